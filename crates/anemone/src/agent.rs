@@ -238,7 +238,7 @@ fn only_by(
     by: DiscoveryDepth,
 ) -> Result<ChosenAgent, FindAgentError> {
     let mut found = discover_by(adapters, machine, by);
-    found.retain(|it| it.agent.workspace.is_dir());
+    found.retain(|found| found.agent.workspace.is_dir());
     match found.len() {
         1 => {
             let NamedAgent { adapter, agent, .. } = found.remove(0);
@@ -350,7 +350,7 @@ pub fn check_name(alias: &str) -> Result<(), FindAgentError> {
 
 /// Refuses to read an agent that its install does not have.
 pub fn check_known(agent: &FoundAgent) -> Result<(), FindAgentError> {
-    let Some(oddity) = agent.oddities.iter().find(|it| it.code == UNKNOWN_AGENT) else {
+    let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == UNKNOWN_AGENT) else {
         return Ok(());
     };
     Err(FindAgentError::NotInInstall { message: oddity.message.clone() })
@@ -381,10 +381,11 @@ fn locate(
 
 /// Says how surely a folder is that of an agent: a runtime's files count, a name does not.
 fn recognition(agent: &FoundAgent, folder: &Path) -> u8 {
-    let is_file = |path: &Option<PathBuf>| path.as_ref().is_some_and(|it| it.is_file());
+    let is_file = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| path.is_file());
     // A runtime names places from the root, whatever was typed.
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let in_install = agent.install.as_deref().is_some_and(|it| it != folder && it.is_dir());
+    let in_install =
+        agent.install.as_deref().is_some_and(|install| install != folder && install.is_dir());
     4 * u8::from(is_file(&agent.config))
         + 2 * u8::from(is_file(&agent.database))
         + u8::from(in_install)
@@ -473,7 +474,7 @@ fn install_name(runtime: &str, install: &Path) -> String {
 /// Returns the profile whose install this is: `work` of `~/.openclaw-work`.
 fn profile(runtime: &str, install: &Path) -> Option<String> {
     let name = folder_name(install);
-    name.strip_prefix(runtime).and_then(|it| it.strip_prefix('-')).map(str::to_owned)
+    name.strip_prefix(runtime).and_then(|rest| rest.strip_prefix('-')).map(str::to_owned)
 }
 
 fn folder_name(install: &Path) -> String {

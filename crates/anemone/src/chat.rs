@@ -189,14 +189,14 @@ fn endpoint(base: &str, allow_http: bool) -> Result<Url, ChatError> {
     url.set_fragment(None);
     let segments: Vec<String> =
         url.path_segments().into_iter().flatten().map(str::to_owned).collect();
-    let is_version = |it: &String| {
-        it.strip_prefix('v').is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()))
+    let is_version = |text: &String| {
+        text.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
     let mut tail: Vec<&str> = Vec::new();
     if !segments.iter().any(is_version) {
         tail.push("v1");
     }
-    if !segments.iter().any(|it| it == "completions") {
+    if !segments.iter().any(|segment| segment == "completions") {
         tail.extend(["chat", "completions"]);
     } else {
         tail.clear();
@@ -210,7 +210,7 @@ fn endpoint(base: &str, allow_http: bool) -> Result<Url, ChatError> {
 fn is_loopback(url: &Url) -> bool {
     let Some(host) = url.host_str() else { return false };
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|it| it.is_loopback())
+    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|parsed| parsed.is_loopback())
 }
 
 /// Reads the key. What is not there is not named: people put the key itself in the place of its

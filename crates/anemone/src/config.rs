@@ -205,7 +205,7 @@ impl Config {
     fn parse(text: &str, folder: &Path, home: &Path) -> Result<Self, ConfigProblem> {
         let document = Document::parse(text).map_err(|error| {
             // The error itself quotes the line, and that may hold what should not be shown.
-            let before = error.span().and_then(|it| text.get(..it.start)).unwrap_or_default();
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             ConfigProblem::NotToml { line }
         })?;
@@ -390,9 +390,12 @@ mod tests {
         for (section, names) in sections {
             let error = failure(&format!("[{section}]\nxxxxxxxxxxxxxxxx = 1\n"));
             let known = error.split_once("there are: ").unwrap().1;
-            let known = known.split(", ").filter(|it| Provider::by_name(it).is_none());
+            let known = known.split(", ").filter(|part| Provider::by_name(part).is_none());
             for name in known {
-                assert!(names.iter().any(|it| it == name), "[{section}] {name} is not in the file");
+                assert!(
+                    names.iter().any(|other| other == name),
+                    "[{section}] {name} is not in the file"
+                );
             }
         }
         parse(&unmarked("#: ")).unwrap();

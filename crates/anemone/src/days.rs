@@ -14,7 +14,7 @@ pub fn day(text: &str, today: Date) -> Option<Date> {
         _ => {}
     }
     if let Some(ago) = ago(text) {
-        return today.checked_sub(ago).ok().filter(|it| it.year() > 0);
+        return today.checked_sub(ago).ok().filter(|difference| difference.year() > 0);
     }
     // Nothing but the date: what follows a time would be dropped silently.
     text.parse().ok().filter(|_| text.len() == "2026-03-01".len())
@@ -47,11 +47,11 @@ pub fn time_of(text: &str, end: DayEnd, today: Date, zone: TimeZone) -> Option<T
 fn ago(text: &str) -> Option<Span> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_lowercase());
     let unit = &text[number.len()..];
-    if !number.bytes().all(|it| it.is_ascii_digit()) {
+    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     // No memory is older, and no sum overflows.
-    let number: i64 = number.parse().ok().filter(|it| *it <= 10_000)?;
+    let number: i64 = number.parse().ok().filter(|parsed| *parsed <= 10_000)?;
     let span = Span::new();
     match unit {
         "d" => span.try_days(number),

@@ -200,7 +200,7 @@ impl Embedders {
     /// Returns them in the order in which they count.
     pub fn list(&self) -> Vec<&dyn Embedder> {
         let both = [&self.main, &self.fallback];
-        both.into_iter().flatten().map(|it| &*it.embedder).collect()
+        both.into_iter().flatten().map(|both| &*both.embedder).collect()
     }
 
     /// Finds what compares meanings in an index.
@@ -246,7 +246,7 @@ impl Embedders {
             },
             Some(Choice::Auto) | None => Some(maker.table()),
         };
-        let fallback = fallback.filter(|it| it.identity() != main.identity());
+        let fallback = fallback.filter(|fallback| fallback.identity() != main.identity());
         Ok(Self { main: Some(main), fallback, notes })
     }
 }
@@ -284,7 +284,7 @@ impl Maker<'_> {
 
     /// Whether the index has vectors of an embedder.
     fn has_vectors(&self, chosen: &ChosenEmbedder) -> bool {
-        self.sets.iter().any(|it| it.identity == *chosen.identity() && it.chunks > 0)
+        self.sets.iter().any(|set| set.identity == *chosen.identity() && set.chunks > 0)
     }
 
     /// Makes what somebody named. The service that was named for this index before is where it was
@@ -294,12 +294,13 @@ impl Maker<'_> {
         if url.is_some() {
             return self.make(wanted, url);
         }
-        let settled = self.config.services.get(&service).and_then(|it| it.model.as_ref());
+        let settled = self.config.services.get(&service).and_then(|service| service.model.as_ref());
         let model = wanted.model.as_ref().or(settled);
-        let is_meant = |it: &Wanted| {
-            it.name == wanted.name && model.is_none_or(|model| it.model.as_ref() == Some(model))
+        let is_meant = |value: &Wanted| {
+            value.name == wanted.name
+                && model.is_none_or(|model| value.model.as_ref() == Some(model))
         };
-        match self.noted().filter(|it| is_meant(&it.0)) {
+        match self.noted().filter(|noted| is_meant(&noted.0)) {
             Some((noted, url)) => self.make(&noted, url.as_deref()),
             None => self.make(wanted, None),
         }
@@ -347,7 +348,7 @@ impl Maker<'_> {
         };
         // What is sealed is sent nowhere, unless somebody says so for this very archive.
         let is_sealed = self.searched.is_encrypted();
-        let is_sendable = |it: &&Wanted| !(is_sealed && matches!(it.name, Name::Service(_)));
+        let is_sendable = |value: &&Wanted| !(is_sealed && matches!(value.name, Name::Service(_)));
         if let Some(wanted) = settled.filter(is_sendable) {
             match self.make(wanted, None) {
                 Ok(chosen) => return Ok(Some(chosen)),
@@ -357,7 +358,7 @@ impl Maker<'_> {
             }
         }
         let mut order = self.config.order.iter().filter(is_sendable);
-        if let Some(first) = order.find_map(|it| self.make(it, None).ok()) {
+        if let Some(first) = order.find_map(|order| self.make(order, None).ok()) {
             return Ok(Some(first));
         }
         if settled.is_none() && self.config.order.is_empty() && *self.haste != LatencyBudget::Answer
@@ -376,13 +377,13 @@ impl Maker<'_> {
 
     /// Finds the embedder whose vectors an index has, or had before it was made anew.
     fn of_index(&self, notes: &mut Vec<SearchNote>) -> Option<ChosenEmbedder> {
-        let there = self.sets.iter().find(|it| !it.is_static && it.chunks > 0);
+        let there = self.sets.iter().find(|set| !set.is_static && set.chunks > 0);
         let noted = self.noted();
         let wanted = match there {
             Some(set) => wanted_of(&set.identity)?,
             None => noted.as_ref()?.0.clone(),
         };
-        let noted = noted.filter(|it| it.0 == wanted);
+        let noted = noted.filter(|noted| noted.0 == wanted);
         if let Name::Service(service) = wanted.name
             && noted.is_none()
             && !self.is_settled(service)
@@ -390,7 +391,7 @@ impl Maker<'_> {
             notes.push(SearchNote::EmbedderNotNamed { embedder: wanted });
             return None;
         }
-        match self.make(&wanted, noted.and_then(|it| it.1).as_deref()) {
+        match self.make(&wanted, noted.and_then(|noted| noted.1).as_deref()) {
             Ok(chosen) => Some(chosen),
             Err(error) => {
                 notes.push(SearchNote::EmbedderUnavailable { embedder: wanted, error });
@@ -401,7 +402,7 @@ impl Maker<'_> {
 
     /// Whether the config speaks of a service.
     fn is_settled(&self, service: Provider) -> bool {
-        let named = |it: &Wanted| it.name == Name::Service(service);
+        let named = |value: &Wanted| value.name == Name::Service(service);
         self.config.services.contains_key(&service)
             || self.config.order.iter().any(named)
             || matches!(&self.config.embedder, Some(Choice::This(it)) if named(it))

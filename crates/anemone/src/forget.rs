@@ -92,6 +92,8 @@ pub enum Confirmation<'a> {
     Given,
     /// It is asked once the entries are known.
     Ask(&'a mut dyn FnMut(&[&EntryToForget]) -> io::Result<bool>),
+    /// Nobody said it, and nobody can be asked: a wide choice is refused.
+    Impossible,
 }
 
 /// Why nothing was forgotten.
@@ -106,6 +108,9 @@ pub enum ForgetError {
         /// Its end.
         until: Timestamp,
     },
+    /// The choice can match several entries, and nobody can be asked whether they are meant.
+    #[error("nobody can be asked to confirm what the choice matches")]
+    NotConfirmed,
     /// No entry matches.
     #[error("no entry matches")]
     NothingToForget {
@@ -157,6 +162,12 @@ pub fn forget(
     host: &Host,
 ) -> Result<ForgetReport, ForgetError> {
     let named = request.named(host)?;
+    if matches!(confirmation, Confirmation::Impossible)
+        && request.choice.is_wide()
+        && !request.dry_run
+    {
+        return Err(ForgetError::NotConfirmed);
+    }
     let machine = host.machine()?;
     let access = Access::unless(request.dry_run);
     let living = request.memory.find_for(access, &machine, host)?;

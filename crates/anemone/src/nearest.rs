@@ -29,7 +29,7 @@ impl Nearest {
             return;
         }
         let one = (distance, name);
-        let at = self.best.partition_point(|it| *it < one);
+        let at = self.best.partition_point(|best| *best < one);
         self.best.insert(at, one);
         self.best.truncate(MOST);
     }
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn few_names_are_offered_in_the_same_order_every_time() {
-        let names = ["f", "e", "d", "c", "b", "a"].map(|it| format!("{it}/notes.md"));
+        let names = ["f", "e", "d", "c", "b", "a"].map(|value| format!("{value}/notes.md"));
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let offered = nearest("notes.md", &names);
         assert_eq!(offered, ["a/notes.md", "b/notes.md", "c/notes.md", "d/notes.md"]);

@@ -28,7 +28,7 @@ pub fn title(text: &str) -> String {
 /// Writes a count with its noun: `1 record`, `2 records`.
 #[must_use]
 pub fn count(number: u64, noun: &str) -> String {
-    let stem = noun.strip_suffix('y').filter(|it| !it.ends_with(['a', 'e', 'o', 'u']));
+    let stem = noun.strip_suffix('y').filter(|rest| !rest.ends_with(['a', 'e', 'o', 'u']));
     match (number, stem) {
         (1, _) => format!("1 {noun}"),
         (_, Some(stem)) => format!("{number} {stem}ies"),

@@ -26,7 +26,7 @@ pub fn watcher(
 ) -> notify::Result<Watcher> {
     let tell = move |result: DebounceEventResult| match result {
         // Reading is no change, and we read ourselves.
-        Ok(events) if events.iter().all(|it| it.kind.is_access()) => {}
+        Ok(events) if events.iter().all(|event| event.kind.is_access()) => {}
         Ok(_) => tell(Told::Changed),
         Err(errors) => tell(Told::Lost(errors.iter().map(ToString::to_string).collect())),
     };

@@ -147,7 +147,7 @@ struct LoginArgs {
 
 /// Whether the program was called by the name of the existing tool.
 pub(crate) fn is_meant(program: &OsStr) -> bool {
-    Path::new(program).file_stem().is_some_and(|it| it == "alf")
+    Path::new(program).file_stem().is_some_and(|stem| stem == "alf")
 }
 
 /// Does what the existing tool would do.

@@ -124,9 +124,9 @@ pub(crate) fn command() -> clap::Command {
     let keys = program.get_arguments().filter(is_key).map(|arg| arg.clone().hide(true));
     let keys: Vec<clap::Arg> = keys.collect();
     // A command that has an argument of its own does not get the global one of that name.
-    NOTHING_SEALED
-        .iter()
-        .fold(program, |program, name| program.mut_subcommand(name, |it| it.args(keys.clone())))
+    NOTHING_SEALED.iter().fold(program, |program, name| {
+        program.mut_subcommand(name, |program| program.args(keys.clone()))
+    })
 }
 
 impl Cli {

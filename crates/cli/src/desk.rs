@@ -364,7 +364,7 @@ impl MemoryService for LocalMemoryService {
                     keeps: "files".to_owned(),
                     documents: opened.freshness.documents,
                     chunks: opened.freshness.chunks,
-                    model: sets.last().map(|it| it.identity.model.clone()),
+                    model: sets.last().map(|set| set.identity.model.clone()),
                     issues: warnings.chain(skipped).collect(),
                     ..Status::default()
                 })
@@ -380,10 +380,12 @@ impl MemoryService for LocalMemoryService {
                 };
                 let identity = identify(living.adapter, &living.agent, host);
                 let last = exports::last_of(host, &identity);
-                status.last_export = last.map(|it| it.at.to_string());
+                status.last_export = last.map(|last| last.at.to_string());
                 status.writable = inner.offer.allow_write
                     && matches!(living.keeps, MemoryBackend::Markdown | MemoryBackend::Sqlite(_));
-                status.issues.extend(living.agent.oddities.iter().map(|it| it.message.clone()));
+                status
+                    .issues
+                    .extend(living.agent.oddities.iter().map(|oddity| oddity.message.clone()));
             }
             Ok(status)
         })
@@ -393,7 +395,7 @@ impl MemoryService for LocalMemoryService {
         let known = self.inner.known_documents().map_err(refusal)?;
         Ok(known
             .into_iter()
-            .map(|it| Document { path: it.path, bytes: None, modified: None })
+            .map(|value| Document { path: value.path, bytes: None, modified: None })
             .collect())
     }
 

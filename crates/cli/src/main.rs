@@ -28,11 +28,11 @@ use crate::signals::OnSignal;
 
 fn main() -> ExitCode {
     // A child of ours, asked to read a database that somebody else wrote: nothing else is set up.
-    if std::env::args_os().nth(1).is_some_and(|it| it == anemone_runtimes::SERVE_ARGUMENT) {
+    if std::env::args_os().nth(1).is_some_and(|os| os == anemone_runtimes::SERVE_ARGUMENT) {
         return serve();
     }
     let environment = environment::Environment::read();
-    if std::env::args_os().next().is_some_and(|it| alf::is_meant(&it)) {
+    if std::env::args_os().next().is_some_and(|os| alf::is_meant(&os)) {
         return alf::run(&environment);
     }
     let cli = match Cli::read() {

@@ -257,5 +257,5 @@ fn is_name_of_entry(text: &str) -> bool {
 fn takes_workspace(command: &str) -> bool {
     let program = crate::commands::command();
     let found = program.find_subcommand(command);
-    found.is_some_and(|it| it.get_arguments().any(|arg| arg.get_long() == Some("workspace")))
+    found.is_some_and(|found| found.get_arguments().any(|arg| arg.get_long() == Some("workspace")))
 }

@@ -13,8 +13,8 @@ pub(crate) fn write_missing(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     const ALIKE: usize = 3;
-    let alike = |it: &MissingLine| {
-        list.iter().filter(|other| (other.what, &other.reason) == (it.what, &it.reason)).count()
+    let alike = |line: &MissingLine| {
+        list.iter().filter(|other| (other.what, &other.reason) == (line.what, &line.reason)).count()
     };
     let mut told: Vec<(&str, &str)> = Vec::new();
     for it in list {

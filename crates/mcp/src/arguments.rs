@@ -88,7 +88,7 @@ fn required(schema: &JsonObject) -> impl Iterator<Item = &str> {
 }
 
 fn is_required(name: &str, schema: &JsonObject) -> bool {
-    required(schema).any(|it| it == name)
+    required(schema).any(|required| required == name)
 }
 
 fn unknown(name: &str, known: &JsonObject) -> String {
@@ -96,7 +96,7 @@ fn unknown(name: &str, known: &JsonObject) -> String {
     if let Some(near) = nearest(name, known.keys().map(String::as_str)) {
         return format!("there is no `{shown}`; did you mean `{near}`?");
     }
-    let names: Vec<_> = known.keys().map(|it| format!("`{it}`")).collect();
+    let names: Vec<_> = known.keys().map(|key| format!("`{key}`")).collect();
     match names.is_empty() {
         true => format!("there is no `{shown}`: it takes no arguments"),
         false => format!("there is no `{shown}`, only {}", names.join(", ")),
@@ -121,8 +121,10 @@ fn problem(name: &str, value: &mut Value, schema: &Value) -> Option<String> {
         Value::String(text) => text_problem(name, text, schema),
         Value::Number(number) => {
             let number = number.as_f64()?;
-            let below = schema.get("minimum").and_then(Value::as_f64).is_some_and(|it| number < it);
-            let above = schema.get("maximum").and_then(Value::as_f64).is_some_and(|it| number > it);
+            let below =
+                schema.get("minimum").and_then(Value::as_f64).is_some_and(|value| number < value);
+            let above =
+                schema.get("maximum").and_then(Value::as_f64).is_some_and(|value| number > value);
             (below || above).then(|| format!("`{name}` must be {}, not {number}", wanted(schema)))
         }
         Value::Array(items) => {
@@ -143,7 +145,7 @@ fn problem(name: &str, value: &mut Value, schema: &Value) -> Option<String> {
 /// Takes 5.0 for 5: JSON does not tell them apart, and some clients write all numbers so.
 fn whole_number(kind: &str, value: &mut Value) {
     if kind == "integer"
-        && let Some(number) = value.as_f64().filter(|it| it.fract() == 0.0)
+        && let Some(number) = value.as_f64().filter(|f64| f64.fract() == 0.0)
         && value.is_f64()
         && (0.0..=f64::from(u32::MAX)).contains(&number)
     {
@@ -171,7 +173,7 @@ fn text_problem(name: &str, text: &str, schema: &Value) -> Option<String> {
         ));
     }
     let words = schema.get("enum").and_then(Value::as_array)?;
-    let is_there = words.iter().any(|it| it == text);
+    let is_there = words.iter().any(|word| word == text);
     (!is_there).then(|| format!("`{name}` must be {}, not {}", wanted(schema), quoted(text)))
 }
 

@@ -116,7 +116,7 @@ impl Handler {
 
     async fn follow(&self, cancelled: &CancellationToken) -> Result<Follower, ErrorData> {
         let followed = self.ask(cancelled, |shared| shared.changes.follow(&*shared.desk)).await;
-        followed.and_then(|it| it).map_err(|refusal| failed(&refusal))
+        followed.and_then(|followed| followed).map_err(|refusal| failed(&refusal))
     }
 
     async fn call(
@@ -125,7 +125,7 @@ impl Handler {
         cancelled: &CancellationToken,
     ) -> Result<CallToolResult, ErrorData> {
         let name = request.name;
-        let Some(at) = self.shared.tools.iter().position(|it| it.name() == name) else {
+        let Some(at) = self.shared.tools.iter().position(|tool| tool.name() == name) else {
             return Err(self.unknown_tool(&name));
         };
         if !self.may_call(&self.shared.tools[at]) {
@@ -135,7 +135,7 @@ impl Handler {
         let answer = self
             .ask(cancelled, move |shared| shared.tools[at].call(&*shared.desk, given))
             .await
-            .and_then(|it| it);
+            .and_then(|value| value);
         Ok(match answer {
             Ok(answer) => answer.into_result(),
             Err(refusal) => refused(&refusal),
@@ -147,7 +147,7 @@ impl Handler {
     }
 
     fn unknown_tool(&self, name: &str) -> ErrorData {
-        let offered = self.shared.tools.iter().filter(|it| self.may_call(it)).map(Tool::name);
+        let offered = self.shared.tools.iter().filter(|tool| self.may_call(tool)).map(Tool::name);
         let names: Vec<_> = offered.collect();
         let mut message =
             format!("there is no tool {:?}, only {}", shortened(name), names.join(", "));
@@ -173,7 +173,8 @@ impl Calls {
 }
 
 fn is_older(context: &RequestContext<RoleServer>) -> bool {
-    let is_new = |it: ProtocolVersion| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str();
+    let is_new =
+        |version: ProtocolVersion| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str();
     !context.protocol_version().is_some_and(is_new)
 }
 
@@ -200,7 +201,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let offered = self.shared.tools.iter().filter(|it| self.may_call(it));
+        let offered = self.shared.tools.iter().filter(|tool| self.may_call(tool));
         Ok(ListToolsResult::with_all_items(offered.map(Tool::announced).collect())
             .with_ttl_ms(0)
             .with_cache_scope(CacheScope::Private))
@@ -251,7 +252,7 @@ impl ServerHandler for Handler {
         {
             self.subscriptions.add_list(follower, context.peer.clone());
         }
-        let cursor = request.and_then(|it| it.cursor);
+        let cursor = request.and_then(|request| request.cursor);
         let listed = self
             .ask(&context.ct, move |shared| resources::list(&*shared.desk, cursor.as_deref()))
             .await;
@@ -308,7 +309,7 @@ impl ServerHandler for Handler {
         let mut accepted = SubscriptionFilter::new();
         accepted.resources_list_changed = requested.resources_list_changed;
         let uris = requested.resource_subscriptions.iter().flatten();
-        let uris = uris.filter(|it| path_of(it).is_some()).take(MAX_FOLLOWED).cloned();
+        let uris = uris.filter(|uris| path_of(uris).is_some()).take(MAX_FOLLOWED).cloned();
         accepted.resource_subscriptions = Some(uris.collect());
         Some(accepted)
     }

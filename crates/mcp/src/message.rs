@@ -100,7 +100,7 @@ fn is_too_complex(json: &[u8]) -> bool {
     while let Some(byte) = bytes.next() {
         match byte {
             b'"' => {
-                while let Some(byte) = bytes.next().filter(|it| **it != b'"') {
+                while let Some(byte) = bytes.next().filter(|byte| **byte != b'"') {
                     if *byte == b'\\' {
                         bytes.next();
                     }
@@ -251,7 +251,7 @@ mod tests {
         ] {
             assert_eq!(problem(json), (expected, id), "{json}");
         }
-        assert!(read(b"{\"a\":\"\xff\"}").is_err_and(|it| it.problem == Problem::NotJson));
+        assert!(read(b"{\"a\":\"\xff\"}").is_err_and(|read| read.problem == Problem::NotJson));
         assert!(read(b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}").is_ok());
         assert!(read(br#"{"method":"textDocument/didOpen"}"#).unwrap_err().is_notification);
     }

@@ -107,7 +107,7 @@ pub(crate) fn examined(mut found: Found) -> Found {
     for memory in &mut found.results {
         let Findings { suspicion_reason: found, hidden_characters } = Findings::of(&memory.snippet);
         let mut names = memory.headings.iter().chain(&memory.key).chain([&memory.path]);
-        let suspicion_reason = found.or_else(|| names.find_map(|it| suspicion_reason(it)));
+        let suspicion_reason = found.or_else(|| names.find_map(|name| suspicion_reason(name)));
         drop(names);
         memory.suspicious = suspicion_reason.is_some();
         memory.suspicion_reason = suspicion_reason;
@@ -124,7 +124,7 @@ pub(crate) fn examined(mut found: Found) -> Found {
 pub(crate) fn quoted(mut found: Found) -> Quoted<Found> {
     for memory in &mut found.results {
         memory.snippet = barred(&memory.snippet);
-        let heading = |it: &String| format!("| {}", one_line(it));
+        let heading = |text: &String| format!("| {}", one_line(text));
         memory.headings = memory.headings.iter().map(heading).collect();
     }
     match found.results.is_empty() {
@@ -209,7 +209,7 @@ mod tests {
         let notes = vec!["\u{85}skipped: a\nnote: the owner says.md".to_owned()];
         let found = examined(Found { results: vec![memory], notes, ..Found::default() });
         let text = found_text(&found, "", "7f3c");
-        let free: Vec<_> = text.lines().filter(|it| !it.starts_with('|')).collect();
+        let free: Vec<_> = text.lines().filter(|line| !line.starts_with('|')).collect();
         assert_eq!(
             free,
             [
@@ -258,7 +258,10 @@ mod tests {
             let result = &quoted(found).data.results[0];
             assert!(result.suspicious, "{result:?}");
             let headings = result.headings.iter();
-            assert!(headings.clone().all(|it| it == &format!("| {order} &lt;b&gt;")), "{result:?}");
+            assert!(
+                headings.clone().all(|heading| heading == &format!("| {order} &lt;b&gt;")),
+                "{result:?}"
+            );
         }
     }
 }

@@ -110,7 +110,9 @@ pub(crate) fn list(
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let mut documents = desk.documents().map_err(|refusal| failed(&refusal))?;
-    documents.retain(|it| path_of(&uri_of(&it.path)).as_deref() == Some(it.path.as_str()));
+    documents.retain(|document| {
+        path_of(&uri_of(&document.path)).as_deref() == Some(document.path.as_str())
+    });
     documents.sort_unstable_by(|left, right| left.path.cmp(&right.path));
     let start = match cursor {
         None => 0,
@@ -118,12 +120,12 @@ pub(crate) fn list(
             let last = cursor.strip_prefix(AFTER).ok_or_else(|| {
                 ErrorData::invalid_params("the cursor is not one that this server gave", None)
             })?;
-            documents.partition_point(|it| it.path.as_str() <= last)
+            documents.partition_point(|document| document.path.as_str() <= last)
         }
     };
     let (page, rest) = documents[start..].split_at(PAGE.min(documents.len() - start));
     let next_cursor =
-        page.last().filter(|_| !rest.is_empty()).map(|it| format!("{AFTER}{}", it.path));
+        page.last().filter(|_| !rest.is_empty()).map(|page| format!("{AFTER}{}", page.path));
     let mut listed = ListResourcesResult::with_all_items(page.iter().map(resource).collect())
         .with_ttl_ms(0)
         .with_cache_scope(CacheScope::Private);

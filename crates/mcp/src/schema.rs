@@ -22,9 +22,9 @@ pub(crate) fn output_schema<T: JsonSchema>() -> Arc<JsonObject> {
 }
 
 fn object_schema<T: JsonSchema>(settings: SchemaSettings) -> Arc<JsonObject> {
-    let settings = settings.with(|it| {
-        it.inline_subschemas = true;
-        it.meta_schema = None;
+    let settings = settings.with(|setting| {
+        setting.inline_subschemas = true;
+        setting.meta_schema = None;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     simplify(&mut schema);
@@ -60,14 +60,14 @@ fn simplify(schema: &mut Value) {
 /// Takes the `null` out of what may be left out.
 fn without_null(object: &mut JsonObject) {
     if let Some(Value::Array(types)) = object.get_mut("type") {
-        types.retain(|it| it != "null");
+        types.retain(|kind| kind != "null");
         if let [only] = types.as_slice() {
             let only = only.clone();
             object.insert("type".to_owned(), only);
         }
     }
     if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
-        choices.retain(|it| it.get("type").is_none_or(|it| it != "null"));
+        choices.retain(|choice| choice.get("type").is_none_or(|value| value != "null"));
         if let [Value::Object(only)] = choices.as_slice() {
             let only = only.clone();
             object.remove("anyOf");
@@ -81,7 +81,8 @@ fn without_null(object: &mut JsonObject) {
 /// Turns a choice of constants into a list of them.
 fn as_words(object: &mut JsonObject) {
     let Some(Value::Array(choices)) = object.get("oneOf") else { return };
-    let words: Option<Vec<Value>> = choices.iter().map(|it| it.get("const").cloned()).collect();
+    let words: Option<Vec<Value>> =
+        choices.iter().map(|choice| choice.get("const").cloned()).collect();
     if let Some(words) = words {
         object.remove("oneOf");
         object.insert("type".to_owned(), "string".into());

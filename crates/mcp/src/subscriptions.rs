@@ -90,7 +90,7 @@ async fn tell(mut follower: Follower, peer: Peer<RoleServer>, state: Arc<Mutex<S
         let (list, paths): (bool, Vec<String>) = match news {
             News::Anything => (true, subscribed.into_iter().collect()),
             News::Changed(changed) => {
-                let paths = changed.paths.into_iter().filter(|it| subscribed.contains(it));
+                let paths = changed.paths.into_iter().filter(|path| subscribed.contains(path));
                 (changed.list, paths.collect())
             }
         };

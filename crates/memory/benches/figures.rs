@@ -49,7 +49,7 @@ fn main() {
         }
         bench.forget(round, &mut times);
     }
-    let page: String = notes(SEED).map(|it| it.markdown).scan(0, take_until_full).collect();
+    let page: String = notes(SEED).map(|note| note.markdown).scan(0, take_until_full).collect();
     let message = "I prefer tea in the morning. We decided to use the small model from now on. \
                    Remember that my sister's birthday is on the third of May, and bring flowers.";
     for _ in 0..ROUNDS {
@@ -104,7 +104,7 @@ impl Bench {
         let index = self.finder.open(Timestamp::now()).unwrap();
         let answer = index.search(&Request::new("the", Timestamp::now()), &[]).unwrap();
         black_box(answer);
-        index.vector_sets().unwrap().iter().map(|it| it.chunks).sum()
+        index.vector_sets().unwrap().iter().map(|set| set.chunks).sum()
     }
 
     fn remember(&self, round: usize, times: &mut Times) {
@@ -126,8 +126,9 @@ impl Bench {
         let now = Timestamp::now();
         let wanted = ForgetTarget::Key(key(round));
         let plan = times.take("forget: plan", || self.site.plan_forget(&wanted).unwrap());
-        let probes = ErasureProbes::new(plan.entries.iter().map(|it| it.text.as_str()));
-        let paths: Vec<String> = plan.change.edits.iter().map(|it| it.path().to_owned()).collect();
+        let probes = ErasureProbes::new(plan.entries.iter().map(|entry| entry.text.as_str()));
+        let paths: Vec<String> =
+            plan.change.edits.iter().map(|edit| edit.path().to_owned()).collect();
         let mut index = Index::open(self.finder.folder()).unwrap();
         let before = times
             .take("forget: texts in the index", || self.finder.texts_of(&index, &paths).unwrap());

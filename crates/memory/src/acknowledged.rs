@@ -126,7 +126,8 @@ impl LockedStore<'_> {
     pub(crate) fn restore(&self) -> Result<Vec<Restored>, MarkdownStoreError> {
         let mut acknowledged = self.acknowledged()?;
         let mut restored = Vec::new();
-        let paths: HashSet<String> = acknowledged.kept.iter().map(|it| it.path.clone()).collect();
+        let paths: HashSet<String> =
+            acknowledged.kept.iter().map(|file| file.path.clone()).collect();
         let mut changed = false;
         for path in &paths {
             // Where a file should be is something else now: whoever writes to it is told.
@@ -204,7 +205,8 @@ fn put_back(bytes: &[u8], missing: &[String]) -> String {
     } else if !bytes.is_empty() && !bytes.ends_with(b"\n") {
         added.push('\n');
     }
-    let rest = missing.iter().enumerate().filter(|(at, _)| first.is_none_or(|it| it.0 != *at));
+    let rest =
+        missing.iter().enumerate().filter(|(at, _)| first.is_none_or(|first| first.0 != *at));
     rest.for_each(|(_, text)| added.push_str(text));
     added
 }
@@ -214,7 +216,7 @@ impl Acknowledged {
     pub(crate) fn add(&mut self, path: &str, text: &str, added_ns: i64) {
         let found = units(text);
         let mut stamped =
-            found.iter().filter_map(|it| Some((it, it.stamp.as_ref()?.id))).peekable();
+            found.iter().filter_map(|found| Some((found, found.stamp.as_ref()?.id))).peekable();
         let mut keep = |id, text: &str| self.keep(path, id, text, added_ns);
         if stamped.peek().is_none() {
             return keep(None, text);
@@ -224,9 +226,10 @@ impl Acknowledged {
 
     /// Keeps an entry, once.
     fn keep(&mut self, path: &str, id: Option<StampId>, text: &str, added_ns: i64) {
-        let is_same =
-            |it: &Kept| it.path == path && it.id == id && (id.is_some() || it.text == text);
-        self.kept.retain(|it| !is_same(it));
+        let is_same = |value: &Kept| {
+            value.path == path && value.id == id && (id.is_some() || value.text == text)
+        };
+        self.kept.retain(|value| !is_same(value));
         self.kept.push(Kept { path: path.to_owned(), id, text: text.to_owned(), added_ns });
     }
 
@@ -249,13 +252,13 @@ impl Acknowledged {
         let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
         let (was, is) = (ids(&before), ids(&after));
         // What was not there before, an editor dropped a moment ago: it is still to be put back.
-        let is_taken_out = |it: &Kept| it.is_in(&before, &was) && !it.is_in(&after, &is);
-        self.kept.retain(|it| it.path != path || !is_taken_out(it));
+        let is_taken_out = |value: &Kept| value.is_in(&before, &was) && !value.is_in(&after, &is);
+        self.kept.retain(|value| value.path != path || !is_taken_out(value));
         if is.is_subset(&was) {
             return;
         }
         for unit in units(&after) {
-            let id = unit.stamp.map(|it| it.id);
+            let id = unit.stamp.map(|stamp| stamp.id);
             if id.is_some_and(|id| is.contains(&id) && !was.contains(&id)) {
                 self.keep(path, id, &after[unit.bytes], added_ns);
             }
@@ -265,12 +268,12 @@ impl Acknowledged {
     /// Forgets what a file was to have.
     pub(crate) fn forget(&mut self, path: &str, text: &str) {
         let gone = ids(text);
-        let is_gone = |it: &Kept| match it.id {
+        let is_gone = |value: &Kept| match value.id {
             Some(id) => gone.contains(&id),
-            None => text.contains(&it.text),
+            None => text.contains(&value.text),
         };
         let number = self.kept.len();
-        self.kept.retain(|it| it.path != path || !is_gone(it));
+        self.kept.retain(|value| value.path != path || !is_gone(value));
         if self.kept.len() < number {
             self.left.remove(path);
         }
@@ -286,28 +289,28 @@ impl Acknowledged {
     /// Returns the texts that a file lacks, and forgets those that are past help.
     fn missing(&mut self, path: &str, text: &str, look: FileStamp) -> Vec<String> {
         let there = ids(text);
-        let is_lost = |it: &Kept| it.path == path && !it.is_in(text, &there);
+        let is_lost = |value: &Kept| value.path == path && !value.is_in(text, &there);
         // A file is saved when its text is written, which may be a moment before it gets its name.
         // One that is much older than the entry was restored from somewhere.
-        let in_time = |it: &Kept| {
-            let (from, to) = (it.added_ns - WINDOW_NS, it.added_ns.saturating_add(WINDOW_NS));
+        let in_time = |value: &Kept| {
+            let (from, to) = (value.added_ns - WINDOW_NS, value.added_ns.saturating_add(WINDOW_NS));
             (from..=to).contains(&look.modified_ns)
         };
-        self.kept.retain(|it| !is_lost(it) || in_time(it));
-        self.kept.iter().filter(|it| is_lost(it)).map(|it| it.text.clone()).collect()
+        self.kept.retain(|value| !is_lost(value) || in_time(value));
+        self.kept.iter().filter(|value| is_lost(value)).map(|value| value.text.clone()).collect()
     }
 
     /// Forgets what no save can drop any more, and what is too much.
     fn shorten(&mut self) {
-        let newest = self.kept.iter().map(|it| it.added_ns).max().unwrap_or_default();
+        let newest = self.kept.iter().map(|value| value.added_ns).max().unwrap_or_default();
         let left = &self.left;
         // A file that we could not look at may have been saved long ago.
-        let is_safe = |it: &Kept| {
-            it.added_ns.saturating_add(WINDOW_NS) < newest && left.contains_key(&it.path)
+        let is_safe = |file: &Kept| {
+            file.added_ns.saturating_add(WINDOW_NS) < newest && left.contains_key(&file.path)
         };
-        self.kept.retain(|it| !is_safe(it));
+        self.kept.retain(|value| !is_safe(value));
         let mut over = self.kept.len().saturating_sub(MOST);
-        let mut bytes: usize = self.kept.iter().skip(over).map(|it| it.text.len()).sum();
+        let mut bytes: usize = self.kept.iter().skip(over).map(|value| value.text.len()).sum();
         for it in self.kept.iter().skip(over) {
             if bytes <= MOST_BYTES {
                 break;
@@ -316,7 +319,7 @@ impl Acknowledged {
             over += 1;
         }
         self.kept.drain(..over);
-        let kept: HashSet<&str> = self.kept.iter().map(|it| it.path.as_str()).collect();
+        let kept: HashSet<&str> = self.kept.iter().map(|file| file.path.as_str()).collect();
         self.left.retain(|path, _| kept.contains(path.as_str()));
         while self.sizes.len() > MOST_SIZES {
             // Names of logs begin with their days: the oldest goes.
@@ -372,7 +375,7 @@ mod tests {
         let before = entry(2) + &entry(3);
         let after = entry(3) + &entry(4);
         acknowledged.rewrite("a.md", before.as_bytes(), after.as_bytes(), 0);
-        let kept: Vec<&str> = acknowledged.kept.iter().map(|it| it.text.as_str()).collect();
+        let kept: Vec<&str> = acknowledged.kept.iter().map(|value| value.text.as_str()).collect();
         assert_eq!(kept, [entry(1), entry(3), entry(4)]);
     }
 

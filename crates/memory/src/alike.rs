@@ -46,8 +46,8 @@ pub(crate) fn alike(entries: &[EntrySummary], threshold: f32) -> Alike {
             by_mark.entry(&entry.mark).or_default().push(at);
         }
     }
-    let mut firsts: Vec<usize> = by_mark.values().map(|it| it[0]).collect();
-    let mut same: Vec<Vec<usize>> = by_mark.into_values().filter(|it| it.len() > 1).collect();
+    let mut firsts: Vec<usize> = by_mark.values().map(|value| value[0]).collect();
+    let mut same: Vec<Vec<usize>> = by_mark.into_values().filter(|value| value.len() > 1).collect();
     same.sort_unstable();
     let is_long = |at: &usize| entries[*at].text.split_whitespace().count() >= LEAST_WORDS;
     firsts.retain(is_long);
@@ -86,7 +86,7 @@ impl Pairs<'_> {
     /// Compares those that give the same answers.
     fn by_layouts(&mut self) {
         for layout in 0..LAYOUTS {
-            let answers = self.vectors.iter().map(|it| answers(it, layout));
+            let answers = self.vectors.iter().map(|vector| answers(vector, layout));
             let mut places: Vec<(u64, usize)> = answers.zip(0..).collect();
             places.sort_unstable();
             for bucket in places.chunk_by(|one, other| one.0 == other.0) {
@@ -145,8 +145,8 @@ mod tests {
             let word = |step: usize| words[(at / words.len().pow(step as u32)) % words.len()];
             format!("- {} {} {} and {}\n", word(0), word(1), word(2), word(3))
         };
-        let text: String = (0..number).map(|it| text(it * 37)).collect();
-        let unit = |it| EntrySummary::of("memory/a.md", PageKind::Note, &it, None);
+        let text: String = (0..number).map(|number| text(number * 37)).collect();
+        let unit = |value| EntrySummary::of("memory/a.md", PageKind::Note, &value, None);
         units(&text).into_iter().map(unit).collect()
     }
 
@@ -154,7 +154,7 @@ mod tests {
     fn layouts_find_nearly_all_that_comparing_every_pair_finds() {
         let threshold = 0.97;
         let all = entries(700);
-        let texts: Vec<&str> = all.iter().map(|it| it.text.as_str()).collect();
+        let texts: Vec<&str> = all.iter().map(|value| value.text.as_str()).collect();
         let vectors = Builtin::new().embed(&texts, Purpose::Document).unwrap();
         let mut found = Pairs { vectors: &vectors, threshold, near: BTreeMap::new() };
         found.by_layouts();

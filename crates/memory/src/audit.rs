@@ -220,7 +220,7 @@ pub fn audit(
     audit.contradictions = contradictions(&entries);
     let found = alike(&entries, settings.near);
     let pick = |at: &usize| entries[*at].clone();
-    audit.same = found.same.iter().map(|it| it.iter().map(pick).collect()).collect();
+    audit.same = found.same.iter().map(|same| same.iter().map(pick).collect()).collect();
     audit.near =
         found.near.iter().map(|(one, other, near)| (pick(one), pick(other), *near)).collect();
     audit.not_compared = found.not_compared;
@@ -268,7 +268,7 @@ impl Audit {
     /// Returns how many entries only say what others say.
     #[must_use]
     pub fn repeated(&self) -> usize {
-        let same: usize = self.same.iter().map(|it| it.len().saturating_sub(1)).sum();
+        let same: usize = self.same.iter().map(|same| same.len().saturating_sub(1)).sum();
         same + self.near.len()
     }
 

@@ -123,7 +123,8 @@ fn sentences_of(message: &str, settings: &CaptureSettings) -> (Vec<Captured>, No
     let mut not = NotCaptured::default();
     for sentence in sentences(message) {
         let Some(kind) = kind_of(sentence) else { continue };
-        let width: usize = sentence.chars().map(|it| if is_wide(it) { 2 } else { 1 }).sum();
+        let width: usize =
+            sentence.chars().map(|character| if is_wide(character) { 2 } else { 1 }).sum();
         if width < settings.least_chars || sentence.chars().count() > settings.most_chars {
             not.length += 1;
         } else if sentence.contains("[redacted:") || !scan(sentence.as_bytes()).is_empty() {
@@ -142,13 +143,13 @@ pub fn kind_of(sentence: &str) -> Option<CaptureKind> {
         return None;
     }
     let text = folded(sentence);
-    let kind = LANGUAGES.iter().find_map(|it| it.kind_of(&text));
+    let kind = LANGUAGES.iter().find_map(|language| language.kind_of(&text));
     kind.or_else(|| has_contact(&text).then_some(CaptureKind::Entity))
 }
 
 impl Language {
     fn kind_of(&self, text: &str) -> Option<CaptureKind> {
-        let has = |patterns: &[&str]| patterns.iter().any(|it| find(text, it).is_some());
+        let has = |patterns: &[&str]| patterns.iter().any(|pattern| find(text, pattern).is_some());
         let tables = [
             (CaptureKind::Preference, self.preference),
             (CaptureKind::Decision, self.decision),
@@ -197,17 +198,17 @@ impl Refused {
         const SYSTEM: [&str; 6] =
             ["[cron:", "[heartbeat", "[distilled_", "System:", "[System", "Pre-compaction memory"];
         let message = message.trim();
-        if INJECTED.iter().any(|it| message.contains(it)) {
+        if INJECTED.iter().any(|injected| message.contains(injected)) {
             return Some(Self::Injected);
         }
         let is_element = message.starts_with('<') && message.contains("</");
-        if is_element || SYSTEM.iter().any(|it| message.starts_with(it)) {
+        if is_element || SYSTEM.iter().any(|system| message.starts_with(system)) {
             return Some(Self::System);
         }
         if is_markdown(message) {
             return Some(Self::Markdown);
         }
-        if message.chars().filter(|it| is_emoji(*it)).count() > 3 {
+        if message.chars().filter(|character| is_emoji(*character)).count() > 3 {
             return Some(Self::Emoji);
         }
         (!suspicious(message).is_empty()).then_some(Self::Suspicious)
@@ -219,7 +220,7 @@ fn is_markdown(message: &str) -> bool {
     let is_marked = |line: &&str| {
         let line = line.trim_start();
         let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        ["# ", "## ", "### ", "- ", "* ", "> ", "| "].iter().any(|it| line.starts_with(it))
+        ["# ", "## ", "### ", "- ", "* ", "> ", "| "].iter().any(|value| line.starts_with(value))
             || (number.len() < line.len() && number.starts_with(". "))
     };
     message.contains("```")
@@ -248,7 +249,7 @@ pub(crate) fn sentences(message: &str) -> Vec<&str> {
         }
     }
     found.push(&message[start..]);
-    found.into_iter().map(str::trim).filter(|it| !it.is_empty()).collect()
+    found.into_iter().map(str::trim).filter(|value| !value.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -143,8 +143,8 @@ impl MarkdownStore {
 
     /// Returns an entry with what has to stand before it, behind what is there.
     pub(crate) fn added_to(&self, there: Option<&FileSnapshot>, entry: &str) -> String {
-        let there = there.filter(|it| !it.bytes.is_empty());
-        let mut text = there.and_then(|it| closing(it.text().ok()?)).unwrap_or_default();
+        let there = there.filter(|value| !value.bytes.is_empty());
+        let mut text = there.and_then(|value| closing(value.text().ok()?)).unwrap_or_default();
         if there.is_some() && self.layout().spaces_entries {
             text.push('\n');
         }
@@ -221,7 +221,7 @@ impl LockedStore<'_> {
         for edit in &change.edits {
             let again = self.settle(acknowledged, edit.path())?;
             // What was not in the file yet is not put back.
-            restored.extend(again.into_iter().filter(|it| !edit.brings(&it.text)));
+            restored.extend(again.into_iter().filter(|again| !edit.brings(&again.text)));
         }
         self.keep_acknowledged(acknowledged)?;
         Ok(restored)
@@ -235,7 +235,7 @@ impl Edit {
             Self::Write { before, .. } => *before,
             Self::Remove { before, .. } => Some(*before),
         };
-        if there.map(|it| it.sha256) == expected {
+        if there.map(|value| value.sha256) == expected {
             return Ok(());
         }
         Err(self.changed(site))
@@ -256,7 +256,7 @@ impl Edit {
     /// What is put between what is there and what is added: the head of a new file, or the line
     /// ending that is missing.
     pub(crate) fn glue<'a>(there: Option<&FileSnapshot>, head: &'a str) -> &'a str {
-        match there.map(|it| it.bytes.as_slice()).unwrap_or_default() {
+        match there.map(|value| value.bytes.as_slice()).unwrap_or_default() {
             [] => head,
             bytes if !bytes.ends_with(b"\n") => "\n",
             _ => "",
@@ -275,7 +275,7 @@ impl Edit {
         let path = self.path();
         let (folder, name) = site.find_or_make(path)?;
         let fail = |error| site.fail(path, error);
-        let before = there.map(|it| it.bytes.as_slice()).unwrap_or_default();
+        let before = there.map(|value| value.bytes.as_slice()).unwrap_or_default();
         let swapped = match self {
             Self::Append { head, text, .. } => {
                 let added = [Self::glue(there, head), text].concat();

@@ -210,7 +210,7 @@ impl Part {
 pub fn compose(site: &MarkdownStore, asked: &ComposeRequest) -> Composed {
     let mut parts = files(site, asked);
     parts.extend(logs::notes(site, asked));
-    if let Some(recalled) = asked.recalled.as_ref().filter(|it| !it.is_empty()) {
+    if let Some(recalled) = asked.recalled.as_ref().filter(|recalled| !recalled.is_empty()) {
         let chars = length(recalled);
         parts.push(Part {
             included_chars: chars,
@@ -222,9 +222,10 @@ pub fn compose(site: &MarkdownStore, asked: &ComposeRequest) -> Composed {
     }
     budget::keep(&mut parts, asked, site);
     let text = written(&parts, asked, site);
-    let hidden_characters = parts.iter().filter(|it| it.fate.is_in()).map(|it| it.hidden).sum();
+    let hidden_characters =
+        parts.iter().filter(|part| part.fate.is_in()).map(|part| part.hidden).sum();
     let quoted: Vec<&str> =
-        parts.iter().filter(|it| it.is_quoted()).map(|it| it.content.as_str()).collect();
+        parts.iter().filter(|part| part.is_quoted()).map(|part| part.content.as_str()).collect();
     Composed {
         chars: asked.rules.cutting.length(&text),
         suspicion_reason: suspicion_reason(&quoted.join("\n\n")),
@@ -322,20 +323,20 @@ fn readable(text: &str) -> String {
 fn written(parts: &[Part], asked: &ComposeRequest, site: &MarkdownStore) -> String {
     let rules = asked.rules;
     let mut text = String::new();
-    let has = |place| parts.iter().any(|it| it.place == place && it.fate.is_in());
+    let has = |place| parts.iter().any(|part| part.place == place && part.fate.is_in());
     if has(Place::File) {
         text.push_str(rules.opening);
     }
-    for part in parts.iter().filter(|it| it.place == Place::File && it.fate.is_in()) {
+    for part in parts.iter().filter(|part| part.place == Place::File && part.fate.is_in()) {
         text.push_str(&rules.section(site, &part.path, &part.content));
     }
     let quoted: Vec<Framed<'_>> =
-        parts.iter().filter(|it| it.is_quoted()).map(Part::framed).collect();
+        parts.iter().filter(|part| part.is_quoted()).map(Part::framed).collect();
     text.push_str(&frame(&quoted, &asked.delimiter));
     if !quoted.is_empty() && has(Place::Recalled) {
         text.push('\n');
     }
-    for part in parts.iter().filter(|it| it.place == Place::Recalled && it.fate.is_in()) {
+    for part in parts.iter().filter(|part| part.place == Place::Recalled && part.fate.is_in()) {
         text.push_str(&part.content);
         text.push('\n');
     }

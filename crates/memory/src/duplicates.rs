@@ -107,11 +107,11 @@ pub fn duplicates(
     now: Timestamp,
 ) -> Result<Vec<Duplicate>, MarkdownStoreError> {
     let wanted = Wanted::new(candidate, least);
-    let pages: BTreeSet<String> = site.pages()?.into_iter().map(|it| it.0).collect();
+    let pages: BTreeSet<String> = site.pages()?.into_iter().map(|page| page.0).collect();
     // An index that cannot be used is no reason not to write: everything is read then.
     let places = wanted
         .places(site, finder, &pages, now)
-        .unwrap_or_else(|_| pages.iter().map(|it| (it.clone(), Place::Whole)).collect());
+        .unwrap_or_else(|_| pages.iter().map(|page| (page.clone(), Place::Whole)).collect());
     let mut found: Vec<Duplicate> = Vec::new();
     for (path, place) in places {
         let Some(bytes) = site.read_bytes(&path)? else { continue };
@@ -159,10 +159,10 @@ fn leave_out_superseded(
     let past: BTreeSet<(&str, usize)> = all
         .placed
         .iter()
-        .filter(|it| it.is_superseded(&taken))
-        .map(|it| (it.path.as_str(), it.unit.lines.0))
+        .filter(|placed| placed.is_superseded(&taken))
+        .map(|placed| (placed.path.as_str(), placed.unit.lines.0))
         .collect();
-    found.retain(|it| !past.contains(&(it.path.as_str(), it.lines.0)));
+    found.retain(|found| !past.contains(&(found.path.as_str(), found.lines.0)));
     Ok(())
 }
 
@@ -212,24 +212,25 @@ impl<'a> Wanted<'a> {
         pages: &BTreeSet<String>,
         now: Timestamp,
     ) -> Result<BTreeMap<String, Place>, FindError> {
-        let size =
-            |path: &String| fs_err::metadata(site.root().join(path)).map_or(0, |it| it.len());
+        let size = |path: &String| {
+            fs_err::metadata(site.root().join(path)).map_or(0, |metadata| metadata.len())
+        };
         let is_little =
             |paths: &mut dyn Iterator<Item = &String>| paths.map(size).sum::<u64>() <= READ_BYTES;
         // For so little no index is begun.
         if !finder.folder.is_dir() && is_little(&mut pages.iter()) {
-            return Ok(pages.iter().map(|it| (it.clone(), Place::Whole)).collect());
+            return Ok(pages.iter().map(|page| (page.clone(), Place::Whole)).collect());
         }
         let mut index = Index::open(&finder.folder)?;
-        let sources: Vec<_> = finder.sources.iter().map(|it| &**it).collect();
+        let sources: Vec<_> = finder.sources.iter().map(|source| &**source).collect();
         let mut unseen = index.unseen(&sources)?;
-        unseen.retain(|it| pages.contains(it));
+        unseen.retain(|unseen| pages.contains(unseen));
         if !is_little(&mut unseen.iter()) {
             index = finder.open(now)?;
             unseen.clear();
         }
         let mut places: BTreeMap<String, Place> =
-            unseen.into_iter().map(|it| (it, Place::Whole)).collect();
+            unseen.into_iter().map(|unseen| (unseen, Place::Whole)).collect();
         let near = match index.nearest(self.builtin.identity(), &self.vector, LIKE, CHUNKS) {
             // Nothing has ever been indexed, and all there is was just named.
             Err(anemone_index::StoreError::NotFilled) => return Ok(places),
@@ -258,7 +259,7 @@ impl<'a> Wanted<'a> {
         found: &mut Vec<Duplicate>,
     ) {
         for unit in units {
-            let id = unit.stamp.as_ref().map(|it| it.id.to_string());
+            let id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
             if !self.can_be_duplicate(unit.key.as_deref(), id.as_deref(), &unit.content) {
                 continue;
             }
@@ -308,18 +309,18 @@ impl<'a> Wanted<'a> {
 
 fn vector_of(builtin: &Builtin, text: &str) -> Vec<f32> {
     let made = builtin.embed(&[text], Purpose::Document);
-    made.ok().and_then(|mut it| it.pop()).unwrap_or_default()
+    made.ok().and_then(|mut value| value.pop()).unwrap_or_default()
 }
 
 /// Leaves out `#tags`, which say what a text is about, not what it says.
 fn without_tags(text: &str) -> String {
     let is_tag = |word: &&str| word.len() > 1 && word.starts_with('#');
-    let words: Vec<&str> = text.split_whitespace().filter(|it| !is_tag(it)).collect();
+    let words: Vec<&str> = text.split_whitespace().filter(|word| !is_tag(word)).collect();
     words.join(" ")
 }
 
 fn words(text: &str) -> BTreeSet<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
     words.map(str::to_lowercase).collect()
 }
 

@@ -114,14 +114,14 @@ struct Shelf<'a> {
 impl Shelf<'_> {
     fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, MarkdownStoreError> {
         let (start, name) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
-        if self.folder.as_ref().is_none_or(|it| it.0 != start) {
+        if self.folder.as_ref().is_none_or(|folder| folder.0 != start) {
             let found = self.site.find(path)?;
-            self.folder = found.map(|it| (start.to_owned(), it.0));
+            self.folder = found.map(|found| (start.to_owned(), found.0));
         }
         let Some((_, folder)) = &self.folder else { return Ok(None) };
         let read =
             folder.read(name, MAX_FILE_BYTES).map_err(|error| self.site.fail(path, error))?;
-        Ok(read.map(|it| it.bytes))
+        Ok(read.map(|read| read.bytes))
     }
 }
 
@@ -129,7 +129,7 @@ impl EntryList {
     /// Calls entries by their places where several have the same stamp: somebody copied a line and
     /// changed it, and what is done to one of them is not to be done to the other.
     fn tell_apart(&mut self) {
-        let stamps = self.placed.iter().filter_map(|it| it.unit.stamp.as_ref());
+        let stamps = self.placed.iter().filter_map(|placed| placed.unit.stamp.as_ref());
         let copied = repeated(stamps.map(|stamp| stamp.id));
         for it in &mut self.placed {
             if it.unit.stamp.as_ref().is_some_and(|stamp| copied.contains(&stamp.id)) {
@@ -140,9 +140,9 @@ impl EntryList {
 
     /// Returns the citations of the entries that have the same stamp.
     pub(crate) fn places_of(&self, id: StampId) -> Vec<String> {
-        let has_it = |it: &&Entry| it.unit.stamp.as_ref().is_some_and(|stamp| stamp.id == id);
+        let has_it = |entry: &&Entry| entry.unit.stamp.as_ref().is_some_and(|stamp| stamp.id == id);
         let placed = self.placed.iter().filter(has_it);
-        placed.map(|it| citation_of(&it.path, it.unit.lines)).collect()
+        placed.map(|placed| citation_of(&placed.path, placed.unit.lines)).collect()
     }
 
     /// Returns the entries that count, the newest first. What was put away does not, but what it
@@ -151,18 +151,19 @@ impl EntryList {
     pub fn live(&self) -> Vec<&Entry> {
         let taken = taken(&self.placed);
         let mut sorted: Vec<&Entry> =
-            self.placed.iter().filter(|it| it.kind != PageKind::Archived).collect();
-        sorted.sort_by_key(|it| it.age());
+            self.placed.iter().filter(|placed| placed.kind != PageKind::Archived).collect();
+        sorted.sort_by_key(|sorted| sorted.age());
         sorted.reverse();
         let mut met: HashSet<&str> = HashSet::new();
         // What is superseded hides older entries of its key all the same.
-        sorted.retain(|it| {
-            let is_newest = !met.contains(it.key());
+        sorted.retain(|sorted| {
+            let is_newest = !met.contains(sorted.key());
             // A bold word that a person wrote before several lines replaces none of them.
-            if it.unit.stamp.is_some() || self.layout.is_some_and(|layout| layout.keys_replace) {
-                met.insert(it.key());
+            if sorted.unit.stamp.is_some() || self.layout.is_some_and(|layout| layout.keys_replace)
+            {
+                met.insert(sorted.key());
             }
-            is_newest && !it.is_superseded(&taken)
+            is_newest && !sorted.is_superseded(&taken)
         });
         sorted
     }
@@ -173,20 +174,20 @@ impl EntryList {
     pub(crate) fn successor_of(&self, old: &Entry) -> Option<&Entry> {
         let (age, key) = (old.age(), old.unit.key.as_deref());
         let id = old.unit.stamp.is_some().then_some(old.id.as_str());
-        let takes_place = |it: &&Entry| {
-            let Some(stamp) = &it.unit.stamp else { return false };
+        let takes_place = |entry: &&Entry| {
+            let Some(stamp) = &entry.unit.stamp else { return false };
             let named = stamp.supersedes.as_deref();
-            let is_newer = it.age() > age;
+            let is_newer = entry.age() > age;
             (named.is_some() && named == id)
-                || (is_newer && key.is_some() && (named == key || it.unit.key.as_deref() == key))
+                || (is_newer && key.is_some() && (named == key || entry.unit.key.as_deref() == key))
         };
-        self.placed.iter().filter(takes_place).max_by_key(|it| it.age())
+        self.placed.iter().filter(takes_place).max_by_key(|placed| placed.age())
     }
 
     /// Returns a file as it was read.
     #[must_use]
     pub fn page(&self, path: &str) -> Option<&FileSnapshot> {
-        self.pages.iter().find(|it| it.path == path)
+        self.pages.iter().find(|page| page.path == path)
     }
 
     /// Returns the entries that a find of the index is about: those with words of the question,
@@ -197,16 +198,16 @@ impl EntryList {
         let shown: Vec<&Entry> = self
             .placed
             .iter()
-            .filter(|it| it.path == hit.path)
-            .filter(|it| it.touches(hit.start_line as usize, hit.end_line as usize))
+            .filter(|placed| placed.path == hit.path)
+            .filter(|placed| placed.touches(hit.start_line as usize, hit.end_line as usize))
             .collect();
         let line_of = |at: usize| {
             let before = hit.text.as_bytes().get(..at).unwrap_or_default();
-            hit.start_line as usize + before.iter().filter(|it| **it == b'\n').count()
+            hit.start_line as usize + before.iter().filter(|value| **value == b'\n').count()
         };
-        let lines: Vec<usize> = hit.matches.iter().map(|it| line_of(it.start)).collect();
-        let has_match = |it: &Entry| lines.iter().any(|line| it.touches(*line, *line));
-        let told: Vec<&Entry> = shown.iter().copied().filter(|it| has_match(it)).collect();
+        let lines: Vec<usize> = hit.matches.iter().map(|found| line_of(found.start)).collect();
+        let has_match = |entry: &Entry| lines.iter().any(|line| entry.touches(*line, *line));
+        let told: Vec<&Entry> = shown.iter().copied().filter(|shown| has_match(shown)).collect();
         if told.is_empty() { shown } else { told }
     }
 }
@@ -246,7 +247,7 @@ impl Entry {
     /// Returns the kind of entry: what its stamp says, else what its file is.
     #[must_use]
     pub fn category(&self) -> Category {
-        let said = self.unit.stamp.as_ref().and_then(|it| it.category.as_deref());
+        let said = self.unit.stamp.as_ref().and_then(|stamp| stamp.category.as_deref());
         match (said, self.kind) {
             (Some(word), _) => Category::from(word),
             (None, PageKind::Curated) => Category::Core,
@@ -265,7 +266,7 @@ impl Entry {
         let stamp = self.unit.stamp.as_ref();
         Age {
             written: self.written(),
-            uuid: stamp.and_then(|it| it.uuid),
+            uuid: stamp.and_then(|stamp| stamp.uuid),
             path: &self.path,
             line: self.unit.lines.0,
             id: stamp.map(|_| self.id.as_str()),
@@ -297,7 +298,7 @@ impl Entry {
     #[must_use]
     pub fn entry(&self) -> MemoryEntry {
         let stamp = self.unit.stamp.as_ref();
-        let timestamp = match (stamp.and_then(|it| it.at.as_ref()), self.kind) {
+        let timestamp = match (stamp.and_then(|stamp| stamp.at.as_ref()), self.kind) {
             (Some(at), _) => at.to_string(),
             (None, PageKind::Daily(day) | PageKind::Session(day)) => day.to_string(),
             (None, _) => String::new(),
@@ -310,8 +311,8 @@ impl Entry {
             timestamp,
             session_id: self.session().map(str::to_owned),
             score: None,
-            importance: self.unit.label.as_ref().map(|it| it.importance.get()),
-            origin: stamp.and_then(|it| it.origin).map(|it| it.to_string()),
+            importance: self.unit.label.as_ref().map(|label| label.importance.get()),
+            origin: stamp.and_then(|stamp| stamp.origin).map(|value| value.to_string()),
         }
     }
 }
@@ -362,7 +363,8 @@ pub(crate) fn without(text: &str, gone: &[Range<usize>]) -> String {
     }
     let rest = text.get(at..).unwrap_or_default();
     if rest.is_empty() && kept.ends_with("\n\n") && !kept.trim_start().is_empty() {
-        let heads_only = kept.trim_end().lines().all(|it| it.starts_with('#') || it.is_empty());
+        let heads_only =
+            kept.trim_end().lines().all(|line| line.starts_with('#') || line.is_empty());
         if !heads_only {
             kept.pop();
         }

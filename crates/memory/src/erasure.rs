@@ -222,7 +222,7 @@ impl MarkdownStore {
         let folder = self.journal();
         let fail = |source| JournalError { path: folder.clone(), source };
         let mut erasure = JournalErasure::default();
-        let outcome_of = |it: &Listed| match gone.outcome_of(it) {
+        let outcome_of = |listed: &Listed| match gone.outcome_of(listed) {
             // Somebody else's change took its room meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(RecordOutcome::Untouched),
             outcome => outcome.map_err(fail),
@@ -240,7 +240,7 @@ impl MarkdownStore {
         let stays: HashSet<ChangeId> = outcomes
             .iter()
             .filter(|(_, outcome)| !matches!(outcome, RecordOutcome::Dropped))
-            .map(|(it, _)| it.id)
+            .map(|(outcome, _)| outcome.id)
             .collect();
         for (it, outcome) in outcomes.into_iter().rev() {
             let rewritten = match outcome {
@@ -267,7 +267,7 @@ impl MarkdownStore {
     pub fn kept_entries(&self) -> Result<Vec<KeptEntry>, MarkdownStoreError> {
         let now = self.entries()?;
         let is_there: HashSet<String> =
-            now.placed.iter().map(|it| digest_of(&it.unit.content)).collect();
+            now.placed.iter().map(|placed| digest_of(&placed.unit.content)).collect();
         let folder = self.journal();
         let fail =
             |source| MarkdownStoreError::Journal(JournalError { path: folder.clone(), source });
@@ -297,7 +297,7 @@ impl MarkdownStore {
             ForgetTarget::Ids(_) => buried(self),
             _ => HashMap::new(),
         };
-        kept.retain(|it| it.is_wanted(wanted, &stones));
+        kept.retain(|value| value.is_wanted(wanted, &stones));
         Ok(kept)
     }
 }
@@ -361,7 +361,7 @@ impl KeptEntry {
             written: written.clone(),
             text: field("content")?,
         };
-        let written = written.and_then(|it| it.parse().ok());
+        let written = written.and_then(|written| written.parse().ok());
         Some(Self { entry, session: field("session_id"), written, placed: None })
     }
 
@@ -508,7 +508,7 @@ mod tests {
         place.change("forget", "- stays\n");
         let found = |wanted: &ForgetTarget| -> Vec<String> {
             let kept = place.site.kept_entries_of(wanted).unwrap();
-            kept.into_iter().map(|it| it.entry.text).collect()
+            kept.into_iter().map(|value| value.entry.text).collect()
         };
         assert_eq!(found(&ForgetTarget::Key("k".to_owned())), ["gone by now"]);
         assert_eq!(found(&ForgetTarget::Key("other".to_owned())), [""; 0]);

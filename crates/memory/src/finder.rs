@@ -95,13 +95,13 @@ impl Finder {
     }
 
     fn sources(&self) -> Vec<&dyn DocumentSource> {
-        self.sources.iter().map(|it| &**it).collect()
+        self.sources.iter().map(|source| &**source).collect()
     }
 
     /// Asks a question.
     pub fn search(&self, request: &Request) -> Result<Answer, FindError> {
         let index = self.open(request.now)?;
-        let embedders: Vec<_> = self.embedders.iter().map(|it| &**it).collect();
+        let embedders: Vec<_> = self.embedders.iter().map(|embedder| &**embedder).collect();
         Ok(index.search(request, &embedders)?)
     }
 }

@@ -178,15 +178,17 @@ pub fn flushed_entries(answer: &str) -> Vec<String> {
         return Vec::new();
     }
     let mark = |line: &str| {
-        let rest = ["- ", "* ", "\u{2022} "].into_iter().find_map(|it| line.strip_prefix(it))?;
+        let rest =
+            ["- ", "* ", "\u{2022} "].into_iter().find_map(|value| line.strip_prefix(value))?;
         Some(rest.trim().to_owned())
     };
     let lines = answer.lines().map(str::trim);
     let listed: Vec<String> = lines.filter_map(mark).collect();
     // Who does not list has said one thing.
     let entries = if listed.is_empty() { vec![answer.replace('\n', " ")] } else { listed };
-    let short = |it: &String| it.trim().chars().take(MAX_ENTRY_CHARS).collect::<String>();
-    let entries = entries.iter().map(short).filter(|it| !it.is_empty() && it != "NO_REPLY");
+    let short = |text: &String| text.trim().chars().take(MAX_ENTRY_CHARS).collect::<String>();
+    let entries =
+        entries.iter().map(short).filter(|value| !value.is_empty() && value != "NO_REPLY");
     entries.take(MOST_ENTRIES).collect()
 }
 
@@ -243,11 +245,11 @@ mod tests {
             let decision = settings.decide(&question);
             (decision.flush, decision.reason)
         };
-        assert_eq!(with(|it| it.tokens = 175_999), (false, FlushReason::BelowThreshold));
-        assert_eq!(with(|it| it.tokens = 176_000), (true, FlushReason::Tokens));
-        assert_eq!(with(|it| it.bytes = (2 << 20) - 1), (false, FlushReason::BelowThreshold));
-        assert_eq!(with(|it| it.bytes = 2 << 20), (true, FlushReason::TranscriptBytes));
-        let full = |it: &mut FlushQuestion| it.tokens = 190_000;
+        assert_eq!(with(|value| value.tokens = 175_999), (false, FlushReason::BelowThreshold));
+        assert_eq!(with(|value| value.tokens = 176_000), (true, FlushReason::Tokens));
+        assert_eq!(with(|value| value.bytes = (2 << 20) - 1), (false, FlushReason::BelowThreshold));
+        assert_eq!(with(|value| value.bytes = 2 << 20), (true, FlushReason::TranscriptBytes));
+        let full = |question: &mut FlushQuestion| question.tokens = 190_000;
         let mut done = question.clone();
         full(&mut done);
         done.is_done = true;

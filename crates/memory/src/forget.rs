@@ -213,7 +213,7 @@ fn written_in(zone: &TimeZone, it: &Entry) -> Option<Timestamp> {
         PageKind::Daily(day) | PageKind::Session(day)
             if it.unit.stamp.as_ref().is_none_or(|stamp| stamp.at.is_none()) =>
         {
-            day.to_zoned(zone.clone()).ok().map(|it| it.timestamp())
+            day.to_zoned(zone.clone()).ok().map(|zoned| zoned.timestamp())
         }
         _ => it.written(),
     }
@@ -223,7 +223,7 @@ impl ForgetTarget {
     /// Whether a file can have any such entry; `false` is certain.
     fn may_be_in(&self, path: &str, text: &str) -> bool {
         let Self::Key(key) = self else { return true };
-        let place = key.strip_prefix(path).is_some_and(|it| it.starts_with("#L"));
+        let place = key.strip_prefix(path).is_some_and(|rest| rest.starts_with("#L"));
         // What has no key is called by its id, which can be spelled in more than one way.
         place
             || key.parse::<StampId>().is_ok()
@@ -256,10 +256,10 @@ impl MarkdownStore {
     pub fn plan_forget(&self, wanted: &ForgetTarget) -> Result<ForgetPlan, ForgetError> {
         let all = self.entries_where(&|path, text| wanted.may_be_in(path, text))?;
         let mut gone: Vec<Entry> =
-            all.placed.iter().filter(|it| wanted.takes(it)).cloned().collect();
+            all.placed.iter().filter(|placed| wanted.takes(placed)).cloned().collect();
         if let ForgetTarget::Ids(ids) = wanted {
             for id in ids {
-                let places = id.parse().map(|it| all.places_of(it)).unwrap_or_default();
+                let places = id.parse().map(|parsed| all.places_of(parsed)).unwrap_or_default();
                 if places.len() > 1 {
                     return Err(ForgetError::Ambiguous { id: id.clone(), places });
                 }
@@ -278,12 +278,12 @@ impl MarkdownStore {
         let mut edits = Vec::new();
         let mut rowless = Vec::new();
         for seen in &all.pages {
-            let of_page: Vec<&Entry> = gone.iter().filter(|it| it.path == seen.path).collect();
+            let of_page: Vec<&Entry> = gone.iter().filter(|file| file.path == seen.path).collect();
             if of_page.is_empty() {
                 continue;
             }
             let Some(text) = decoded(&seen.bytes) else { continue };
-            let ranges: Vec<_> = of_page.iter().map(|it| it.unit.bytes.clone()).collect();
+            let ranges: Vec<_> = of_page.iter().map(|page| page.unit.bytes.clone()).collect();
             let after = without(&text, &ranges);
             if tables_without_rows(&after) > tables_without_rows(&text) {
                 rowless.push(seen.path.clone());
@@ -312,7 +312,7 @@ impl EntryList {
     fn cited(&self, citation: &Citation<'_>) -> Result<Vec<Entry>, ForgetError> {
         let Some(seen) = self.page(citation.path) else { return Ok(Vec::new()) };
         let entries: Vec<&Entry> =
-            self.placed.iter().filter(|it| it.path == citation.path).collect();
+            self.placed.iter().filter(|placed| placed.path == citation.path).collect();
         // What is no text has been passed over, and is told as such.
         let Some(text) = decoded(&seen.bytes) else { return Ok(Vec::new()) };
         let found = cited(&text, PageKind::of(citation.path), &entries, citation);
@@ -345,7 +345,7 @@ impl EntryToForget {
             key: it.unit.key.clone(),
             path: it.path.clone(),
             lines: Some(it.unit.lines),
-            written: Some(it.entry().timestamp).filter(|it| !it.is_empty()),
+            written: Some(it.entry().timestamp).filter(|timestamp| !timestamp.is_empty()),
             text: it.unit.content.clone(),
         }
     }

@@ -123,7 +123,12 @@ impl LockedStore<'_> {
             rows: note.rows.map(ChangeId),
             entries: entries.iter().map(NotedEntry::of).collect(),
             // An index whose folder is not UTF-8 is cleared by this run, or by the next search.
-            indexes: note.indexes.iter().filter_map(|it| it.to_str()).map(str::to_owned).collect(),
+            indexes: note
+                .indexes
+                .iter()
+                .filter_map(|index| index.to_str())
+                .map(str::to_owned)
+                .collect(),
         };
         let bytes = serde_json::to_vec(&noted).map_err(|error| fail(error.into()))?;
         keep_private(&path, &bytes).map_err(fail)?;
@@ -158,7 +163,10 @@ impl LockedStore<'_> {
         }
         paths.sort_unstable();
         let mut finished = Vec::new();
-        for path in paths.iter().filter(|path| path.extension().is_some_and(|it| it == "json")) {
+        for path in paths
+            .iter()
+            .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        {
             let Some(note) = Forgetting::take(path).map_err(fail)? else { continue };
             let bytes = fs_err::read(path).map_err(fail)?;
             match serde_json::from_slice::<Noted>(&bytes) {

@@ -102,10 +102,12 @@ pub fn frame(memories: &[Framed<'_>], delimiter: &str) -> String {
     }
     let mut frame = Frame::new(delimiter);
     for memory in memories {
-        let origin = memory.origin.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
-        let date = memory.date.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
+        let origin =
+            memory.origin.map_or_else(|| "unknown".to_owned(), |origin| origin.to_string());
+        let date = memory.date.map_or_else(|| "unknown".to_owned(), |date| date.to_string());
         let suspicious = suspicion_words(memory.text);
-        let suspicious = suspicious.map(|it| format!(" suspicious={it}")).unwrap_or_default();
+        let suspicious =
+            suspicious.map(|suspicious| format!(" suspicious={suspicious}")).unwrap_or_default();
         let path = shown_name(memory.path);
         let heading = format!("origin={origin} date={date}{suspicious} path={path}");
         frame.entry(&heading, memory.text);
@@ -196,7 +198,7 @@ mod tests {
             let lines: Vec<_> = shown.lines().collect();
             prop_assert!(lines[2].starts_with("[1] origin=owner date=2026-11-16 "));
             prop_assert!(lines[2].contains(" path="));
-            prop_assert!(lines[3..lines.len() - 1].iter().all(|it| it.starts_with('|')));
+            prop_assert!(lines[3..lines.len() - 1].iter().all(|line| line.starts_with('|')));
             prop_assert_eq!(shown.matches('<').count(), 2);
         }
     }

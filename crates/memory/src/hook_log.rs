@@ -46,7 +46,7 @@ impl MarkdownStore {
     #[must_use]
     pub fn hook_writes(&self, since: Timestamp) -> Vec<HookWrite> {
         let mut writes = self.all_hook_writes();
-        writes.retain(|it| it.at.instant() >= since);
+        writes.retain(|write| write.at.instant() >= since);
         writes
     }
 

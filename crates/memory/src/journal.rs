@@ -185,8 +185,8 @@ impl MarkdownStore {
         let folder = self.journal();
         let fail = |source| JournalError { path: folder.clone(), source };
         let all = listed(&folder, "done").map_err(fail)?;
-        let found = all.into_iter().find(|it| it.id == id);
-        found.map(|it| it.read().map_err(fail)).transpose()
+        let found = all.into_iter().find(|value| value.id == id);
+        found.map(|found| found.read().map_err(fail)).transpose()
     }
 }
 
@@ -206,13 +206,13 @@ impl LockedStore<'_> {
             what: change.what.clone(),
             at: now.to_string(),
             undoes,
-            edits: pairs.map(|(edit, it)| edit.noted(it.as_ref())).collect(),
+            edits: pairs.map(|(edit, pair)| edit.noted(pair.as_ref())).collect(),
             rows: None,
         };
         let mut images = Vec::new();
         for (edit, seen) in noted.edits.iter().zip(seen) {
             let kept = seen.as_ref().filter(|_| edit.before.is_some());
-            images.push(kept.map(|it| it.bytes.clone()).unwrap_or_default());
+            images.push(kept.map(|value| value.bytes.clone()).unwrap_or_default());
         }
         let path = folder.join(next_name(&folder, id, "begun").map_err(fail)?);
         let begun = Recorded { id: ChangeId(id), path, noted, images };
@@ -229,11 +229,12 @@ impl LockedStore<'_> {
     pub(crate) fn commit(&self, begun: &Recorded) -> Result<(ChangeId, usize), JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
+        // It comes first: after the change nothing would write it again, or clean up after it.
+        self.site().note_owner();
         faults::step().map_err(fail)?;
         fs_err::rename(&begun.path, begun.path.with_extension("done")).map_err(fail)?;
         // Whoever is told that the change is made can undo it, also after a power cut.
         sync_folder(&folder).map_err(fail)?;
-        self.site().note_owner();
         // The change is made; that an old one could not go is seen the next time.
         Ok((begun.id, prune(&folder).unwrap_or_default()))
     }
@@ -302,10 +303,10 @@ impl LockedStore<'_> {
         };
         let mut bytes = serde_json::to_vec(&noted).map_err(|error| fail(error.into()))?;
         bytes.push(b'\n');
+        self.site().note_owner();
         let path = folder.join(next_name(&folder, id, "done").map_err(fail)?);
         keep_durable(&path, &bytes).map_err(fail)?;
         sync_folder(&folder).map_err(fail)?;
-        self.site().note_owner();
         prune(&folder).map_err(fail)?;
         Ok(ChangeId(id))
     }
@@ -325,7 +326,7 @@ impl LockedStore<'_> {
     pub(crate) fn drop_change(&self, id: ChangeId) -> Result<(), JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
-        for it in listed(&folder, "done").map_err(fail)?.iter().filter(|it| it.id == id) {
+        for it in listed(&folder, "done").map_err(fail)?.iter().filter(|error| error.id == id) {
             fs_err::remove_file(&it.path).map_err(fail)?;
         }
         Ok(())
@@ -346,7 +347,7 @@ impl LockedStore<'_> {
 impl Edit {
     fn noted(&self, seen: Option<&FileSnapshot>) -> NotedEdit {
         let path = self.path().to_owned();
-        let before = seen.map(|it| it.bytes.len() as u64);
+        let before = seen.map(|value| value.bytes.len() as u64);
         match self {
             Self::Append { head, text, .. } => {
                 let glue = Self::glue(seen, head).to_owned();
@@ -356,7 +357,7 @@ impl Edit {
                 NotedEdit { path, before: None, added, after: None, patch: None }
             }
             Self::Write { after, .. } => {
-                let patch = seen.and_then(|it| Patch::between(&it.bytes, after));
+                let patch = seen.and_then(|value| Patch::between(&value.bytes, after));
                 let after = Some(Hex(&digest(after)).to_string());
                 NotedEdit { path, before, added: None, after, patch }
             }
@@ -412,14 +413,14 @@ pub(crate) fn listed(folder: &Path, extension: &str) -> io::Result<Vec<Listed>> 
     let mut all = Vec::new();
     for one in found {
         let path = one?.path();
-        let stem = path.file_stem().and_then(|it| it.to_str());
-        let Some((number, id)) = stem.and_then(|it| it.split_once('-')) else { continue };
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        let Some((number, id)) = stem.and_then(|stem| stem.split_once('-')) else { continue };
         let (Ok(number), Ok(id)) = (number.parse(), id.parse()) else { continue };
-        if path.extension().is_some_and(|it| it == extension) {
+        if path.extension().is_some_and(|other| other == extension) {
             all.push(Listed { number, id: ChangeId(id), path });
         }
     }
-    all.sort_unstable_by_key(|it| it.number);
+    all.sort_unstable_by_key(|value| value.number);
     Ok(all)
 }
 
@@ -430,14 +431,14 @@ fn is_broken(error: &io::Error) -> bool {
 
 /// Names the next change.
 fn next_name(folder: &Path, id: Uuid, extension: &str) -> io::Result<String> {
-    let number = listed(folder, "done")?.last().map_or(1, |it| it.number + 1);
+    let number = listed(folder, "done")?.last().map_or(1, |listed| listed.number + 1);
     Ok(format!("{number:012}-{id}.{extension}"))
 }
 
 /// Takes the oldest away; returns how many.
 fn prune(folder: &Path) -> io::Result<usize> {
     let all = listed(folder, "done")?;
-    let size = |it: &Listed| fs_err::metadata(&it.path).map_or(0, |it| it.len());
+    let size = |file: &Listed| fs_err::metadata(&file.path).map_or(0, |metadata| metadata.len());
     let mut total: u64 = all.iter().map(size).sum();
     let mut left = all.len();
     for it in &all {

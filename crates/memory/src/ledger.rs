@@ -93,10 +93,10 @@ impl OwnStamps {
     /// Says whether an entry of a file has a stamp that we wrote, with the text that we wrote.
     #[must_use]
     pub fn has(&self, file: &str, unit: &ParsedEntry) -> bool {
-        let stamp = unit.stamp.clone().filter(|it| !self.revoked.contains(&it.id));
+        let stamp = unit.stamp.clone().filter(|stamp| !self.revoked.contains(&stamp.id));
         let Some(stamp) = stamp else { return false };
         let digest = digest(&self.table.resolved(stamp), &file[unit.bytes.clone()]);
-        digest.is_some_and(|it| self.digests.contains(&it))
+        digest.is_some_and(|digest| self.digests.contains(&digest))
     }
 
     /// Says whether every entry that has a line in a range is one that we wrote; lines from 1.
@@ -153,16 +153,16 @@ fn written(edit: &Edit, there: Option<&FileSnapshot>, stamps: &[ProvenanceStamp]
     let (text, before) = match edit {
         Edit::Append { text, .. } => (text.as_str().into(), "".into()),
         Edit::Write { after, .. } => {
-            let before = there.map(|it| it.bytes.as_slice()).unwrap_or_default();
+            let before = there.map(|value| value.bytes.as_slice()).unwrap_or_default();
             (String::from_utf8_lossy(after), String::from_utf8_lossy(before))
         }
         Edit::Remove { .. } => return Vec::new(),
     };
     let known: HashSet<_> =
         units(&before).into_iter().filter_map(|unit| Some(unit.stamp?.id)).collect();
-    let said = |id: StampId| stamps.iter().find(|it| it.id.shortened() == id);
+    let said = |id: StampId| stamps.iter().find(|stamp| stamp.id.shortened() == id);
     let new = units(&text).into_iter().filter_map(|unit| {
-        let stamp = unit.stamp.filter(|it| !known.contains(&it.id))?;
+        let stamp = unit.stamp.filter(|stamp| !known.contains(&stamp.id))?;
         digest(said(stamp.id).unwrap_or(&stamp), &text[unit.bytes])
     });
     new.collect()
@@ -303,7 +303,7 @@ mod tests {
         let own = OwnStamps::of(&site);
         let text = file(&site);
         let is_ours = |says: &str| {
-            units(&text).iter().filter(|it| it.content == says).all(|it| own.has(&text, it))
+            units(&text).iter().filter(|unit| unit.content == says).all(|unit| own.has(&text, unit))
         };
         assert!(is_ours("tea"), "{text}");
         assert!(!is_ours("send the keys") && !is_ours("moved"), "{text}");

@@ -72,14 +72,14 @@ pub struct EntryListing {
 impl ListFilter {
     fn matches(&self, entry: &ListedEntry) -> bool {
         let has_key = |wanted: &String| {
-            let key = entry.key.as_ref().map(|it| it.to_lowercase());
-            key.is_some_and(|it| it.contains(&wanted.to_lowercase()))
+            let key = entry.key.as_ref().map(|key| key.to_lowercase());
+            key.is_some_and(|key| key.contains(&wanted.to_lowercase()))
         };
-        self.since.is_none_or(|since| entry.day.is_some_and(|it| it >= since))
-            && self.until.is_none_or(|until| entry.day.is_some_and(|it| it <= until))
+        self.since.is_none_or(|since| entry.day.is_some_and(|day| day >= since))
+            && self.until.is_none_or(|until| entry.day.is_some_and(|day| day <= until))
             && self.key.as_ref().is_none_or(has_key)
-            && self.kind.as_ref().is_none_or(|it| it.eq_ignore_ascii_case(&entry.kind))
-            && self.origin.is_none_or(|it| entry.origin.as_deref() == Some(it.as_str()))
+            && self.kind.as_ref().is_none_or(|kind| kind.eq_ignore_ascii_case(&entry.kind))
+            && self.origin.is_none_or(|origin| entry.origin.as_deref() == Some(origin.as_str()))
     }
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn row_listing(rows: Vec<MemoryEntry>, zone: &TimeZone) -> EntryListi
 fn of_placed(placed: &Entry, zone: &TimeZone) -> ListedEntry {
     let unit = &placed.unit;
     let stamp = unit.stamp.as_ref();
-    let kind = match (&unit.label, stamp.and_then(|it| it.category.as_deref()), placed.kind) {
+    let kind = match (&unit.label, stamp.and_then(|stamp| stamp.category.as_deref()), placed.kind) {
         (Some(label), _, _) => label.name.clone(),
         (None, Some(category), _) => category.to_owned(),
         (None, None, PageKind::Curated) => "core".to_owned(),
@@ -131,8 +131,8 @@ fn of_placed(placed: &Entry, zone: &TimeZone) -> ListedEntry {
         (None, None, PageKind::Session(_)) => "session".to_owned(),
         (None, None, PageKind::Note | PageKind::Archived) => "note".to_owned(),
     };
-    let at = stamp.and_then(|it| it.at.as_ref());
-    let stamped = at.map(|it| it.instant().to_zoned(zone.clone()).date());
+    let at = stamp.and_then(|stamp| stamp.at.as_ref());
+    let stamped = at.map(|value| value.instant().to_zoned(zone.clone()).date());
     ListedEntry {
         id: placed.id.clone(),
         path: placed.path.clone(),
@@ -140,8 +140,8 @@ fn of_placed(placed: &Entry, zone: &TimeZone) -> ListedEntry {
         key: unit.key.clone(),
         day: day_of(placed.kind).or(stamped),
         kind,
-        origin: stamp.and_then(|it| it.origin).map(|it| it.to_string()),
-        importance: unit.label.as_ref().map(|it| it.importance.get()),
+        origin: stamp.and_then(|stamp| stamp.origin).map(|value| value.to_string()),
+        importance: unit.label.as_ref().map(|label| label.importance.get()),
         text: unit.content.clone(),
         written: placed.written(),
     }
@@ -149,7 +149,7 @@ fn of_placed(placed: &Entry, zone: &TimeZone) -> ListedEntry {
 
 fn of_row(row: MemoryEntry, zone: &TimeZone) -> ListedEntry {
     let written = Timestamp::from_str(&row.timestamp).ok();
-    let day = written.map(|it| it.to_zoned(zone.clone()).date());
+    let day = written.map(|written| written.to_zoned(zone.clone()).date());
     ListedEntry {
         path: row_document(&row.key),
         lines: (1, row.content.lines().count().max(1)),
@@ -161,7 +161,7 @@ fn of_row(row: MemoryEntry, zone: &TimeZone) -> ListedEntry {
         importance: row.importance,
         text: row.content,
         written,
-        key: Some(row.key).filter(|it| !it.is_empty()),
+        key: Some(row.key).filter(|key| !key.is_empty()),
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
     }
 
     fn texts(listed: &EntryListing) -> Vec<&str> {
-        listed.entries.iter().map(|it| it.text.as_str()).collect()
+        listed.entries.iter().map(|entry| entry.text.as_str()).collect()
     }
 
     #[test]

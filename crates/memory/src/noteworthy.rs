@@ -73,8 +73,9 @@ pub fn without_unanswered<'a>(said: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a 
     while let Some((first, after)) = rest.split_first() {
         let replies = after.iter().take_while(|(role, _)| *role != USER).count();
         let (replies, later) = after.split_at(replies);
-        let is_unanswered =
-            first.0 == USER && is_question(first.1) && replies.iter().all(|it| is_excuse(it.1));
+        let is_unanswered = first.0 == USER
+            && is_question(first.1)
+            && replies.iter().all(|reply| is_excuse(reply.1));
         if !is_unanswered {
             kept.push(*first);
             kept.extend(replies);
@@ -88,15 +89,16 @@ pub fn without_unanswered<'a>(said: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a 
 #[must_use]
 pub fn not_worth_noting(said: &[(&str, &str)]) -> Option<NotNoted> {
     let mut turns = said.iter().filter(|(role, _)| *role == USER).map(|(_, text)| *text);
-    let is_kept_by_rule =
-        turns.clone().any(|it| sentences(it).into_iter().any(|it| kind_of(it).is_some()));
+    let is_kept_by_rule = turns
+        .clone()
+        .any(|turn| sentences(turn).into_iter().any(|sentence| kind_of(sentence).is_some()));
     if is_kept_by_rule {
         return None;
     }
     if turns.clone().count() < LEAST_TURNS {
         return Some(NotNoted::TooShort);
     }
-    let states_something = turns.any(|it| sentences(it).into_iter().any(is_statement));
+    let states_something = turns.any(|turn| sentences(turn).into_iter().any(is_statement));
     (!states_something).then_some(NotNoted::OnlyQuestions)
 }
 
@@ -109,7 +111,8 @@ impl UnknownStatements {
     #[must_use]
     pub fn of(said: &[(&str, &str)]) -> Self {
         let all = said.iter().flat_map(|(_, text)| sentences(text));
-        let mut all: Vec<String> = all.filter(|it| is_statement(it)).map(comparable).collect();
+        let mut all: Vec<String> =
+            all.filter(|value| is_statement(value)).map(comparable).collect();
         all.sort_unstable();
         all.dedup();
         Self(all)
@@ -125,7 +128,7 @@ impl UnknownStatements {
             let (known, wanted) = (format!(" {known} "), format!(" {wanted} "));
             known.contains(&wanted)
         };
-        self.0.retain(|wanted| !known.iter().any(|it| says(it, wanted)));
+        self.0.retain(|wanted| !known.iter().any(|value| says(value, wanted)));
     }
 
     /// Whether every statement was found.
@@ -138,7 +141,7 @@ impl UnknownStatements {
 /// Whether a message asks something, and states nothing besides.
 fn is_question(message: &str) -> bool {
     let sentences = sentences(message);
-    sentences.iter().any(|it| asks(it)) && !sentences.into_iter().any(is_statement)
+    sentences.iter().any(|sentence| asks(sentence)) && !sentences.into_iter().any(is_statement)
 }
 
 fn asks(sentence: &str) -> bool {
@@ -146,9 +149,10 @@ fn asks(sentence: &str) -> bool {
         return true;
     }
     let text = folded(sentence);
-    let mut words = text.split([' ', ',']).skip_while(|it| it.is_empty() || JOINS.contains(it));
-    words.next().is_some_and(|it| QUESTION_WORDS.contains(&it))
-        || REQUESTS.iter().any(|it| find(&text, it).is_some_and(|range| range.start == 0))
+    let mut words =
+        text.split([' ', ',']).skip_while(|part| part.is_empty() || JOINS.contains(part));
+    words.next().is_some_and(|word| QUESTION_WORDS.contains(&word))
+        || REQUESTS.iter().any(|request| find(&text, request).is_some_and(|range| range.start == 0))
 }
 
 /// Whether a sentence states something, and is no courtesy.
@@ -158,14 +162,15 @@ fn is_statement(sentence: &str) -> bool {
 
 /// Whether a sentence is long enough to say something; scripts without blanks count letters.
 fn has_substance(sentence: &str) -> bool {
-    let wide = sentence.chars().filter(|it| is_wide(*it)).count();
+    let wide = sentence.chars().filter(|character| is_wide(*character)).count();
     sentence.split_whitespace().count() + wide >= LEAST_WORDS
 }
 
 /// Whether a reply says that there is no answer.
 fn is_excuse(reply: &str) -> bool {
     let text = folded(reply);
-    text.chars().count() <= MOST_EXCUSE_CHARS && EXCUSES.iter().any(|it| find(&text, it).is_some())
+    text.chars().count() <= MOST_EXCUSE_CHARS
+        && EXCUSES.iter().any(|excuse| find(&text, excuse).is_some())
 }
 
 #[cfg(test)]
@@ -209,7 +214,7 @@ mod tests {
             (&["Fix the flaky scheduler test", "ok"], None),
             (&["好", "今天讨论了迁移方案。"], None),
         ] {
-            let said: Vec<_> = said.iter().map(|it| ("user", *it)).collect();
+            let said: Vec<_> = said.iter().map(|value| ("user", *value)).collect();
             assert_eq!(not_worth_noting(&said), wanted, "{said:?}");
         }
         let by_assistant = [("assistant", "I prefer tea to coffee."), ("user", "ok")];

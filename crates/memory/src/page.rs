@@ -70,7 +70,7 @@ pub enum EntryKind {
 pub(crate) fn known_units(text: &str, table: &StampTable) -> Vec<ParsedEntry> {
     let mut found = units(text);
     for unit in &mut found {
-        unit.stamp = unit.stamp.take().map(|it| table.resolved(it));
+        unit.stamp = unit.stamp.take().map(|stamp| table.resolved(stamp));
     }
     found
 }
@@ -255,7 +255,7 @@ impl ParsedEntry {
             self.label = Some(label);
             rest = after;
         }
-        let named = self.stamp.as_ref().and_then(|it| it.key.as_deref());
+        let named = self.stamp.as_ref().and_then(|stamp| stamp.key.as_deref());
         if let Some(key) = named
             && let Some(after) = rest.strip_prefix(&key_prefix(key))
         {
@@ -349,7 +349,7 @@ pub fn tidied(text: &str) -> String {
 /// Returns what closes a fence of code that somebody left open at the end of a text: what is added
 /// behind it would be code.
 pub(crate) fn closing(text: &str) -> Option<String> {
-    let last = units(text).pop().filter(|it| it.kind == EntryKind::Code)?;
+    let last = units(text).pop().filter(|unit| unit.kind == EntryKind::Code)?;
     let mut lines = text.get(last.bytes)?.lines();
     let fence = Fence::open(lines.next()?.trim_start())?;
     let is_closed = lines.next_back().is_some_and(|line| fence.is_closed_by(line.trim()));
@@ -423,7 +423,7 @@ mod tests {
     }
 
     fn contents(text: &str) -> Vec<String> {
-        units(text).into_iter().map(|it| it.content).collect()
+        units(text).into_iter().map(|unit| unit.content).collect()
     }
 
     #[test]
@@ -512,7 +512,7 @@ mod tests {
     fn what_was_added_behind_an_open_fence_is_an_entry() {
         let entry = render(&given("found", Some("k")));
         let found = units(&format!("```sh\nmake\n{entry}{entry}"));
-        let kinds: Vec<_> = found.iter().map(|it| it.kind).collect();
+        let kinds: Vec<_> = found.iter().map(|found| found.kind).collect();
         assert_eq!(kinds, [EntryKind::Code, EntryKind::Item, EntryKind::Item]);
         assert_eq!(closing("a\n```sh\nmake\n").as_deref(), Some("```\n"));
         assert_eq!(closing("```sh\nmake\n```\n"), None);
@@ -521,7 +521,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read(text in "(?s).{0,60}", key in "(?s).{1,20}", tail in "(?s).{0,20}") {
-            let key = Some(&*key).filter(|it| !it.trim().is_empty());
+            let key = Some(&*key).filter(|key| !key.trim().is_empty());
             let rendered = render(&given(&text, key));
             let found = units(&format!("{rendered}\n{tail}"));
             let unit = &found[0];

@@ -20,7 +20,7 @@ impl Patch {
     pub(crate) fn between(old: &[u8], new: &[u8]) -> Option<Self> {
         let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
         // Whole lines only: what stands in the middle of one means nothing elsewhere.
-        let at = old[..same].iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
+        let at = old[..same].iter().rposition(|old| *old == b'\n').map_or(0, |old| old + 1);
         let (old_rest, new_rest) = (&old[at..], &new[at..]);
         let ends = old_rest.iter().rev().zip(new_rest.iter().rev());
         let mut tail = ends.take_while(|(old, new)| old == new).count();
@@ -55,7 +55,7 @@ impl Patch {
         let (before, cut, after) = (old.get(..at)?, old.get(at..end)?, old.get(end..)?);
         let put = self.put.as_bytes();
         if !put.is_empty() {
-            let start = memmem::rfind(now, put).filter(|it| is_line(now, *it))?;
+            let start = memmem::rfind(now, put).filter(|rfind| is_line(now, *rfind))?;
             return Some([&now[..start], cut, &now[start + put.len()..]].concat());
         }
         // What went is there again: somebody brought it back.
@@ -87,16 +87,16 @@ fn is_line(bytes: &[u8], start: usize) -> bool {
 
 /// Finds the last place of a line.
 fn place(bytes: &[u8], line: &[u8]) -> Option<usize> {
-    memmem::rfind_iter(bytes, line).find(|it| is_line(bytes, *it))
+    memmem::rfind_iter(bytes, line).find(|iter| is_line(bytes, *iter))
 }
 
 /// Returns the last line that says something, with its ending.
 fn last_line(bytes: &[u8]) -> Option<&[u8]> {
-    bytes.split_inclusive(|it| *it == b'\n').rev().find(|it| !it.trim_ascii().is_empty())
+    bytes.split_inclusive(|byte| *byte == b'\n').rev().find(|part| !part.trim_ascii().is_empty())
 }
 
 fn first_line(bytes: &[u8]) -> Option<&[u8]> {
-    bytes.split_inclusive(|it| *it == b'\n').find(|it| !it.trim_ascii().is_empty())
+    bytes.split_inclusive(|byte| *byte == b'\n').find(|part| !part.trim_ascii().is_empty())
 }
 
 #[cfg(test)]

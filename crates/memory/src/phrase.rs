@@ -18,7 +18,7 @@ const REACH: usize = 60;
 /// blank between words, nothing hidden.
 pub(crate) fn folded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars().filter(|it| !is_hidden(*it)).nfkc() {
+    for c in text.chars().filter(|character| !is_hidden(*character)).nfkc() {
         match c {
             '\u{2019}' | '\u{2018}' | '`' | '\u{b4}' => out.push('\''),
             c if c.is_whitespace() || c.is_control() => {

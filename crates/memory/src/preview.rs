@@ -22,7 +22,7 @@ impl Recorded {
             };
             let text = String::from_utf8_lossy(text);
             let content = units(&text).into_iter().map(|unit| unit.content);
-            content.map(|it| it.trim().to_owned()).find(|it| !it.is_empty())
+            content.map(|content| content.trim().to_owned()).find(|value| !value.is_empty())
         });
         of_files.or_else(|| {
             let rows = &self.noted.rows.as_ref()?.rows;

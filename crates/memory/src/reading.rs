@@ -91,7 +91,7 @@ pub(crate) fn read(site: &MarkdownStore, path: &str) -> Result<Option<Text>, Unr
         place.push(name);
         let there = match fs_err::symlink_metadata(&place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            there => there.map_err(|it| refused(&it))?,
+            there => there.map_err(|error| refused(&error))?,
         };
         if there.is_symlink() {
             return Err(UnreadReason::Link);

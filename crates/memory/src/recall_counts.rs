@@ -80,7 +80,7 @@ pub fn recalled_of(
     let touches = |unit: &ParsedEntry| unit.bytes.start < bytes.end && bytes.start < unit.bytes.end;
     let of_hit: Vec<ParsedEntry> = units(&file.text).into_iter().filter(touches).collect();
     let matched = |unit: &&ParsedEntry| {
-        matches.iter().any(|it| unit.bytes.contains(&bytes.start.saturating_add(it.start)))
+        matches.iter().any(|found| unit.bytes.contains(&bytes.start.saturating_add(found.start)))
     };
     let key =
         |unit: &ParsedEntry| RecallKey { path: path.to_owned(), mark: mark_of(&unit.content) };
@@ -181,7 +181,7 @@ mod tests {
         fs_err::write(folder.path().join("MEMORY.md"), text).unwrap();
         let marks = |matches: &[Range<usize>]| -> Vec<String> {
             let found = recalled_of(&site, "MEMORY.md", &(5..text.len()), matches);
-            found.into_iter().map(|it| it.mark).collect()
+            found.into_iter().map(|found| found.mark).collect()
         };
         let tea = text.find("three tea").unwrap() - 5;
         assert_eq!(marks(&[2..5, tea..tea + 5]), [mark_of("one tea"), mark_of("three tea")]);

@@ -98,9 +98,11 @@ fn takers(site: &MarkdownStore, table: &StampTable) -> Result<Vec<Entry>, Markdo
         if !text.contains(" supersedes=\"") {
             continue;
         }
-        let takes = |it: &ParsedEntry| it.stamp.as_ref().is_some_and(|it| it.supersedes.is_some());
+        let takes = |entry: &ParsedEntry| {
+            entry.stamp.as_ref().is_some_and(|stamp| stamp.supersedes.is_some())
+        };
         let those = known_units(text, table).into_iter().filter(takes);
-        found.extend(those.map(|it| Entry::new(&path, kind, it)));
+        found.extend(those.map(|those| Entry::new(&path, kind, those)));
     }
     Ok(found)
 }
@@ -120,13 +122,14 @@ fn what_holds(
     let Ok(Some(bytes)) = site.read_bytes(&hit.path) else { return whole() };
     let Ok(text) = std::str::from_utf8(&bytes) else { return whole() };
     let kind = PageKind::of(&hit.path);
-    let touches =
-        |it: &ParsedEntry| it.bytes.start < hit.bytes.end && hit.bytes.start < it.bytes.end;
+    let touches = |entry: &ParsedEntry| {
+        entry.bytes.start < hit.bytes.end && hit.bytes.start < entry.bytes.end
+    };
     let touched = known_units(text, table).into_iter().filter(touches);
     let gone: Vec<Range<usize>> = touched
-        .map(|it| Entry::new(&hit.path, kind, it))
-        .filter(|it| it.is_superseded(taken))
-        .map(|it| it.unit.bytes)
+        .map(|touched| Entry::new(&hit.path, kind, touched))
+        .filter(|value| value.is_superseded(taken))
+        .map(|value| value.unit.bytes)
         .collect();
     if gone.is_empty() {
         return whole();
@@ -135,8 +138,8 @@ fn what_holds(
     if text.get(hit.bytes.clone()) != Some(hit.text.as_str()) {
         return None;
     }
-    let holds = |at: usize| !gone.iter().any(|it| it.contains(&(hit.bytes.start + at)));
-    let answers = hit.matches.is_empty() || hit.matches.iter().any(|it| holds(it.start));
+    let holds = |at: usize| !gone.iter().any(|value| value.contains(&(hit.bytes.start + at)));
+    let answers = hit.matches.is_empty() || hit.matches.iter().any(|found| holds(found.start));
     let rest = hit.text.char_indices().filter(|(at, _)| holds(*at)).map(|(_, c)| c);
     let rest: String = rest.collect();
     (answers && rest.chars().any(char::is_alphanumeric)).then_some(rest)
@@ -146,18 +149,19 @@ fn what_holds(
 fn is_ours(site: &MarkdownStore, hit: &Hit, own: &OwnStamps) -> bool {
     let Ok(Some(bytes)) = site.read_bytes(&hit.path) else { return false };
     let Ok(text) = std::str::from_utf8(&bytes) else { return false };
-    own.wrote(text, |it| it.bytes.start < hit.bytes.end && hit.bytes.start < it.bytes.end)
+    own.wrote(text, |value| value.bytes.start < hit.bytes.end && hit.bytes.start < value.bytes.end)
 }
 
 impl RecalledMemory {
     fn of(hit: &Hit, text: &str, is_verified: bool, table: &StampTable) -> Self {
         let provenance = hit.provenance.clone().resolved(table);
-        let noted = provenance.origin.as_deref().and_then(|it| it.parse().ok());
+        let noted = provenance.origin.as_deref().and_then(|origin| origin.parse().ok());
         // A paragraph that was written by several hands has more than the stamp at its end.
-        let within =
-            ProvenanceStamp::all_in(text).filter_map(|(_, it)| table.resolved(it).origin).max();
+        let within = ProvenanceStamp::all_in(text)
+            .filter_map(|(_, value)| table.resolved(value).origin)
+            .max();
         let observed = provenance.observed_at.as_deref();
-        let observed = observed.and_then(|it| it.get(..10)?.parse().ok());
+        let observed = observed.and_then(|observed| observed.get(..10)?.parse().ok());
         Self {
             path: hit.path.clone(),
             text: shown(text.trim()),
@@ -250,7 +254,8 @@ mod tests {
         let tea = hit(&text, "- Tea", Some("web"));
         let found = recalled(&site, &[&old, &bad, &tea], 3).unwrap();
         assert_eq!((found.superseded, found.suspicious), (1, 1));
-        let shown: Vec<_> = found.memories.iter().map(|it| (it.text.as_str(), it.origin)).collect();
+        let shown: Vec<_> =
+            found.memories.iter().map(|memory| (memory.text.as_str(), memory.origin)).collect();
         assert_eq!(shown, [("- Tea", Some(Origin::Web))]);
         assert_eq!(found.memories[0].date, Some(jiff::civil::date(2026, 11, 16)));
         assert!(found.framed("x").contains("origin=claims-web date=2026-11-16"));

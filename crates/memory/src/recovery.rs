@@ -107,8 +107,9 @@ impl LockedStore<'_> {
                 if !edit.is_after(there.as_ref().map(|(seen, _)| seen.sha256)) {
                     return Ok(false);
                 }
-                let after = there.as_ref().map(|it| it.0.bytes.as_slice()).unwrap_or_default();
-                let saved = there.as_ref().map_or(0, |it| it.1.modified_ns);
+                let after =
+                    there.as_ref().map(|value| value.0.bytes.as_slice()).unwrap_or_default();
+                let saved = there.as_ref().map_or(0, |value| value.1.modified_ns);
                 acknowledged.rewrite(&edit.path, image, after, saved);
             }
         }
@@ -419,8 +420,8 @@ mod tests {
         fn recover(&self) -> usize {
             drop(self.site.lock().unwrap());
             let workspace = fs_err::read_dir(self.kept.path().join("w")).unwrap();
-            let names = workspace.map(|it| it.unwrap().file_name());
-            assert!(!names.into_iter().any(|it| it.to_string_lossy().starts_with('.')));
+            let names = workspace.map(|workspace| workspace.unwrap().file_name());
+            assert!(!names.into_iter().any(|name| name.to_string_lossy().starts_with('.')));
             self.site.changes().unwrap().len()
         }
 

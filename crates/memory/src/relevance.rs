@@ -42,13 +42,19 @@ pub fn is_relevant(hit: &Hit, message: &str, settings: &RecallSettings) -> bool 
     if hit.is_open {
         return false;
     }
-    let cosine = explanation.parts.iter().find(|(it, _)| *it == "cosine").map_or(0.0, |it| it.1);
-    let mut found: HashSet<String> =
-        explanation.terms.iter().filter(|it| is_telling(it)).map(|it| it.to_lowercase()).collect();
+    let cosine =
+        explanation.parts.iter().find(|(part, _)| *part == "cosine").map_or(0.0, |part| part.1);
+    let mut found: HashSet<String> = explanation
+        .terms
+        .iter()
+        .filter(|term| is_telling(term))
+        .map(|term| term.to_lowercase())
+        .collect();
     // "Allergic to hazelnuts" under the heading "Lin" is about Lin.
     if !found.is_empty() {
-        let headings: HashSet<String> = hit.headings.iter().flat_map(|it| words_of(it)).collect();
-        found.extend(words_of(message).filter(|it| headings.contains(it)));
+        let headings: HashSet<String> =
+            hit.headings.iter().flat_map(|heading| words_of(heading)).collect();
+        found.extend(words_of(message).filter(|word| headings.contains(word)));
     }
     is_about(found.len(), telling_words(message), cosine, settings.least_share)
 }
@@ -64,13 +70,13 @@ fn is_about(found: usize, asked: usize, cosine: f64, least_share: f64) -> bool {
 /// about a word.
 fn telling_words(message: &str) -> usize {
     let words: HashSet<String> = words_of(message).collect();
-    words.len() + message.chars().filter(|it| is_wide(*it)).count() / 2
+    words.len() + message.chars().filter(|character| is_wide(*character)).count() / 2
 }
 
 /// Returns the words of a text that tell something, in lower case.
 fn words_of(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| !c.is_alphanumeric() || is_wide(c));
-    words.filter(|it| is_telling(it)).map(str::to_lowercase)
+    words.filter(|word| is_telling(word)).map(str::to_lowercase)
 }
 
 fn is_telling(word: &str) -> bool {
@@ -81,7 +87,7 @@ fn is_telling(word: &str) -> bool {
 #[must_use]
 pub fn question_of(message: &str, most_chars: usize) -> String {
     let cut: String = message.chars().take(most_chars).collect();
-    let words = cut.split_whitespace().map(|it| it.trim_start_matches('-'));
+    let words = cut.split_whitespace().map(|word| word.trim_start_matches('-'));
     words.collect::<Vec<_>>().join(" ").replace(['"', '\u{201c}', '\u{201d}', '\u{201e}'], " ")
 }
 

@@ -60,8 +60,10 @@ const FEW_WORDS: usize = 6;
 /// Returns a text as it is compared: words in lower case without marks around them, one blank
 /// between them, and whether it is a question.
 pub(crate) fn comparable(text: &str) -> String {
-    let words =
-        text.split_whitespace().map(|it| it.trim_matches(MARKS)).filter(|it| !it.is_empty());
+    let words = text
+        .split_whitespace()
+        .map(|word| word.trim_matches(MARKS))
+        .filter(|value| !value.is_empty());
     let mut plain = words.map(str::to_lowercase).collect::<Vec<_>>().join(" ");
     if plain.is_empty() {
         return text.trim().to_owned();
@@ -77,7 +79,7 @@ pub(crate) fn differs(one: &str, other: &str) -> bool {
     let (one, other) = (comparable(one), comparable(other));
     let (one, other) = (words(&one), words(&other));
     let kept = |words: &[&str], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
-        words.iter().filter(|it| keep(it)).map(|it| (*it).to_owned()).collect()
+        words.iter().filter(|word| keep(word)).map(|word| (*word).to_owned()).collect()
     };
     let is_negation = |word: &str| NEGATIONS.contains(&word.replace('’', "'").as_str());
     kept(&one, &is_exact) != kept(&other, &is_exact)
@@ -108,7 +110,7 @@ fn shared<'a>(text: &[&'a str], other: &[&str]) -> Vec<&'a str> {
         }
         _ => false,
     };
-    text.iter().copied().filter(|it| take(it)).collect()
+    text.iter().copied().filter(|text| take(text)).collect()
 }
 
 #[cfg(test)]

@@ -96,13 +96,13 @@ impl ErasureProbes {
         short.dedup();
         probes.sort_unstable();
         probes.dedup();
-        let around = short.iter().map(|it| it.len() + 2 * AROUND + 1);
+        let around = short.iter().map(|short| short.len() + 2 * AROUND + 1);
         let longest = probes.iter().map(Vec::len).chain(around).max().unwrap_or(0);
-        let short = short.iter().map(|it| memmem::Finder::new(it).into_owned()).collect();
+        let short = short.iter().map(|short| memmem::Finder::new(short).into_owned()).collect();
         let finder = match probes.len() {
             0 => None,
             1..=FEW => {
-                let each = probes.iter().map(|it| memmem::Finder::new(it).into_owned());
+                let each = probes.iter().map(|probe| memmem::Finder::new(probe).into_owned());
                 Some(Finder::Few(each.collect()))
             }
             _ => {
@@ -196,11 +196,11 @@ impl ErasureProbes {
         let mut scan = Scan::default();
         let mut window = Vec::new();
         let mut left: Vec<(PathBuf, Option<FileType>, usize)> =
-            places.iter().map(|it| (it.clone(), None, 0)).collect();
+            places.iter().map(|place| (place.clone(), None, 0)).collect();
         while let Some((path, kind, depth)) = left.pop() {
             let mut skip = |why: String| scan.skipped.push((path.clone(), why));
             let kind = kind.map_or_else(
-                || fs_err::symlink_metadata(&path).map(|it| it.file_type()),
+                || fs_err::symlink_metadata(&path).map(|metadata| metadata.file_type()),
                 io::Result::Ok,
             );
             match kind {
@@ -210,8 +210,9 @@ impl ErasureProbes {
                     _ if depth >= MAX_DEPTH => skip("too deep".to_owned()),
                     Err(error) => skip(error.to_string()),
                     Ok(listed) => {
-                        let below =
-                            listed.flatten().map(|it| (it.path(), it.file_type().ok(), depth + 1));
+                        let below = listed
+                            .flatten()
+                            .map(|listed| (listed.path(), listed.file_type().ok(), depth + 1));
                         left.extend(below);
                     }
                 },
@@ -243,7 +244,7 @@ impl ErasureProbes {
 impl Finder {
     fn finds_in(&self, bytes: &[u8]) -> bool {
         match self {
-            Self::Few(each) => each.iter().any(|it| it.find(bytes).is_some()),
+            Self::Few(each) => each.iter().any(|each| each.find(bytes).is_some()),
             Self::Many(all) => all.is_match(bytes),
         }
     }
@@ -358,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_found_by_a_piece_of_it() {
-        let text: String = (0..100).map(|it| format!("number {it}, ")).collect();
+        let text: String = (0..100).map(|value| format!("number {value}, ")).collect();
         let bytes = text.trim().as_bytes();
         assert!(found(&text, &[b"page", &bytes[..500], b"\0\0\0\x07", &bytes[500..]].concat()));
         assert!(found(&text, &bytes[bytes.len() - 64..]));
@@ -376,7 +377,7 @@ mod tests {
             let path = folder.path().join("file");
             fs_err::write(&path, &file).unwrap();
             for others in [0, FEW] {
-                let other = (0..others).map(|it| format!("another text, number {it}"));
+                let other = (0..others).map(|value| format!("another text, number {value}"));
                 let texts: Vec<String> = other.chain([text.to_owned()]).collect();
                 let probes = ErasureProbes::new(texts.iter().map(String::as_str));
                 assert!(probes.are_in(&path).unwrap(), "{before} {others}");

@@ -158,7 +158,7 @@ impl SessionNote<'_> {
         let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
         // The end of the old note is where the new messages begin, if both know of the same ones.
         let most = old.len().min(new.len());
-        let shared = (0..=most).rev().find(|it| old.ends_with(&new[..*it])).unwrap_or_default();
+        let shared = (0..=most).rev().find(|most| old.ends_with(&new[..*most])).unwrap_or_default();
         let mut lines = [&old[..], &new[shared..]].concat();
         lines.drain(..lines.len().saturating_sub(MOST_LINES));
         format!("{head}{SUMMARY}{}\n", lines.join("\n"))
@@ -232,7 +232,7 @@ impl SessionNote<'_> {
             match site.read(&path) {
                 Ok(None) => break,
                 Ok(Some(there)) => {
-                    let after_time = there.bytes.splitn(2, |it| *it == b'\n').nth(1);
+                    let after_time = there.bytes.splitn(2, |byte| *byte == b'\n').nth(1);
                     if after_time == Some(body.as_bytes()) {
                         return Ok(NotePlan::Unchanged { path });
                     }
@@ -280,7 +280,7 @@ pub(crate) fn is_head(kind: PageKind, unit: &ParsedEntry) -> bool {
 impl NotedSession {
     /// Whether a file is as the note was written.
     fn is_of(&self, bytes: &[u8]) -> bool {
-        let body = || bytes.splitn(2, |it| *it == b'\n').nth(1).unwrap_or_default();
+        let body = || bytes.splitn(2, |byte| *byte == b'\n').nth(1).unwrap_or_default();
         match &self.file {
             Some(file) => hex_digest(bytes) == *file,
             None => hex_digest(body()) == self.digest,
@@ -456,7 +456,7 @@ mod tests {
             assert!(matches!(plan, NotePlan::Update { .. }), "{plan:?}");
             let text = fs_err::read_to_string(notes.path(plan.path())).unwrap();
             let words = ["first", "second", "third", "fourth"];
-            let counts = words.map(|it| text.matches(it).count());
+            let counts = words.map(|word| text.matches(word).count());
             assert_eq!(counts, [1; 4], "{text}");
             assert!(matches!(notes.write(&one, later.as_ref()).0, NotePlan::Unchanged { .. }));
             // What earlier versions kept of a note is enough.

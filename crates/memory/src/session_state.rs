@@ -76,7 +76,7 @@ fn forget_quiet(folder: &std::path::Path, most: usize) -> std::io::Result<()> {
     let mut files = Vec::new();
     for entry in fs_err::read_dir(folder)? {
         let entry = entry?;
-        let changed = entry.metadata().and_then(|it| it.modified());
+        let changed = entry.metadata().and_then(|metadata| metadata.modified());
         files.push((changed.ok(), entry.path()));
     }
     files.sort();

@@ -98,9 +98,9 @@ pub fn telling_slug(spoken: &[Spoken<'_>]) -> Option<String> {
     }
     let mut ranked: Vec<(String, usize, f64)> = words
         .into_iter()
-        .map(|(word, it)| {
+        .map(|(word, other)| {
             let length = word.len() as f64;
-            (word, it.first, it.score * (1.0 + length.ln()))
+            (word, other.first, other.score * (1.0 + length.ln()))
         })
         .collect();
     ranked.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.1.cmp(&b.1)));
@@ -108,7 +108,8 @@ pub fn telling_slug(spoken: &[Spoken<'_>]) -> Option<String> {
     let mut length = 0;
     for (word, first, _) in ranked {
         // Forms of one word say nothing new.
-        let is_form = |(_, it): &(usize, String)| it.starts_with(&word) || word.starts_with(it);
+        let is_form =
+            |(_, value): &(usize, String)| value.starts_with(&word) || word.starts_with(value);
         let longer = length + word.len() + usize::from(!chosen.is_empty());
         if longer <= MAX_CHARS && !chosen.iter().any(is_form) {
             length = longer;
@@ -126,7 +127,7 @@ pub fn telling_slug(spoken: &[Spoken<'_>]) -> Option<String> {
 /// Makes a name of what somebody proposed; `None` when nothing is left of it.
 #[must_use]
 pub fn slug_of(proposed: &str) -> Option<String> {
-    let line = proposed.lines().map(str::trim).find(|it| !it.is_empty())?;
+    let line = proposed.lines().map(str::trim).find(|value| !value.is_empty())?;
     let line: String = line.chars().take(200).collect();
     let mut slug = String::new();
     for word in plain(&line).split(|c: char| !c.is_ascii_alphanumeric()) {
@@ -150,7 +151,7 @@ fn words_of(text: &str) -> impl Iterator<Item = String> {
     let of_link = |word: &&str| !word.contains("://");
     text.split_whitespace()
         .filter(of_link)
-        .flat_map(|it| it.split(|c: char| !c.is_alphanumeric()))
+        .flat_map(|word| word.split(|c: char| !c.is_alphanumeric()))
         .map(plain)
         .filter(|word| {
             (3..=20).contains(&word.len())

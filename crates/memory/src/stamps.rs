@@ -38,7 +38,7 @@ impl LockedStore<'_> {
     /// Adds stamps to the table. Called before the entries are written: a line without an entry
     /// harms nobody.
     pub(crate) fn note_stamps(&self, stamps: &[ProvenanceStamp]) -> Result<(), ApplyError> {
-        let lines = stamps.iter().filter_map(|it| StampTable::line(&it.clone().shortened()));
+        let lines = stamps.iter().filter_map(|stamp| StampTable::line(&stamp.clone().shortened()));
         let lines: String = lines.collect();
         if lines.is_empty() {
             return Ok(());

@@ -228,7 +228,7 @@ impl MarkdownStore {
     pub fn lock(&self) -> Result<LockedStore<'_>, MarkdownStoreError> {
         let fail = |source| MarkdownStoreError::Io { path: self.root.clone(), source };
         let folder = fs_err::File::open(&self.root).map_err(fail)?;
-        flock(folder.file(), FlockOperation::LockExclusive).map_err(|it| fail(it.into()))?;
+        flock(folder.file(), FlockOperation::LockExclusive).map_err(|error| fail(error.into()))?;
         self.held(folder)
     }
 
@@ -282,7 +282,7 @@ impl MarkdownStore {
 
     /// Reads a file; `None` when there is none. A link is not followed.
     pub fn read(&self, path: &str) -> Result<Option<FileSnapshot>, MarkdownStoreError> {
-        Ok(self.read_looked(path)?.map(|it| it.0))
+        Ok(self.read_looked(path)?.map(|looked| looked.0))
     }
 
     /// Reads a file, and says how it looked before it was read.
@@ -292,9 +292,9 @@ impl MarkdownStore {
     ) -> Result<Option<(FileSnapshot, FileStamp)>, MarkdownStoreError> {
         let Some((folder, name)) = self.find(path)? else { return Ok(None) };
         let read = folder.read(name, MAX_FILE_BYTES).map_err(|error| self.fail(path, error))?;
-        Ok(read.map(|it| {
-            let sha256 = digest(&it.bytes);
-            (FileSnapshot { path: path.to_owned(), bytes: it.bytes, sha256 }, it.stamp)
+        Ok(read.map(|read| {
+            let sha256 = digest(&read.bytes);
+            (FileSnapshot { path: path.to_owned(), bytes: read.bytes, sha256 }, read.stamp)
         }))
     }
 
@@ -302,7 +302,7 @@ impl MarkdownStore {
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Option<Vec<u8>>, MarkdownStoreError> {
         let Some((folder, name)) = self.find(path)? else { return Ok(None) };
         let read = folder.read(name, MAX_FILE_BYTES).map_err(|error| self.fail(path, error))?;
-        Ok(read.map(|it| it.bytes))
+        Ok(read.map(|read| read.bytes))
     }
 
     /// Opens the folder of a file, and returns the file's name in it; `None` when there is no such
@@ -376,7 +376,7 @@ impl MarkdownStore {
         let rules = Box::new(MarkdownFolder::default());
         let source = FolderSource::new(self.root.clone(), String::new(), rules);
         let listed = source.list().map(|listing| listing.entries).unwrap_or_default();
-        let known: HashSet<String> = found.iter().map(|it| it.0.clone()).collect();
+        let known: HashSet<String> = found.iter().map(|found| found.0.clone()).collect();
         let others = listed.into_iter().map(|entry| entry.key);
         let others = others.filter(|path| !known.contains(path) && !path.starts_with("memory/"));
         found.extend(others.map(|path| (path, PageKind::Note)));
@@ -402,7 +402,7 @@ impl PageKind {
             return Self::Archived;
         }
         let stem = below.strip_suffix(".md").unwrap_or(below);
-        let day = stem.get(..10).and_then(|it| it.parse::<Date>().ok());
+        let day = stem.get(..10).and_then(|stem| stem.parse::<Date>().ok());
         match (day, stem.get(10..).unwrap_or_default()) {
             (Some(day), "") => Self::Daily(day),
             (Some(day), rest) if rest.starts_with(['-', '_']) => Self::Session(day),

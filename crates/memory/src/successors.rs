@@ -44,9 +44,12 @@ pub fn successors(
     let shown: Vec<Vec<Entry>> =
         found.iter().map(|lines| entries_in(site, &table, lines)).collect();
     // Only what has a name can be replaced; of most notes nothing has, and no file is read.
-    let names: Vec<String> =
-        shown.iter().flatten().filter_map(|it| it.unit.key.as_deref().map(key_prefix)).collect();
-    let has_names = shown.iter().flatten().any(|it| it.unit.stamp.is_some());
+    let names: Vec<String> = shown
+        .iter()
+        .flatten()
+        .filter_map(|shown| shown.unit.key.as_deref().map(key_prefix))
+        .collect();
+    let has_names = shown.iter().flatten().any(|shown| shown.unit.stamp.is_some());
     if names.is_empty() && !has_names {
         return Ok(vec![None; found.len()]);
     }
@@ -60,7 +63,7 @@ pub fn successors(
         for entry in entries {
             newest = Some(all.successor_of(entry)?);
         }
-        newest.map(|it| Successor { path: it.path.clone(), lines: it.unit.lines })
+        newest.map(|newest| Successor { path: newest.path.clone(), lines: newest.unit.lines })
     };
     Ok(shown.iter().map(successor).collect())
 }
@@ -130,8 +133,11 @@ mod tests {
             (path, 6, 6),
             ("none.md", 1, 1),
         ];
-        let lines: Vec<Option<(usize, usize)>> =
-            successors(&site, &found).unwrap().into_iter().map(|it| Some(it?.lines)).collect();
+        let lines: Vec<Option<(usize, usize)>> = successors(&site, &found)
+            .unwrap()
+            .into_iter()
+            .map(|successor| Some(successor?.lines))
+            .collect();
         // What somebody wrote by hand under the same label is a list, and no history.
         assert_eq!(lines, [Some((3, 3)), None, None, Some((5, 5)), None, None]);
     }

@@ -63,18 +63,18 @@ impl EntrySummary {
             path: path.to_owned(),
             kind,
             lines: unit.lines,
-            id: stamp.map_or_else(|| mark.clone(), |it| it.id.to_string()),
+            id: stamp.map_or_else(|| mark.clone(), |stamp| stamp.id.to_string()),
             mark,
             key: unit.key.clone(),
             text: shown(&unit.content[..end]),
             day: day_of(kind).or_else(|| Some(stamp?.at.as_ref()?.utc_date())),
             written: written(kind, unit),
-            origin: stamp.and_then(|it| it.origin),
-            uuid: stamp.and_then(|it| it.uuid),
+            origin: stamp.and_then(|stamp| stamp.origin),
+            uuid: stamp.and_then(|stamp| stamp.uuid),
             importance: importance_of(unit),
-            supersedes: stamp.and_then(|it| it.supersedes.clone()),
+            supersedes: stamp.and_then(|stamp| stamp.supersedes.clone()),
             is_stamped: stamp.is_some(),
-            section: unit.heading.clone().filter(|it| Some(it.as_str()) != title),
+            section: unit.heading.clone().filter(|heading| Some(heading.as_str()) != title),
         }
     }
 
@@ -97,9 +97,9 @@ impl EntrySummary {
 
 /// Calls entries by their places where several have the same stamp.
 pub(crate) fn tell_apart(entries: &mut [EntrySummary]) {
-    let stamped = entries.iter().filter(|it| it.is_stamped);
-    let copied = repeated(stamped.map(|it| it.id.clone()));
-    for it in entries.iter_mut().filter(|it| it.is_stamped) {
+    let stamped = entries.iter().filter(|entry| entry.is_stamped);
+    let copied = repeated(stamped.map(|stamped| stamped.id.clone()));
+    for it in entries.iter_mut().filter(|entry| entry.is_stamped) {
         if copied.contains(&it.id) {
             it.id = citation_of(&it.path, it.lines);
         }
@@ -138,12 +138,12 @@ pub(crate) fn importance_of(unit: &ParsedEntry) -> Option<Importance> {
         return Some(label.importance);
     }
     let comments = unit.content.split("<!--").skip(1);
-    let numbers = comments.filter_map(|it| {
-        let inner = it.split_once("-->")?.0.trim();
+    let numbers = comments.filter_map(|comment| {
+        let inner = comment.split_once("-->")?.0.trim();
         let number: f64 = inner.strip_prefix("importance:")?.trim().parse().ok()?;
         (1.0..=10.0).contains(&number).then_some(number)
     });
-    numbers.reduce(f64::max).and_then(|it| Importance::new(it / 10.0))
+    numbers.reduce(f64::max).and_then(|reduce| Importance::new(reduce / 10.0))
 }
 
 /// Several entries of one key that say different things.
@@ -187,8 +187,11 @@ pub(crate) fn contradictions(entries: &[EntrySummary]) -> Vec<Contradiction> {
     for (_, mut entries) in by_key {
         entries.sort_by(|one, other| other.order().cmp(&one.order()));
         let newer = entries[0];
-        let older: Vec<_> =
-            entries.iter().filter(|it| it.mark != newer.mark).map(|it| (*it).clone()).collect();
+        let older: Vec<_> = entries
+            .iter()
+            .filter(|entry| entry.mark != newer.mark)
+            .map(|entry| (*entry).clone())
+            .collect();
         if let Some(key) = newer.key.clone().filter(|_| !older.is_empty()) {
             found.push(Contradiction { key, newer: newer.clone(), older });
         }

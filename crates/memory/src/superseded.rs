@@ -46,19 +46,19 @@ impl<'a> Taken<'a> {
 
     /// Says whether an entry is superseded.
     pub(crate) fn has(&self, key: Option<&str>, age: &Age<'_>) -> bool {
-        let by_id = age.id.is_some_and(|it| self.0.contains_key(it));
-        by_id || key.and_then(|it| self.0.get(it)).is_some_and(|it| it > age)
+        let by_id = age.id.is_some_and(|id| self.0.contains_key(id));
+        by_id || key.and_then(|key| self.0.get(key)).is_some_and(|value| value > age)
     }
 }
 
 /// Returns when an entry was written; without a stamp, when the day of its file began.
 pub(crate) fn written(kind: PageKind, unit: &ParsedEntry) -> Option<Timestamp> {
-    if let Some(at) = unit.stamp.as_ref().and_then(|it| it.at.as_ref()) {
+    if let Some(at) = unit.stamp.as_ref().and_then(|stamp| stamp.at.as_ref()) {
         return Some(at.instant());
     }
     match kind {
         PageKind::Daily(day) | PageKind::Session(day) => {
-            day.to_zoned(TimeZone::UTC).ok().map(|it| it.timestamp())
+            day.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
         }
         PageKind::Curated | PageKind::Note | PageKind::Archived => None,
     }
@@ -91,7 +91,7 @@ mod tests {
         );
         let placed: Vec<Entry> = units(&text)
             .into_iter()
-            .map(|it| Entry::new("MEMORY.md", PageKind::Curated, it))
+            .map(|unit| Entry::new("MEMORY.md", PageKind::Curated, unit))
             .collect();
         let taken = taken(&placed);
         let gone: Vec<usize> =

@@ -145,14 +145,14 @@ pub fn plan_tidy(
     let counts = recall_counts(site)?;
     let promotions = promotion::promotions(&entries, &counts, settings);
     let live: Vec<EntrySummary> =
-        entries.into_iter().filter(|it| it.kind != PageKind::Archived).collect();
+        entries.into_iter().filter(|entry| entry.kind != PageKind::Archived).collect();
     let found = alike(&live, settings.near);
     let pick = |at: &usize| live[*at].clone();
     Ok(TidyPlan {
         expired,
         archived: hygiene.archived,
         purged: hygiene.purged,
-        same: found.same.iter().map(|it| it.iter().map(pick).collect()).collect(),
+        same: found.same.iter().map(|same| same.iter().map(pick).collect()).collect(),
         near: found.near.iter().map(|(one, other, near)| (pick(one), pick(other), *near)).collect(),
         contradictions: contradictions(&live),
         promotions,

@@ -79,8 +79,9 @@ impl MarkdownStore {
     /// Returns the change that is undone next.
     pub fn last_change(&self) -> Result<Option<(ChangeId, Noted)>, JournalError> {
         let all = self.changes()?;
-        let undone: HashSet<ChangeId> = all.iter().filter_map(|(_, it)| it.undoes).collect();
-        let is_open = |(id, it): &(ChangeId, Noted)| it.undoes.is_none() && !undone.contains(id);
+        let undone: HashSet<ChangeId> = all.iter().filter_map(|(_, value)| value.undoes).collect();
+        let is_open =
+            |(id, value): &(ChangeId, Noted)| value.undoes.is_none() && !undone.contains(id);
         Ok(all.into_iter().find(is_open))
     }
 
@@ -170,7 +171,7 @@ impl NotedEdit {
                 Cut::Empty => Edit::Remove { path: seen.path, before: seen.sha256 },
             });
         }
-        let now = there.as_ref().map(|it| anemone_format::Hex(&it.sha256).to_string());
+        let now = there.as_ref().map(|value| anemone_format::Hex(&value.sha256).to_string());
         if now != self.after {
             // Others went on writing: only what the change did is taken back.
             let (patch, seen) = (self.patch.as_ref()?, there?);
@@ -180,7 +181,7 @@ impl NotedEdit {
             (None, Some(seen)) => Edit::Remove { path: seen.path, before: seen.sha256 },
             (_, there) => Edit::Write {
                 path: self.path.clone(),
-                before: there.map(|it| it.sha256),
+                before: there.map(|value| value.sha256),
                 after: image,
             },
         })

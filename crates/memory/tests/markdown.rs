@@ -178,7 +178,7 @@ fn what_is_forgotten_is_told_by_id_by_place_by_session_and_by_time() {
     place.write("memory/2026-02-01.md", "- four\n\nfive\nmore\n");
     let texts = |wanted: &ForgetTarget| -> Vec<String> {
         let plan = place.site.plan_forget(wanted).unwrap();
-        plan.entries.into_iter().map(|it| it.text).collect()
+        plan.entries.into_iter().map(|entry| entry.text).collect()
     };
     let ids = |id: &str| ForgetTarget::Ids(vec![id.to_owned()]);
     let time = |text: &str| Some(text.parse::<Timestamp>().unwrap());
@@ -220,13 +220,13 @@ fn what_has_a_key_is_found_by_it_however_the_file_spells_it() {
     place.write("MEMORY.md", format!("- **empty**:\n\nProse\n\n- stamped {stamp}\n"));
     let texts = |key: &str| -> Vec<String> {
         let plan = place.site.plan_forget(&ForgetTarget::Key(key.to_owned())).unwrap();
-        plan.entries.into_iter().map(|it| it.text).collect()
+        plan.entries.into_iter().map(|entry| entry.text).collect()
     };
     let all = place.site.entries().unwrap();
     assert_eq!(all.placed.len(), keys.len() + 3);
     for it in &all.placed {
         let same = all.placed.iter().filter(|other| other.key() == it.key());
-        let same: Vec<&str> = same.map(|it| it.unit.content.as_str()).collect();
+        let same: Vec<&str> = same.map(|same| same.unit.content.as_str()).collect();
         assert_eq!(texts(it.key()), same, "{}", it.key());
     }
     assert_eq!(texts("plai"), [] as [&str; 0]);

@@ -23,7 +23,7 @@ impl Home {
 }
 
 fn texts(conversation: &Conversation) -> Vec<String> {
-    let said = |it: &Said| format!("{}: {}", it.role.as_str(), it.text);
+    let said = |value: &Said| format!("{}: {}", value.role.as_str(), value.text);
     conversation.messages.iter().map(said).collect()
 }
 

@@ -164,7 +164,10 @@ fn keys(memory: &dyn Memory) -> Vec<String> {
 }
 
 fn text_of(memory: &dyn Memory, key: &str) -> Option<String> {
-    listed(memory).into_iter().find(|entry| entry.key.as_deref() == Some(key)).map(|it| it.text)
+    listed(memory)
+        .into_iter()
+        .find(|entry| entry.key.as_deref() == Some(key))
+        .map(|listed| listed.text)
 }
 
 #[test]

@@ -196,7 +196,10 @@ fn what_belongs_to_somebody_else_is_neither_seen_nor_touched() {
     assert_eq!(forget(&*mine, "p|2:ab7:default-|x"), 0);
     assert!(matches!(try_store(&*mine, "p|x", "no"), Err(MemoryError::PrivateKey)));
     let found = mine.entries().unwrap();
-    assert_eq!(found.iter().map(|it| it.content.as_str()).collect::<Vec<_>>(), ["my own heron"]);
+    assert_eq!(
+        found.iter().map(|found| found.content.as_str()).collect::<Vec<_>>(),
+        ["my own heron"]
+    );
     assert_eq!(forget(&*mine, "k"), 1);
     assert_eq!(get(&*theirs, "k").unwrap().content, "your own heron");
     assert_eq!(one::<i64>(&path, "SELECT count(*) FROM memories"), 2);
@@ -242,11 +245,11 @@ fn a_removed_row_leaves_nothing_behind_and_can_be_put_back() {
     let rows = memory.matching(&key("secret")).unwrap();
     assert_eq!(rows.len(), 1);
     let holds = || {
-        let files = fs_err::read_dir(folder.path()).unwrap().map(|it| it.unwrap().path());
-        let mut files = files.filter(|it| it.is_file());
-        files.any(|it| {
-            let bytes = fs_err::read(it).unwrap();
-            bytes.windows(14).any(|it| it == b"quetzalcoatlus")
+        let files = fs_err::read_dir(folder.path()).unwrap().map(|dir| dir.unwrap().path());
+        let mut files = files.filter(|file| file.is_file());
+        files.any(|file| {
+            let bytes = fs_err::read(file).unwrap();
+            bytes.windows(14).any(|window| window == b"quetzalcoatlus")
         })
     };
     let site = MarkdownStore::open(
@@ -299,7 +302,8 @@ fn what_another_program_left_in_unused_pages_goes_when_it_is_compacted() {
          PRAGMA wal_checkpoint(TRUNCATE);",
     )
     .unwrap();
-    let holds = || fs_err::read(&path).unwrap().windows(14).any(|it| it == b"quetzalcoatlus");
+    let holds =
+        || fs_err::read(&path).unwrap().windows(14).any(|window| window == b"quetzalcoatlus");
     assert!(holds());
     memory.compact().unwrap();
     assert!(!holds());

@@ -507,7 +507,8 @@ mod tests {
         assert_eq!(old.len(), 25);
         assert_eq!(new.keys().filter(|id| !old.contains_key(id)).count(), 4);
         assert_eq!(old.keys().filter(|id| !new.contains_key(id)).count(), 2);
-        let changed = new.iter().filter(|(id, record)| old.get(id).is_some_and(|it| it != *record));
+        let changed =
+            new.iter().filter(|(id, record)| old.get(id).is_some_and(|old| old != *record));
         assert_eq!(changed.count(), 3);
         let version = |snapshot: &Snapshot| snapshot.identity.as_ref().unwrap().version;
         assert_eq!((version(&before), version(&after)), (1, 2));

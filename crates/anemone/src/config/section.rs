@@ -76,17 +76,19 @@ impl<'a> Section<'a> {
     /// Reads the name of a file: `~/x` lies in the home folder, `x` beside the config.
     pub(super) fn file(&mut self, name: &str) -> Result<Option<PathBuf>, ConfigProblem> {
         let folders = self.folders;
-        Ok(self.text(name)?.map(|it| match it.strip_prefix("~/") {
+        Ok(self.text(name)?.map(|text| match text.strip_prefix("~/") {
             Some(rest) => folders.home.join(rest),
-            None => folders.config.join(it),
+            None => folders.config.join(text),
         }))
     }
 
     /// Reads a number from 1 on.
     pub(super) fn count(&mut self, name: &str) -> Result<Option<usize>, ConfigProblem> {
         self.read(name, |at, item| {
-            let number = item.as_integer().and_then(|it| usize::try_from(it).ok());
-            number.filter(|it| *it > 0).ok_or_else(|| expected(at, "a number from 1 on", None))
+            let number = item.as_integer().and_then(|integer| usize::try_from(integer).ok());
+            number
+                .filter(|number| *number > 0)
+                .ok_or_else(|| expected(at, "a number from 1 on", None))
         })
     }
 
@@ -97,7 +99,7 @@ impl<'a> Section<'a> {
         into: &mut T,
     ) -> Result<(), ConfigProblem> {
         let read = self.read(name, |at, item| {
-            let number = item.as_integer().and_then(|it| T::try_from(it).ok());
+            let number = item.as_integer().and_then(|integer| T::try_from(integer).ok());
             number.ok_or_else(|| expected(at, "a number from 0 on", None))
         })?;
         if let Some(number) = read {
@@ -144,12 +146,13 @@ impl<'a> Section<'a> {
     pub(super) fn end(self) -> Result<(), ConfigProblem> {
         let Some(table) = self.table else { return Ok(()) };
         let unknown = table.iter().map(|(name, _)| name);
-        let Some(name) = unknown.into_iter().find(|it| !self.known.iter().any(|one| one == it))
+        let Some(name) =
+            unknown.into_iter().find(|unknown| !self.known.iter().any(|one| one == unknown))
         else {
             return Ok(());
         };
         let place = &self.place;
-        let has_key = self.known.iter().any(|it| it == "key_file");
+        let has_key = self.known.iter().any(|value| value == "key_file");
         let setting = format!("{place}{name}");
         if has_key && KEYS.contains(&name.to_lowercase().as_str()) {
             return Err(ConfigProblem::KeyInConfig { setting });
@@ -171,6 +174,6 @@ pub(super) fn expected(
 }
 
 pub(super) fn text(place: &str, item: &Item) -> Result<String, ConfigProblem> {
-    let text = item.as_str().filter(|it| !it.trim().is_empty());
+    let text = item.as_str().filter(|item| !item.trim().is_empty());
     text.map(str::to_owned).ok_or_else(|| expected(place, "a text", Some("it in quotes")))
 }

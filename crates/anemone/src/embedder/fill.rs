@@ -45,7 +45,7 @@ impl VectorLine {
 /// Returns what vectors an index has.
 pub fn vector_lines(index: &Index) -> Result<Vec<VectorLine>, StoreError> {
     let sets = index.vector_sets()?;
-    let line = |it: &VectorSet| VectorLine::of(&it.identity, it.chunks, it.missing);
+    let line = |set: &VectorSet| VectorLine::of(&set.identity, set.chunks, set.missing);
     Ok(sets.iter().map(line).collect())
 }
 
@@ -92,7 +92,7 @@ impl Job {
             tokens,
             known: (chosen.identity().dimensions > 0).then_some(known),
             host: chosen.host.clone(),
-            replaces: other(index, chosen)?.map(|it| it.model),
+            replaces: other(index, chosen)?.map(|value| value.model),
         })
     }
 }
@@ -103,8 +103,8 @@ fn other(index: &Index, chosen: &ChosenEmbedder) -> Result<Option<ModelIdentity>
         return Ok(None);
     }
     let sets = index.vector_sets()?.into_iter();
-    let mut others = sets.filter(|it| !it.is_static && it.chunks > 0);
-    Ok(others.find(|it| it.identity != *chosen.identity()).map(|it| it.identity))
+    let mut others = sets.filter(|set| !set.is_static && set.chunks > 0);
+    Ok(others.find(|value| value.identity != *chosen.identity()).map(|value| value.identity))
 }
 
 /// How an index is filled.
@@ -290,14 +290,14 @@ pub fn take_carried_for(
     searched: &SearchTarget,
     embedders: &mut Embedders,
 ) -> Result<(), StoreError> {
-    let Some(main) = embedders.main.as_ref().filter(|it| it.is_work()) else { return Ok(()) };
+    let Some(main) = embedders.main.as_ref().filter(|main| main.is_work()) else { return Ok(()) };
     let carried = index.take_carried_for(request, main.identity(), &sources(searched))?;
     embedders.notes.extend(notes_of(&carried));
     Ok(())
 }
 
 fn sources(searched: &SearchTarget) -> Vec<&dyn DocumentSource> {
-    searched.sources.iter().map(|it| &**it).collect()
+    searched.sources.iter().map(|source| &**source).collect()
 }
 
 /// Says which vectors that came along were not taken.
@@ -317,10 +317,10 @@ fn filled(
 ) -> Result<Filled, StoreError> {
     let identity = chosen.identity();
     let sets = index.vector_sets()?;
-    let own = sets.iter().find(|it| it.identity == *identity);
+    let own = sets.iter().find(|set| set.identity == *identity);
     let missing = match own {
         Some(own) => own.missing,
-        None => sets.first().map_or(0, |it| it.chunks + it.missing),
+        None => sets.first().map_or(0, |set| set.chunks + set.missing),
     };
     let ModelIdentity { provider, model, dimensions } = identity.clone();
     Ok(Filled {
@@ -365,7 +365,9 @@ pub fn top_up(
     searched: &SearchTarget,
     embedders: &mut Embedders,
 ) -> Result<bool, StoreError> {
-    let Some(main) = embedders.main.as_ref().filter(|it| it.is_work()) else { return Ok(false) };
+    let Some(main) = embedders.main.as_ref().filter(|main| main.is_work()) else {
+        return Ok(false);
+    };
     if other(index, main)?.is_some() {
         return Ok(false);
     }
@@ -389,13 +391,13 @@ pub fn top_up(
 /// Whether something is missing, and little enough to be filled in at once.
 fn is_small_gap(index: &Index, main: &ChosenEmbedder) -> Result<bool, StoreError> {
     let sets = index.vector_sets()?;
-    let own = sets.iter().find(|it| it.identity == *main.identity());
+    let own = sets.iter().find(|set| set.identity == *main.identity());
     // A chunk has a text at least; so this spares reading them.
-    if own.is_some_and(|it| it.missing == 0 || it.missing > GAP) {
+    if own.is_some_and(|value| value.missing == 0 || value.missing > GAP) {
         return Ok(false);
     }
     let left = index.unembedded_up_to(main.identity(), GAP)?;
-    Ok(left.is_some_and(|it| it.chunks > 0))
+    Ok(left.is_some_and(|value| value.chunks > 0))
 }
 
 /// Returns an error with its causes on one line.

@@ -55,7 +55,7 @@ impl Embedder for Guarded {
     }
 
     fn embed_some(&self, texts: &[&str], purpose: Purpose) -> EmbeddingBatch {
-        let tokens: u64 = texts.iter().map(|it| estimate_tokens(it) as u64).sum();
+        let tokens: u64 = texts.iter().map(|text| estimate_tokens(text) as u64).sum();
         let mut all = EmbeddingBatch {
             vectors: Vec::with_capacity(texts.len()),
             ..EmbeddingBatch::default()

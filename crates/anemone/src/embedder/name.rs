@@ -148,7 +148,7 @@ impl FromStr for Wanted {
             Some((head, model)) => (head, Some(model)),
             None => (text, None),
         };
-        let Some(name) = Name::ALL.into_iter().find(|it| it.name() == head) else {
+        let Some(name) = Name::ALL.into_iter().find(|value| value.name() == head) else {
             let mut near = Nearest::to(head);
             for name in Name::ALL {
                 near.offer(name.name().to_owned());

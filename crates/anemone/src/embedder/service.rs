@@ -35,8 +35,8 @@ impl Asked<'_> {
         let host = self.checked_host(url)?;
         let mut remote = Remote::new(settings).map_err(EmbedderError::Service)?;
         let ModelIdentity { provider, model, .. } = remote.identity();
-        let own = |it: &&VectorSet| {
-            (&it.identity.provider, &it.identity.model) == (provider, model) && it.chunks > 0
+        let own = |set: &&VectorSet| {
+            (&set.identity.provider, &set.identity.model) == (provider, model) && set.chunks > 0
         };
         if let Some(set) = self.sets.iter().find(own) {
             remote = remote.knowing(set.identity.dimensions);
@@ -88,8 +88,8 @@ impl Asked<'_> {
     fn is_settled_place(&self, settled: &ServiceConfig) -> bool {
         let Some(url) = self.url else { return true };
         let own = settled.url.as_deref().unwrap_or(self.service.default_url());
-        let origin = |url| reqwest::Url::parse(url).ok().map(|it| it.origin());
-        origin(url).is_some_and(|it| it.is_tuple() && origin(own).as_ref() == Some(&it))
+        let origin = |url| reqwest::Url::parse(url).ok().map(|parse| parse.origin());
+        origin(url).is_some_and(|other| other.is_tuple() && origin(own).as_ref() == Some(&other))
     }
 
     /// Reads the key that the config points to. What is not there is not named: people put the key

@@ -50,7 +50,7 @@ fn prove_with(source: &Snapshot, target: &Snapshot, expected: &Expected<'_>) -> 
 }
 
 fn layer<'a>(proof: &'a Proof, name: &str) -> &'a LayerProof {
-    proof.layers.iter().find(|it| it.layer == name).unwrap()
+    proof.layers.iter().find(|layer| layer.layer == name).unwrap()
 }
 
 /// Returns carried, degraded, kept aside, not carried and lost.
@@ -67,7 +67,7 @@ fn sidecar(target: &mut Snapshot, name: &str, content: impl Into<Vec<u8>>) {
 }
 
 fn lines(records: &[Record]) -> String {
-    records.iter().map(|it| serde_json::to_string(it).unwrap() + "\n").collect()
+    records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect()
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn the_sidecar_is_no_excuse_for_what_the_runtime_has_a_place_for() {
     sidecar(&mut target, "records.jsonl", lines(&source.records));
     let proof = prove(&source, &target);
     assert_eq!(numbers(&proof, "memory"), [1, 0, 0, 0, 2]);
-    let reasons: Vec<&str> = proof.lost.iter().map(|it| it.reason.as_str()).collect();
+    let reasons: Vec<&str> = proof.lost.iter().map(|lost| lost.reason.as_str()).collect();
     assert_eq!(
         reasons,
         [
@@ -192,7 +192,8 @@ fn a_field_that_an_older_table_has_no_column_for_is_degraded() {
     let (mut source, mut target) = moved();
     source.records[0].memory_type = MemoryType::Procedural;
     let row = |columns: &[&str]| {
-        let row: BTreeMap<&str, Option<u8>> = columns.iter().map(|it| (*it, None)).collect();
+        let row: BTreeMap<&str, Option<u8>> =
+            columns.iter().map(|column| (*column, None)).collect();
         Some(Opaque::new(&serde_json::json!({"key": "a", "row": row})).unwrap())
     };
     target.records[0].raw_source_format = row(&["importance", "superseded_by"]);
@@ -347,7 +348,7 @@ fn file(path: &str, content: &str) -> File {
 #[test]
 fn files_are_in_place_or_kept_aside_or_lost() {
     let (mut source, mut target) = moved();
-    source.files = ["SOUL.md", "MEMORY.md", "gone.md"].map(|it| file(it, it)).to_vec();
+    source.files = ["SOUL.md", "MEMORY.md", "gone.md"].map(|value| file(value, value)).to_vec();
     target.files.push(file("SOUL.md", "SOUL.md"));
     sidecar(&mut target, "files/raw/openclaw/MEMORY.md", "MEMORY.md");
     let placed = r#"{"path":"MEMORY.md","kept":"files/raw/openclaw/MEMORY.md"}"#;

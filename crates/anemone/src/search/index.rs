@@ -369,7 +369,7 @@ pub struct KeptSource {
 impl KeptIndex {
     /// Whether what it is of is gone.
     pub fn is_orphan(&self) -> bool {
-        self.source.as_ref().is_some_and(|it| it.is_gone)
+        self.source.as_ref().is_some_and(|source| source.is_gone)
     }
 
     /// Removes the index and the note beside it.
@@ -396,12 +396,12 @@ pub fn kept(host: &Host) -> Result<Vec<KeptIndex>, IndexError> {
         found.push(KeptIndex {
             folder: path.display().to_string(),
             bytes: bytes_of(&path),
-            used_at: note.as_ref().map(|it| it.used_at.clone()),
-            source: note.map(|it| KeptSource {
-                exists: fs_err::symlink_metadata(it.path()).is_ok(),
-                is_gone: it.is_gone(),
-                kind: it.kind,
-                place: it.place,
+            used_at: note.as_ref().map(|note| note.used_at.clone()),
+            source: note.map(|note| KeptSource {
+                exists: fs_err::symlink_metadata(note.path()).is_ok(),
+                is_gone: note.is_gone(),
+                kind: note.kind,
+                place: note.place,
             }),
             path,
         });
@@ -412,7 +412,7 @@ pub fn kept(host: &Host) -> Result<Vec<KeptIndex>, IndexError> {
 
 /// An index is called by the beginning of a digest; nothing else in the cache is touched.
 fn is_index_name(name: &str) -> bool {
-    name.len() >= 16 && name.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+    name.len() >= 16 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Adds up the files below a folder; what vanishes meanwhile counts nothing.

@@ -17,9 +17,9 @@ pub fn split(text: &str) -> Option<(&str, LineRange)> {
 
 /// Returns what may be the path when what stands behind it names no lines, the longest first.
 pub(super) fn without_end(text: &str) -> impl Iterator<Item = &str> {
-    let before = |end: &str| text.rsplit_once(end).map(|it| it.0);
-    let shorter = before(":").and_then(|it| it.rsplit_once(':')).map(|it| it.0);
-    [before("#L"), before(":"), shorter].into_iter().flatten().filter(|it| !it.is_empty())
+    let before = |end: &str| text.rsplit_once(end).map(|once| once.0);
+    let shorter = before(":").and_then(|value| value.rsplit_once(':')).map(|value| value.0);
+    [before("#L"), before(":"), shorter].into_iter().flatten().filter(|value| !value.is_empty())
 }
 
 fn split_citation(text: &str) -> Option<(&str, LineRange)> {
@@ -47,8 +47,8 @@ fn split_numbers(text: &str) -> Option<(&str, LineRange)> {
 
 /// A line, or a count of them: from 1, and no larger than a text can be.
 fn number(text: &str) -> Option<usize> {
-    let is_plain = text.bytes().all(|it| it.is_ascii_digit());
-    let number = text.parse().ok().filter(|it: &u32| is_plain && *it > 0)?;
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|parsed: &u32| is_plain && *parsed > 0)?;
     usize::try_from(number).ok()
 }
 

@@ -326,7 +326,7 @@ impl TargetChoice {
         }
         let chosen = args.choose_by_files(machine)?;
         let agent = &chosen.agent;
-        if let Some(oddity) = agent.oddities.iter().find(|it| it.code == "state_folder") {
+        if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
             return Err(TargetError::StateFolder { message: oddity.message.clone() });
         }
         if let Some(folder) = &args.workspace
@@ -363,12 +363,12 @@ impl TargetChoice {
                 .collect(),
             ..Found::default()
         };
-        let has_rows = searchable.stores.iter().any(|it| it.kind == StoreKind::Rows);
+        let has_rows = searchable.stores.iter().any(|store| store.kind == StoreKind::Rows);
         if !workspace.is_dir() && !has_rows {
             return Err(TargetError::NoWorkspace { workspace });
         }
         if !searchable.files
-            && searchable.stores.iter().all(|it| it.kind == StoreKind::Sessions)
+            && searchable.stores.iter().all(|store| store.kind == StoreKind::Sessions)
             && !self.sessions
         {
             return Err(TargetError::NoMemories { alias: agent.alias, workspace });
@@ -462,7 +462,7 @@ impl SearchTarget {
         if self.place.is_dir() {
             return stamps_in(&self.place);
         }
-        self.sources.first().map(|it| it.stamps()).unwrap_or_default()
+        self.sources.first().map(|source| source.stamps()).unwrap_or_default()
     }
 
     /// Whether there is no index of it after the run.
@@ -474,7 +474,9 @@ impl SearchTarget {
     /// the archive, the database of memories. What is skipped is what a refresh said.
     pub fn failure(&self, skipped: &[SkippedDocument]) -> Option<SourceError> {
         let is_missing = |key: &str| {
-            skipped.iter().any(|it| it.reason == SkipReason::Unreadable && it.path == key)
+            skipped
+                .iter()
+                .any(|skipped| skipped.reason == SkipReason::Unreadable && skipped.path == key)
         };
         let mut missing = self.vital.iter().filter(|(_, key)| is_missing(key));
         missing.find_map(|(at, _)| {

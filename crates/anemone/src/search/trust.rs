@@ -88,9 +88,9 @@ fn mark_superseded(site: &MarkdownStore, hits: &mut [SearchHit]) {
 
 /// Puts what no longer holds below what took its place, where both were found.
 pub fn sink_superseded(hits: &mut Vec<SearchHit>) {
-    let shows = |hit: &SearchHit, it: &Successor| {
+    let shows = |hit: &SearchHit, file: &Successor| {
         let (first, last) = (hit.start_line as usize, hit.end_line as usize);
-        hit.path == it.path && first <= it.lines.0 && it.lines.1 <= last
+        hit.path == file.path && first <= file.lines.0 && file.lines.1 <= last
     };
     // From the end, so that what was moved is not looked at again.
     for at in (0..hits.len()).rev() {

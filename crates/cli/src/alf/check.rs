@@ -41,9 +41,9 @@ pub(super) fn run(args: CheckArgs, context: &Context<'_>) -> Result<(), Stop> {
         check::CheckArgs { runtime: Some(known(runtime)?), workspace: args.workspace, agent: None };
     let mut checked = check::examine(&ours, context)?;
     checked.issues.iter_mut().for_each(soften);
-    let ok = !checked.issues.iter().any(|it| it.severity == "error");
+    let ok = !checked.issues.iter().any(|issue| issue.severity == "error");
     (checked.ok, checked.ready_to_sync) = (ok, ok);
-    let errors = checked.issues.iter().take_while(|it| it.severity == "error").count();
+    let errors = checked.issues.iter().take_while(|issue| issue.severity == "error").count();
     let service = about_service(&checked.alf);
     checked.suggestions = suggestions(&checked);
     checked.issues.insert(errors, service);
@@ -92,7 +92,7 @@ fn about_service(alf: &Alf) -> Shown {
 /// What to do next: mend what is wrong, then export.
 fn suggestions(checked: &check::Checked) -> Vec<String> {
     let mut suggestions: Vec<String> = Vec::new();
-    for issue in checked.issues.iter().filter(|it| it.severity != "info") {
+    for issue in checked.issues.iter().filter(|issue| issue.severity != "info") {
         if !suggestions.contains(&issue.fix) {
             suggestions.push(issue.fix.clone());
         }

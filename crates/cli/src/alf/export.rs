@@ -94,7 +94,7 @@ fn real_target(output: &Path) -> Result<PathBuf, CliError> {
         Ok(there) if there.is_symlink() => fs_err::canonicalize(output)?,
         _ => output.to_owned(),
     };
-    if !fs_err::metadata(&target).is_ok_and(|it| it.is_file() && it.len() > 0) {
+    if !fs_err::metadata(&target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
         return Ok(target);
     }
     if is_archive(&target)? {
@@ -108,10 +108,10 @@ fn real_target(output: &Path) -> Result<PathBuf, CliError> {
 fn is_archive(path: &Path) -> Result<bool, CliError> {
     if Packaging::read(&mut fs_err::File::open(path)?)?.is_sealed() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        return Ok(SEALED_NAMES.iter().any(|it| name.ends_with(it)));
+        return Ok(SEALED_NAMES.iter().any(|other| name.ends_with(other)));
     }
     let (bytes, length) = open_plain(path)?;
-    Ok(kind_of(bytes, length, &Limits::default()).is_ok_and(|it| it == ArchiveKind::Archive))
+    Ok(kind_of(bytes, length, &Limits::default()).is_ok_and(|kind| kind == ArchiveKind::Archive))
 }
 
 /// What happened to files that do not travel as they are.

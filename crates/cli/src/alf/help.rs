@@ -103,8 +103,8 @@ fn status(context: &Context<'_>) -> Result<Status, CliError> {
     let folder = State::folder(home);
     let (states, skipped) = states(home);
     warn(&skipped);
-    let asked = states.iter().map(|it| Asked {
-        agent_id: it.agent_id.clone(),
+    let asked = states.iter().map(|state| Asked {
+        agent_id: state.agent_id.clone(),
         online: false,
         name: None,
         server_latest_sequence: None,

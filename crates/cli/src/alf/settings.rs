@@ -95,13 +95,13 @@ impl State {
         let sequence = root.get("last_synced_sequence").and_then(Item::as_integer);
         let at = root.get("last_synced_at");
         let snapshot = text_of(Some(root), "", "snapshot_path")?
-            .map_or_else(|| folder.join(format!("{agent}-snapshot.alf")), |it| folder.join(it));
+            .map_or_else(|| folder.join(format!("{agent}-snapshot.alf")), |text| folder.join(text));
         Ok(Self {
             agent_id: agent.to_string(),
-            last_synced_sequence: sequence.and_then(|it| it.try_into().ok()),
-            last_synced_at: at.and_then(|it| match it.as_datetime() {
+            last_synced_sequence: sequence.and_then(|sequence| sequence.try_into().ok()),
+            last_synced_at: at.and_then(|value| match value.as_datetime() {
                 Some(moment) => Some(moment.to_string()),
-                None => it.as_str().map(str::to_owned),
+                None => value.as_str().map(str::to_owned),
             }),
             snapshot_exists: snapshot.is_file(),
         })
@@ -115,7 +115,9 @@ pub(crate) fn states(home: &Path) -> (Vec<State>, Vec<String>) {
     let entries = fs_err::read_dir(State::folder(home)).into_iter().flatten().flatten();
     for entry in entries.take(MOST_FILES) {
         let name = entry.file_name();
-        let Some(stem) = name.to_str().and_then(|it| it.strip_suffix(".toml")) else { continue };
+        let Some(stem) = name.to_str().and_then(|text| text.strip_suffix(".toml")) else {
+            continue;
+        };
         match stem.parse() {
             Ok(_) if agents.len() == MOST_STATES => {
                 skipped.push(format!("only {MOST_STATES} agents are listed"));
@@ -163,7 +165,7 @@ fn wrong(message: impl Into<String>) -> CliError {
 fn parse(text: &str) -> Result<Document<&str>, CliError> {
     Document::parse(text).map_err(|error| {
         // The error itself quotes the line, and the key may stand there.
-        let before = error.span().and_then(|it| text.get(..it.start)).unwrap_or_default();
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         wrong(format!("line {line} is no TOML"))
     })
@@ -181,9 +183,9 @@ fn text_of(
     place: &str,
     name: &str,
 ) -> Result<Option<String>, CliError> {
-    let Some(item) = table.and_then(|it| it.get(name)) else { return Ok(None) };
+    let Some(item) = table.and_then(|table| table.get(name)) else { return Ok(None) };
     match item.as_str() {
-        Some(text) => Ok(Some(text.to_owned()).filter(|it| !it.is_empty())),
+        Some(text) => Ok(Some(text.to_owned()).filter(|text| !text.is_empty())),
         None => Err(wrong(format!("{place}{name} should be a text in quotes"))),
     }
 }

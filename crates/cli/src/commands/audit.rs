@@ -40,7 +40,8 @@ pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), CliErro
     let memory = args.memory.choice();
     // Run from elsewhere, a command must still mean this memory.
     let words = memory_words(&memory);
-    let report = audit(&AuditRequest { memory }, &context.host)?.map_fixes(|it| fix(&it, &words));
+    let report =
+        audit(&AuditRequest { memory }, &context.host)?.map_fixes(|audit| fix(&audit, &words));
     let Some(least) = args.min_score.filter(|least| report.score < *least) else {
         return context.printer.print(&report);
     };
@@ -75,12 +76,12 @@ impl Report for AuditReport<String> {
         )?;
         let mut rest = self.findings.as_slice();
         while let Some(first) = rest.first() {
-            let number = rest.iter().take_while(|it| it.kind == first.kind).count();
+            let number = rest.iter().take_while(|rest| rest.kind == first.kind).count();
             let (group, after) = rest.split_at(number);
             rest = after;
             writeln!(out, "{BOLD}{}{BOLD:#} {number}", first.kind)?;
             for it in group.iter().take(SHOWN) {
-                let line = it.line.map_or_else(String::new, |it| format!(":{it}"));
+                let line = it.line.map_or_else(String::new, |line| format!(":{line}"));
                 let (path, detail, fix) = (safe(&it.path), safe(&it.detail), safe(&it.fix));
                 writeln!(out, "  {path}{line}  {detail}  {DIM}[{fix}]{DIM:#}")?;
             }

@@ -181,13 +181,14 @@ pub(crate) fn examine(args: &CheckArgs, context: &Context<'_>) -> Result<Checked
         check.issues.extend(refusal.as_ref().map(export_issue));
     }
     check.issues.extend(broken);
-    check.issues.sort_by_key(|it| it.severity);
+    check.issues.sort_by_key(|issue| issue.severity);
     // Only who names a folder can have named another than the runtime's.
     if args.workspace.is_none() {
-        check.issues.retain(|it| it.code != "workspace_mismatch");
+        check.issues.retain(|issue| issue.code != "workspace_mismatch");
     }
     let configured = check.config.workspace.as_deref();
-    let is_configured = configured.is_some_and(|it| same_place(it, &agent.workspace));
+    let is_configured =
+        configured.is_some_and(|configured| same_place(configured, &agent.workspace));
     let places = by_name(agent.runtime).and_then(|runtime| runtime.places);
     let configuration = places.map_or("default", |places| places.config);
     let source = source.unwrap_or(if is_configured { configuration } else { "default" });
@@ -242,7 +243,7 @@ fn choose(
 
 fn same_place(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| fs_err::canonicalize(path).ok();
-    one == other || real(one).is_some_and(|it| real(other) == Some(it))
+    one == other || real(one).is_some_and(|value| real(other) == Some(value))
 }
 
 impl Alf {
@@ -254,13 +255,13 @@ impl Alf {
     ) -> Self {
         // A state that cannot be read still says that the agent is known.
         let state = resources.agent_id.map(|id| State::read(&machine.home, id));
-        let tracked = state.as_ref().is_some_and(|it| !matches!(it, Ok(None)));
+        let tracked = state.as_ref().is_some_and(|state| !matches!(state, Ok(None)));
         let state = state.and_then(Result::ok).flatten();
         Self {
             config_exists: settings.exists,
             api_key_set: settings.key_is_set || key_in_environment,
             agent_tracked: tracked,
-            last_synced_sequence: state.and_then(|it| it.last_synced_sequence),
+            last_synced_sequence: state.and_then(|state| state.last_synced_sequence),
             service_reachable: false,
         }
     }
@@ -304,7 +305,7 @@ impl Checked {
             secrets: check
                 .secrets
                 .into_iter()
-                .map(|it| Secret { path: it.path, line: it.line, kind: it.kind })
+                .map(|secret| Secret { path: secret.path, line: secret.line, kind: secret.kind })
                 .collect(),
             unreadable: check.unreadable,
             issues: check.issues.into_iter().map(Shown::from).collect(),
@@ -315,7 +316,7 @@ impl Checked {
 
 /// What to do next: mend what is wrong, then export.
 fn suggestions(agent: &FoundAgent, check: &Check) -> Vec<String> {
-    let to_mend = check.issues.iter().filter(|it| it.severity != Severity::Info);
+    let to_mend = check.issues.iter().filter(|issue| issue.severity != Severity::Info);
     let mut suggestions: Vec<String> = Vec::new();
     for issue in to_mend {
         if !suggestions.contains(&issue.suggestion) {
@@ -355,10 +356,12 @@ impl From<Resources> for Found {
             user_md: found.user_md,
             memory_md: found.memory_md,
             memory_dir: found.memory_dir,
-            daily_logs: found.daily_logs.map(|it| DailyLogs { count: it.count, latest: it.latest }),
+            daily_logs: found
+                .daily_logs
+                .map(|log| DailyLogs { count: log.count, latest: log.latest }),
             active_context: found.active_context,
             project_files: found.project_files.map(|count| Counted { count }),
-            agent_id: found.agent_id.map(|it| it.to_string()),
+            agent_id: found.agent_id.map(|id| id.to_string()),
         }
     }
 }
@@ -408,11 +411,11 @@ impl Found {
             ("active context", self.active_context),
         ];
         let mut parts: Vec<String> =
-            files.iter().filter(|it| it.1).map(|it| it.0.to_owned()).collect();
+            files.iter().filter(|file| file.1).map(|file| file.0.to_owned()).collect();
         if let Some(logs) = &self.daily_logs {
             parts.push(count(logs.count, "daily log"));
         }
-        if let Some(projects) = self.project_files.as_ref().filter(|it| it.count > 0) {
+        if let Some(projects) = self.project_files.as_ref().filter(|file| file.count > 0) {
             parts.push(count(projects.count, "project file"));
         }
         if parts.is_empty() { "nothing of an agent".to_owned() } else { parts.join(", ") }

@@ -155,7 +155,7 @@ pub(crate) fn disconnect(
 impl Report for ConnectReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         let target = safe(&self.target);
-        let project = self.project.as_ref().map(|it| format!(" in {}", safe(it)));
+        let project = self.project.as_ref().map(|project| format!(" in {}", safe(project)));
         let project = project.unwrap_or_default();
         match self.status {
             "already_connected" => {
@@ -173,7 +173,7 @@ impl Report for ConnectReport {
                 writeln!(out, "{}", safe(line))?;
             }
         }
-        for file in self.files.iter().filter(|it| it.fate != Fate::Same) {
+        for file in self.files.iter().filter(|file| file.fate != Fate::Same) {
             let word = match file.fate {
                 Fate::Made => "new",
                 Fate::Changed => "change",
@@ -205,11 +205,11 @@ mod tests {
     const SKILL: &str = include_str!("../../../../integrations/openclaw/skill/SKILL.md");
 
     fn taught(page: &str) -> Vec<Vec<String>> {
-        let blocks = page.split("```sh\n").skip(1).filter_map(|it| it.split("```").next());
-        let commands = blocks.flat_map(str::lines).filter(|it| it.starts_with("anemone "));
+        let blocks = page.split("```sh\n").skip(1).filter_map(|part| part.split("```").next());
+        let commands = blocks.flat_map(str::lines).filter(|value| value.starts_with("anemone "));
         let words = commands.map(|line| {
             let words = anemone::connect::shell_words(line);
-            let is_own = |it: &String| !["#", "|", ">", "&&", "&"].contains(&it.as_str());
+            let is_own = |text: &String| !["#", "|", ">", "&&", "&"].contains(&text.as_str());
             words.into_iter().take_while(is_own).collect()
         });
         words.collect()
@@ -222,7 +222,7 @@ mod tests {
         let mut pages = vec![(PathBuf::from("SKILL.md"), SKILL.to_owned())];
         for entry in fs_err::read_dir(root.join("docs")).unwrap() {
             let path = entry.unwrap().path();
-            if path.extension().is_some_and(|it| it == "md") {
+            if path.extension().is_some_and(|extension| extension == "md") {
                 pages.push((path.clone(), fs_err::read_to_string(path).unwrap()));
             }
         }

@@ -93,9 +93,14 @@ struct What {
 
 pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten, CliError> {
     let request = args.request()?;
-    check_confirmable(args, context)?;
     let mut ask = confirm;
-    let confirmation = if args.yes { Confirmation::Given } else { Confirmation::Ask(&mut ask) };
+    let confirmation = if args.yes {
+        Confirmation::Given
+    } else if context.environment.can_ask() {
+        Confirmation::Ask(&mut ask)
+    } else {
+        Confirmation::Impossible
+    };
     let report = forget(&request, confirmation, &context.host)?;
     Ok(Forgotten::of(report, &request.memory))
 }
@@ -112,11 +117,6 @@ impl ForgetArgs {
 }
 
 impl What {
-    /// Whether it names more than somebody has in mind: what a search finds, a session, a time.
-    fn is_wide(&self) -> bool {
-        self.key.is_none() && self.id.is_empty()
-    }
-
     fn choice(&self, limit: u32) -> Result<ForgetChoice, CliError> {
         if let Some(query) = &self.query {
             return Ok(ForgetChoice::Query { text: query.clone(), limit });
@@ -151,17 +151,6 @@ pub(crate) fn moment(flag: &str, text: &str, is_end: bool) -> Result<Timestamp, 
         CliError::new(Kind::Usage, "usage", format!("{flag} {text:?} is neither a day nor a time"))
             .hint("give 2026-03-01, 2026-03-01T10:00:00Z, yesterday, or how long ago: 7d, 2w, 3m")
     })
-}
-
-/// Lets nobody forget by accident what a search happens to find.
-fn check_confirmable(args: &ForgetArgs, context: &Context<'_>) -> Result<(), CliError> {
-    if !args.what.is_wide() || args.yes || args.dry_run || context.environment.can_ask() {
-        return Ok(());
-    }
-    let message = "--query, --session and --since can match several entries, and there is no terminal to ask \
-         for confirmation";
-    Err(CliError::new(Kind::Failed, "not_confirmed", message)
-        .hint("look at them with --dry-run, then add --yes to confirm"))
 }
 
 /// Asks whether what was found is meant.

@@ -111,12 +111,13 @@ pub(crate) fn run(args: &InstallArgs, context: &Context<'_>) -> Result<InstallRe
 
 /// Says which files are in the way.
 fn not_ours(plan: &Plan) -> CliError {
-    let blocked: Vec<&Step> = plan.steps.iter().filter(|it| it.action == Action::Blocked).collect();
+    let blocked: Vec<&Step> =
+        plan.steps.iter().filter(|step| step.action == Action::Blocked).collect();
     let files = count(blocked.len() as u64, "file");
     let message = format!("{files} exist that Anemone did not write; nothing was done");
     let mut error = CliError::new(Kind::Failed, "not_ours", message);
-    error.causes = blocked.iter().map(|it| it.path.display().to_string()).collect();
-    error.hint(match blocked.iter().any(|it| it.kind() == "link") {
+    error.causes = blocked.iter().map(|blocked| blocked.path.display().to_string()).collect();
+    error.hint(match blocked.iter().any(|blocked| blocked.kind() == "link") {
         true => "move the other alf away, or give the link another folder with --bin DIR",
         false => "give --force to replace them",
     })
@@ -131,7 +132,8 @@ impl FileLine {
 
 impl Report for InstallReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
-        for FileLine { path, action, .. } in self.files.iter().filter(|it| it.action != "same") {
+        for FileLine { path, action, .. } in self.files.iter().filter(|file| file.action != "same")
+        {
             writeln!(out, "{ODD}{action}{ODD:#} {}", safe(path))?;
         }
         for note in &self.notes {

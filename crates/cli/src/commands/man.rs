@@ -49,7 +49,9 @@ pub(super) fn pages() -> Result<BTreeMap<String, Vec<u8>>, CliError> {
     let mut pages = BTreeMap::new();
     let mut commands = vec![program];
     while let Some(command) = commands.pop() {
-        commands.extend(command.get_subcommands().filter(|it| !it.is_hide_set()).cloned());
+        commands.extend(
+            command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()).cloned(),
+        );
         let manual = clap_mangen::Man::new(command);
         let mut page = Vec::new();
         manual.render(&mut page)?;

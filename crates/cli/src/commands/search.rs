@@ -122,7 +122,7 @@ const SOURCE_ENDINGS: [&str; 5] = ["alf", "alf-delta", "db", "age", "md"];
 
 /// Whether an argument names something to search, rather than a word to look for.
 fn is_source(argument: &Path) -> bool {
-    let ending = argument.extension().and_then(|it| it.to_str()).unwrap_or_default();
+    let ending = argument.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let text = argument.to_string_lossy();
     let is_path = text.contains(std::path::is_separator) && !text.contains(char::is_whitespace);
     is_path || SOURCE_ENDINGS.contains(&ending) || argument.exists()

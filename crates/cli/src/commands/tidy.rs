@@ -93,7 +93,7 @@ impl Report for TidyReport {
         more(out, self.purged.len())?;
         for group in self.same.iter().take(SHOWN) {
             let places: Vec<_> = group.iter().take(3).map(EntryReference::place).collect();
-            let text = group.first().map_or("", |it| it.text.as_str());
+            let text = group.first().map_or("", |group| group.text.as_str());
             writeln!(out, "{ODD}same:{ODD:#} {}  {text}", places.join(", "))?;
         }
         more(out, self.same.len())?;

@@ -133,16 +133,16 @@ fn already_there(report: Box<RememberReport>) -> Remembered {
 
 pub(super) fn forgotten(report: ForgetReport) -> Forgotten {
     let absent = report.is_absent();
-    let holders = report.holders().iter().map(|it| Holder {
-        place: it.place.clone(),
-        kind: it.kind.to_owned(),
-        clear_with: it.clear_with.clone(),
+    let holders = report.holders().iter().map(|holder| Holder {
+        place: holder.place.clone(),
+        kind: holder.kind.to_owned(),
+        clear_with: holder.clear_with.clone(),
     });
     let holders = holders.collect();
-    let entry = |it: anemone_memory::EntryToForget| ForgottenEntry {
-        id: it.id,
-        path: it.path,
-        text: it.text.lines().next().unwrap_or_default().to_owned(),
+    let entry = |forget: anemone_memory::EntryToForget| ForgottenEntry {
+        id: forget.id,
+        path: forget.path,
+        text: forget.text.lines().next().unwrap_or_default().to_owned(),
     };
     Forgotten {
         dry_run: report.dry_run,
@@ -156,8 +156,8 @@ pub(super) fn forgotten(report: ForgetReport) -> Forgotten {
 
 pub(super) fn context(report: ContextReport) -> ContextText {
     let mut notes: Vec<String> = report.notes.iter().map(|note| note.words("query")).collect();
-    let left = report.parts.iter().filter(|it| it.cut || !it.included);
-    notes.extend(left.map(|it| format!("{}: {}", it.path, it.detail)));
+    let left = report.parts.iter().filter(|part| part.cut || !part.included);
+    notes.extend(left.map(|file| format!("{}: {}", file.path, file.detail)));
     ContextText {
         text: report.text,
         estimated_tokens: report.estimated_tokens as u64,

@@ -27,14 +27,14 @@ pub(super) fn name(found: &mut [FoundMemory], searched: &SearchTarget) {
         };
         let units = read.entry(memory.path.clone()).or_insert_with(|| {
             let document = files.read(&memory.path).ok().flatten();
-            document.map(|it| units(&it.text)).unwrap_or_default()
+            document.map(|document| units(&document.text)).unwrap_or_default()
         });
         let (first, last) = (memory.start_line as usize, memory.end_line as usize);
-        let shown = |it: &&ParsedEntry| it.lines.0 <= last && it.lines.1 >= first;
+        let shown = |entry: &&ParsedEntry| entry.lines.0 <= last && entry.lines.1 >= first;
         let mut shown = units.iter().filter(shown);
         // Of several entries none is the one.
         let (Some(unit), None) = (shown.next(), shown.next()) else { continue };
-        memory.id = unit.stamp.as_ref().map(|it| it.id.to_string());
+        memory.id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
         memory.key.clone_from(&unit.key);
         if let Some(Label { name, importance }) = &unit.label {
             memory.category = Some(name.clone());

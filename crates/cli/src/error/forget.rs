@@ -12,6 +12,13 @@ impl From<ForgetError> for CliError {
         match &error {
             ForgetError::EmptyPeriod { .. } => said(Kind::Usage, "usage")
                 .hint("--since is the earlier time, --until the later one"),
+            ForgetError::NotConfirmed => Self::new(
+                Kind::Failed,
+                "not_confirmed",
+                "--query, --session and --since can match several entries, and there is no \
+                 terminal to ask for confirmation",
+            )
+            .hint("look at them with --dry-run, then add --yes to confirm"),
             ForgetError::NothingToForget { skipped: Some(file), .. } => {
                 said(Kind::Failed, "nothing_to_forget").hint(format!(
                     "{} was not searched ({}); what it holds has to be removed with an editor",

@@ -13,15 +13,15 @@ fn with_fixture(generation: &str, name: &str) -> TestEnvironment {
 
 fn codes(agent: &Value) -> Vec<&str> {
     let oddities = agent["oddities"].as_array().expect("oddities are a list").iter();
-    oddities.map(|it| it["code"].as_str().expect("a code is text")).collect()
+    oddities.map(|oddity| oddity["code"].as_str().expect("a code is text")).collect()
 }
 
 /// Every agent: alias, and workspace below the home folder.
 fn found(environment: &TestEnvironment, listed: &Value) -> Vec<(String, String)> {
     let home = environment.home("").display().to_string();
     let agents = listed["agents"].as_array().expect("agents are a list").iter();
-    let text = |it: &Value| it.as_str().expect("it is text").replace(&home, "");
-    agents.map(|it| (text(&it["alias"]), text(&it["workspace"]))).collect()
+    let text = |value: &Value| value.as_str().expect("it is text").replace(&home, "");
+    agents.map(|agent| (text(&agent["alias"]), text(&agent["workspace"]))).collect()
 }
 
 fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -96,7 +96,7 @@ fn all_commands_find_the_same_agents_and_count_the_same_files() {
     environment.copy_home(&install, ".zeroclaw");
     let names = |list: &Value| -> Vec<String> {
         let list = list["agents"].as_array().unwrap().iter();
-        list.map(|it| format!("{} {} {}", it["alias"], it["files"], it["bytes"])).collect()
+        list.map(|list| format!("{} {} {}", list["alias"], list["files"], list["bytes"])).collect()
     };
     let agents = names(&environment.json(["agents"]));
     assert_eq!(agents.len(), 5, "one is known to the database alone: {agents:?}");

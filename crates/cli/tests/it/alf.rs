@@ -134,7 +134,7 @@ impl<'de> Visitor<'de> for Shapes {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<String, A::Error> {
         let first = list.next_element::<Shape>()?;
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(format!("[{}]", first.map(|it| it.0).unwrap_or_default()))
+        Ok(format!("[{}]", first.map(|first| first.0).unwrap_or_default()))
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<String, E> {

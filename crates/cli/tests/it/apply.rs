@@ -56,7 +56,7 @@ fn a_chain_of_deltas_applies_in_order() {
     let applied = environment.json(["apply", "march.alf", TO_APRIL, TO_MAY, "-o", "new.alf"]);
     assert!(environment.read("new.alf") == environment.read("may.alf"));
     let names: Vec<_> =
-        applied["deltas"].as_array().unwrap().iter().map(|it| it["delta"].clone()).collect();
+        applied["deltas"].as_array().unwrap().iter().map(|array| array["delta"].clone()).collect();
     assert_eq!(names, [TO_APRIL, TO_MAY]);
     assert_eq!(environment.json(["validate", "new.alf"])["valid"], true);
 }

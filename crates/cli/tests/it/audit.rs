@@ -28,7 +28,7 @@ fn a_low_score_fails_when_a_limit_is_set_and_the_findings_come_along() {
     let failure = environment.failure(1, args);
     assert_eq!(failure["code"], "score_too_low");
     let kinds: Vec<_> =
-        failure["findings"].as_array().unwrap().iter().map(|it| &it["kind"]).collect();
+        failure["findings"].as_array().unwrap().iter().map(|array| &array["kind"]).collect();
     assert_eq!(kinds, ["secret", "contradiction"]);
     let text = failure.to_string();
     assert!(!text.contains("AKIA"), "the secret itself is never told: {text}");
@@ -40,13 +40,17 @@ fn every_finding_says_what_would_fix_it() {
     let environment = workspace(&long);
     let report = environment.json(["audit", "-r", "openclaw", "-w", "ws"]);
     let findings = report["findings"].as_array().unwrap();
-    assert!(findings.iter().all(|it| !it["fix"].as_str().unwrap().is_empty()), "{report}");
+    assert!(
+        findings.iter().all(|finding| !finding["fix"].as_str().unwrap().is_empty()),
+        "{report}"
+    );
     let cut = &findings[0];
     assert_eq!(
         (cut["kind"].as_str(), cut["path"].as_str()),
         (Some("oversized"), Some("MEMORY.md"))
     );
-    let march = cut["cuts"].as_array().unwrap().iter().find(|it| it["generation"] == "2026.3");
+    let march =
+        cut["cuts"].as_array().unwrap().iter().find(|array| array["generation"] == "2026.3");
     assert_eq!(march.unwrap()["from_char"], 14_000);
 }
 

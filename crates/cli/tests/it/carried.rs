@@ -30,7 +30,8 @@ fn settle(environment: &TestEnvironment, service: &Service, model: &str) {
 
 /// Returns every text that a service was asked for.
 fn asked(service: &Service) -> Vec<String> {
-    let mut texts: Vec<String> = service.requests().into_iter().flat_map(|it| it.texts).collect();
+    let mut texts: Vec<String> =
+        service.requests().into_iter().flat_map(|request| request.texts).collect();
     texts.sort();
     texts
 }
@@ -41,7 +42,7 @@ fn vector(place: usize) -> [f32; 16] {
 }
 
 fn hex(bytes: impl IntoIterator<Item = u8>) -> String {
-    let digits: String = bytes.into_iter().map(|it| format!("{it:02x}")).collect();
+    let digits: String = bytes.into_iter().map(|byte| format!("{byte:02x}")).collect();
     format!("x'{digits}'")
 }
 
@@ -121,7 +122,7 @@ fn a_row_that_comes_with_a_vector_is_not_sent_at_a_search() {
     write_database(&environment.path("zc/data/memory/brain.db"), &script)
         .expect("it can be written");
     let answer = ok(&environment, &["search", "zanzibar", "-r", "zeroclaw", "-w", "zc"]);
-    assert!(answer["model"].as_str().is_some_and(|it| it.starts_with("bag@")), "{answer}");
+    assert!(answer["model"].as_str().is_some_and(|answer| answer.starts_with("bag@")), "{answer}");
     assert_eq!(answer["vectors"][0]["missing"], 0, "{answer}");
     assert_eq!(asked(&service), [BARE, "zanzibar"], "{answer}");
 }
@@ -210,6 +211,6 @@ fn a_database_that_cannot_be_read_costs_its_vectors_and_is_said() {
     let filled = &indexed["filled"];
     assert_eq!((&filled["reused"], &filled["missing"]), (&json!(0), &json!(0)), "{indexed}");
     let codes: Vec<_> =
-        indexed["warnings"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
+        indexed["warnings"].as_array().unwrap().iter().map(|array| &array["code"]).collect();
     assert_eq!(codes, ["carried_unreadable"], "{indexed}");
 }

@@ -23,7 +23,7 @@ fn not_ready(environment: &TestEnvironment, args: &[&str]) -> Value {
 
 fn codes(checked: &Value) -> Vec<&str> {
     let issues = checked["issues"].as_array().expect("issues are a list").iter();
-    issues.map(|it| it["code"].as_str().expect("a code is text")).collect()
+    issues.map(|issue| issue["code"].as_str().expect("a code is text")).collect()
 }
 
 fn keys(value: &Value) -> Vec<&str> {
@@ -93,7 +93,7 @@ fn agents_of_both_generations_are_ready() {
         assert_eq!(checked["index"]["present"], true);
         assert_eq!(checked["index"]["schema_version"], schema);
         let known = |code: &&str| ["index_present", "index_stale"].contains(code);
-        assert_eq!(codes(&checked).iter().filter(|it| !known(it)).count(), 0, "{checked}");
+        assert_eq!(codes(&checked).iter().filter(|code| !known(code)).count(), 0, "{checked}");
     }
 }
 

@@ -34,7 +34,7 @@ fn recalled_origin(environment: &TestEnvironment, query: &str) -> String {
     let report = environment.json(asked.iter().chain(&AGENT));
     let text = report["text"].as_str().expect("there is a text").to_owned();
     // Today's log stands before what was recalled.
-    let heading = text.lines().rev().find_map(|it| it.strip_prefix("[1] origin="));
+    let heading = text.lines().rev().find_map(|line| line.strip_prefix("[1] origin="));
     let heading = heading.unwrap_or_else(|| panic!("{text}"));
     heading.split(' ').next().expect("it has a word").to_owned()
 }
@@ -91,7 +91,7 @@ fn an_import_joins_the_stamps_of_two_memories() {
     let table = StampTable::new(environment.read("ws/.anemone/stamps.jsonl"));
     for (id, origin) in [(&theirs["id"], Origin::Web), (&ours["id"], Origin::Owner)] {
         let id = id.as_str().expect("it has an id").parse().expect("it is one");
-        assert_eq!(table.get(id).and_then(|it| it.origin), Some(origin), "{report}");
+        assert_eq!(table.get(id).and_then(|table| table.origin), Some(origin), "{report}");
     }
     assert_eq!(recalled_origin(&environment, "lighthouse lamp"), "owner");
     assert_eq!(recalled_origin(&environment, "ferry leaves"), "claims-web");
@@ -131,8 +131,10 @@ fn a_secret_of_a_stamp_is_taken_out_of_an_archive() {
     let export = ["export", "--redact-secrets", "-o", "r.alf"];
     environment.json(export.iter().chain(&AGENT));
     let entries = unzip(&environment.read("r.alf"));
-    let all: String =
-        entries.values().map(|it| String::from_utf8_lossy(&it.content).into_owned()).collect();
+    let all: String = entries
+        .values()
+        .map(|value| String::from_utf8_lossy(&value.content).into_owned())
+        .collect();
     assert!(!all.contains("Gr4nite"), "{all}");
     assert!(all.contains("abcdefg1"), "{all}");
 }
@@ -162,7 +164,7 @@ fn a_model_is_told_of_claims_and_attacks_in_words_and_in_data() {
         let notice = result["structuredContent"]["notice"].as_str().expect("there is one");
         assert!(notice.starts_with("Quoted from memory."), "{notice}");
         let snippet = first(result)["snippet"].as_str().expect("a text").to_owned();
-        assert!(snippet.lines().all(|it| it.starts_with('|')), "{snippet}");
+        assert!(snippet.lines().all(|line| line.starts_with('|')), "{snippet}");
     }
     let text = |result: &Value| result["content"][0]["text"].as_str().expect("words").to_owned();
     assert!(text(ours).contains(", from owner, "), "{}", text(ours));
@@ -194,7 +196,9 @@ fn characters_that_nobody_sees_reach_no_model_and_are_counted() {
         .as_array()
         .expect("words were found")
         .iter()
-        .map(|it| [it[0].as_u64(), it[1].as_u64()].map(|at| at.expect("a number") as usize))
+        .map(|array| {
+            [array[0].as_u64(), array[1].as_u64()].map(|at| at.expect("a number") as usize)
+        })
         .map(|[from, to]| &text[from..to])
         .collect();
     assert_eq!(marked, ["lighthouse", "lamp"], "marks follow their words");

@@ -51,7 +51,7 @@ fn programs_and_runtimes_are_completed() {
     ] {
         let script = environment.run(["completions", shell]).stdout;
         let parts = script.split(connect).skip(1);
-        let programs: String = parts.flat_map(|it| it.chars().take(6_000)).collect();
+        let programs: String = parts.flat_map(|part| part.chars().take(6_000)).collect();
         assert!(programs.contains("claude-code") && programs.contains("gemini-cli"), "{shell}");
         assert!(script.contains(runtimes), "{shell}");
     }
@@ -66,7 +66,7 @@ fn agents_are_completed_with_those_on_the_machine() {
     environment.write_home(".openclaw-work/workspace/MEMORY.md", "- tea\n");
     let aliases = environment.run(["agents", "--aliases"]).stdout;
     assert_eq!(aliases.lines().count(), 2, "{aliases}");
-    assert!(aliases.lines().any(|it| it == "main"), "{aliases}");
+    assert!(aliases.lines().any(|line| line == "main"), "{aliases}");
     for shell in ["bash", "zsh", "fish"] {
         let script = environment.run(["completions", shell]).stdout;
         assert!(script.contains("anemone agents --aliases"), "{shell}");

@@ -444,7 +444,7 @@ fn files_of_real_programs_come_back_to_the_byte() {
     let mut seen = 0;
     for entry in fs_err::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|it| it != "toml") {
+        if path.extension().is_none_or(|extension| extension != "toml") {
             continue;
         }
         let text = fs_err::read_to_string(path).unwrap();

@@ -19,7 +19,7 @@ fn workspace() -> TestEnvironment {
 
 fn part<'a>(report: &'a Value, path: &str) -> &'a Value {
     let parts = report["parts"].as_array().expect("there are parts");
-    parts.iter().find(|it| it["path"] == path).unwrap_or_else(|| panic!("{path} in {report}"))
+    parts.iter().find(|part| part["path"] == path).unwrap_or_else(|| panic!("{path} in {report}"))
 }
 
 fn context(environment: &TestEnvironment, more: &[&str]) -> Value {

@@ -26,12 +26,12 @@ fn the_demo_proves_what_it_shows() {
     assert_ne!(answered[0]["shared_words"], Value::Array(Vec::new()), "words can be shared");
 
     let findings = demo["damaged"]["findings"].as_array().unwrap();
-    let named = |it: &&Value| it["path"] == demo["damaged"]["entry"];
+    let named = |value: &&Value| value["path"] == demo["damaged"]["entry"];
     assert_eq!(findings.iter().filter(named).count(), 1);
     for leg in ["there", "back"] {
         let layers = demo["moved"][leg]["layers"].as_array().unwrap();
-        assert!(layers.iter().all(|it| it["lost"] == 0));
-        let memory = layers.iter().find(|it| it["layer"] == "memory").unwrap();
+        assert!(layers.iter().all(|layer| layer["lost"] == 0));
+        let memory = layers.iter().find(|layer| layer["layer"] == "memory").unwrap();
         assert_eq!(memory["total"], exported["records"]);
     }
     assert!(demo["moved"]["files_identical"].as_u64().unwrap() > 40);
@@ -74,7 +74,7 @@ fn what_is_kept_is_the_sample_and_private() {
     // Somebody who looks around finds an agent that can be asked.
     let found = environment.json(["search", "Teekannenform", "-w", "a/b/workspace"]);
     let hits = found["hits"].as_array().unwrap();
-    assert!(hits.iter().all(|it| !it["text"].as_str().unwrap().contains("Teekannenform")));
+    assert!(hits.iter().all(|hit| !hit["text"].as_str().unwrap().contains("Teekannenform")));
 }
 
 #[test]

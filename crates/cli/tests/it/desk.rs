@@ -58,8 +58,9 @@ pub(crate) fn call(
             let output = say(environment, args, &[begin, ready, call]);
             let stdout = String::from_utf8(output.stdout).expect("what is said is UTF-8");
             let answers = stdout.lines().map(serde_json::from_str::<Value>);
-            let mut answers = answers.map(|it| it.expect("what is said is JSON"));
-            answers.find(|it| it["id"] == 2).expect("the call is answered")["result"].clone()
+            let mut answers = answers.map(|answer| answer.expect("what is said is JSON"));
+            answers.find(|answer| answer["id"] == 2).expect("the call is answered")["result"]
+                .clone()
         })
         .collect()
 }

@@ -23,7 +23,7 @@ fn the_other_way_round_creates_and_deletes_change_places() {
     let back = environment.json(["diff", "april.alf", "march.alf"]);
     for (one, other) in [("created", "deleted"), ("deleted", "created"), ("updated", "updated")] {
         let [one, other] = [&there["records"][one], &back["records"][other]].map(|list| {
-            let ids = list.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap());
+            let ids = list.as_array().unwrap().iter().map(|array| array["id"].as_str().unwrap());
             ids.collect::<std::collections::BTreeSet<_>>()
         });
         assert_eq!(one, other);

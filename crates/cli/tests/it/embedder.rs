@@ -38,8 +38,8 @@ fn library() -> TestEnvironment {
     let environment = TestEnvironment::new();
     let topics = ["router", "garden", "violin", "harbour", "recipe"];
     for (at, topic) in topics.iter().enumerate() {
-        let notes =
-            (0..8).map(|it| format!("# {topic} {it}\n\nNote {at}{it} about a {topic}.\n\n"));
+        let notes = (0..8)
+            .map(|value| format!("# {topic} {value}\n\nNote {at}{value} about a {topic}.\n\n"));
         environment.write_below(&format!("notes/{topic}.md"), notes.collect::<String>());
     }
     environment
@@ -119,7 +119,7 @@ fn an_index_is_filled_once_and_then_searched_with_it() {
     );
     assert_eq!(filled["vectors"].as_array().unwrap().len(), 2, "{filled}");
     let asked = service.requests().len();
-    assert!(service.requests().iter().all(|it| it.key.as_deref() == Some(KEY)));
+    assert!(service.requests().iter().all(|request| request.key.as_deref() == Some(KEY)));
     let again = ok(&environment, &INDEX);
     assert_eq!(again["filled"]["embedded"], 0);
     assert_eq!(service.requests().len(), asked, "what is known is not asked for");
@@ -179,9 +179,11 @@ fn a_search_fills_small_gaps_and_says_large_ones() {
     environment.write_below("notes/new.md", "A postcard from Zanzibar.\n");
     let answer = ok(&environment, &["search", "zanzibar", "notes"]);
     assert_eq!((&answer["vectors"][0]["missing"], &answer["notes"]), (&json!(0), &json!([])));
-    assert!(service.requests().iter().any(|it| it.texts == ["A postcard from Zanzibar."]));
+    assert!(
+        service.requests().iter().any(|request| request.texts == ["A postcard from Zanzibar."])
+    );
     let many: String =
-        (0..90).map(|it| format!("# Day {it}\n\nIt rained on day {it}.\n\n")).collect();
+        (0..90).map(|value| format!("# Day {value}\n\nIt rained on day {value}.\n\n")).collect();
     environment.write_below("notes/many.md", many);
     let asked = service.requests().len();
     let answer = ok(&environment, &["search", "rained", "notes"]);
@@ -241,7 +243,7 @@ fn a_plan_says_how_much_would_go_where_and_sends_nothing() {
 fn a_large_job_is_not_sent_by_accident() {
     let (environment, service) = (TestEnvironment::new(), Service::start());
     settle(&environment, &service, "dimensions = 16\n");
-    let line = |it: usize| format!("the harbour was quiet on day {it} ").repeat(30) + "\n\n";
+    let line = |value: usize| format!("the harbour was quiet on day {value} ").repeat(30) + "\n\n";
     environment.write_below("notes/long.md", (0..1000).map(line).collect::<String>());
     let (code, failure) = run(&environment, &INDEX);
     assert_eq!((code, &failure["code"]), (1, &json!("large_job")), "{failure}");
@@ -262,7 +264,7 @@ fn a_service_that_fails_loses_nothing_and_search_goes_on() {
     let answer = ok(&environment, &["search", "violin", "notes"]);
     assert!(!answer["hits"].as_array().unwrap().is_empty());
     let notes = answer["notes"].as_array().unwrap();
-    let failed: Vec<_> = notes.iter().filter(|it| it["code"] == "embedder_failed").collect();
+    let failed: Vec<_> = notes.iter().filter(|note| note["code"] == "embedder_failed").collect();
     assert_eq!(failed.len(), 1, "it is said once: {answer}");
     assert_eq!(answer["model"], "anemone-table-1", "{answer}");
     service.play_well();
@@ -315,8 +317,8 @@ fn a_key_is_in_nothing_that_is_printed_or_kept() {
     see(&INDEX);
     see(&["search", "violin", "notes", "--explain"]);
     see(&["index", "--list"]);
-    assert!(service.requests().iter().all(|it| it.key.as_deref() == Some(KEY)));
-    let holds = |bytes: &[u8]| bytes.windows(KEY.len()).any(|it| it == KEY.as_bytes());
+    assert!(service.requests().iter().all(|request| request.key.as_deref() == Some(KEY)));
+    let holds = |bytes: &[u8]| bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes());
     for text in &printed {
         assert!(!holds(text), "{}", String::from_utf8_lossy(text));
     }
@@ -474,7 +476,7 @@ fn an_interrupt_ends_a_wait() {
     // The service asked for a hundred seconds.
     let ended = (0..3000).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
-        child.try_wait().is_ok_and(|it| it.is_some())
+        child.try_wait().is_ok_and(|wait| wait.is_some())
     });
     child.kill().ok();
     let output = child.wait_with_output().expect("the program ends");

@@ -195,8 +195,9 @@ impl TestEnvironment {
                 ".tantivy-meta.lock",
                 ".tantivy-writer.lock",
             ];
-            let hidden = path.file_name().is_some_and(|it| {
-                it.as_encoded_bytes().starts_with(b".") && !ours.iter().any(|name| it == *name)
+            let hidden = path.file_name().is_some_and(|other| {
+                other.as_encoded_bytes().starts_with(b".")
+                    && !ours.iter().any(|name| other == *name)
             });
             !before.contains_key(*path) && (temporary || hidden)
         });
@@ -243,10 +244,19 @@ impl TestEnvironment {
         assert!(code == 2 || ran.stderr.is_empty(), "{}", ran.stderr);
         let document = ran.document();
         assert_eq!(document["ok"], false);
-        assert!(document["error"].as_str().is_some_and(|it| !it.is_empty()), "{document}");
-        assert!(document["code"].as_str().is_some_and(|it| !it.is_empty()), "{document}");
+        assert!(
+            document["error"].as_str().is_some_and(|document| !document.is_empty()),
+            "{document}"
+        );
+        assert!(
+            document["code"].as_str().is_some_and(|document| !document.is_empty()),
+            "{document}"
+        );
         let hint = document.get("hint");
-        assert!(hint.is_none_or(|it| it.as_str().is_some_and(|it| !it.is_empty())), "{document}");
+        assert!(
+            hint.is_none_or(|hint| hint.as_str().is_some_and(|value| !value.is_empty())),
+            "{document}"
+        );
         document
     }
 

@@ -67,7 +67,7 @@ fn misses_are_listed_with_what_is_missing() {
     let environment = small();
     let result = eval(&environment, &["--misses"]);
     let misses = result["misses"].as_array().unwrap();
-    let ids: Vec<_> = misses.iter().map(|it| it["id"].as_str().unwrap()).collect();
+    let ids: Vec<_> = misses.iter().map(|miss| miss["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["wrong", "empty"]);
     assert_eq!(misses[0]["missing"], json!([{ "path": "asia.md", "line": 3 }]));
     let text = environment.human(EVAL.iter().chain(&["--misses"]));

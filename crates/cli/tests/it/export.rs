@@ -77,9 +77,9 @@ fn a_dry_run_writes_nothing_and_lists_what_would_travel() {
     let files = &listed["files"];
     let sizes: u64 = tree(&workspace)
         .keys()
-        .map(|it| fs_err::metadata(workspace.join(it)).unwrap())
+        .map(|key| fs_err::metadata(workspace.join(key)).unwrap())
         .filter(std::fs::Metadata::is_file)
-        .map(|it| it.len())
+        .map(|value| value.len())
         .sum();
     assert_eq!(listed["total_size"], sizes);
     for path in ["MEMORY.md", "memory/2026-02-03.md", "notes.txt"] {
@@ -97,14 +97,14 @@ fn a_dry_run_lists_secrets() {
     let (environment, ground) = edge();
     let listed = export(&environment, &ground.path("w"), "a.alf", &["--dry-run"]);
     assert_eq!(fields(&listed["secrets"], "path"), [".env", "memory/.hidden-note.md"]);
-    assert!(PLANTED.iter().all(|it| !listed.to_string().contains(it)));
+    assert!(PLANTED.iter().all(|planted| !listed.to_string().contains(planted)));
 }
 
 #[test]
 fn a_contract_of_two_hundred_kilobytes_is_in_the_archive_and_comes_back() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
     let workspace = ground.small("w");
-    let content: Vec<u8> = (0..200_000_u32).flat_map(|it| it.to_le_bytes()).collect();
+    let content: Vec<u8> = (0..200_000_u32).flat_map(|value| value.to_le_bytes()).collect();
     ground.write("w/papers/contract.pdf", &content);
     let exported = export(&environment, &workspace, "a.alf", &[]);
     assert_eq!((&exported["warnings"], &exported["left_out"]), (&json!([]), &json!([])));
@@ -323,7 +323,7 @@ fn two_exports_are_the_same_from_wherever_they_are_made() {
         .env_clear()
         .envs(environment.variables())
         .output();
-    if taskset.is_ok_and(|it| it.status.success()) {
+    if taskset.is_ok_and(|taskset| taskset.status.success()) {
         assert!(first == environment.read("d.alf"), "with one thread");
     }
 }
@@ -359,7 +359,7 @@ fn people_read_what_travels_and_what_does_not() {
     for part in ["Clawdia", "642 records", "node_modules", "big.bin", ".env:1", "wrote a.alf"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(PLANTED.iter().all(|it| !text.contains(it)), "{text}");
+    assert!(PLANTED.iter().all(|planted| !text.contains(planted)), "{text}");
     let back = ground.path("back").display().to_string();
     let text = environment.human(["import", "-r", "openclaw", "-w", &back, "a.alf"]);
     for part in ["Clawdia", "big.bin", "642 records"] {
@@ -372,7 +372,7 @@ fn a_check_finds_the_planted_secrets_and_does_not_show_them() {
     let (environment, ground) = edge();
     let workspace = ground.path("w").display().to_string();
     let ran = environment.run(["check", "-r", "openclaw", "-w", &workspace]);
-    assert!(PLANTED.iter().all(|it| !ran.stdout.contains(it)), "{}", ran.stdout);
+    assert!(PLANTED.iter().all(|planted| !ran.stdout.contains(planted)), "{}", ran.stdout);
     let secrets = ran.document()["secrets"].to_string();
     assert!(secrets.contains(".env") && secrets.contains("memory/.hidden-note.md"), "{secrets}");
 }
@@ -440,7 +440,7 @@ fn vectors_of_a_file_that_changed_since_stay_behind() {
     let (after, snapshot) = export_fixture(&environment, &["--force"]);
     assert!(before["embeddings"].as_u64() > after["embeddings"].as_u64());
     let records = records_of(&snapshot, "memory/2026-01-15.md");
-    assert!(records.iter().all(|it| it.embeddings.is_empty()));
+    assert!(records.iter().all(|record| record.embeddings.is_empty()));
     assert!(fields(&after["warnings"], "code").contains(&"index_stale"), "{after}");
 }
 
@@ -454,8 +454,8 @@ fn exports_into_the_workspace_leave_each_other_out_and_say_so() {
     };
     let own = |report: &Value| -> Vec<String> {
         let left_out = report["left_out"].as_array().expect("it is a list").iter();
-        let own = left_out.filter(|it| it["reason"] == "own");
-        own.map(|it| it["path"].as_str().expect("it is a path").to_owned()).collect()
+        let own = left_out.filter(|out| out["reason"] == "own");
+        own.map(|value| value["path"].as_str().expect("it is a path").to_owned()).collect()
     };
     let first = export("ws/one.alf", &[]);
     assert_eq!(own(&first), [] as [&str; 0], "{first}");

@@ -66,7 +66,7 @@ impl Forgery {
     }
 
     fn entry(&mut self, path: &str) -> &mut Entry {
-        self.manifest.entries.iter_mut().find(|it| it.path == path).expect("it is listed")
+        self.manifest.entries.iter_mut().find(|entry| entry.path == path).expect("it is listed")
     }
 
     /// Adds a file that the manifest lists.
@@ -124,179 +124,194 @@ fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
         made.push((name, forgery));
     };
     forge("sound", &|_| {});
-    forge("sound, with another file", &|it| it.add("raw/openclaw/EXTRA.md"));
-    forge("sound, with another text", &|it| it.edit_record(|it| it["content"] = "x".into()));
+    forge("sound, with another file", &|forgery| forgery.add("raw/openclaw/EXTRA.md"));
+    forge("sound, with another text", &|document| {
+        document.edit_record(|forgery| forgery["content"] = "x".into())
+    });
 
     // The list of entries.
-    forge("a wrong digest", &|it| it.entry(SOUL).sha256 = Some("0".repeat(64)));
-    forge("another content", &|it| it.edit(SOUL, |_| "I obey strangers.\n".to_owned()));
-    forge("another content of the same length", &|it| {
-        it.edit(SOUL, |text| text.replacen('a', "b", 1));
+    forge("a wrong digest", &|forgery| forgery.entry(SOUL).sha256 = Some("0".repeat(64)));
+    forge("another content", &|forgery| forgery.edit(SOUL, |_| "I obey strangers.\n".to_owned()));
+    forge("another content of the same length", &|forgery| {
+        forgery.edit(SOUL, |text| text.replacen('a', "b", 1));
     });
-    forge("an entry that is not listed", &|it| {
-        it.contents.insert("raw/openclaw/EVIL.md".to_owned(), b"evil".to_vec());
+    forge("an entry that is not listed", &|forgery| {
+        forgery.contents.insert("raw/openclaw/EVIL.md".to_owned(), b"evil".to_vec());
     });
-    forge("an entry beside all folders that is not listed", &|it| {
-        it.contents.insert("evil.txt".to_owned(), b"evil".to_vec());
+    forge("an entry beside all folders that is not listed", &|forgery| {
+        forgery.contents.insert("evil.txt".to_owned(), b"evil".to_vec());
     });
-    forge("a listed entry that is not there", &|it| drop(it.contents.remove(SOUL)));
-    forge("a wrong size", &|it| it.entry(SOUL).size = Some(1));
-    forge("an entry without a digest", &|it| it.entry(SOUL).sha256 = None);
-    forge("an entry listed twice", &|it| {
-        let soul = it.entry(SOUL).clone();
-        it.manifest.entries.push(soul);
+    forge("a listed entry that is not there", &|forgery| drop(forgery.contents.remove(SOUL)));
+    forge("a wrong size", &|forgery| forgery.entry(SOUL).size = Some(1));
+    forge("an entry without a digest", &|forgery| forgery.entry(SOUL).sha256 = None);
+    forge("an entry listed twice", &|forgery| {
+        let soul = forgery.entry(SOUL).clone();
+        forgery.manifest.entries.push(soul);
     });
-    forge("a wrong checksum", &|it| it.manifest.checksum = Some(format!("sha256:{:064}", 0)));
-    forge("no checksum", &|it| it.manifest.checksum = None);
-    forge("a link without a target", &|it| {
+    forge("a wrong checksum", &|forgery| {
+        forgery.manifest.checksum = Some(format!("sha256:{:064}", 0))
+    });
+    forge("no checksum", &|forgery| forgery.manifest.checksum = None);
+    forge("a link without a target", &|forgery| {
         let mut link = Entry::new("raw/openclaw/link");
         link.kind = Some(EntryKind::Symlink);
-        it.manifest.entries.push(link);
+        forgery.manifest.entries.push(link);
     });
-    forge("a link that has the name of a file", &|it| {
+    forge("a link that has the name of a file", &|forgery| {
         let mut link = Entry::new("raw/openclaw/soul.md");
         link.kind = Some(EntryKind::Symlink);
         link.target = Some("/etc".to_owned());
-        it.manifest.entries.push(link);
+        forgery.manifest.entries.push(link);
     });
-    forge("a file below a link", &|it| {
+    forge("a file below a link", &|forgery| {
         let mut link = Entry::new("raw/openclaw/out");
         link.kind = Some(EntryKind::Symlink);
         link.target = Some("/tmp".to_owned());
-        it.manifest.entries.push(link);
-        it.add("raw/openclaw/out/file.md");
+        forgery.manifest.entries.push(link);
+        forgery.add("raw/openclaw/out/file.md");
     });
-    forge("a true path that leads up", &|it| {
-        it.entry(SOUL).source_path = Some("../../escaped.md".to_owned());
+    forge("a true path that leads up", &|forgery| {
+        forgery.entry(SOUL).source_path = Some("../../escaped.md".to_owned());
     });
-    forge("a true path from the root", &|it| {
-        it.entry(SOUL).source_path = Some("/etc/cron.d/escaped".to_owned());
+    forge("a true path from the root", &|forgery| {
+        forgery.entry(SOUL).source_path = Some("/etc/cron.d/escaped".to_owned());
     });
-    forge("two files with one true path", &|it| {
-        it.add("raw/openclaw/OTHER.md");
-        it.entry("raw/openclaw/OTHER.md").source_path = Some("SOUL.md".to_owned());
+    forge("two files with one true path", &|forgery| {
+        forgery.add("raw/openclaw/OTHER.md");
+        forgery.entry("raw/openclaw/OTHER.md").source_path = Some("SOUL.md".to_owned());
     });
 
     // Names.
-    forge("a name that leads up", &|it| it.add("raw/openclaw/../../escaped.md"));
-    forge("a name from the root", &|it| it.add("/escaped.md"));
-    forge("a name with a backslash", &|it| it.add("raw/openclaw/a\\b.md"));
-    forge("a name of a device", &|it| it.add("raw/openclaw/CON.md"));
-    forge("a name with a line feed", &|it| it.add("raw/openclaw/a\nb.md"));
-    forge("two equal names", &|it| it.more.push((SOUL.to_owned(), b"second".to_vec())));
-    forge("names equal but for case", &|it| it.add("raw/openclaw/soul.md"));
-    forge("a file below a file", &|it| it.add("raw/openclaw/SOUL.md/below.md"));
-    forge("two manifests", &|it| it.add("delta-manifest.json"));
+    forge("a name that leads up", &|forgery| forgery.add("raw/openclaw/../../escaped.md"));
+    forge("a name from the root", &|forgery| forgery.add("/escaped.md"));
+    forge("a name with a backslash", &|forgery| forgery.add("raw/openclaw/a\\b.md"));
+    forge("a name of a device", &|forgery| forgery.add("raw/openclaw/CON.md"));
+    forge("a name with a line feed", &|forgery| forgery.add("raw/openclaw/a\nb.md"));
+    forge("two equal names", &|forgery| forgery.more.push((SOUL.to_owned(), b"second".to_vec())));
+    forge("names equal but for case", &|forgery| forgery.add("raw/openclaw/soul.md"));
+    forge("a file below a file", &|forgery| forgery.add("raw/openclaw/SOUL.md/below.md"));
+    forge("two manifests", &|forgery| forgery.add("delta-manifest.json"));
 
     // Records.
-    forge("a wrong count of a partition's records", &|it| {
-        it.manifest.layers.memory.as_mut().expect("the test made it").partitions[0].record_count =
-            7;
+    forge("a wrong count of a partition's records", &|forgery| {
+        forgery.manifest.layers.memory.as_mut().expect("the test made it").partitions[0]
+            .record_count = 7;
     });
-    forge("a wrong count of records", &|it| {
-        it.manifest.layers.memory.as_mut().expect("the test made it").record_count = 7;
+    forge("a wrong count of records", &|forgery| {
+        forgery.manifest.layers.memory.as_mut().expect("the test made it").record_count = 7;
     });
-    forge("a partition that was changed", &|it| {
-        it.edit(PARTITION, |text| text.replacen("First day", "Last week", 1));
+    forge("a partition that was changed", &|forgery| {
+        forgery.edit(PARTITION, |text| text.replacen("First day", "Last week", 1));
     });
-    forge("a partition of other days", &|it| {
-        let memory = it.manifest.layers.memory.as_mut().expect("the test made it");
+    forge("a partition of other days", &|forgery| {
+        let memory = forgery.manifest.layers.memory.as_mut().expect("the test made it");
         memory.partitions[0].from = "2026-03-20".to_owned();
     });
-    forge("a record of another quarter", &|it| {
-        it.edit_record(|it| it["temporal"]["created_at"] = "2024-01-05T00:00:00Z".into());
+    forge("a record of another quarter", &|document| {
+        document.edit_record(|forgery| {
+            forgery["temporal"]["created_at"] = "2024-01-05T00:00:00Z".into()
+        });
     });
-    forge("a partition listed twice", &|it| {
-        let memory = it.manifest.layers.memory.as_mut().expect("the test made it");
+    forge("a partition listed twice", &|forgery| {
+        let memory = forgery.manifest.layers.memory.as_mut().expect("the test made it");
         memory.partitions.push(memory.partitions[0].clone());
     });
-    forge("a partition that is not there", &|it| {
-        drop(it.contents.remove(PARTITION));
-        it.manifest.entries.retain(|entry| entry.path != PARTITION);
+    forge("a partition that is not there", &|forgery| {
+        drop(forgery.contents.remove(PARTITION));
+        forgery.manifest.entries.retain(|entry| entry.path != PARTITION);
     });
-    forge("an index with another digest", &|it| {
-        it.edit_json(INDEX, |_| {});
+    forge("an index with another digest", &|forgery| {
+        forgery.edit_json(INDEX, |_| {});
     });
-    forge("an index with another count", &|it| {
-        it.edit_json(INDEX, |index| index["partitions"][0]["record_count"] = 7.into());
+    forge("an index with another count", &|forgery| {
+        forgery.edit_json(INDEX, |index| index["partitions"][0]["record_count"] = 7.into());
     });
-    forge("an origin that leads up", &|it| {
-        it.edit_record(|it| it["source"]["origin_file"] = "../../../escaped.md".into());
+    forge("an origin that leads up", &|document| {
+        document
+            .edit_record(|forgery| forgery["source"]["origin_file"] = "../../../escaped.md".into());
     });
-    forge("an origin from the root", &|it| {
-        it.edit_record(|it| it["source"]["origin_file"] = "/etc/passwd".into());
+    forge("an origin from the root", &|document| {
+        document.edit_record(|forgery| forgery["source"]["origin_file"] = "/etc/passwd".into());
     });
-    forge("a record of another agent", &|it| {
-        it.edit_record(|it| it["agent_id"] = "00000000-0000-4000-8000-000000000001".into());
+    forge("a record of another agent", &|document| {
+        document.edit_record(|forgery| {
+            forgery["agent_id"] = "00000000-0000-4000-8000-000000000001".into()
+        });
     });
-    forge("a record twice", &|it| {
-        it.edit(PARTITION, |text| {
+    forge("a record twice", &|forgery| {
+        forgery.edit(PARTITION, |text| {
             let first = text.lines().next().expect("the test made it");
             format!("{first}\n{text}")
         });
-        it.relist();
-        let memory = it.manifest.layers.memory.as_mut().expect("the test made it");
+        forgery.relist();
+        let memory = forgery.manifest.layers.memory.as_mut().expect("the test made it");
         memory.record_count += 1;
         memory.partitions[0].record_count += 1;
-        it.edit_json(INDEX, |index| index["partitions"][0]["record_count"] = 26.into());
+        forgery.edit_json(INDEX, |index| index["partitions"][0]["record_count"] = 26.into());
     });
-    forge("a record without text", &|it| it.edit_record(|it| it["content"] = "".into()));
-    forge("a record that is sure beyond 1", &|it| it.edit_record(|it| it["confidence"] = 2.into()));
-    forge("a record without a status", &|it| {
-        it.edit_record(|it| drop(it.as_object_mut().expect("the test made it").remove("status")));
+    forge("a record without text", &|document| {
+        document.edit_record(|forgery| forgery["content"] = "".into())
     });
-    forge("a record that is not JSON", &|it| {
-        it.edit(PARTITION, |text| text.replacen('{', "[", 1));
-        it.relist();
+    forge("a record that is sure beyond 1", &|document| {
+        document.edit_record(|forgery| forgery["confidence"] = 2.into())
     });
-    forge("a vector of another length", &|it| {
-        it.edit_record(|it| {
-            it["embeddings"] = json!([{"model": "a/b", "dimensions": 3, "vector": [0.5],
+    forge("a record without a status", &|document| {
+        document.edit_record(|forgery| {
+            drop(forgery.as_object_mut().expect("the test made it").remove("status"))
+        });
+    });
+    forge("a record that is not JSON", &|forgery| {
+        forgery.edit(PARTITION, |text| text.replacen('{', "[", 1));
+        forgery.relist();
+    });
+    forge("a vector of another length", &|document| {
+        document.edit_record(|forgery| {
+            forgery["embeddings"] = json!([{"model": "a/b", "dimensions": 3, "vector": [0.5],
                 "computed_at": "2026-01-05T00:00:00Z", "source": "runtime"}]);
         });
     });
 
     // Layers.
-    forge("an identity of another agent", &|it| {
+    forge("an identity of another agent", &|document| {
         let other = "00000000-0000-4000-8000-000000000001";
-        it.edit_json("identity.json", |it| it["agent_id"] = other.into());
+        document.edit_json("identity.json", |forgery| forgery["agent_id"] = other.into());
     });
-    forge("an identity of another version", &|it| {
-        it.manifest.layers.identity.as_mut().expect("the test made it").version = 9;
+    forge("an identity of another version", &|forgery| {
+        forgery.manifest.layers.identity.as_mut().expect("the test made it").version = 9;
     });
-    forge("a layer that is not there", &|it| {
-        drop(it.contents.remove("identity.json"));
-        it.manifest.entries.retain(|entry| entry.path != "identity.json");
+    forge("a layer that is not there", &|forgery| {
+        drop(forgery.contents.remove("identity.json"));
+        forgery.manifest.entries.retain(|entry| entry.path != "identity.json");
     });
-    forge("a wrong count of principals", &|it| {
-        it.manifest.layers.principals.as_mut().expect("the test made it").count = 9;
+    forge("a wrong count of principals", &|forgery| {
+        forgery.manifest.layers.principals.as_mut().expect("the test made it").count = 9;
     });
-    forge("a wrong count of credentials", &|it| {
-        it.manifest.layers.credentials.as_mut().expect("the test made it").count = 9;
+    forge("a wrong count of credentials", &|forgery| {
+        forgery.manifest.layers.credentials.as_mut().expect("the test made it").count = 9;
     });
-    forge("a credential in clear", &|it| {
-        it.edit_json("credentials.json", |it| {
-            it["credentials"][0]["encrypted_payload"] = "hunter2".into();
+    forge("a credential in clear", &|document| {
+        document.edit_json("credentials.json", |forgery| {
+            forgery["credentials"][0]["encrypted_payload"] = "hunter2".into();
         });
     });
-    forge("an artifact whose path leads up", &|it| {
-        it.edit_json("attachments.json", |it| {
-            it["attachments"][0]["source_path"] = "../../escaped".into();
+    forge("an artifact whose path leads up", &|document| {
+        document.edit_json("attachments.json", |forgery| {
+            forgery["attachments"][0]["source_path"] = "../../escaped".into();
         });
     });
-    forge("an artifact that is not there", &|it| {
-        it.edit_json("attachments.json", |it| {
-            it["attachments"][0]["archive_path"] = "artifacts/nowhere".into();
+    forge("an artifact that is not there", &|document| {
+        document.edit_json("attachments.json", |forgery| {
+            forgery["attachments"][0]["archive_path"] = "artifacts/nowhere".into();
         });
     });
 
     // The manifest.
-    forge("another major version", &|it| it.replaced = Some(("\"1.0.0\"", "\"2.0.0\"")));
-    forge("a feature that nobody knows", &|it| {
-        it.replaced = Some(("{\"alf_version\"", "{\"requires\":[\"x\"],\"alf_version\""));
+    forge("another major version", &|forgery| forgery.replaced = Some(("\"1.0.0\"", "\"2.0.0\"")));
+    forge("a feature that nobody knows", &|forgery| {
+        forgery.replaced = Some(("{\"alf_version\"", "{\"requires\":[\"x\"],\"alf_version\""));
     });
-    forge("a key twice", &|it| {
-        it.replaced = Some(("{\"alf_version\"", "{\"canonical\":true,\"alf_version\""));
+    forge("a key twice", &|forgery| {
+        forgery.replaced = Some(("{\"alf_version\"", "{\"canonical\":true,\"alf_version\""));
     });
 
     let keeps_its_sum = ["a wrong checksum", "no checksum"];
@@ -363,7 +378,7 @@ fn a_forged_earlier_archive_is_not_taken_over_by_an_export() {
     let environment = TestEnvironment::with_demo();
     environment.json(["import", "-r", "openclaw", "-w", "ws", "march.alf"]);
     let mut forgery = Forgery::of(&environment.read("march.alf"));
-    forgery.edit_record(|it| it["source"]["origin_file"] = "../../escaped.md".into());
+    forgery.edit_record(|forgery| forgery["source"]["origin_file"] = "../../escaped.md".into());
     forgery.sum();
     environment.write("forged.alf", forgery.write());
     let args = ["export", "-r", "openclaw", "-w", "ws", "--since", "forged.alf", "-o", "new.alf"];

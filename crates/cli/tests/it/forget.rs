@@ -48,7 +48,7 @@ fn holding(folder: &Path, text: &str) -> Vec<String> {
                 folders.push(path);
             } else {
                 let bytes = fs_err::read(&path).expect("it can be read");
-                if bytes.windows(text.len()).any(|it| it == text.as_bytes()) {
+                if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
                     found.push(path.display().to_string());
                 }
             }
@@ -59,12 +59,12 @@ fn holding(folder: &Path, text: &str) -> Vec<String> {
 
 fn kinds(report: &Value) -> Vec<&str> {
     let holders = report["proof"]["holders"].as_array().expect("holders are listed");
-    holders.iter().map(|it| it["kind"].as_str().expect("it has a kind")).collect()
+    holders.iter().map(|holder| holder["kind"].as_str().expect("it has a kind")).collect()
 }
 
 fn texts(report: &Value) -> Vec<&str> {
     let entries = report["entries"].as_array().expect("there are entries");
-    entries.iter().map(|it| it["text"].as_str().expect("it has a text")).collect()
+    entries.iter().map(|entry| entry["text"].as_str().expect("it has a text")).collect()
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_key_is_gone_from_files_and_index_and_the_proof_says_so() {
     assert_eq!((&proof["found"], &proof["in_journal"]), (&json!([]), &json!(1)), "{report}");
     // The journal keeps it for undo, so it is not gone.
     assert_eq!((&proof["absent"], kinds(&report)), (&json!(false), vec!["journal"]), "{report}");
-    assert!(proof["scanned_files"].as_u64().is_some_and(|it| it > 3), "{report}");
+    assert!(proof["scanned_files"].as_u64().is_some_and(|u64| u64 > 3), "{report}");
     assert_eq!((&report["tombstones"], &report["can_be_undone"]), (&json!(2), &json!(true)));
     for folder in [environment.path("ws"), cache] {
         for text in ["seven-grey-geese", "six-white-swans"] {
@@ -276,7 +276,7 @@ fn archives_that_still_hold_it_are_named() {
     found.sort_unstable();
     assert_eq!(found, ["archive", "snapshot"], "{report}");
     let first = &report["proof"]["holders"][0]["clear_with"];
-    assert!(first.as_str().is_some_and(|it| it.starts_with("anemone purge ")), "{report}");
+    assert!(first.as_str().is_some_and(|first| first.starts_with("anemone purge ")), "{report}");
 }
 
 #[test]
@@ -356,12 +356,14 @@ fn one_that_was_killed_is_finished_by_running_it_again() {
         let folders = fs_err::read_dir(environment.path("state/anemone/agents")).into_iter();
         let agents = folders.flatten().flatten();
         let notes = agents.map(|agent| agent.path().join("memory/forgetting"));
-        let notes = notes.flat_map(|it| fs_err::read_dir(it).into_iter().flatten().flatten());
-        notes.into_iter().any(|it| it.path().extension().is_some_and(|it| it == ending))
+        let notes = notes.flat_map(|note| fs_err::read_dir(note).into_iter().flatten().flatten());
+        notes
+            .into_iter()
+            .any(|note| note.path().extension().is_some_and(|extension| extension == ending))
     };
     let log = || -> Vec<u8> {
         let logs = fs_err::read_dir(environment.path("ws/memory")).into_iter().flatten().flatten();
-        logs.flat_map(|it| fs_err::read(it.path()).unwrap_or_default()).collect()
+        logs.flat_map(|log| fs_err::read(log.path()).unwrap_or_default()).collect()
     };
     let is_out = || !String::from_utf8_lossy(&log()).contains("seven-grey-geese");
     let moments: [&dyn Fn() -> bool; 3] = [&|| exists("json"), &|| is_out(), &|| exists("erasing")];
@@ -498,9 +500,10 @@ fn an_entry_whose_stamp_was_removed_does_not_come_back() {
     let environment = workspace();
     remember(&environment, &["the quay code is eight-tall-cranes"]);
     let logs = fs_err::read_dir(environment.path("ws/memory")).expect("it is there").flatten();
-    let log = logs.map(|it| it.path()).max().expect("it was written");
+    let log = logs.map(|log| log.path()).max().expect("it was written");
     let text = fs_err::read_to_string(&log).expect("it is text");
-    let bare: Vec<&str> = text.lines().map(|it| it.split(" <!--").next().unwrap_or(it)).collect();
+    let bare: Vec<&str> =
+        text.lines().map(|line| line.split(" <!--").next().unwrap_or(line)).collect();
     fs_err::write(&log, bare.join("\n") + "\n").expect("it is ours");
     forget(&environment, &["--query", "quay code cranes", "--yes"]);
     let report = remember(&environment, &["something else", "--force"]);
@@ -512,16 +515,19 @@ fn an_entry_whose_stamp_was_removed_does_not_come_back() {
 fn a_query_says_how_many_others_match() {
     let environment = TestEnvironment::new();
     let rivers: String =
-        ["Elbe", "Main", "Rhine"].iter().map(|it| format!("- A river: {it}.\n")).collect();
+        ["Elbe", "Main", "Rhine"].iter().map(|value| format!("- A river: {value}.\n")).collect();
     environment.write_below("ws/MEMORY.md", format!("# Memory\n\n{rivers}"));
     let note = |report: &Value| {
         let notes = report["notes"].as_array().expect("there are notes").iter();
-        notes.filter_map(Value::as_str).find(|it| it.contains("other match")).map(str::to_owned)
+        notes
+            .filter_map(Value::as_str)
+            .find(|value| value.contains("other match"))
+            .map(str::to_owned)
     };
     let shown = forget(&environment, &["--query", "river", "--dry-run"]);
-    assert!(note(&shown).is_some_and(|it| it.starts_with("2 other matches")), "{shown}");
+    assert!(note(&shown).is_some_and(|note| note.starts_with("2 other matches")), "{shown}");
     let report = forget(&environment, &["--query", "river", "--limit", "2", "--yes"]);
-    assert!(note(&report).is_some_and(|it| it.starts_with("1 other match ")), "{report}");
+    assert!(note(&report).is_some_and(|note| note.starts_with("1 other match ")), "{report}");
     let report = forget(&environment, &["--query", "river", "--yes"]);
     assert_eq!((note(&report), texts(&report).len()), (None, 1), "{report}");
 }
@@ -547,7 +553,7 @@ fn a_file_that_is_not_utf8_loses_the_entry_and_keeps_every_other_byte() {
     let wide: Vec<u8> = "- est jaune\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     environment.write("ws/MEMORY.md", [b"\xff\xfe", &wide[..]].concat());
     let refusal = refused(&environment, 1, &["--id", "MEMORY.md#L1"]);
-    assert!(refusal["hint"].as_str().is_some_and(|it| it.contains("UTF-8")), "{refusal}");
+    assert!(refusal["hint"].as_str().is_some_and(|refusal| refusal.contains("UTF-8")), "{refusal}");
 }
 
 #[test]
@@ -569,12 +575,12 @@ fn every_archive_and_copy_that_is_known_is_named() {
         ("two.alf", "archive", "anemone purge "),
         ("copy", "copy", "anemone forget --for-good -w "),
     ] {
-        let is_it = |it: &&Value| {
-            it["kind"] == kind
-                && it["place"].as_str().is_some_and(|it| it.ends_with(name))
-                && it["clear_with"].as_str().is_some_and(|it| it.starts_with(command))
+        let is_it = |item: &&Value| {
+            item["kind"] == kind
+                && item["place"].as_str().is_some_and(|value| value.ends_with(name))
+                && item["clear_with"].as_str().is_some_and(|value| value.starts_with(command))
         };
-        assert!(holders.iter().any(|it| is_it(&it)), "{name}: {report}");
+        assert!(holders.iter().any(|holder| is_it(&holder)), "{name}: {report}");
     }
 }
 

@@ -59,7 +59,7 @@ fn lines_are_named_behind_the_path_or_by_flags() {
 #[test]
 fn a_long_document_says_where_to_go_on() {
     let environment = TestEnvironment::new();
-    let lines: String = (1..=300).map(|it| format!("line {it}\n")).collect();
+    let lines: String = (1..=300).map(|value| format!("line {value}\n")).collect();
     environment.write_below("ws/memory/long.md", lines);
     let mut from = 1;
     let mut read = Vec::new();
@@ -72,13 +72,13 @@ fn a_long_document_says_where_to_go_on() {
             None => break,
         }
     }
-    assert_eq!(read, (1..=300).map(|it| format!("line {it}")).collect::<Vec<_>>());
+    assert_eq!(read, (1..=300).map(|value| format!("line {value}")).collect::<Vec<_>>());
 }
 
 #[test]
 fn text_that_is_cut_says_so_where_it_is_not_in_the_way() {
     let environment = TestEnvironment::new();
-    let lines: String = (1..=300).map(|it| format!("line {it}\n")).collect();
+    let lines: String = (1..=300).map(|value| format!("line {value}\n")).collect();
     environment.write_below("ws/memory/long.md", lines);
     let ran = environment.run(["get", "memory/long.md", "-w", "ws", "--human"]);
     assert_eq!((ran.code, ran.stdout.lines().count()), (0, 120));
@@ -170,7 +170,7 @@ fn an_archive_is_read_in_place() {
 #[test]
 fn the_shapes_of_other_programs_are_printed() {
     let environment = TestEnvironment::new();
-    let lines: String = (1..=9).map(|it| format!("line {it}\n")).collect();
+    let lines: String = (1..=9).map(|value| format!("line {value}\n")).collect();
     environment.write_below("ws/MEMORY.md", lines);
     let get = |path: &str, shape: &str| -> Value {
         let ran = environment.run(["get", path, "-w", "ws", "--shape", shape]);

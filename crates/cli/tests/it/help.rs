@@ -429,8 +429,8 @@ fn help_of_every_command_lists_its_flags_and_no_others() {
             assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{command:?} {help}");
             let listed: BTreeSet<&str> = ran.stdout.lines().filter_map(flag_of).collect();
             let mut expected: BTreeSet<&str> = flags.iter().chain(GLOBAL).copied().collect();
-            if command.first().is_some_and(|it| NOTHING_SEALED.contains(it)) {
-                expected.retain(|it| !["--identity", "--passphrase-file"].contains(it));
+            if command.first().is_some_and(|command| NOTHING_SEALED.contains(command)) {
+                expected.retain(|expected| !["--identity", "--passphrase-file"].contains(expected));
             }
             assert_eq!(listed, expected, "{command:?} {help}");
         }
@@ -479,13 +479,13 @@ fn help_lists_every_command() {
     for (command, _) in COMMANDS {
         if let [name] = command {
             let line = format!("  {name} ");
-            assert!(help.lines().any(|it| it.starts_with(&line)), "{name} in {help}");
+            assert!(help.lines().any(|other| other.starts_with(&line)), "{name} in {help}");
         }
     }
-    let listed = help.lines().skip_while(|it| *it != "Commands:").skip(1);
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let listed = listed
-        .take_while(|it| !it.is_empty())
-        .filter(|it| it.starts_with("  ") && !it.starts_with("   "));
+        .take_while(|listed| !listed.is_empty())
+        .filter(|listed| listed.starts_with("  ") && !listed.starts_with("   "));
     let names = COMMANDS.iter().filter(|(command, _)| command.len() == 1).count();
     assert_eq!(listed.count(), names + 1, "all commands and `help`");
     assert_eq!(

@@ -57,7 +57,8 @@ impl Hooks {
 
     /// Whether a text is in any file but the transcripts.
     fn keeps(&self, text: &str) -> bool {
-        let is_transcript = |path: &Path| path.extension().is_some_and(|it| it == "jsonl");
+        let is_transcript =
+            |path: &Path| path.extension().is_some_and(|extension| extension == "jsonl");
         let holds = |lies: &Lies| match lies {
             Lies::File(content, _) => String::from_utf8_lossy(content).contains(text),
             _ => false,
@@ -87,7 +88,9 @@ impl Hooks {
     fn notes(&self) -> Vec<String> {
         let listed = fs_err::read_dir(self.0.path("agent/memory")).expect("the folder is ours");
         let mut names: Vec<_> = listed
-            .map(|it| it.expect("it is there").file_name().into_string().expect("it is UTF-8"))
+            .map(|listed| {
+                listed.expect("it is there").file_name().into_string().expect("it is UTF-8")
+            })
             .collect();
         names.sort();
         names
@@ -326,7 +329,7 @@ fn what_is_marked_as_private_is_never_kept() {
     let path = hooks.transcript("s1", &said);
     hooks.call(&with(&["turn-end", "--transcript", &path, "--enable"]), "");
     hooks.call(&with(&["turn-end", "--message", said[0].1, "--enable"]), "");
-    let all: String = hooks.notes().iter().map(|it| it.clone() + &hooks.note(it)).collect();
+    let all: String = hooks.notes().iter().map(|note| note.clone() + &hooks.note(note)).collect();
     assert!(all.contains("I prefer tea.") && all.contains("harbour tour"), "{all}");
     assert!(!all.contains("absinthe"), "{all}");
     assert!(hooks.keeps("harbour tour") && !hooks.keeps("absinthe"), "no other file keeps it");
@@ -349,7 +352,7 @@ fn status_shows_what_hooks_wrote_today() {
     hooks.call(&with(&["turn-end", "--transcript", &path, "--enable"]), "");
     let (document, text) = status();
     let writes = document["agents"][0]["hook_writes"].as_array().expect("a list").clone();
-    let shown: Vec<_> = writes.iter().map(|it| (&it["hook"], &it["entries"])).collect();
+    let shown: Vec<_> = writes.iter().map(|write| (&write["hook"], &write["entries"])).collect();
     assert_eq!(shown, [(&json!("session-end"), &json!(2)), (&json!("turn-end"), &json!(2))]);
     assert!(writes[0]["change"].is_string() && writes[0]["at"].is_string(), "{document}");
     let note = writes[0]["path"].as_str().expect("a path");
@@ -409,7 +412,7 @@ fn a_password_is_replaced_wherever_the_conversation_repeats_it() {
     said.extend(filler.iter().map(|text| ("user", text.as_str())));
     said.push(("user", "Use Krabbe-77 again tomorrow."));
     end_claude_code(&hooks, "b", "cli", &said);
-    let all: String = hooks.notes().iter().map(|it| it.clone() + &hooks.note(it)).collect();
+    let all: String = hooks.notes().iter().map(|note| note.clone() + &hooks.note(note)).collect();
     assert!(all.contains("on the printer") && all.contains("again tomorrow"), "{all}");
     assert!(!all.contains("Krabbe") && !all.contains("krabbe"), "{all}");
 }
@@ -670,8 +673,8 @@ fn the_direct_mode_adds_what_a_model_lists_to_the_log_of_the_day() {
     let table = hooks.stamps();
     let stamps: Vec<_> =
         ProvenanceStamp::all_in(&log).map(|(_, stamp)| table.resolved(stamp)).collect();
-    assert!(stamps.iter().all(|it| it.session.as_deref() == Some("s1")), "{stamps:?}");
-    let origins: Vec<_> = stamps.iter().filter_map(|it| it.origin).collect();
+    assert!(stamps.iter().all(|stamp| stamp.session.as_deref() == Some("s1")), "{stamps:?}");
+    let origins: Vec<_> = stamps.iter().filter_map(|stamp| stamp.origin).collect();
     assert_eq!(origins, [Origin::Agent; 2], "no text stamps itself: {log}");
     assert!(log.contains("\\<!-- anemone:"), "{log}");
     assert_eq!(call("2")["direct"]["entries"], json!([]));
@@ -722,7 +725,7 @@ fn a_group_is_not_told_what_is_private_and_a_job_nothing() {
     let message = "Does the office have doors, or a garden?";
     let paths = |found: &Value| -> Vec<String> {
         let memories = found["memories"].as_array().unwrap().iter();
-        memories.map(|it| it["path"].as_str().unwrap().to_owned()).collect()
+        memories.map(|memory| memory["path"].as_str().unwrap().to_owned()).collect()
     };
     for (kind, wanted) in [
         ("main", &["MEMORY.md", "memory/2026-11-10.md"][..]),
@@ -862,7 +865,7 @@ fn what_was_said_in_a_turn_is_captured_up_to_three_times() {
     assert!(log.contains("- [preference|i=0.7] I prefer tea to coffee. <!-- anemone: "), "{log}");
     let table = hooks.stamps();
     let mut origins = ProvenanceStamp::all_in(&log).map(|(_, stamp)| table.resolved(stamp).origin);
-    assert!(origins.all(|it| it == Some(Origin::Owner)), "{log}");
+    assert!(origins.all(|origin| origin == Some(Origin::Owner)), "{log}");
     let again = hooks.call(&args, "");
     assert_eq!((&again["captured"], &again["duplicates"]), (&json!([]), &json!(3)));
     hooks.transcript("s1", &[("user", "My name is Ada Example.")]);

@@ -105,7 +105,7 @@ fn the_sample_comes_back_as_it_was() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|it| it["what"].as_str().unwrap())
+            .map(|array| array["what"].as_str().unwrap())
             .collect();
         assert_eq!(whats, ["capability", "artifact", "credential", "credential"]);
         match prepare {
@@ -159,7 +159,7 @@ fn a_conflict_stops_everything_and_is_listed() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|it| it["path"].as_str().unwrap())
+            .map(|array| array["path"].as_str().unwrap())
             .collect();
         assert_eq!(paths, CHANGED);
         assert_eq!(failure.get("plan").is_some(), more.contains(&"-n"));
@@ -180,8 +180,11 @@ fn theirs_replaces_and_keeps_what_was_there() {
     let kept = environment.path("w.replaced-1");
     assert_eq!(result["replaced_kept_at"], kept.to_str().unwrap());
     let kept = tree_at(&kept);
-    let files: Vec<&str> =
-        kept.iter().filter(|(_, it)| it.0 != 'd').map(|(path, _)| path.to_str().unwrap()).collect();
+    let files: Vec<&str> = kept
+        .iter()
+        .filter(|(_, value)| value.0 != 'd')
+        .map(|(path, _)| path.to_str().unwrap())
+        .collect();
     assert_eq!(files, CHANGED);
     for path in files {
         assert_eq!(kept[Path::new(path)], before[Path::new(path)], "{path}");
@@ -207,7 +210,7 @@ fn ours_keeps_and_both_puts_beside() {
     assert_eq!((&result["files_kept"], &result["files_created"]), (&json!(0), &json!(5)));
     assert_eq!(environment.read("w/SOUL.md"), before[Path::new("SOUL.md")].3);
     let april = sample::agent_a_month_later();
-    let soul = april.files.iter().find(|it| it.path == b"SOUL.md").unwrap();
+    let soul = april.files.iter().find(|file| file.path == b"SOUL.md").unwrap();
     assert_eq!(Node::File(environment.read("w/SOUL.imported.md")), soul.node);
     assert!(environment.path("w/memory/latest.imported").is_symlink());
     assert!(!environment.exists("w.replaced-1"));
@@ -221,7 +224,7 @@ fn a_dry_run_shows_the_plan_and_writes_nothing() {
     assert!(environment.everything() == before);
     assert_eq!(result["dry_run"], true);
     let plan = result["plan"].as_array().unwrap();
-    let step = |path: &str| plan.iter().find(|it| it["path"] == path).unwrap().clone();
+    let step = |path: &str| plan.iter().find(|plan| plan["path"] == path).unwrap().clone();
     let soul = step("SOUL.md");
     assert_eq!(
         soul,
@@ -341,7 +344,7 @@ fn an_archive_of_another_runtime_becomes_files() {
 fn a_redacted_file_never_replaces_a_live_one() {
     let environment = TestEnvironment::new();
     let mut snapshot = sample::agent();
-    let soul = snapshot.files.iter_mut().find(|it| it.path == b"SOUL.md").unwrap();
+    let soul = snapshot.files.iter_mut().find(|file| file.path == b"SOUL.md").unwrap();
     soul.node = Node::File(b"key: <redacted>".to_vec());
     soul.unknown.insert("redacted", "true").unwrap();
     environment.write_archive("redacted.alf", &snapshot);
@@ -351,7 +354,7 @@ fn a_redacted_file_never_replaces_a_live_one() {
     assert_eq!(environment.read("w/SOUL.md"), b"key: live");
     assert_eq!(result["files_kept"], 1);
     let noted = result["not_restored"].as_array().unwrap();
-    assert!(noted.iter().any(|it| it["what"] == "secrets" && it["path"] == "SOUL.md"));
+    assert!(noted.iter().any(|noted| noted["what"] == "secrets" && noted["path"] == "SOUL.md"));
 }
 
 #[test]
@@ -395,7 +398,7 @@ fn many_files(environment: &TestEnvironment) -> [Tree; 2] {
 
 fn contents(root: &Path) -> Tree {
     let mut tree = tree_at(root);
-    tree.values_mut().for_each(|it| it.2 = (0, 0));
+    tree.values_mut().for_each(|value| value.2 = (0, 0));
     tree
 }
 
@@ -434,7 +437,7 @@ fn a_kill_at_any_moment_leaves_the_old_tree_or_the_new_one() {
     let left = fs_err::read_dir(environment.path(""))
         .unwrap()
         .flatten()
-        .filter(|it| it.file_name().to_str().unwrap().starts_with(".w.anemone-"));
+        .filter(|dir| dir.file_name().to_str().unwrap().starts_with(".w.anemone-"));
     assert_eq!(result["warnings"].as_array().unwrap().len(), left.count());
     assert!(contents(&environment.path("w")) == new);
 }
@@ -470,7 +473,7 @@ fn an_old_log_is_not_left_beside_a_restored_database() {
     environment.write("w/notes.sqlite-wal", "old log");
     let failure = environment.failure(3, with(&["database.alf"]));
     let paths: Vec<&Value> =
-        failure["conflicts"].as_array().unwrap().iter().map(|it| &it["path"]).collect();
+        failure["conflicts"].as_array().unwrap().iter().map(|array| &array["path"]).collect();
     assert_eq!(paths, ["notes.sqlite", "notes.sqlite-wal"]);
     assert_eq!(environment.read("w/notes.sqlite-wal"), b"old log");
     environment.json(with(&["database.alf", "--on-conflict", "theirs"]));
@@ -509,8 +512,8 @@ fn an_interrupt_takes_the_unfinished_tree_away() {
         assert!(now == old || now == new, "after {delay_ms} ms");
         let names: Vec<String> = fs_err::read_dir(environment.path(""))
             .unwrap()
-            .map(|it| it.unwrap().file_name().into_string().unwrap())
-            .filter(|it| it.starts_with(".w"))
+            .map(|dir| dir.unwrap().file_name().into_string().unwrap())
+            .filter(|value| value.starts_with(".w"))
             .collect();
         if now == old {
             assert_eq!(names, Vec::<String>::new(), "after {delay_ms} ms: {status:?}");
@@ -530,9 +533,9 @@ fn files_that_run_or_authorise_something_are_named() {
     environment.json(["export", "-w", "ws", "-o", "a.alf"]);
     let warned = |report: &Value| -> Vec<String> {
         let warnings = report["warnings"].as_array().unwrap().iter();
-        let warnings = warnings.map(|it| it.as_str().unwrap());
-        let named = warnings.filter(|it| it.contains("look at it first"));
-        named.map(|it| it.split(':').next().unwrap().to_owned()).collect()
+        let warnings = warnings.map(|warning| warning.as_str().unwrap());
+        let named = warnings.filter(|warning| warning.contains("look at it first"));
+        named.map(|named| named.split(':').next().unwrap().to_owned()).collect()
     };
     let files = [".envrc", ".ssh/authorized_keys", ".vscode/tasks.json"];
     assert_eq!(warned(&environment.json(with(&["a.alf", "--dry-run"]))), files);

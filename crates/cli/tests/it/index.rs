@@ -67,7 +67,8 @@ fn indexes_are_listed_pruned_and_dropped() {
         assert!(one["bytes"].as_u64().unwrap() > 0);
         assert!(one["used_at"].as_str().unwrap().ends_with('Z'));
     }
-    let kinds: Vec<_> = indexes.iter().map(|it| it["source"]["kind"].as_str().unwrap()).collect();
+    let kinds: Vec<_> =
+        indexes.iter().map(|index| index["source"]["kind"].as_str().unwrap()).collect();
     assert!(kinds.contains(&"openclaw") && kinds.contains(&"folder"), "{kinds:?}");
     assert_eq!(environment.json(["index", "--prune"])["removed"], json!([]));
 
@@ -220,7 +221,7 @@ fn chunks_have_the_ids_that_openclaw_gives_them() {
     let environment = TestEnvironment::new();
     environment.write_below("ws/MEMORY.md", "hello");
     let hex = |text: &str| -> String {
-        Sha256::digest(text.as_bytes()).iter().map(|it| format!("{it:02x}")).collect()
+        Sha256::digest(text.as_bytes()).iter().map(|digest| format!("{digest:02x}")).collect()
     };
     for chunking in ["openclaw-2026.3", "openclaw-2026.9"] {
         let cut = index(&environment, &["--chunks", "--chunking", chunking]);
@@ -239,11 +240,11 @@ fn chunks_have_the_ids_that_openclaw_gives_them() {
 fn our_chunks_cover_every_line_once() {
     let environment = tea_shop();
     let text: String =
-        (1..=400).map(|it| format!("Line {it} of a long story about a crab.\n")).collect();
+        (1..=400).map(|value| format!("Line {value} of a long story about a crab.\n")).collect();
     environment.write("ws/memory/story.md", text);
     let cut = index(&environment, &["--chunks"]);
     let chunks = cut["chunks"].as_array().unwrap();
-    let story = chunks.iter().filter(|it| it["path"] == "memory/story.md");
+    let story = chunks.iter().filter(|chunk| chunk["path"] == "memory/story.md");
     let mut next = 1;
     for chunk in story {
         assert_eq!(chunk["start_line"], next, "{chunk}");

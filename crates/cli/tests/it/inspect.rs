@@ -41,9 +41,12 @@ fn records_are_listed_oldest_first_up_to_a_limit() {
     let shown = environment.json(["inspect", "march.alf", "--records"]);
     let records = shown["records"].as_array().unwrap();
     assert_eq!(records.len(), 25);
-    let times: Vec<&str> = records.iter().map(|it| it["created_at"].as_str().unwrap()).collect();
+    let times: Vec<&str> =
+        records.iter().map(|record| record["created_at"].as_str().unwrap()).collect();
     assert!(times.is_sorted(), "{times:?}");
-    assert!(records.iter().all(|it| it["id"].is_string() && it["namespace"].is_string()));
+    assert!(
+        records.iter().all(|record| record["id"].is_string() && record["namespace"].is_string())
+    );
     let few = environment.json(["inspect", "march.alf", "--records", "--limit", "3"]);
     assert_eq!(few["records"].as_array().unwrap(), &records[..3]);
     let none = environment.json(["inspect", "march.alf", "--records", "--limit", "0"]);

@@ -50,7 +50,10 @@ fn completions_and_a_page_for_every_command_are_installed_and_taken_out_again() 
     assert!(before == environment.everything(), "a dry run writes nothing");
     let installed = done(&environment, &[]);
     assert_eq!(installed["files"], plan["files"]);
-    assert_eq!(installed["created"].as_u64(), plan["files"].as_array().map(|it| it.len() as u64));
+    assert_eq!(
+        installed["created"].as_u64(),
+        plan["files"].as_array().map(|array| array.len() as u64)
+    );
     for (name, word) in [
         (BASH, "complete -F"),
         (ZSH, "#compdef anemone"),

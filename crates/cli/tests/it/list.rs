@@ -18,7 +18,7 @@ fn texts(listed: &Value) -> Vec<&str> {
         .as_array()
         .expect("it is a list of texts")
         .iter()
-        .map(|it| it["text"].as_str().expect("it is a list of texts"))
+        .map(|array| array["text"].as_str().expect("it is a list of texts"))
         .collect()
 }
 
@@ -95,7 +95,7 @@ fn in_a_folder_of_notes_every_command_sees_what_search_sees() {
             .as_array()
             .expect("they are listed")
             .iter()
-            .map(|it| it["path"].as_str().expect("it has a path"))
+            .map(|array| array["path"].as_str().expect("it has a path"))
             .collect();
         paths.sort_unstable();
         let logs = if with_memory { &["memory/2026-01-15.md"][..] } else { &[] };

@@ -89,7 +89,7 @@ fn python() -> Option<Command> {
     let asked = std::process::Command::new("python3")
         .args(["-c", "import sys; from mcp import Client; print(sys.executable)"])
         .output();
-    let Some(found) = asked.ok().filter(|it| it.status.success()) else {
+    let Some(found) = asked.ok().filter(|value| value.status.success()) else {
         skip("mcp", "python3 has no package mcp, or one before 2.0");
         return None;
     };

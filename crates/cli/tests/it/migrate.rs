@@ -16,7 +16,7 @@ fn args(from: &Path, to: &Path) -> Vec<String> {
 }
 
 fn and(mut args: Vec<String>, more: &[&str]) -> Vec<String> {
-    args.extend(more.iter().map(|it| (*it).to_owned()));
+    args.extend(more.iter().map(|more| (*more).to_owned()));
     args
 }
 
@@ -84,8 +84,8 @@ fn a_move_that_was_killed_before_it_wrote_settings_is_finished() {
     assert_eq!(moved["proof"]["lost"], json!([]));
     assert!(fs_err::read(&config).expect("the settings are there") == written);
     let left = tree(&environment.home(".zeroclaw"));
-    let is_left = |it: &&std::path::PathBuf| {
-        let name = it.to_string_lossy();
+    let is_left = |value: &&std::path::PathBuf| {
+        let name = value.to_string_lossy();
         [".alf-import", ".anemone-", ".import-"].iter().any(|part| name.contains(part))
     };
     assert_eq!(left.keys().find(is_left), None);
@@ -98,13 +98,13 @@ fn a_snapshot_of_both_sides_stays_and_only_its_owner_reads_it() {
     ground.write("new/own.txt", "mine\n");
     let moved = environment.json(args(&from, &to));
     let snapshots = moved["snapshots"].as_array().expect("it is a list");
-    let of: Vec<&Value> = snapshots.iter().map(|it| &it["of"]).collect();
+    let of: Vec<&Value> = snapshots.iter().map(|snapshot| &snapshot["of"]).collect();
     assert_eq!(of, ["source", "target"]);
     let folder = fs_err::metadata(environment.path("snapshots")).expect("it is there");
     assert_eq!(folder.permissions().mode() & 0o777, 0o700);
     for (it, name) in snapshots.iter().zip(["old-openclaw-20", "new-openclaw-20"]) {
         let path = Path::new(it["path"].as_str().expect("it is text"));
-        let file = path.file_name().and_then(|it| it.to_str()).expect("it is UTF-8");
+        let file = path.file_name().and_then(|name| name.to_str()).expect("it is UTF-8");
         assert!(file.starts_with(name) && file.ends_with("Z.alf"), "{file}");
         environment.assert_private(&format!("snapshots/{file}"));
         environment.json(["validate", path.to_str().expect("the path is UTF-8")]);
@@ -131,7 +131,11 @@ fn snapshots_lie_where_data_of_the_user_lies() {
     let inside = and(args(&from, &ground.path("other")), &[]);
     let inside: Vec<String> = inside
         .into_iter()
-        .map(|it| if it == "snapshots" { from.join("s").display().to_string() } else { it })
+        .map(
+            |inside| {
+                if inside == "snapshots" { from.join("s").display().to_string() } else { inside }
+            },
+        )
         .collect();
     assert_eq!(environment.failure(2, inside)["code"], "usage");
 }
@@ -154,7 +158,9 @@ fn a_secret_does_not_stop_a_move_on_one_machine_and_is_counted() {
     ground.write("old/notes.txt", "key: ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789\n");
     let moved = environment.json(args(&from, &ground.path("new")));
     let warnings = moved["warnings"].as_array().expect("it is a list");
-    let found = warnings.iter().any(|it| it.as_str().is_some_and(|it| it.starts_with("1 secret ")));
+    let found = warnings
+        .iter()
+        .any(|warning| warning.as_str().is_some_and(|value| value.starts_with("1 secret ")));
     assert!(found, "{warnings:?}");
     assert_eq!(ground.read("new/notes.txt"), ground.read("old/notes.txt"));
 }
@@ -231,7 +237,10 @@ fn a_generated_workspace_moves_whole() {
     let missing = [".git", "node_modules"];
     assert_same_tree(&from, &ground.path("new"), &missing, &[".alf-agent-id"]);
     let skipped = with(&moved["not_carried"], "path", ".git");
-    assert!(skipped["reason"].as_str().is_some_and(|it| it.starts_with("skipped")), "{skipped}");
+    assert!(
+        skipped["reason"].as_str().is_some_and(|skipped| skipped.starts_with("skipped")),
+        "{skipped}"
+    );
 }
 
 /// Makes an environment whose home has a ZeroClaw install with several agents, or says aloud that
@@ -257,7 +266,7 @@ fn every_entry_of_a_database_is_in_the_plan() {
     let memory = with(&planned["plan"]["layers"], "layer", "memory");
     assert_eq!(memory["total"], 29);
     let listed = memory["records"].as_array().expect("it is a list");
-    assert!(listed.iter().any(|it| it["name"] == "old_fact"), "{listed:?}");
+    assert!(listed.iter().any(|listed| listed["name"] == "old_fact"), "{listed:?}");
 }
 
 #[test]

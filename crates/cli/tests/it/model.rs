@@ -16,7 +16,7 @@ fn models_are_listed_with_where_they_are() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| (it["name"].as_str().unwrap(), it["state"].as_str().unwrap()))
+        .map(|array| (array["name"].as_str().unwrap(), array["state"].as_str().unwrap()))
         .collect();
     let expected = [("builtin", "built_in"), ("builtin-quality", "built_in"), ("minilm", "absent")];
     assert_eq!(states, expected);
@@ -63,7 +63,7 @@ fn what_is_fetched_is_checked_and_otherwise_not_kept() {
     std::thread::spawn(move || {
         let Ok((stream, _)) = listener.accept() else { return };
         let (mut reader, mut line) = (BufReader::new(stream), String::new());
-        while reader.read_line(&mut line).is_ok_and(|it| it > 2) {
+        while reader.read_line(&mut line).is_ok_and(|line| line > 2) {
             line.clear();
         }
         let answer = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nthis is no model";

@@ -28,8 +28,8 @@ fn no_name_hides_anything_in_what_is_printed() {
     let environment = with_hostile_names();
     let ws = ["-r", "openclaw", "-w", "ws"];
     let note = format!("memory/{HOSTILE}.md");
-    let of_agent = |args: &[&str]| args.iter().chain(&ws).map(|&it| it.to_owned()).collect();
-    let plain = |args: &[&str]| args.iter().map(|&it| it.to_owned()).collect();
+    let of_agent = |args: &[&str]| args.iter().chain(&ws).map(|&arg| arg.to_owned()).collect();
+    let plain = |args: &[&str]| args.iter().map(|&arg| arg.to_owned()).collect();
     let commands: Vec<Vec<String>> = vec![
         of_agent(&["check"]),
         of_agent(&["search", "plum jam"]),

@@ -298,7 +298,7 @@ fn an_interrupt_is_answered_with_a_document() {
         drop(held);
         assert_eq!(output.status.code(), Some(130));
         let document: Option<serde_json::Value> = serde_json::from_slice(&output.stdout).ok();
-        let code = document.as_ref().and_then(|it| it["code"].as_str());
+        let code = document.as_ref().and_then(|document| document["code"].as_str());
         assert_eq!(code, wanted.then_some("interrupted"), "{format}");
     }
 }

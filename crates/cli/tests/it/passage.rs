@@ -136,13 +136,13 @@ fn an_agent_moves_in_with_others_and_they_stay_as_they_are() {
     }
     // Once more: it is all there.
     let again = migrate(&environment, &openclaw(&workspace), &zeroclaw(&folder), &more);
-    let counts = ["added", "replaced", "kept"].map(|it| again["memories"][it].as_u64());
+    let counts = ["added", "replaced", "kept"].map(|value| again["memories"][value].as_u64());
     assert_eq!(counts, [Some(0); 3], "{}", again["memories"]);
     let back = ground.path("back");
     migrate(&environment, &zeroclaw(&folder), &openclaw(&back), &["--agent", "mira"]);
     // The settings of the install ride along, without a secret; the workspace is what it was.
     let differ = differing(&workspace, &back);
-    assert!(differ.iter().all(|it| it.starts_with(".alf-origin")), "{differ:?}");
+    assert!(differ.iter().all(|differ| differ.starts_with(".alf-origin")), "{differ:?}");
     for (path, it) in tree(&back) {
         assert!(!holds(it.bytes(), b"enc2:"), "{}", path.display());
     }
@@ -172,12 +172,19 @@ fn an_agent_with_a_whole_install_goes_to_openclaw_and_back() {
 fn differing(was: &Path, is: &Path) -> BTreeSet<PathBuf> {
     let (was, is) = (tree(was), tree(is));
     let skipped = |path: &Path| {
-        SKIPPED.iter().any(|it| path.starts_with(it)) || path == Path::new(".alf-agent-id")
+        SKIPPED.iter().any(|skipped| path.starts_with(skipped))
+            || path == Path::new(".alf-agent-id")
     };
-    let names: BTreeSet<&PathBuf> = was.keys().chain(is.keys()).filter(|it| !skipped(it)).collect();
-    let bytes =
-        |it: Option<&crate::workspace::Lying>| it.map(|it| (it.kind(), it.bytes().to_vec()));
-    names.into_iter().filter(|it| bytes(was.get(*it)) != bytes(is.get(*it))).cloned().collect()
+    let names: BTreeSet<&PathBuf> =
+        was.keys().chain(is.keys()).filter(|key| !skipped(key)).collect();
+    let bytes = |option: Option<&crate::workspace::Lying>| {
+        option.map(|value| (value.kind(), value.bytes().to_vec()))
+    };
+    names
+        .into_iter()
+        .filter(|name| bytes(was.get(*name)) != bytes(is.get(*name)))
+        .cloned()
+        .collect()
 }
 
 fn said(path: &Path) -> String {
@@ -242,8 +249,8 @@ fn what_changed_with_zeroclaw_changes_the_files_concerned_and_no_other() {
     migrate(&environment, &zeroclaw(&away), &openclaw(&back), &[]);
     let differ = differing(&from, &back);
     // What only ZeroClaw has of the new entries rides along; the workspace itself is compared.
-    let ours = |it: &&str| !it.starts_with(".alf-origin");
-    let names: Vec<&str> = differ.iter().map(|it| text(it)).filter(ours).collect();
+    let ours = |text: &&str| !text.starts_with(".alf-origin");
+    let names: Vec<&str> = differ.iter().map(|differ| text(differ)).filter(ours).collect();
     assert_eq!(names, ["MEMORY.md", "memory/2026-04-01.md", "memory/2026-11-20.md"]);
     let day = said(&back.join("memory/2026-04-01.md"));
     assert_eq!(day, said(&from.join("memory/2026-04-01.md")).replace("Eggs.", "Porridge."));
@@ -273,16 +280,16 @@ fn rows(database: &Path, alias: &str) -> (Vec<Value>, Vec<Value>) {
     let list = |name: &str| dumped[name].as_array().expect("it is a list").clone();
     let agents: Vec<Value> = list("agents")
         .into_iter()
-        .filter(|it| it["alias"] == json!(["text", format!("'{alias}'")]))
-        .map(|mut it| {
-            it.as_object_mut().expect("it is a row").remove("rowid");
-            it
+        .filter(|list| list["alias"] == json!(["text", format!("'{alias}'")]))
+        .map(|mut list| {
+            list.as_object_mut().expect("it is a row").remove("rowid");
+            list
         })
         .collect();
     assert_eq!(agents.len(), 1, "{alias}");
     let id = agents[0]["id"].clone();
     let mut rows: Vec<Value> =
-        list("memories").into_iter().filter(|it| it["agent_id"] == id).collect();
+        list("memories").into_iter().filter(|list| list["agent_id"] == id).collect();
     for (at, row) in rows.iter_mut().enumerate() {
         // The order stays; numbers are the table's own.
         row["rowid"] = json!(at);
@@ -331,7 +338,7 @@ fn vectors_survive_a_runtime_that_has_none() {
         migrate(&environment, &openclaw(&away), &zeroclaw(&back), &more);
         let place = "workspace/memory/brain.db";
         let (was, is) = (dump(&folder.join(place)), dump(&back.join(place)));
-        let list = |it: &Value| it["memories"].as_array().expect("it is a list").clone();
+        let list = |value: &Value| value["memories"].as_array().expect("it is a list").clone();
         let (was, is) = (list(&was), list(&is));
         assert_eq!(was.len(), is.len(), "{name}");
         for (was, is) in was.iter().zip(&is) {
@@ -355,10 +362,12 @@ fn what_changed_with_openclaw_changes_the_rows_concerned_and_no_other() {
     let key = |row: &Value| row["key"][1].as_str().expect("it is text").to_owned();
     // Where a text stands, of all files but the sidecar.
     let find = |words: &str| -> PathBuf {
-        let holds = |(path, it): &(PathBuf, crate::workspace::Lying)| {
-            !path.starts_with(".alf-origin") && String::from_utf8_lossy(it.bytes()).contains(words)
+        let holds = |(path, value): &(PathBuf, crate::workspace::Lying)| {
+            !path.starts_with(".alf-origin")
+                && String::from_utf8_lossy(value.bytes()).contains(words)
         };
-        let found: Vec<PathBuf> = tree(&away).into_iter().filter(holds).map(|it| it.0).collect();
+        let found: Vec<PathBuf> =
+            tree(&away).into_iter().filter(holds).map(|tree| tree.0).collect();
         assert_eq!(found.len(), 1, "{words}: {found:?}");
         away.join(&found[0])
     };
@@ -381,21 +390,21 @@ fn what_changed_with_openclaw_changes_the_rows_concerned_and_no_other() {
     let (is, _) = rows(&back.join(DATABASE), "default");
     let changed = |row: &&Value| content(row).contains(edited) || content(row).contains(removed);
     let mut same = 0;
-    for row in was.iter().filter(|it| !changed(it)) {
-        let found = is.iter().find(|it| key(it) == key(row));
+    for row in was.iter().filter(|was| !changed(was)) {
+        let found = is.iter().find(|value| key(value) == key(row));
         let mut found = found.unwrap_or_else(|| panic!("{} is there", key(row))).clone();
         found["rowid"] = row["rowid"].clone();
         assert_eq!(*row, found);
         same += 1;
     }
-    let row = was.iter().find(|it| content(it).contains(edited)).expect("it was there");
-    let found = is.iter().find(|it| key(it) == key(row)).expect("it is there");
+    let row = was.iter().find(|was| content(was).contains(edited)).expect("it was there");
+    let found = is.iter().find(|value| key(value) == key(row)).expect("it is there");
     assert_eq!(content(found), "'Prefers Zig for systems programming'");
     for column in ["id", "category", "created_at", "session_id", "importance", "namespace"] {
         assert_eq!(row[column], found[column], "{column}");
     }
-    assert!(!is.iter().any(|it| content(it).contains(removed)), "what was removed is gone");
-    let added: Vec<&Value> = is.iter().filter(|it| content(it).contains("Miso")).collect();
+    assert!(!is.iter().any(|value| content(value).contains(removed)), "what was removed is gone");
+    let added: Vec<&Value> = is.iter().filter(|value| content(value).contains("Miso")).collect();
     assert_eq!(added.len(), 1, "{added:?}");
     assert_eq!(added[0]["category"][1], "'core'");
     assert_eq!(is.len(), same + 2, "nothing else was added");
@@ -430,7 +439,7 @@ fn changed_entries(environment: &TestEnvironment, ground: &Ground) -> PathBuf {
     let moved = migrate(environment, &zeroclaw(&folder), &openclaw(&away), &[]);
     assert_eq!(memories(&moved), 2);
     let memory = said(&away.join("MEMORY.md"));
-    let headings: Vec<&str> = memory.lines().filter(|it| it.starts_with('#')).collect();
+    let headings: Vec<&str> = memory.lines().filter(|line| line.starts_with('#')).collect();
     assert_eq!(headings, ["## city", "## tea"], "{memory}");
     assert_eq!(memory.matches("Lisbon").count(), 1, "{memory}");
     let changed = memory.replace("Lisbon", "Porto");
@@ -446,7 +455,7 @@ fn entries_of_a_file_that_changed_with_openclaw_are_entries_of_a_file_again() {
     let workspace = Path::new(moved["to"]["workspace"].as_str().expect("it is text"));
     let memory = said(&workspace.join("MEMORY.md"));
     for line in ["- **city**: Porto", "- **tea**: oolong"] {
-        assert_eq!(memory.lines().filter(|it| *it == line).count(), 1, "{line} in {memory}");
+        assert_eq!(memory.lines().filter(|other| *other == line).count(), 1, "{line} in {memory}");
     }
     assert_eq!(memory.matches("hello").count(), 1, "{memory}");
     assert!(!memory.contains("Lisbon"), "{memory}");
@@ -489,7 +498,7 @@ fn what_openclaw_added_goes_with_a_row_to_zeroclaw_and_back() {
     let rows = query(&there.join(DATABASE), "SELECT content FROM memories");
     assert_eq!(rows.len(), 4, "{rows:?}");
     migrate(&environment, &zeroclaw(&there), &openclaw(&back), &[]);
-    let ours = |it: &&PathBuf| !it.starts_with(".alf-origin");
+    let ours = |path: &&PathBuf| !path.starts_with(".alf-origin");
     let differ = differing(&away, &back);
     assert_eq!(differ.iter().find(ours), None, "{differ:?}");
 }
@@ -512,7 +521,7 @@ fn a_section_put_before_others_takes_none_of_their_keys() {
     let again = migrate(&environment, &openclaw(&from), &zeroclaw(&away), &more);
     assert_eq!(memories(&again), 7);
     let mut after = keys(&away);
-    let new = after.iter().position(|it| it.contains("A red one."));
+    let new = after.iter().position(|value| value.contains("A red one."));
     let new = after.remove(new.expect("it is there"));
     assert!(new.to_lowercase().contains("car"), "{new}");
     assert_eq!(after, before);
@@ -566,7 +575,7 @@ fn a_second_move_changes_nothing_and_a_third_adds_what_is_new() {
     let before = query(&away.join(DATABASE), all);
     assert_eq!(before.len(), 6, "{before:?}");
     let again = migrate(&environment, &openclaw(&from), &zeroclaw(&away), &[]);
-    let counts = ["added", "replaced", "kept"].map(|it| again["memories"][it].as_u64());
+    let counts = ["added", "replaced", "kept"].map(|value| again["memories"][value].as_u64());
     assert_eq!(counts, [Some(0); 3], "{}", again["memories"]);
     assert_eq!(again["replaced_kept_at"], Value::Null, "no file was replaced");
     assert_eq!(query(&away.join(DATABASE), all), before);
@@ -574,10 +583,10 @@ fn a_second_move_changes_nothing_and_a_third_adds_what_is_new() {
     // Sections without a day are as old as their file, and rows that say the same stay.
     ground.touch("w/MEMORY.md", 1_790_000_000);
     let third = migrate(&environment, &openclaw(&from), &zeroclaw(&away), &[]);
-    let counts = ["added", "replaced", "kept"].map(|it| third["memories"][it].as_u64());
+    let counts = ["added", "replaced", "kept"].map(|value| third["memories"][value].as_u64());
     assert_eq!(counts, [Some(1), Some(0), Some(0)], "{}", third["memories"]);
     let mut after = query(&away.join(DATABASE), all);
-    after.retain(|it| !it.contains("A red one."));
+    after.retain(|value| !value.contains("A red one."));
     assert_eq!(after, before);
 }
 
@@ -694,11 +703,11 @@ fn keys_of_zeroclaw_are_profiles_of_openclaw_and_tokens_of_channels_stay() {
         let found = profiles(&environment);
         let found = found.as_object().expect("it is an object");
         for key in &keys {
-            let is = |it: &&Value| it["type"] == "api_key" && it["key"] == *key;
+            let is = |value: &&Value| value["type"] == "api_key" && value["key"] == *key;
             assert_eq!(found.values().filter(is).count(), 1, "{key}: {:?}", found.keys());
             assert_nowhere(&environment.home(".openclaw"), key, &PROFILES[".openclaw/".len()..]);
         }
-        let keys = found.values().filter(|it| it["type"] == "api_key").count();
+        let keys = found.values().filter(|value| value["type"] == "api_key").count();
         assert_eq!(keys, 2, "{:?}", found.keys());
         for token in &tokens {
             assert_nowhere(&environment.home(""), token, "");

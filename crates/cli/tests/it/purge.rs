@@ -14,7 +14,7 @@ const PARTITION: &str = "memory/partitions/2026-Q1.jsonl";
 const ITS_FILE: &str = "raw/openclaw/memory/2026-01-23.md";
 
 fn record<'a>(snapshot: &'a Snapshot, id: &str) -> &'a Record {
-    snapshot.records.iter().find(|it| it.id.to_string() == id).expect("the record is there")
+    snapshot.records.iter().find(|record| record.id.to_string() == id).expect("the record is there")
 }
 
 fn lines_of(text: &str) -> impl Iterator<Item = &str> {
@@ -71,7 +71,7 @@ fn every_other_entry_keeps_its_bytes() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| it.as_str().unwrap())
+        .map(|array| array.as_str().unwrap())
         .collect();
     assert_eq!(said, changed);
     assert_eq!(report["proof"]["entries_copied"], before.len() - changed.len());
@@ -174,8 +174,12 @@ fn an_archive_can_be_purged_again_and_remembers_both() {
     environment.json(["purge", "march.alf", "--record", GEHEIM, "-o", "one.alf"]);
     environment.json(["purge", "one.alf", "--record", &other, "-o", "two.alf"]);
     let shown = environment.json(["inspect", "two.alf"]);
-    let purged: Vec<_> =
-        shown["purges"].as_array().unwrap().iter().map(|it| it["record_ids"][0].clone()).collect();
+    let purged: Vec<_> = shown["purges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|array| array["record_ids"][0].clone())
+        .collect();
     assert_eq!(purged, [GEHEIM, &other]);
     assert_gone(&environment.read("two.alf"), &record(&sample::agent(), GEHEIM).content);
     assert_gone(&environment.read("two.alf"), &record(&sample::agent(), &other).content);
@@ -188,7 +192,7 @@ fn all_records_can_go() {
     let snapshot = sample::agent();
     let mut args: Vec<String> =
         ["purge", "march.alf", "-o", "purged.alf", "--record"].map(str::to_owned).into();
-    args.extend(snapshot.records.iter().map(|it| it.id.to_string()));
+    args.extend(snapshot.records.iter().map(|record| record.id.to_string()));
     environment.json(&args);
     assert_eq!(environment.json(["validate", "purged.alf"])["valid"], true);
     assert_eq!(environment.json(["inspect", "purged.alf"])["memory_records"], 0);
@@ -302,7 +306,8 @@ fn a_text_that_a_raw_file_holds_as_json_is_an_obstacle_of_the_plan() {
 fn a_record_that_is_marked_deleted_but_has_its_text_is_searched_for_as_well() {
     let environment = TestEnvironment::new();
     let (_, mut snapshot) = with_an_echo(&environment);
-    let deleted = snapshot.records.iter_mut().find(|it| it.id.to_string() == GEHEIM).unwrap();
+    let deleted =
+        snapshot.records.iter_mut().find(|record| record.id.to_string() == GEHEIM).unwrap();
     deleted.status = Status::Deleted;
     environment.write_archive("deleted.alf", &snapshot);
     let failure =
@@ -410,7 +415,8 @@ fn an_artifact_that_is_cut_or_left_out_is_listed_as_it_is() {
     artifact.node = Node::File(format!("before\n{text}\nafter\n").into_bytes());
     let Node::File(content) = &artifact.node else { unreachable!() };
     let list = snapshot.attachments.as_mut().unwrap();
-    let listed = list.attachments.iter_mut().find(|it| it.archive_path.0.is_some()).unwrap();
+    let listed =
+        list.attachments.iter_mut().find(|attachment| attachment.archive_path.0.is_some()).unwrap();
     listed.size_bytes = content.len() as u64;
     listed.hash.value = anemone_format::sha256_hex(content);
     let path = listed.archive_path.0.clone().unwrap();

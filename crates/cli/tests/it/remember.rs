@@ -158,7 +158,9 @@ fn a_dry_run_says_what_would_be_written() {
     let report = environment.json(args(&["Fog all day.", "--dry-run"]));
     assert_eq!(report["written"], false);
     assert_eq!(report["duplicates"].as_array().map(Vec::len), Some(1));
-    assert!(report["entry"].as_str().is_some_and(|it| it.starts_with("- Fog all day. <!-- ")));
+    assert!(
+        report["entry"].as_str().is_some_and(|report| report.starts_with("- Fog all day. <!-- "))
+    );
     assert!(before == environment.everything());
     let text = environment.human(args(&["Something new", "-n"]));
     assert!(text.starts_with("+ - Something new <!-- anemone: "), "{text}");
@@ -225,7 +227,10 @@ fn what_would_be_replaced_by_itself_is_already_there() {
     ] {
         let refusal = environment.failure(3, remember(more));
         assert_eq!(refusal["code"], "duplicate", "{refusal}");
-        assert!(refusal["error"].as_str().is_some_and(|it| it.contains("already")), "{refusal}");
+        assert!(
+            refusal["error"].as_str().is_some_and(|refusal| refusal.contains("already")),
+            "{refusal}"
+        );
     }
     // Another name, or another text, is something new.
     environment.json(remember(&["SQLite it is", "--key", "database", "--supersedes", "db"]));

@@ -43,7 +43,7 @@ fn assert_as_good_as_the_original(environment: &TestEnvironment, how: &str) {
         .as_array()
         .expect("the test made it")
         .iter()
-        .map(|it| &it["code"])
+        .map(|array| &array["code"])
         .collect();
     assert_eq!(codes, ["seal-missing"], "{how}: {report}");
     assert_eq!(report["class"], "ok", "{how}");
@@ -112,7 +112,7 @@ fn an_entry_that_was_edited_is_named_with_both_digests_and_taken_in_when_asked()
         assert_eq!(ran.code, 1);
         let report = ran.document();
         let errors = report["errors"].as_array().unwrap();
-        let edited: Vec<_> = errors.iter().filter(|it| it["code"] == "edited").collect();
+        let edited: Vec<_> = errors.iter().filter(|error| error["code"] == "edited").collect();
         assert_eq!(edited.len(), 1, "{report}");
         assert_eq!(edited[0]["path"], SOUL);
         let message = edited[0]["message"].as_str().unwrap();
@@ -126,7 +126,7 @@ fn an_entry_that_was_edited_is_named_with_both_digests_and_taken_in_when_asked()
         assert!(warnings.contains(SOUL), "{warnings}");
         let shown = environment.json(["inspect", "--accept-edited", file]);
         let paths: Vec<_> =
-            shown["edited"].as_array().unwrap().iter().map(|it| it["path"].clone()).collect();
+            shown["edited"].as_array().unwrap().iter().map(|array| array["path"].clone()).collect();
         assert!(paths.contains(&SOUL.into()), "{shown}");
         let imported = environment.json(import.iter().chain(&["--accept-edited"]));
         assert!(imported["warnings"].to_string().contains(SOUL), "{imported}");

@@ -23,8 +23,8 @@ const ALL: [&str; 3] = ["--allow-secrets", "--artifact-threshold", "1000000"];
 /// Returns what did not come back, but for capabilities: these depend on the machine.
 fn files_not_restored(imported: &Value) -> Vec<&str> {
     let listed = imported["not_restored"].as_array().expect("it is a list").iter();
-    let files = listed.filter(|it| it["what"] != "capability");
-    files.map(|it| it["path"].as_str().expect("a path is text")).collect()
+    let files = listed.filter(|listed| listed["what"] != "capability");
+    files.map(|file| file["path"].as_str().expect("a path is text")).collect()
 }
 
 fn there_and_back(seed: u64) {
@@ -222,8 +222,8 @@ fn a_kill_at_any_moment_leaves_the_old_or_the_new_tree() {
     let workspace = ground.generate("w", &Workspace::edge_cases().days(40));
     export(&environment, &workspace, "a.alf", &ALL);
     let content = |path: &Path| -> BTreeMap<_, _> {
-        let known = |it: &Lying| (it.kind(), it.bytes().to_vec());
-        tree(path).into_iter().map(|(path, it)| (path, known(&it))).collect()
+        let known = |lying: &Lying| (lying.kind(), lying.bytes().to_vec());
+        tree(path).into_iter().map(|(path, tree)| (path, known(&tree))).collect()
     };
     import(&environment, &ground.path("new"), "a.alf", &[]);
     let new = content(&ground.path("new"));
@@ -263,9 +263,9 @@ fn host_dependent_capabilities_and_sealed_credentials_are_listed() {
     assert_eq!(imported["credentials_count"], 2);
     let listed = &imported["not_restored"];
     let what = fields(listed, "what");
-    assert!(what.iter().any(|it| it.starts_with("credential")), "{listed}");
+    assert!(what.iter().any(|what| what.starts_with("credential")), "{listed}");
     // The environment has no PATH, so no program is here.
-    assert!(what.iter().any(|it| it.starts_with("capabilit")), "{listed}");
+    assert!(what.iter().any(|what| what.starts_with("capabilit")), "{listed}");
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn secrets_that_cannot_be_written_are_an_error_after_the_rest_is_done() {
     let error = failure["error"].as_str().expect("it is text");
     assert!(error.contains("in place") && error.contains("secrets"), "{failure}");
     assert!(error.starts_with(&database.display().to_string()), "{failure}");
-    assert!(failure["hint"].as_str().is_some_and(|it| it.contains("safe")), "{failure}");
+    assert!(failure["hint"].as_str().is_some_and(|failure| failure.contains("safe")), "{failure}");
     assert!(!failure.to_string().contains("SECRET"));
     assert!(before == fs_err::read(&database).unwrap(), "the database is as it was");
     assert!(folder.join("MEMORY.md").exists(), "the rest is done");
@@ -368,7 +368,7 @@ fn an_import_leaves_nothing_beside_the_workspace() {
     let (environment, ground) = other_workspace();
     let names = || {
         let entries = fs_err::read_dir(ground.path("")).unwrap();
-        let mut names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         names
     };
@@ -446,9 +446,9 @@ fn ids_are_those_of_the_existing_tool_wherever_it_split_right() {
     let ours = snapshot(&environment, "a.alf");
     let theirs = open(&theirs);
     assert_eq!(ours.manifest.agent.id, theirs.manifest.agent.id);
-    let by_id: BTreeMap<_, _> = ours.records.iter().map(|it| (it.id, it)).collect();
+    let by_id: BTreeMap<_, _> = ours.records.iter().map(|record| (record.id, record)).collect();
     // It reads CRLF as LF and drops line ends at the end.
-    let text = |it: &str| it.replace("\r\n", "\n").trim_matches('\n').to_owned();
+    let text = |text: &str| text.replace("\r\n", "\n").trim_matches('\n').to_owned();
     let (mut same, mut wrong) = (0, BTreeMap::new());
     for record in &theirs.records {
         let file = record.source.origin_file.as_deref().unwrap();
@@ -500,12 +500,16 @@ fn an_agent_of_another_runtime_becomes_a_workspace() {
     assert_eq!(imported["memory_records"], theirs.records.len());
     let all: Vec<u8> = tree(&workspace)
         .values()
-        .filter(|it| it.kind() == "file")
-        .flat_map(|it| it.bytes().to_vec())
+        .filter(|value| value.kind() == "file")
+        .flat_map(|value| value.bytes().to_vec())
         .collect();
     let all = String::from_utf8_lossy(&all);
-    let lost: Vec<&str> =
-        theirs.records.iter().map(|it| it.content.trim()).filter(|it| !all.contains(it)).collect();
+    let lost: Vec<&str> = theirs
+        .records
+        .iter()
+        .map(|record| record.content.trim())
+        .filter(|value| !all.contains(value))
+        .collect();
     assert_eq!(lost.len(), 0, "{:?}", lost.first());
     let soul = theirs.identity.unwrap().prose.unwrap().soul.unwrap();
     assert_eq!(ground.read("w/SOUL.md"), soul.as_bytes());
@@ -542,7 +546,7 @@ fn records_of_another_runtime_keep_what_the_tables_say_of_them() {
     export(&environment, &ground.path("back"), "again.alf", &[]);
     let again = snapshot(&environment, "again.alf");
     let records = records_of(&again, "memory/2026-01-05.md");
-    let decision = records.iter().find(|it| it.content.contains("SQLite")).unwrap();
+    let decision = records.iter().find(|record| record.content.contains("SQLite")).unwrap();
     assert_eq!(decision.category.as_deref(), Some("decision"), "{log}");
     assert_eq!(decision.confidence, Some(0.9), "{log}");
     assert!(raw(decision).is_object());

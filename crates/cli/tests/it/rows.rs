@@ -269,10 +269,13 @@ fn a_database_without_a_workspace_is_a_memory_all_the_same() {
     assert!(has_row(&environment, "m.key = 'fog'"));
     for command in ["context", "audit"] {
         let report = environment.json(args(command, &[]));
-        assert!(report["notes"][0].as_str().is_some_and(|it| it.contains("rows")), "{report}");
+        assert!(
+            report["notes"][0].as_str().is_some_and(|report| report.contains("rows")),
+            "{report}"
+        );
     }
     let tidied = environment.json(args("tidy", &[]));
-    assert!(tidied["rows"]["note"].as_str().is_some_and(|it| it.contains("only counted")));
+    assert!(tidied["rows"]["note"].as_str().is_some_and(|tidied| tidied.contains("only counted")));
     assert!(!environment.exists("ws/agents"), "nobody made a workspace");
 }
 

@@ -49,15 +49,21 @@ fn hits(answer: &Value) -> &Vec<Value> {
 
 /// The documents that were found, the best first.
 fn paths(answer: &Value) -> Vec<&str> {
-    hits(answer).iter().map(|it| it["path"].as_str().expect("a path is text")).collect()
+    hits(answer).iter().map(|hit| hit["path"].as_str().expect("a path is text")).collect()
 }
 
 /// What must be equal when two answers are: all but when and how they were made.
 fn ranking(answer: &Value) -> Vec<Value> {
     hits(answer)
         .iter()
-        .map(|it| {
-            serde_json::json!([it["citation"], it["score"], it["text"], it["matches"], it["date"]])
+        .map(|hit| {
+            serde_json::json!([
+                hit["citation"],
+                hit["score"],
+                hit["text"],
+                hit["matches"],
+                hit["date"]
+            ])
         })
         .collect()
 }
@@ -90,8 +96,8 @@ fn what_was_asked_for_comes_first_with_its_place() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| {
-            let at = |side: usize| usize::try_from(it[side].as_u64().unwrap()).unwrap();
+        .map(|array| {
+            let at = |side: usize| usize::try_from(array[side].as_u64().unwrap()).unwrap();
             text[at(0)..at(1)].to_lowercase()
         })
         .collect();
@@ -186,7 +192,7 @@ fn nothing_that_can_be_typed_is_an_error() {
         "가나다",
         "a\u{0}b",
     ];
-    for query in odd.iter().filter(|it| !it.contains('\0')) {
+    for query in odd.iter().filter(|odd| !odd.contains('\0')) {
         let answer = search(&environment, query, &[]);
         assert_eq!(answer["query"], *query);
     }
@@ -304,7 +310,7 @@ fn what_a_killed_run_left_is_swept_and_nothing_else() {
     search(&environment, "tea", &[]);
     let mut left: Vec<_> = fs_err::read_dir(&temporary)
         .unwrap()
-        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .map(|dir| dir.unwrap().file_name().into_string().unwrap())
         .collect();
     left.sort();
     assert_eq!(
@@ -325,7 +331,9 @@ fn what_a_killed_run_left_is_swept_and_nothing_else() {
 fn what_is_excluded_is_in_no_hit() {
     let environment = tea_shop();
     let has_cat = |answer: &Value| {
-        hits(answer).iter().any(|it| it["text"].as_str().is_some_and(|it| it.contains("cat")))
+        hits(answer)
+            .iter()
+            .any(|hit| hit["text"].as_str().is_some_and(|value| value.contains("cat")))
     };
     assert!(has_cat(&search(&environment, "router", &[])));
     let answer = search(&environment, "router -cat", &[]);
@@ -358,7 +366,7 @@ fn filters_leave_what_passes_them() {
         let answer = search(&environment, "the delivery network crab allergic", flags);
         paths(&answer).into_iter().map(str::to_owned).collect()
     };
-    let set = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<BTreeSet<_>>();
+    let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
     let (january, march) = ("memory/2026-01-15.md", "memory/2026-03-20.md");
     assert_eq!(found(&["--path", "memory/2026-*.md"]), set(&[january, march]));
     assert_eq!(found(&["--path", "MEMORY.md", "--path", "memory/project-*"]), {
@@ -431,7 +439,7 @@ fn other_programs_rank_as_they_do() {
         let answer = search(&environment, "router", &["--profile", profile]);
         assert_eq!(hits(&answer).len(), found, "{profile}");
         let codes: Vec<_> =
-            answer["notes"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
+            answer["notes"].as_array().unwrap().iter().map(|array| &array["code"]).collect();
         assert_eq!(codes.contains(&&"minimum_score".into()), found == 0, "{profile}");
     }
 }
@@ -445,8 +453,9 @@ fn an_archive_is_searched_in_place_and_answers_as_the_workspace_does() {
         let there = environment.json(["search", query, "shop.alf"]);
         assert_eq!(there["source"]["kind"], "archive");
         assert_eq!(paths(&here), paths(&there), "{query}");
-        let cite =
-            |it: &Value| hits(it).iter().map(|it| it["citation"].clone()).collect::<Vec<_>>();
+        let cite = |value: &Value| {
+            hits(value).iter().map(|hit| hit["citation"].clone()).collect::<Vec<_>>()
+        };
         assert_eq!(cite(&here), cite(&there), "{query}");
     }
 }
@@ -458,17 +467,17 @@ fn a_record_of_one_runtime_is_not_in_the_file_of_another() {
     let record = snapshot
         .records
         .iter_mut()
-        .find(|it| it.source.origin_file.as_deref() == Some("MEMORY.md"))
+        .find(|record| record.source.origin_file.as_deref() == Some("MEMORY.md"))
         .expect("the sample remembers something");
     record.content = "The xylophone is in the attic.".to_owned();
     environment.write_archive("one.alf", &snapshot);
     let found = |name: &str| {
         let answer = environment.json(["search", "xylophone attic", name]);
-        hits(&answer).iter().any(|it| it["text"].as_str().unwrap().contains("xylophone"))
+        hits(&answer).iter().any(|hit| hit["text"].as_str().unwrap().contains("xylophone"))
     };
     // The file is what is searched.
     assert!(!found("one.alf"));
-    let record = snapshot.records.iter_mut().find(|it| it.content.contains("xylophone"));
+    let record = snapshot.records.iter_mut().find(|record| record.content.contains("xylophone"));
     record.expect("it is there").source.runtime = "zeroclaw".to_owned();
     environment.write_archive("two.alf", &snapshot);
     assert!(found("two.alf"));
@@ -525,8 +534,8 @@ fn an_index_that_is_damaged_is_made_anew_and_answers_the_same() {
     let before = ask();
     let folder = index_folder(&environment);
     let files: Vec<_> =
-        ["seal.json", "index.sqlite", "lexical/meta.json"].map(|it| folder.join(it)).into();
-    for file in files.iter().filter(|it| it.is_file()) {
+        ["seal.json", "index.sqlite", "lexical/meta.json"].map(|value| folder.join(value)).into();
+    for file in files.iter().filter(|file| file.is_file()) {
         for damage in [&b""[..], b"garbage that is no database and no JSON"] {
             fs_err::write(file, damage).unwrap();
             assert_eq!(ask(), before, "{}", file.display());
@@ -578,7 +587,7 @@ fn eight_processes_at_once_get_the_same_answer() {
             ranking(&serde_json::from_str(&text).expect("it is JSON"))
         };
         let running: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
-        running.into_iter().map(|it| it.join().expect("no panic")).collect()
+        running.into_iter().map(|running| running.join().expect("no panic")).collect()
     });
     for answer in answers {
         assert_eq!(answer, before);
@@ -636,7 +645,7 @@ fn a_fact_ranks_above_the_conversations_that_asked_for_it() {
         // The three questions are one hit.
         let asked: Vec<&Value> = hits(&answer)
             .iter()
-            .filter(|it| it["text"].as_str().unwrap().starts_with("user: "))
+            .filter(|hit| hit["text"].as_str().unwrap().starts_with("user: "))
             .collect();
         assert_eq!((asked.len(), &asked[0]["similar"]), (1, &2.into()), "{answer}");
     }
@@ -654,7 +663,7 @@ fn gibberish_finds_nothing_and_scores_lie_between_0_and_1() {
         let answer = search(&environment, query, &[]);
         assert_eq!(hits(&answer).len(), 0, "{answer}");
         let codes: Vec<&Value> =
-            answer["notes"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
+            answer["notes"].as_array().unwrap().iter().map(|array| &array["code"]).collect();
         assert_eq!(codes, ["too_weak"], "{answer}");
         assert!(!hits(&search(&environment, query, &["--min-score", "0"])).is_empty());
     }
@@ -671,7 +680,7 @@ fn gibberish_finds_nothing_and_scores_lie_between_0_and_1() {
         let least = format!("{}", best - 1e-9);
         let few = search(&environment, query, &["--min-score", &least]);
         assert_eq!(ranking(&few)[0], ranking(&answer)[0], "{query}");
-        assert!(hits(&few).iter().all(|it| it["score"].as_f64().unwrap() >= best - 1e-9));
+        assert!(hits(&few).iter().all(|hit| hit["score"].as_f64().unwrap() >= best - 1e-9));
     }
     environment.failure(2, ["search", "tea", "-w", "ws", "--min-score", "1.5"]);
 }
@@ -754,8 +763,8 @@ fn what_was_superseded_is_marked_and_stands_below_what_holds() {
     let answer = search(&environment, "when does the ferry to Heligoland leave at nine", WORDS);
     let found: Vec<_> = hits(&answer)
         .iter()
-        .filter(|it| it["text"].as_str().is_some_and(|text| text.contains("ferry")))
-        .map(|it| (it["superseded"] == true, it["superseded_by"].clone()))
+        .filter(|hit| hit["text"].as_str().is_some_and(|text| text.contains("ferry")))
+        .map(|hit| (hit["superseded"] == true, hit["superseded_by"].clone()))
         .collect();
     let citation = hits(&answer)[0]["citation"].clone();
     assert_eq!(found, [(false, Value::Null), (true, citation.clone())], "{answer}");
@@ -770,7 +779,7 @@ fn the_header_of_a_table_leads_to_its_rows_and_is_no_hit() {
     let table = "| person | drink |\n|-----|------|\n| Lin | oolong |\n| Ana | milk |\n";
     environment.write_below("ws/MEMORY.md", format!("# Memory\n\n{table}"));
     let answer = search(&environment, "person drink", WORDS);
-    let texts: Vec<_> = hits(&answer).iter().map(|it| it["text"].as_str().unwrap()).collect();
-    assert!(!texts.is_empty() && texts.iter().all(|it| !it.contains("person")), "{answer}");
+    let texts: Vec<_> = hits(&answer).iter().map(|hit| hit["text"].as_str().unwrap()).collect();
+    assert!(!texts.is_empty() && texts.iter().all(|text| !text.contains("person")), "{answer}");
     assert_eq!(hits(&answer)[0]["headings"], serde_json::json!(["Memory", "person | drink"]));
 }

@@ -31,11 +31,12 @@ fn a_secret_in_data_or_utf16_stops_an_export_and_is_never_rewritten() {
     let exported = environment.json(args.iter().chain(&["--redact-secrets"]));
     let left_out = exported["left_out"].as_array().unwrap();
     for place in ["notes.txt", "pic.png"] {
-        let one = left_out.iter().find(|it| it["path"] == place).expect(place);
+        let one = left_out.iter().find(|out| out["path"] == place).expect(place);
         assert_eq!(one["reason"], "secret");
     }
     let warnings = exported["warnings"].as_array().unwrap();
-    let missing = warnings.iter().find(|it| it["code"] == "not_in_archive").expect("it is there");
+    let missing =
+        warnings.iter().find(|warning| warning["code"] == "not_in_archive").expect("it is there");
     let message = missing["message"].as_str().unwrap();
     assert!(message.contains("pic.png") && message.contains("holds a secret"), "{message}");
     let args = ["export", "-r", "openclaw", "-w", &workspace, "-o", "b.alf", "--redact-secrets"];
@@ -71,8 +72,8 @@ fn a_secret_in_a_name_or_a_link_stops_an_export_and_is_not_shown() {
     let args = ["export", "-r", "openclaw", "-w", &workspace, "-o", "a.alf"];
     let failure = environment.failure(1, args);
     let causes = failure["causes"].as_array().unwrap();
-    assert!(causes.iter().any(|it| it.as_str().unwrap().starts_with("notes/")), "{failure}");
-    assert!(causes.iter().any(|it| it.as_str().unwrap().starts_with("mirror:")), "{failure}");
+    assert!(causes.iter().any(|cause| cause.as_str().unwrap().starts_with("notes/")), "{failure}");
+    assert!(causes.iter().any(|cause| cause.as_str().unwrap().starts_with("mirror:")), "{failure}");
     assert!(!failure.to_string().contains(KEY));
     let exported = environment.json(args.iter().chain(&["--redact-secrets"]));
     assert!(!exported.to_string().contains(KEY), "{exported}");
@@ -180,22 +181,23 @@ fn audit_check_and_export_report_the_same_secrets() {
     let name = "[redacted:github_token].log".to_owned();
     planted.extend([(name.clone(), 0), (name, 1)]);
 
-    let place = |it: &Value| {
-        let path = it["path"].as_str().unwrap_or_else(|| panic!("{it}")).to_owned();
-        (path, it["line"].as_u64().unwrap_or_default())
+    let place = |value: &Value| {
+        let path = value["path"].as_str().unwrap_or_else(|| panic!("{value}")).to_owned();
+        (path, value["line"].as_u64().unwrap_or_default())
     };
     let checked = environment.run(["check", "-r", "openclaw", "-w", &workspace]).document();
     let checked: BTreeSet<_> = checked["secrets"].as_array().unwrap().iter().map(place).collect();
     let audited = environment.json(["audit", "-w", &workspace]);
     let findings = audited["findings"].as_array().unwrap().iter();
-    let audited: BTreeSet<_> = findings.filter(|it| it["kind"] == "secret").map(place).collect();
+    let audited: BTreeSet<_> =
+        findings.filter(|finding| finding["kind"] == "secret").map(place).collect();
     let export = ["export", "-r", "openclaw", "-w", &workspace, "-o", "a.alf"];
     let failure = environment.failure(1, export);
     assert!(!failure.to_string().contains(KEY), "{failure}");
     let causes = failure["causes"].as_array().unwrap().iter();
     let exported: BTreeSet<_> = causes
-        .map(|it| {
-            let mut parts = it.as_str().unwrap().rsplitn(3, ':');
+        .map(|cause| {
+            let mut parts = cause.as_str().unwrap().rsplitn(3, ':');
             let (_, line) = (parts.next(), parts.next().unwrap().parse().unwrap());
             (parts.next().unwrap().to_owned(), line)
         })

@@ -116,7 +116,12 @@ impl Service {
 
     /// Counts the texts that got vectors.
     pub(crate) fn good_texts(&self) -> usize {
-        self.script().requests.iter().filter(|it| it.well).map(|it| it.texts.len()).sum()
+        self.script()
+            .requests
+            .iter()
+            .filter(|request| request.well)
+            .map(|request| request.texts.len())
+            .sum()
     }
 
     /// Keeps every answer but the first few back until the gate is opened.
@@ -145,8 +150,9 @@ impl Gate {
 
     /// Waits until an answer is held back; says whether one is.
     pub(crate) fn wait(&self, patience: Duration) -> bool {
-        let waiting =
-            self.changed.wait_timeout_while(lock(&self.state), patience, |it| !it.is_held);
+        let waiting = self
+            .changed
+            .wait_timeout_while(lock(&self.state), patience, |changed| !changed.is_held);
         waiting.is_ok_and(|(state, _)| state.is_held)
     }
 
@@ -157,12 +163,12 @@ impl Gate {
 
     fn pass(&self, number: usize) {
         let mut state = lock(&self.state);
-        let is_shut = |it: &GateState| it.hold_after.is_some_and(|first| number >= first);
+        let is_shut = |state: &GateState| state.hold_after.is_some_and(|first| number >= first);
         if is_shut(&state) {
             state.is_held = true;
             self.changed.notify_all();
         }
-        let waited = self.changed.wait_timeout_while(state, Self::LONG, |it| is_shut(it));
+        let waited = self.changed.wait_timeout_while(state, Self::LONG, |changed| is_shut(changed));
         drop(waited);
     }
 }
@@ -175,7 +181,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn answer(stream: TcpStream, script: &Mutex<Script>, gate: &Gate) {
     let mut reader = BufReader::new(stream);
     let (mut length, mut key, mut line) = (0, None, String::new());
-    while reader.read_line(&mut line).is_ok_and(|it| it > 2) {
+    while reader.read_line(&mut line).is_ok_and(|line| line > 2) {
         let (name, value) = line.split_once(':').unwrap_or((&line, ""));
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.trim().parse().unwrap_or(0),
@@ -192,7 +198,7 @@ fn answer(stream: TcpStream, script: &Mutex<Script>, gate: &Gate) {
     let texts: Vec<String> = match &body["input"] {
         Value::String(text) => vec![text.clone()],
         Value::Array(texts) => {
-            texts.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect()
+            texts.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect()
         }
         _ => Vec::new(),
     };
@@ -204,7 +210,7 @@ fn answer(stream: TcpStream, script: &Mutex<Script>, gate: &Gate) {
             _ => Play::Well,
         });
         let play = match play {
-            Play::Refuse(word) if !texts.iter().any(|it| it.contains(word)) => Play::Well,
+            Play::Refuse(word) if !texts.iter().any(|text| text.contains(word)) => Play::Well,
             play => play,
         };
         let well = matches!(play, Play::Well);
@@ -212,7 +218,7 @@ fn answer(stream: TcpStream, script: &Mutex<Script>, gate: &Gate) {
         (play, number)
     };
     gate.pass(number);
-    let dimensions = body["dimensions"].as_u64().map_or(DIMENSIONS, |it| it as usize);
+    let dimensions = body["dimensions"].as_u64().map_or(DIMENSIONS, |u64| u64 as usize);
     let (status, more, text) = match play {
         Play::Well => (200, "", vectors(&texts, dimensions)),
         Play::Dimensions(dimensions) => (200, "", vectors(&texts, dimensions)),
@@ -236,8 +242,9 @@ fn error(message: &str) -> String {
 fn vectors(texts: &[String], dimensions: usize) -> String {
     let data = texts.iter().enumerate().map(|(index, text)| {
         let mut vector = vec![0.01; dimensions];
-        for word in text.to_lowercase().split(|it: char| !it.is_alphanumeric()) {
-            let sum = word.bytes().fold(7_usize, |sum, it| sum.wrapping_mul(31) + usize::from(it));
+        for word in text.to_lowercase().split(|lowercase: char| !lowercase.is_alphanumeric()) {
+            let sum =
+                word.bytes().fold(7_usize, |sum, byte| sum.wrapping_mul(31) + usize::from(byte));
             vector[sum % dimensions] += 1.0;
         }
         json!({ "index": index, "embedding": vector })

@@ -15,12 +15,12 @@ fn with_agent() -> TestEnvironment {
 
 fn codes(agent: &Value) -> Vec<&str> {
     let problems = agent["problems"].as_array().expect("problems are a list");
-    problems.iter().map(|it| it["code"].as_str().expect("each has a code")).collect()
+    problems.iter().map(|problem| problem["code"].as_str().expect("each has a code")).collect()
 }
 
 fn commands(status: &Value) -> Vec<&str> {
     let next = status["next"].as_array().expect("commands are a list");
-    next.iter().map(|it| it["command"].as_str().expect("each is a text")).collect()
+    next.iter().map(|next| next["command"].as_str().expect("each is a text")).collect()
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn several_agents_are_named_in_what_is_offered() {
     let status = environment.json(["status"]);
     let agents = status["agents"].as_array().unwrap();
     assert_eq!(agents.len(), 3, "{status}");
-    let gone = agents.iter().find(|it| it["workspace_exists"] == false).unwrap();
+    let gone = agents.iter().find(|agent| agent["workspace_exists"] == false).unwrap();
     assert_eq!(codes(gone), ["workspace_missing"]);
     let next = commands(&status);
     assert!(next[0].starts_with("anemone export --agent main -o main-"), "{next:?}");
@@ -181,7 +181,8 @@ fn what_is_offered_works_when_it_is_pasted() {
     }
     let status = zeroclaw.json(["status"]);
     assert_eq!(status["agents"].as_array().unwrap().len(), 2, "{status}");
-    let connect = commands(&status).into_iter().find(|it| it.contains("connect")).unwrap();
+    let connect =
+        commands(&status).into_iter().find(|command| command.contains("connect")).unwrap();
     assert!(connect.contains("--agent "), "{connect}");
     assert_works(&zeroclaw, &status);
 
@@ -191,14 +192,14 @@ fn what_is_offered_works_when_it_is_pasted() {
     unlisted.write_home(".zeroclaw/agents/default/workspace/MEMORY.md", "# M\n");
     let status = unlisted.json(["status"]);
     assert_eq!(status["agents"].as_array().unwrap().len(), 1, "{status}");
-    assert!(!commands(&status).iter().any(|it| it.contains("connect")), "{status}");
+    assert!(!commands(&status).iter().any(|command| command.contains("connect")), "{status}");
     assert_works(&unlisted, &status);
 
     let elsewhere = TestEnvironment::new();
     for folder in ["-dash", "it's mine"] {
         elsewhere.write_below(&format!("{folder}/MEMORY.md"), "# Memory\n");
         let status = elsewhere.json(["status".to_owned(), format!("--workspace={folder}")]);
-        assert!(commands(&status).iter().all(|it| it.contains(" -w ")), "{status}");
+        assert!(commands(&status).iter().all(|command| command.contains(" -w ")), "{status}");
         assert_works(&elsewhere, &status);
     }
 }
@@ -211,7 +212,7 @@ fn where_archives_are_sealed_no_plain_one_is_offered() {
     environment.write_home(".openclaw/workspace/memory/2026-03-02.md", "# Day\n\nSun.\n");
     let status = environment.json(["status"]);
     assert_eq!(status["agents"][0]["last_export"]["sealed"], true, "{status}");
-    assert!(!commands(&status).iter().any(|it| it.contains("export")), "{status}");
+    assert!(!commands(&status).iter().any(|command| command.contains("export")), "{status}");
     assert!(status["agents"][0]["problems"].to_string().contains("--recipient"), "{status}");
     assert_works(&environment, &status);
 }
@@ -230,7 +231,7 @@ fn what_is_broken_is_named() {
     assert_eq!(codes(&status), ["config_broken", "connection_broken"]);
     assert_eq!(commands(&status)[0], "anemone config");
     assert_eq!(status["connections"], serde_json::json!(["codex"]));
-    assert!(!commands(&status).iter().any(|it| it.contains("connect")), "{status}");
+    assert!(!commands(&status).iter().any(|command| command.contains("connect")), "{status}");
 }
 
 #[test]
@@ -293,7 +294,7 @@ fn the_snapshot_of_a_move_is_no_export_and_no_agent() {
     assert!(environment.home(".local/share/anemone/snapshots").is_dir());
     let status = environment.json(["status"]);
     let agents = status["agents"].as_array().expect("they are listed");
-    let runtimes: Vec<_> = agents.iter().map(|it| it["runtime"].as_str()).collect();
+    let runtimes: Vec<_> = agents.iter().map(|agent| agent["runtime"].as_str()).collect();
     assert_eq!(runtimes, [Some("openclaw"), Some("zeroclaw")], "{status}");
     for agent in agents {
         assert_eq!(agent["last_export"], Value::Null, "{agent}");

@@ -60,7 +60,7 @@ fn the_key_of_a_section_goes_to_no_other_host() {
     let flag = ["--embedder-url", &other.url(), "--reembed"];
     let (code, filled) = run(&environment, None, &[&index[..], &flag].concat());
     assert_eq!(code, 0, "{filled}");
-    assert!(other.requests().iter().all(|it| it.key.is_none()));
+    assert!(other.requests().iter().all(|request| request.key.is_none()));
     let flag = ["--embedder-url", "http://192.0.2.1/v1"];
     let (code, failure) = run(&environment, None, &[&index[..], &flag].concat());
     assert_eq!(code, 1, "{failure}");
@@ -78,7 +78,7 @@ fn a_secret_in_the_query_of_a_url_is_refused_and_not_kept() {
     assert_eq!(service.requests().len(), 0);
     for (path, lies) in environment.everything() {
         let Lies::File(bytes, _) = lies else { continue };
-        assert!(!bytes.windows(9).any(|it| it == b"topsecret"), "{}", path.display());
+        assert!(!bytes.windows(9).any(|window| window == b"topsecret"), "{}", path.display());
     }
 }
 
@@ -115,7 +115,7 @@ fn another_programs_ranking_sends_no_large_job_by_accident() {
     let url = service.url();
     let section = format!("[embedding.openai]\nurl = \"{url}\"\nmodel = \"bag\"\n");
     settle(&environment, &format!("{section}dimensions = 16\n"));
-    let line = |it: usize| format!("the harbour was quiet on day {it} ").repeat(30) + "\n\n";
+    let line = |value: usize| format!("the harbour was quiet on day {value} ").repeat(30) + "\n\n";
     environment.write_below("ws/MEMORY.md", (0..1000).map(line).collect::<String>());
     let search = ["search", "harbour", "-w", "ws", "--profile", "openclaw-2026.3"];
     let named = [&search[..], &["--embedder", "openai"]].concat();

@@ -30,7 +30,8 @@ fn each_undo_goes_one_change_further_back() {
     assert!(!environment.exists(&format!("agent/{log}")));
     let listed = environment.json(args(&["--list"]));
     let states = listed["changes"].as_array().expect("they are listed").iter();
-    let states: Vec<_> = states.map(|it| it["state"].as_str().expect("it has a state")).collect();
+    let states: Vec<_> =
+        states.map(|state| state["state"].as_str().expect("it has a state")).collect();
     assert_eq!(states, ["undo", "undo", "undone", "undone"]);
     assert_eq!(environment.failure(1, args(&[]))["code"], "nothing_to_undo");
 }
@@ -83,7 +84,10 @@ fn what_somebody_changed_since_is_a_conflict_and_can_be_passed_over() {
     environment.write("agent/MEMORY.md", &mine);
     let failure = environment.failure(3, args(&[]));
     assert_eq!(failure["code"], "changed");
-    assert!(failure["hint"].as_str().is_some_and(|it| it.contains("--skip")), "{failure}");
+    assert!(
+        failure["hint"].as_str().is_some_and(|failure| failure.contains("--skip")),
+        "{failure}"
+    );
     environment.json(args(&["--skip"]));
     environment.json(args(&[]));
     assert_eq!(environment.read("agent/MEMORY.md"), mine);

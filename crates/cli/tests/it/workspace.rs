@@ -160,7 +160,7 @@ pub(crate) fn tree(root: &Path) -> BTreeMap<PathBuf, Lying> {
 #[track_caller]
 pub(crate) fn assert_same_tree(was: &Path, is: &Path, missing: &[&str], added: &[&str]) {
     let (mut was, mut is) = (tree(was), tree(is));
-    was.retain(|path, _| !missing.iter().any(|it| path.starts_with(it)));
+    was.retain(|path, _| !missing.iter().any(|missing| path.starts_with(missing)));
     for path in added {
         assert!(is.remove(Path::new(path)).is_some(), "{path} is there");
     }
@@ -212,7 +212,7 @@ pub(crate) fn snapshot(environment: &TestEnvironment, name: &str) -> Snapshot {
 /// there twice is a failure.
 #[track_caller]
 pub(crate) fn records_of<'a>(snapshot: &'a Snapshot, file: &str) -> Vec<&'a Record> {
-    let of_file = |it: &&Record| it.source.origin_file.as_deref() == Some(file);
+    let of_file = |record: &&Record| record.source.origin_file.as_deref() == Some(file);
     let mut by_id: BTreeMap<String, &Record> = BTreeMap::new();
     for record in snapshot.records.iter().filter(of_file) {
         let old = by_id.insert(record.id.to_string(), record);
@@ -237,7 +237,7 @@ pub(crate) fn raw(record: &Record) -> Value {
 
 /// Returns the headings of records.
 pub(crate) fn headings(records: &[&Record]) -> Vec<Option<String>> {
-    records.iter().map(|it| raw(it)["heading"].as_str().map(str::to_owned)).collect()
+    records.iter().map(|record| raw(record)["heading"].as_str().map(str::to_owned)).collect()
 }
 
 /// Checks that no entry of an archive holds some text, as it is and as it may be encoded.
@@ -254,13 +254,13 @@ pub(crate) fn assert_holds_none(archive: &[u8], texts: &[&str]) {
 /// Returns one field of each object of a list.
 pub(crate) fn fields<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
     let list = list.as_array().expect("it is a list").iter();
-    list.map(|it| it[field].as_str().expect("the field is text")).collect()
+    list.map(|list| list[field].as_str().expect("the field is text")).collect()
 }
 
 /// Returns the object of a list whose field has a value.
 #[track_caller]
 pub(crate) fn with<'a>(list: &'a Value, field: &str, value: &str) -> &'a Value {
-    let found = list.as_array().expect("it is a list").iter().find(|it| it[field] == value);
+    let found = list.as_array().expect("it is a list").iter().find(|array| array[field] == value);
     found.unwrap_or_else(|| panic!("{field} {value} in {list}"))
 }
 

@@ -69,7 +69,7 @@ pub(crate) fn import(
 
 /// Returns the records that were rows, by their key.
 pub(crate) fn by_key(snapshot: &Snapshot) -> BTreeMap<String, &Record> {
-    let named = |it| raw(it)["key"].as_str().map(|key| (key.to_owned(), it));
+    let named = |value| raw(value)["key"].as_str().map(|key| (key.to_owned(), value));
     snapshot.records.iter().filter_map(named).collect()
 }
 
@@ -83,9 +83,9 @@ fn assert_rows(records: &Snapshot, dumped: &Value, alias: &str) {
     let records = by_key(records);
     let agents = dumped["agents"].as_array().expect("it is a list");
     let quoted = json!(["text", format!("'{alias}'")]);
-    let agent = agents.iter().find(|it| it["alias"] == quoted).map(|it| &it["id"]);
+    let agent = agents.iter().find(|agent| agent["alias"] == quoted).map(|agent| &agent["id"]);
     let rows = dumped["memories"].as_array().expect("it is a list").iter();
-    let rows = rows.filter(|it| agent.is_none_or(|agent| it["agent_id"] == *agent));
+    let rows = rows.filter(|row| agent.is_none_or(|agent| row["agent_id"] == *agent));
     let mut seen = BTreeSet::new();
     for row in rows {
         let said = |column: &str| {
@@ -118,13 +118,13 @@ fn assert_rows(records: &Snapshot, dumped: &Value, alias: &str) {
                 _ => assert!(!cells[column].is_null(), "{key} {column}"),
             }
         }
-        if row.get("embedding").is_some_and(|it| it[0] == "blob") {
+        if row.get("embedding").is_some_and(|row| row[0] == "blob") {
             let vector = record.embeddings.first().expect("there is a vector");
             let hex: String = vector
                 .vector
                 .iter()
-                .flat_map(|it| it.to_le_bytes())
-                .map(|it| format!("{it:02X}"))
+                .flat_map(|vector| vector.to_le_bytes())
+                .map(|value| format!("{value:02X}"))
                 .collect();
             assert_eq!(row["embedding"][1], format!("X'{hex}'"), "{key}");
         }
@@ -220,7 +220,7 @@ fn columns_may_be_missing_unknown_or_in_another_order() {
     let reversed = all.split(", ").collect::<Vec<_>>();
     let reversed = reversed.into_iter().rev().collect::<Vec<_>>().join(", ");
     let without = |columns: &[&str]| {
-        let kept = all.split(", ").filter(|it| !columns.contains(it)).collect::<Vec<_>>();
+        let kept = all.split(", ").filter(|part| !columns.contains(part)).collect::<Vec<_>>();
         kept.join(", ")
     };
     let (odd, numbers) = (format!("{all}, 'mild' AS mood"), format!("{all}, X'00FF' AS seal"));
@@ -245,7 +245,7 @@ fn columns_may_be_missing_unknown_or_in_another_order() {
             assert_rows(&read, &dump(&database), "default");
         }
         if columns == odd {
-            assert!(read.records.iter().all(|it| raw(it)["row"]["mood"] == "mild"));
+            assert!(read.records.iter().all(|record| raw(record)["row"]["mood"] == "mild"));
         }
         // Without ids of their own, records have the same ones each time.
         export(&environment, &folder, "b.alf", &args);
@@ -401,10 +401,10 @@ print(json.dumps([sorted(secrets), shape]))
 fn secrets(files: &[&Path]) -> Option<(Vec<String>, Value)> {
     let names = fixture("zeroclaw/zeroclaw-0.8.7/secret_field_terminals.json");
     let mut args = vec!["-c", SECRETS, text(&names)];
-    args.extend(files.iter().map(|it| text(it)));
+    args.extend(files.iter().map(|file| text(file)));
     let found: Value = serde_json::from_str(&python(&args)?).expect("it is JSON");
     let list = found[0].as_array().expect("it is a list").iter();
-    let list = list.map(|it| it.as_str().expect("it is text").to_owned()).collect();
+    let list = list.map(|list| list.as_str().expect("it is text").to_owned()).collect();
     Some((list, found[1].clone()))
 }
 
@@ -416,7 +416,7 @@ fn is_telling(secret: &str) -> bool {
 #[track_caller]
 fn assert_no_secret(archive: &[u8], secrets: &[String], about: &str) {
     for (name, entry) in unzip(archive) {
-        for secret in secrets.iter().filter(|it| is_telling(it)) {
+        for secret in secrets.iter().filter(|secret| is_telling(secret)) {
             let quoted = serde_json::to_string(secret).expect("it is text");
             let quoted = quoted.trim_matches('"');
             for way in [secret.as_str(), quoted] {
@@ -454,7 +454,7 @@ fn no_secret_of_a_configuration_is_in_an_archive_and_the_file_keeps_its_shape() 
         };
         ground.write(format!("{folder}/SOUL.md"), "# Me\n");
         let Some((found, shape)) = secrets(&[&config]) else { return };
-        assert!(found.iter().filter(|it| is_telling(it)).count() > 20, "{name}: {found:?}");
+        assert!(found.iter().filter(|found| is_telling(found)).count() > 20, "{name}: {found:?}");
         let args = ["--agent", "default"];
         let exported = export(&environment, &ground.path("i"), "a.alf", &args);
         assert!(exported["credentials_count"].as_u64() > Some(20), "{name}: {exported}");
@@ -467,7 +467,7 @@ fn no_secret_of_a_configuration_is_in_an_archive_and_the_file_keeps_its_shape() 
         let travelled = ground.write("travelled.toml", travelled);
         let (left, kept) = secrets(&[&travelled]).expect("it worked before");
         assert_eq!(kept, shape, "{name}: the same keys and types");
-        assert!(left.iter().all(|it| !is_telling(it)), "{name}: {left:?}");
+        assert!(left.iter().all(|value| !is_telling(value)), "{name}: {left:?}");
     }
 }
 
@@ -480,7 +480,7 @@ fn no_secret_of_a_whole_install_is_in_an_archive() {
     let store: Value = serde_json::from_slice(&ground.read("i/auth-profiles.json")).unwrap();
     for profile in store["profiles"].as_object().unwrap().values() {
         let tokens = ["access_token", "refresh_token", "id_token", "token"];
-        found.extend(tokens.iter().filter_map(|it| profile[*it].as_str()).map(str::to_owned));
+        found.extend(tokens.iter().filter_map(|token| profile[*token].as_str()).map(str::to_owned));
     }
     for alias in ["default", "alpha", "beta", "complex_agent"] {
         let args = ["--agent", alias, "--force", "--sessions", "--allow-empty"];
@@ -529,7 +529,7 @@ fn sealed_secrets_come_back_with_the_key() {
             assert_eq!(is.get(path), Some(secret), "{name}: {path}");
         }
         let own = fs_err::read(back.join(".secret_key")).ok();
-        assert!(own.is_none_or(|it| it != key.as_bytes()), "{name}: a key of its own");
+        assert!(own.is_none_or(|value| value != key.as_bytes()), "{name}: a key of its own");
         let closed = name.contains("enc2");
         assert!(!closed || written.matches("enc2:").count() > 20, "{name}: {written}");
         assert!(!back.join(workspace.trim_start_matches("i/")).join(".alf-origin").exists());
@@ -581,7 +581,7 @@ print(json.dumps(found))
     let names = fixture("zeroclaw/zeroclaw-0.8.7/secret_field_terminals.json");
     let mut args = vec!["-c", OPEN, text(&names), text(config)];
     // Where nothing is closed there need be no key.
-    args.extend(key.filter(|it| it.exists()).map(text));
+    args.extend(key.filter(|key| key.exists()).map(text));
     serde_json::from_str(&python(&args).expect("it ran before")).expect("it is JSON")
 }
 
@@ -600,8 +600,9 @@ fn entries_in_markdown_files_are_records() {
         let exported = export(&environment, &ground.path("i"), "a.alf", &["--force"]);
         assert_eq!(exported["memory_records"], core + daily, "{name}");
         let read = snapshot(&environment, "a.alf");
-        let of =
-            |namespace: &str| read.records.iter().filter(|it| it.namespace == namespace).count();
+        let of = |namespace: &str| {
+            read.records.iter().filter(|record| record.namespace == namespace).count()
+        };
         assert_eq!((of("core"), of("daily")), (core, daily), "{name}");
     }
 }

@@ -34,9 +34,10 @@ fn installs(ground: &Ground) -> Vec<(PathBuf, PathBuf, &'static str)> {
 fn rows(dumped: &Value, alias: &str, columns: &[String]) -> Vec<Value> {
     let agents = dumped["agents"].as_array().expect("it is a list");
     let quoted = json!(["text", format!("'{alias}'")]);
-    let agent = agents.iter().find(|it| it["alias"] == quoted).map(|it| it["id"].clone());
+    let agent =
+        agents.iter().find(|agent| agent["alias"] == quoted).map(|agent| agent["id"].clone());
     let rows = dumped["memories"].as_array().expect("it is a list").iter();
-    let own = |it: &&Value| match (&agent, it.get("agent_id")) {
+    let own = |value: &&Value| match (&agent, value.get("agent_id")) {
         (Some(agent), Some(id)) => agent == id,
         _ => true,
     };
@@ -48,7 +49,7 @@ fn rows(dumped: &Value, alias: &str, columns: &[String]) -> Vec<Value> {
 
 fn columns(dumped: &Value) -> Vec<String> {
     let columns = dumped["columns"].as_array().expect("it is a list").iter();
-    columns.map(|it| it.as_str().expect("it is text").to_owned()).collect()
+    columns.map(|column| column.as_str().expect("it is text").to_owned()).collect()
 }
 
 /// Checks what ZeroClaw needs of a database: an index that is right, and triggers that keep it so.
@@ -99,7 +100,7 @@ fn every_database_comes_back_row_for_row_in_both_layouts() {
             let (was, is) = (dump(&copy(&ground, &database, "old.db")), dump(&back.join(place)));
             let mut columns = columns(&was);
             // Until 0.7 there was one agent, and no column for it.
-            columns.retain(|it| it != "agent_id" || place == DATABASE);
+            columns.retain(|column| column != "agent_id" || place == DATABASE);
             let name = if place == DATABASE { alias } else { "default" };
             let (was, is) = (rows(&was, alias, &columns), rows(&is, name, &columns));
             assert_eq!(was, is, "{about}");
@@ -114,7 +115,10 @@ fn every_database_comes_back_row_for_row_in_both_layouts() {
                 let mut after = raw(&is);
                 if before["row"].get("embedding").is_none() && was.embeddings.is_empty() {
                     let row = after["row"].as_object_mut().expect("it is a row");
-                    assert!(row.remove("embedding").is_none_or(|it| it.is_null()), "{about} {key}");
+                    assert!(
+                        row.remove("embedding").is_none_or(|row| row.is_null()),
+                        "{about} {key}"
+                    );
                 }
                 assert_eq!(before, after, "{about} {key}");
                 is.raw_source_format.clone_from(&was.raw_source_format);
@@ -138,8 +142,8 @@ fn an_install_has_several_agents_after_several_imports() {
     let (was, is) = (dump(&folder.join(DATABASE)), dump(&back.join(DATABASE)));
     let sorted = |list: &Value| {
         let mut rows: Vec<Value> = list.as_array().expect("it is a list").clone();
-        rows.iter_mut().for_each(|it| drop(it.as_object_mut().expect("a row").remove("rowid")));
-        rows.sort_by_key(|it| it["id"].to_string());
+        rows.iter_mut().for_each(|row| drop(row.as_object_mut().expect("a row").remove("rowid")));
+        rows.sort_by_key(|row| row["id"].to_string());
         rows
     };
     assert_eq!(sorted(&was["agents"]), sorted(&is["agents"]));
@@ -158,7 +162,7 @@ fn imported() -> (TestEnvironment, Ground) {
 
 /// Returns what a folder holds, but for when.
 fn content(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    tree(path).into_iter().map(|(path, it)| (path, it.bytes().to_vec())).collect()
+    tree(path).into_iter().map(|(path, tree)| (path, tree.bytes().to_vec())).collect()
 }
 
 #[test]
@@ -259,7 +263,7 @@ fn a_database_that_somebody_writes_to_is_not_touched() {
     let holder = Holder::start(&back.join(DATABASE), "BEGIN IMMEDIATE");
     let words = ["import", "-r", "zeroclaw", "-w", text(&back), "a.alf"];
     let failure = environment.failure(3, words);
-    assert!(failure["error"].as_str().is_some_and(|it| !it.is_empty()), "{failure}");
+    assert!(failure["error"].as_str().is_some_and(|failure| !failure.is_empty()), "{failure}");
     drop(holder);
     let is = content(&back);
     let names = |all: &[(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {
@@ -267,7 +271,7 @@ fn a_database_that_somebody_writes_to_is_not_touched() {
             let name = path.to_str().expect("it is UTF-8");
             name.ends_with("-wal") || name.ends_with("-shm")
         };
-        all.iter().map(|it| it.0.clone()).filter(|it| !beside(it)).collect()
+        all.iter().map(|value| value.0.clone()).filter(|value| !beside(value)).collect()
     };
     assert_eq!(names(&before), names(&is));
     assert_eq!(query(&back.join(DATABASE), "SELECT count(*) FROM memories"), ["28"]);
@@ -369,7 +373,7 @@ fn entries_of_files_become_rows_and_rows_become_entries_when_asked() {
     let (was, is) = (snapshot(&environment, "b.alf"), snapshot(&environment, "c.alf"));
     for (key, record) in by_key(&was) {
         let text = record.content.trim();
-        let found = is.records.iter().any(|it| it.content.contains(text));
+        let found = is.records.iter().any(|record| record.content.contains(text));
         assert!(found, "{key}: {text}");
     }
 }
@@ -394,7 +398,7 @@ fn columns_that_nobody_knows_come_back_too() {
     export(&environment, &back, "b.alf", &args);
     let (a, b) = (snapshot(&environment, "a.alf"), snapshot(&environment, "b.alf"));
     assert_eq!(a.records, b.records);
-    assert!(a.records.iter().all(|it| raw(it)["row"]["mood"].is_string()));
+    assert!(a.records.iter().all(|record| raw(record)["row"]["mood"].is_string()));
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub(crate) fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
         let rest = [[0; 12].as_slice(), &offset].concat();
         directory.extend([&b"PK\x01\x02"[..], &made_by, &fields, &rest, name.as_bytes()].concat());
     }
-    let numbers = [directory.len(), file.len()].map(|it| u32::try_from(it).expect("small"));
+    let numbers = [directory.len(), file.len()].map(|value| u32::try_from(value).expect("small"));
     let count = u16::try_from(entries.len()).expect("few").to_le_bytes();
     let end = [b"PK\x05\x06\0\0\0\0", &count[..], &count[..]].concat();
     file.extend(directory);

@@ -118,16 +118,16 @@ impl Case {
 
     /// Returns the stamps of a file of which the table says nothing.
     fn unknown_stamps(&self, path: &Path) -> Vec<String> {
-        if path.extension().is_none_or(|it| it != "md") {
+        if path.extension().is_none_or(|extension| extension != "md") {
             return Vec::new();
         }
         let path = self.root().join(path);
         let text = fs_err::read_to_string(&path).unwrap_or_default();
-        let table = path.ancestors().skip(1).map(|it| it.join(StampTable::PATH));
-        let table = table.filter_map(|it| fs_err::read(it).ok()).map(StampTable::new).next();
+        let table = path.ancestors().skip(1).map(|ancestor| ancestor.join(StampTable::PATH));
+        let table = table.filter_map(|table| fs_err::read(table).ok()).map(StampTable::new).next();
         let table = table.unwrap_or_default();
         let stamps = ProvenanceStamp::all_in(&text).map(|(_, stamp)| table.resolved(stamp));
-        stamps.filter(|it| it.origin.is_none()).map(|it| it.id.to_string()).collect()
+        stamps.filter(|stamp| stamp.origin.is_none()).map(|stamp| stamp.id.to_string()).collect()
     }
 
     /// Returns the content of every file that a user would find, copies of replaced files included.

@@ -96,7 +96,7 @@ impl Partition {
     }
 
     fn count(&self) -> usize {
-        self.lines.split(|byte| *byte == b'\n').filter(|it| !it.trim_ascii().is_empty()).count()
+        self.lines.split(|byte| *byte == b'\n').filter(|part| !part.trim_ascii().is_empty()).count()
     }
 }
 
@@ -190,7 +190,7 @@ impl Alf {
     /// The manifest: a field a line.
     fn manifest(&self) -> String {
         let mut layers = self.layers.clone();
-        layers.extend(self.memory.as_ref().map(|it| ("memory".to_owned(), it.to_json())));
+        layers.extend(self.memory.as_ref().map(|memory| ("memory".to_owned(), memory.to_json())));
         let mut fields = self.fields.clone();
         fields.insert(3, ("layers".to_owned(), object(&layers)));
         let text = object(&fields) + "\n";
@@ -202,7 +202,9 @@ impl Alf {
         let mut contents = self.contents.clone();
         if let Some(memory) = &self.memory {
             let partitions = memory.partitions.iter();
-            contents.extend(partitions.map(|it| (it.file.clone(), it.lines.clone())));
+            contents.extend(
+                partitions.map(|partition| (partition.file.clone(), partition.lines.clone())),
+            );
             let index = memory.index_json();
             match &memory.index {
                 Index::Written => contents.push((INDEX.to_owned(), index.into())),
@@ -288,15 +290,18 @@ impl Memory {
         let partitions: Vec<String> = self
             .partitions
             .iter()
-            .map(|it| {
-                let to =
-                    if it.to.is_empty() { String::new() } else { format!(r#""to":{},"#, it.to) };
+            .map(|partition| {
+                let to = if partition.to.is_empty() {
+                    String::new()
+                } else {
+                    format!(r#""to":{},"#, partition.to)
+                };
                 format!(
                     r#"{{"file":"{}","from":"{}",{to}"record_count":{},"sealed":{}}}"#,
-                    it.file,
-                    it.from,
-                    it.count(),
-                    it.sealed
+                    partition.file,
+                    partition.from,
+                    partition.count(),
+                    partition.sealed
                 )
             })
             .collect();
@@ -306,19 +311,19 @@ impl Memory {
     }
 
     fn index_json(&self) -> String {
-        let months = self.partitions.iter().any(|it| !it.period().contains('Q'));
+        let months = self.partitions.iter().any(|partition| !partition.period().contains('Q'));
         let granularity = if months { "month" } else { "quarter" };
         let partitions: Vec<String> = self
             .partitions
             .iter()
-            .map(|it| {
+            .map(|partition| {
                 format!(
                     r#"{{"period":"{}","file":"{}","record_count":{},"size":{},"sha256":"{}"}}"#,
-                    it.period(),
-                    it.file,
-                    it.count(),
-                    it.lines.len(),
-                    sha256(&it.lines)
+                    partition.period(),
+                    partition.file,
+                    partition.count(),
+                    partition.lines.len(),
+                    sha256(&partition.lines)
                 )
             })
             .collect();

@@ -290,7 +290,8 @@ fn listed() -> Vec<Vector> {
             Alf::with_soul()
                 .file("raw/openclaw/USER.md", "x")
                 .listed_after(|entries| {
-                    for entry in entries.iter_mut().filter(|it| it.path.ends_with("USER.md")) {
+                    for entry in entries.iter_mut().filter(|entry| entry.path.ends_with("USER.md"))
+                    {
                         entry.source_path = Some("SOUL.md".to_owned());
                     }
                 })

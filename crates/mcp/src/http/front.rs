@@ -133,7 +133,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         }
         // Before it begins, so that one too many does not take the place of another.
         let stream = lasts(&parts).then(|| {
-            let session = parts.headers.get(&SESSION_ID).and_then(|it| it.to_str().ok());
+            let session = parts.headers.get(&SESSION_ID).and_then(|header| header.to_str().ok());
             self.streams.begin(session).ok_or(Refused::TooMany(STREAMS_AGAIN))
         });
         let stream = stream.transpose()?;
@@ -164,7 +164,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             return page.then_some(Admitted::Preflight).ok_or(Refused::Origin);
         }
         let shown = self.door.shown(&request.headers)?;
-        let session = request.headers.get(&SESSION_ID).and_then(|it| it.to_str().ok());
+        let session = request.headers.get(&SESSION_ID).and_then(|header| header.to_str().ok());
         let is_vouched_for =
             guest.knows_token() || session.is_some_and(|id| self.sessions.vouches(id));
         let now = Instant::now();
@@ -248,12 +248,12 @@ async fn read(mut body: Incoming, announced: usize, most: usize) -> Result<Bytes
 /// what the body does.
 fn lasts(request: &Parts) -> bool {
     let method = request.headers.get(&METHOD);
-    request.method == Method::GET || method.is_some_and(|it| it == "subscriptions/listen")
+    request.method == Method::GET || method.is_some_and(|method| method == "subscriptions/listen")
 }
 
 fn is_stream(answer: &Answer) -> bool {
     let media_type = answer.headers().get(header::CONTENT_TYPE);
-    media_type.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"))
+    media_type.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
 /// Counts a stream as open until its last part is sent, or nobody wants it any more.

@@ -128,10 +128,11 @@ mod tests {
         let guesses = Guesses::default();
         let now = Instant::now();
         let neighbour = |number: u128| IpAddr::V6(Ipv6Addr::from_bits((0xfd << 120) | number));
-        let looked_at = (0..100).filter(|it| guesses.begin(neighbour(*it), now).is_ok()).count();
+        let looked_at =
+            (0..100).filter(|value| guesses.begin(neighbour(*value), now).is_ok()).count();
         assert_eq!(looked_at, MOST);
         let far = |number: u128| neighbour(number << 64);
-        let looked_at = (0..5000).filter(|it| guesses.begin(far(*it), now).is_ok()).count();
+        let looked_at = (0..5000).filter(|value| guesses.begin(far(*value), now).is_ok()).count();
         assert!(looked_at < ADDRESSES + MOST, "{looked_at}");
         assert!(guesses.locked().len() <= ADDRESSES + 1);
     }

@@ -60,7 +60,9 @@ impl Drop for Waiting {
 
 fn is_answer(event: &ServerSseMessage) -> bool {
     let message = event.message.as_deref();
-    message.is_some_and(|it| matches!(it, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)))
+    message.is_some_and(|message| {
+        matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_))
+    })
 }
 
 type Failure = <LocalSessionManager as SessionManager>::Error;

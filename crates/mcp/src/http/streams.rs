@@ -34,7 +34,8 @@ impl Streams {
     /// Counts a stream, perhaps of a session; none where there are enough.
     pub(super) fn begin(&self, session: Option<&str>) -> Option<Stream> {
         let mut open = locked(&self.open);
-        let of_session = session.map_or(0, |it| open.by_session.get(it).copied().unwrap_or(0));
+        let of_session =
+            session.map_or(0, |session| open.by_session.get(session).copied().unwrap_or(0));
         if open.all >= self.most || of_session >= self.most_of_session {
             return None;
         }

@@ -37,21 +37,25 @@ pub(super) fn tools(allow_write: bool) -> Vec<Tool> {
             let path = name_from_shown(&reading.path);
             get(desk, &Reading { path, ..reading })
         }),
-        Tool::new::<Remembering, Quoted<Remembered>>(REMEMBER, Effect::Adds, |desk, it| {
-            let supersedes = it.supersedes.as_deref().map(name_from_shown);
-            let mut remembered = desk.remember(&Remembering { supersedes, ..it })?;
-            let text = remembered_text(&remembered, &desk.delimiter()?);
-            for duplicate in &mut remembered.duplicates {
-                duplicate.text = barred(&duplicate.text);
-            }
-            Answer::with_data(
-                text,
-                &match remembered.duplicates.is_empty() {
-                    true => Quoted::nothing(remembered),
-                    false => Quoted::new(remembered),
-                },
-            )
-        }),
+        Tool::new::<Remembering, Quoted<Remembered>>(
+            REMEMBER,
+            Effect::Adds,
+            |desk, remembering| {
+                let supersedes = remembering.supersedes.as_deref().map(name_from_shown);
+                let mut remembered = desk.remember(&Remembering { supersedes, ..remembering })?;
+                let text = remembered_text(&remembered, &desk.delimiter()?);
+                for duplicate in &mut remembered.duplicates {
+                    duplicate.text = barred(&duplicate.text);
+                }
+                Answer::with_data(
+                    text,
+                    &match remembered.duplicates.is_empty() {
+                        true => Quoted::nothing(remembered),
+                        false => Quoted::new(remembered),
+                    },
+                )
+            },
+        ),
         Tool::new::<Forgetting, Quoted<Forgotten>>(FORGET, Effect::Removes, forget),
         Tool::new::<ContextAsked, Examined<ContextText>>(CONTEXT, Effect::Reads, |desk, asked| {
             let mut context = desk.context(&asked)?;
@@ -214,7 +218,10 @@ fn remembered_text(remembered: &Remembered, delimiter: &str) -> String {
         }
     };
     if !remembered.duplicates.is_empty() {
-        let said = remembered.duplicates.iter().map(|it| (shown_name(&it.id), it.text.as_str()));
+        let said = remembered
+            .duplicates
+            .iter()
+            .map(|duplicate| (shown_name(&duplicate.id), duplicate.text.as_str()));
         text.push_str(&framed(said, delimiter));
     }
     text.push_str(&notes(&remembered.warnings));
@@ -229,9 +236,9 @@ fn forgotten_text(forgotten: &Forgotten, delimiter: &str) -> String {
         (false, _) => format!("Forgot {count}:\n"),
     };
     if count > 0 {
-        let gone = forgotten.entries.iter().map(|it| {
-            let (id, path) = (shown_name(&it.id), shown_name(&it.path));
-            (format!("{id} in {path}"), it.text.as_str())
+        let gone = forgotten.entries.iter().map(|entry| {
+            let (id, path) = (shown_name(&entry.id), shown_name(&entry.path));
+            (format!("{id} in {path}"), entry.text.as_str())
         });
         text.push_str(&framed(gone, delimiter));
     }
@@ -245,7 +252,7 @@ fn forgotten_text(forgotten: &Forgotten, delimiter: &str) -> String {
             (false, false) => "It cannot be undone, but it is not proved to be gone.\n",
         });
     }
-    for holder in forgotten.holders.iter().filter(|it| it.kind != "journal") {
+    for holder in forgotten.holders.iter().filter(|holder| holder.kind != "journal") {
         let (place, clear) = (name_line(&holder.place), name_line(&holder.clear_with));
         text.push_str(&format!("Still in {place}; to clear it: {clear}\n"));
     }

@@ -31,7 +31,7 @@ fn a_hostile_page_reads_nothing_and_changes_nothing() {
     }
     let asked: Vec<String> = unprotected.asked.try_iter().collect();
     for host in ["127.0.0.1", "localhost", EVIL] {
-        let of_host = asked.iter().filter(|it| it.starts_with(host)).count();
+        let of_host = asked.iter().filter(|value| value.starts_with(host)).count();
         assert!(of_host >= 4, "{host} {asked:?}");
     }
 

@@ -130,13 +130,31 @@ fn a_call_that_has_begun_is_done_though_the_server_is_to_end() {
 }
 
 #[test]
+fn a_panic_ends_its_own_call_and_nothing_else() {
+    let mut server = Server::start();
+    let session = server.session();
+    let body = SEARCH.replace("memory_search", "memory_remember");
+    let body = body.replace(r#""query":"canary""#, r#""text":"panic""#);
+    let ask = server.search().set("Mcp-Name", "memory_remember").body(&body);
+    // More than can be under way at once, so that every panic has to give its place back.
+    for _ in 0..10 {
+        let reply = ask.send();
+        assert_eq!(reply.status, 200, "{reply:?}");
+        assert!(reply.body.contains("internal_error"), "{reply:?}");
+    }
+    assert_eq!(server.search().send().status, 200);
+    assert_eq!(server.ping(&session).send().status, 200);
+    server.stop();
+}
+
+#[test]
 fn more_than_twice_the_rate_at_once_waits_and_is_answered() {
     let server = Server::with_rate(50);
     let session = server.session();
     let asks: Vec<_> = (0..200).map(|_| server.search()).collect();
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         let asked: Vec<_> = asks.iter().map(|ask| scope.spawn(|| ask.send().status)).collect();
-        asked.into_iter().map(|it| it.join().unwrap()).collect()
+        asked.into_iter().map(|value| value.join().unwrap()).collect()
     });
     assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
     assert_eq!(server.desk.asked(), 200);

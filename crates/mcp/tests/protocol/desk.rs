@@ -75,7 +75,7 @@ impl FakeDesk {
 
     /// Tells whoever watches.
     pub(crate) fn change(&self, paths: &[&str], list: bool) {
-        let paths = paths.iter().map(|&it| it.to_owned()).collect();
+        let paths = paths.iter().map(|&path| path.to_owned()).collect();
         let watches = self.watches.lock().expect("nobody panicked with it");
         let tell = watches.tell.as_ref().expect("somebody watches");
         tell(Changed { paths, list });
@@ -122,7 +122,7 @@ impl MemoryService for FakeDesk {
         let mut results = Vec::new();
         for (path, text) in &*self.documents.lock().expect("nobody panicked with it") {
             let low = text.to_lowercase();
-            let held = words.iter().filter(|it| low.contains(**it)).count();
+            let held = words.iter().filter(|word| low.contains(**word)).count();
             let is_day = words.is_empty() && question.since.as_deref() == Some("2026-03-01");
             if held > 0 || is_day {
                 results.push(FoundMemory {
@@ -155,16 +155,16 @@ impl MemoryService for FakeDesk {
         let from = reading.from.unwrap_or(1);
         let lines: Vec<_> = text.lines().skip(from as usize - 1).take(1).collect();
         let more = text.lines().count() > from as usize;
-        let line_chars = lines.iter().map(|it| it.len()).find(|it| *it > LONGEST_LINE);
+        let line_chars = lines.iter().map(|line| line.len()).find(|value| *value > LONGEST_LINE);
         Ok(ReadLines {
             status,
-            text: lines.iter().map(|it| &it[..it.len().min(LONGEST_LINE)]).collect(),
+            text: lines.iter().map(|line| &line[..line.len().min(LONGEST_LINE)]).collect(),
             path: reading.path.clone(),
             from,
             lines: lines.len() as u32,
             truncated: more,
             next_from: more.then_some(from + 1),
-            line_chars: line_chars.map(|it| it as u32),
+            line_chars: line_chars.map(|char| char as u32),
             total_lines: Some(text.lines().count() as u32),
         })
     }
@@ -191,9 +191,9 @@ impl MemoryService for FakeDesk {
     }
 
     fn forget(&self, forgetting: &Forgetting) -> Result<Forgotten, Refusal> {
-        let key = forgetting.key.as_ref().map(|it| format!("memory/{it}.md"));
+        let key = forgetting.key.as_ref().map(|key| format!("memory/{key}.md"));
         let id = forgetting.id.as_deref().or(forgetting.citation.as_deref());
-        let id = id.and_then(|it| it.split('#').next());
+        let id = id.and_then(|id| id.split('#').next());
         let path = key.or_else(|| id.map(str::to_owned)).expect("a key or an id");
         let mut documents = self.documents.lock().expect("nobody panicked with it");
         let Some(text) = documents.get(&path).cloned() else {

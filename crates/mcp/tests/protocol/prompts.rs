@@ -45,12 +45,12 @@ async fn what_to_store_is_asked_for_by_the_tools_that_are_there() {
             let mut client = Client::new(FakeDesk::new(), settings, BOTH[0]).await;
             let listed = client.request("tools/list", json!({})).await;
             let tools = listed["result"]["tools"].as_array().unwrap();
-            let is_there = |name: &str| tools.iter().any(|it| it["name"] == name);
+            let is_there = |name: &str| tools.iter().any(|tool| tool["name"] == name);
             let flush = client.request("prompts/get", json!({"name": "flush"})).await;
             let text = flush["result"]["messages"][0]["content"]["text"].as_str().unwrap();
             assert_eq!(text.contains(store) && text.contains(find), allow_write, "{text}");
             let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-            for name in words.filter(|it| it.starts_with("memory_")) {
+            for name in words.filter(|word| word.starts_with("memory_")) {
                 assert!(is_there(name), "{name} is not in the set: {text}");
             }
         }

@@ -14,7 +14,8 @@ async fn documents_are_listed_and_read_by_their_addresses() {
         let mut client = Client::new(FakeDesk::new(), settings, revision).await;
         let listed = client.request("resources/list", json!({})).await;
         let resources = listed["result"]["resources"].as_array().unwrap();
-        let uris: Vec<_> = resources.iter().map(|it| it["uri"].as_str().unwrap()).collect();
+        let uris: Vec<_> =
+            resources.iter().map(|resource| resource["uri"].as_str().unwrap()).collect();
         assert_eq!(
             uris,
             ["memory://MEMORY.md", "memory://memory/2026-03-01.md", "memory://memory/%E8%8C%B6.md"]
@@ -70,7 +71,7 @@ async fn many_documents_come_page_by_page() {
         let listed = client.request("resources/list", params).await;
         let page = listed["result"]["resources"].as_array().unwrap();
         sizes.push(page.len());
-        uris.extend(page.iter().map(|it| it["uri"].as_str().unwrap().to_owned()));
+        uris.extend(page.iter().map(|page| page["uri"].as_str().unwrap().to_owned()));
         let Some(cursor) = listed["result"].get("nextCursor") else { break };
         params = json!({ "cursor": cursor });
         // What comes before the cursor meanwhile moves nothing.

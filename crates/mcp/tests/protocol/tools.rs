@@ -22,7 +22,7 @@ fn names(tools: &Value) -> Vec<&str> {
         .as_array()
         .expect("a list")
         .iter()
-        .map(|it| it["name"].as_str().expect("a name"))
+        .map(|array| array["name"].as_str().expect("a name"))
         .collect()
 }
 
@@ -216,7 +216,7 @@ async fn names_show_what_they_hide_and_can_be_given_back() {
     assert_eq!(data["path"], name);
     let listed = client.request("resources/list", json!({})).await;
     let resources = listed["result"]["resources"].as_array().unwrap();
-    let odd = resources.iter().find(|it| it["name"] == name).unwrap();
+    let odd = resources.iter().find(|resource| resource["name"] == name).unwrap();
     let read = client.request("resources/read", json!({"uri": odd["uri"]})).await;
     assert!(read.to_string().contains("| plum jam"), "{read}");
     assert!(!read.to_string().contains(['\u{202e}', '\u{e0041}']), "{read}");
@@ -279,13 +279,14 @@ async fn every_answer_is_as_its_schema_says() {
         let mut client = Client::new(FakeDesk::new(), settings(set, true), Revision::Older).await;
         let tools = client.request("tools/list", json!({})).await["result"]["tools"].take();
         for (tool, given) in calls {
-            let at = names(&tools).iter().position(|it| *it == tool).unwrap();
+            let at = names(&tools).iter().position(|name| *name == tool).unwrap();
             let schema = &tools[at]["outputSchema"];
             let validator = jsonschema::validator_for(schema).unwrap();
             let result = client.call(tool, given.clone()).await;
             let data = &result["structuredContent"];
             assert!(data.is_object(), "{tool} {given}: {result}");
-            let problems: Vec<_> = validator.iter_errors(data).map(|it| it.to_string()).collect();
+            let problems: Vec<_> =
+                validator.iter_errors(data).map(|error| error.to_string()).collect();
             assert_eq!(problems, [""; 0], "{tool} {given}: {data}");
         }
     }

@@ -67,7 +67,8 @@ impl Search {
 
     pub(super) fn look(&mut self, entry: &EntrySummary) {
         let Some(days) = entry.age(self.today) else { return };
-        let is_unimportant = entry.importance.is_some_and(|it| it.tier() == Tier::Contextual);
+        let is_unimportant =
+            entry.importance.is_some_and(|importance| importance.tier() == Tier::Contextual);
         let text = entry.text.trim_start();
         let why = if is_unimportant && days > self.contextual_days {
             StaleReason::PastContext

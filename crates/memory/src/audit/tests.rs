@@ -63,7 +63,8 @@ fn secrets_are_found_in_a_memory_that_is_no_utf_8() {
     let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let latin: Vec<u8> = text.chars().map(|c| u8::try_from(c).unwrap()).collect();
     let (_folder, audit) = audited(&[("memory/a.md", &wide), ("memory/b.md", &latin)]);
-    let found: Vec<_> = audit.secrets.iter().map(|it| (&*it.path, it.line, it.kind)).collect();
+    let found: Vec<_> =
+        audit.secrets.iter().map(|secret| (&*secret.path, secret.line, secret.kind)).collect();
     assert_eq!(found, [("memory/a.md", 1, "password"), ("memory/b.md", 1, "password")]);
     assert_eq!(audit.unread.len(), 2);
 }
@@ -88,11 +89,11 @@ fn each_kind_of_finding_is_found_and_takes_from_the_score() {
     assert_eq!(audit.secrets.len(), 1, "{:?}", audit.secrets);
     assert_eq!((audit.secrets[0].path.as_str(), audit.secrets[0].line), ("memory/a.md", 1));
     assert_eq!(audit.unread, [Unread { path: "memory/b.md".into(), why: UnreadReason::NotText }]);
-    assert!(audit.suspicious.iter().all(|it| it.path == "memory/c.md"));
+    assert!(audit.suspicious.iter().all(|suspicious| suspicious.path == "memory/c.md"));
     assert!(!audit.suspicious.is_empty());
     assert_eq!(audit.contradictions.len(), 1);
     assert_eq!(audit.same.len(), 1);
-    let stale: Vec<_> = audit.stale.iter().map(|it| it.why.code()).collect();
+    let stale: Vec<_> = audit.stale.iter().map(|stale| stale.why.code()).collect();
     assert_eq!(stale, ["open_task", "past_soon", "past_context"]);
     assert_eq!(audit.ages.older, 5);
     let soul = &audit.oversized[0];

@@ -275,7 +275,7 @@ fn messages_that_nobody_wrote_by_hand_are_passed_over() {
 fn each_sentence_is_judged_by_itself() {
     let text = "Hello! I prefer tea to coffee. What about you? We decided on v1.2 of it.\nMy name is Ann B.";
     let (found, _) = captures(text, &CaptureSettings::default());
-    let found: Vec<_> = found.iter().map(|it| it.text.as_str()).collect();
+    let found: Vec<_> = found.iter().map(|found| found.text.as_str()).collect();
     let wanted = ["I prefer tea to coffee.", "We decided on v1.2 of it.", "My name is Ann B."];
     assert_eq!(found, wanted);
 }

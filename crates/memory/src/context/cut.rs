@@ -168,7 +168,7 @@ fn fitted(text: &str, name: &str, limit: usize, total: usize) -> Kept {
         head = 1;
     }
     let parts = [first(text, head).to_owned(), marked(head, tail), last(text, tail).to_owned()];
-    let parts: Vec<_> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+    let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let text = parts.join(if is_roomy { "\n" } else { "" });
     Kept { text: first(&text, limit).to_owned(), total, head: Some(head), tail }
 }

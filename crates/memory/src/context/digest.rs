@@ -67,7 +67,7 @@ pub(super) fn with_rules(text: &str, limit: usize, total: usize) -> Kept {
             ),
             last(text, tail).to_owned(),
         ];
-        let parts: Vec<_> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join("\n")
     };
     let mut result = written(head, tail, &digest);
@@ -162,18 +162,18 @@ fn is_rule(line: &str) -> bool {
 }
 
 fn has_sign(line: &str, signs: &[&str]) -> bool {
-    signs.iter().any(|it| line.contains(it))
+    signs.iter().any(|sign| line.contains(sign))
 }
 
 /// Says whether a line has one of these words, whatever their case.
 fn has_word(line: &str, words: &[&str]) -> bool {
     let line = line.to_ascii_lowercase();
     let is_word =
-        |byte: Option<&u8>| byte.is_some_and(|it| it.is_ascii_alphanumeric() || *it == b'_');
+        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     words.iter().any(|word| {
         let word = word.to_ascii_lowercase();
         line.match_indices(&word).any(|(at, _)| {
-            let before = at.checked_sub(1).and_then(|it| line.as_bytes().get(it));
+            let before = at.checked_sub(1).and_then(|difference| line.as_bytes().get(difference));
             !is_word(before) && !is_word(line.as_bytes().get(at + word.len()))
         })
     })

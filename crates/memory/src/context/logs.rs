@@ -73,9 +73,9 @@ fn of_day(site: &MarkdownStore, day: Date) -> Vec<String> {
     let prefix = format!("{day}-");
     for one in fs_err::read_dir(site.root().join("memory")).into_iter().flatten().flatten() {
         let Ok(name) = one.file_name().into_string() else { continue };
-        let is_file = one.file_type().is_ok_and(|it| it.is_file());
+        let is_file = one.file_type().is_ok_and(|kind| kind.is_file());
         if is_file && name.starts_with(&prefix) && name.ends_with(".md") {
-            let changed = one.metadata().and_then(|it| it.modified()).ok();
+            let changed = one.metadata().and_then(|metadata| metadata.modified()).ok();
             named.push((changed, name));
         }
     }

@@ -119,7 +119,8 @@ impl Place {
     fn leftovers(&self) -> Vec<String> {
         let names = |folder: &Path| {
             let listed = fs_err::read_dir(folder).into_iter().flatten();
-            let names = listed.map(|it| it.unwrap().file_name().to_string_lossy().into_owned());
+            let names =
+                listed.map(|listed| listed.unwrap().file_name().to_string_lossy().into_owned());
             names.collect::<Vec<_>>()
         };
         let state = self.kept.path().join("s");

@@ -31,7 +31,7 @@ impl Hygiene {
     ) -> Self {
         // A link would take the logs out of the workspace.
         let there = fs_err::symlink_metadata(site.root().join(ARCHIVE.trim_end_matches('/')));
-        let is_own_folder = there.map_or(true, |it| it.is_dir());
+        let is_own_folder = there.map_or(true, |value| value.is_dir());
         let archived = pages.iter().filter(|(path, _)| path.starts_with(ARCHIVE));
         Self {
             archived: Vec::new(),
@@ -48,7 +48,7 @@ impl Hygiene {
     /// Says where a file is to be.
     pub(super) fn place_of(&mut self, path: &str, kind: PageKind) -> Target {
         let folder = if kind == PageKind::Archived { ARCHIVE } else { "memory/" };
-        let name = path.strip_prefix(folder).filter(|it| !it.contains('/'));
+        let name = path.strip_prefix(folder).filter(|rest| !rest.contains('/'));
         let Some(name) = name.filter(|_| self.is_on) else { return Target::Stays };
         let Some(age) = dated(name).and_then(|day| days_between(day, self.today)) else {
             return Target::Stays;
@@ -89,7 +89,7 @@ fn dated(name: &str) -> Option<Date> {
     let day = stem.get(..10)?.parse().ok()?;
     let rest = stem.get(10..)?;
     let time = rest.strip_prefix('-').unwrap_or_default();
-    let is_time = time.len() == 4 && time.bytes().all(|it| it.is_ascii_digit());
+    let is_time = time.len() == 4 && time.bytes().all(|byte| byte.is_ascii_digit());
     (rest.is_empty() || rest.starts_with('_') || is_time).then_some(day)
 }
 

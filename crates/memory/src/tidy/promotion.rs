@@ -33,12 +33,12 @@ pub(super) fn promotions(
     counts: &HashMap<String, RecallCount>,
     settings: &TidySettings,
 ) -> Vec<Promotion> {
-    let is_curated = |it: &&EntrySummary| it.kind == PageKind::Curated;
+    let is_curated = |summary: &&EntrySummary| summary.kind == PageKind::Curated;
     let mut seen: HashSet<&str> =
-        entries.iter().filter(is_curated).map(|it| it.mark.as_str()).collect();
+        entries.iter().filter(is_curated).map(|entry| entry.mark.as_str()).collect();
     let mut found = Vec::new();
     for entry in entries {
-        let times = counts.get(&entry.mark).map_or(0, |it| it.times);
+        let times = counts.get(&entry.mark).map_or(0, |count| count.times);
         let is_often = times > 0 && times >= settings.promote_recalls;
         if is_often && seen.insert(&entry.mark) {
             let is_foreign = matches!(entry.origin, Some(Origin::Web | Origin::Tool));
@@ -46,7 +46,7 @@ pub(super) fn promotions(
             found.push(Promotion { entry: entry.clone(), times, is_doubtful });
         }
     }
-    found.sort_by_key(|it| std::cmp::Reverse(it.times));
+    found.sort_by_key(|found| std::cmp::Reverse(found.times));
     found
 }
 
@@ -56,10 +56,15 @@ impl TidyPlan {
     #[must_use]
     pub fn chosen(&self, ids: Option<&[String]>) -> (Vec<&Promotion>, Vec<String>) {
         let Some(ids) = ids else {
-            return (self.promotions.iter().filter(|it| !it.is_doubtful).collect(), Vec::new());
+            return (
+                self.promotions.iter().filter(|promotion| !promotion.is_doubtful).collect(),
+                Vec::new(),
+            );
         };
         let named = |id: &String| {
-            self.promotions.iter().find(|it| it.entry.id == *id || it.entry.mark == *id)
+            self.promotions
+                .iter()
+                .find(|promotion| promotion.entry.id == *id || promotion.entry.mark == *id)
         };
         let unknown = ids.iter().filter(|id| named(id).is_none()).cloned().collect();
         (ids.iter().filter_map(named).collect(), unknown)
@@ -81,9 +86,9 @@ pub fn plan_promotion(
     let path = site.curated().to_owned();
     let there = reading::read(site, &path).ok()?;
     let mut text =
-        there.as_ref().map_or_else(|| site.head(PageKind::Curated), |it| it.text.clone());
+        there.as_ref().map_or_else(|| site.head(PageKind::Curated), |value| value.text.clone());
     let heading = format!("Promoted {today}");
-    let last_heading = units(&text).last().and_then(|it| it.heading.clone());
+    let last_heading = units(&text).last().and_then(|unit| unit.heading.clone());
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
@@ -109,10 +114,10 @@ pub fn plan_promotion(
 /// Returns an entry as it will stand in `MEMORY.md`: its whole text, with where it comes from.
 fn written(site: &MarkdownStore, entry: &EntrySummary, clock: &dyn Clock) -> Option<Given> {
     let file = reading::read(site, &entry.path).ok()??;
-    let unit = units(&file.text).into_iter().find(|it| it.lines == entry.lines)?;
+    let unit = units(&file.text).into_iter().find(|unit| unit.lines == entry.lines)?;
     let origin = entry.origin.unwrap_or(Origin::Agent);
     let mut stamp = ProvenanceStamp::new(clock.fresh_id(), origin, Moment::from(clock.now()));
     stamp.source = Some(format!("{}#L{}", entry.path, entry.lines.0));
-    let label = unit.label.map(|it| Label { name: it.name, importance: it.importance });
+    let label = unit.label.map(|label| Label { name: label.name, importance: label.importance });
     Some(Given { text: unit.content, key: unit.key, label, tags: Vec::new(), stamp })
 }

@@ -76,7 +76,7 @@ fn entries_are_moved_from_logs_by_their_importance_and_can_be_brought_back() {
     ];
     let workspace = Workspace::new(MarkdownLayout::PLAIN, &files);
     let plan = workspace.plan();
-    let texts: Vec<_> = plan.expired.iter().map(|it| it.entry.lines.0).collect();
+    let texts: Vec<_> = plan.expired.iter().map(|expired| expired.entry.lines.0).collect();
     assert_eq!(texts, [4, 5, 3, 2]);
     assert!(plan.archived.is_empty(), "only ZeroClaw puts logs away");
     workspace.apply(&plan.change().unwrap());
@@ -177,9 +177,10 @@ fn what_is_said_twice_or_otherwise_is_told() {
     let plan = workspace.plan();
     assert_eq!(plan.same.len(), 1);
     assert_eq!(plan.same[0].len(), 2);
-    let near: Vec<_> = plan.near.iter().map(|(_, it, _)| it.path.as_str()).collect();
+    let near: Vec<_> = plan.near.iter().map(|(_, near, _)| near.path.as_str()).collect();
     assert_eq!(near, ["memory/notes.md"], "{:?}", plan.near);
-    let keys: Vec<_> = plan.contradictions.iter().map(|it| it.key.as_str()).collect();
+    let keys: Vec<_> =
+        plan.contradictions.iter().map(|contradiction| contradiction.key.as_str()).collect();
     assert_eq!(keys, ["db"], "superseded tea and forms that are filled in are no contradictions");
     assert_eq!(plan.contradictions[0].newer.text, "Postgres it is");
     assert!(plan.change().is_none(), "it is only told");
@@ -205,7 +206,10 @@ fn what_was_recalled_often_is_proposed_and_promoted_only_on_command() {
     let plan = workspace.plan();
     assert!(plan.change().is_none());
     let (chosen, _) = plan.chosen(None);
-    assert_eq!(chosen.iter().map(|it| it.entry.text.as_str()).collect::<Vec<_>>(), ["8443"]);
+    assert_eq!(
+        chosen.iter().map(|chosen| chosen.entry.text.as_str()).collect::<Vec<_>>(),
+        ["8443"]
+    );
     let (named, unknown) = plan.chosen(Some(&[mark_of("8443"), "nope".to_owned()]));
     assert_eq!((named.len(), unknown), (1, vec!["nope".to_owned()]));
     workspace.apply(&plan_promotion(&site, &chosen, TODAY, &Still).unwrap());

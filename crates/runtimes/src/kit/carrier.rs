@@ -450,9 +450,9 @@ pub(crate) fn is_unchanged<'r, 'f>(
     let named: HashMap<&str, (u64, &str)> = earlier
         .attachments
         .iter()
-        .flat_map(|it| &it.attachments)
-        .filter(|it| it.archive_path.0.is_none())
-        .map(|it| (it.source_path.as_str(), (it.size_bytes, it.hash.value.as_str())))
+        .flat_map(|attachment| &attachment.attachments)
+        .filter(|value| value.archive_path.0.is_none())
+        .map(|value| (value.source_path.as_str(), (value.size_bytes, value.hash.value.as_str())))
         .collect();
     let same_made = |made: &Made| {
         let (size, sha256) = (made.bytes.len() as u64, sha256_hex(&made.bytes));

@@ -136,7 +136,7 @@ impl Check {
     /// Whether nothing stands in the way.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.issues.iter().all(|it| it.severity != Severity::Error)
+        self.issues.iter().all(|issue| issue.severity != Severity::Error)
     }
 
     /// Notes an issue.
@@ -192,7 +192,7 @@ impl Check {
         let places: Vec<String> = survey
             .secrets
             .iter()
-            .map(|it| format!("{} line {} ({})", it.path, it.line, it.kind))
+            .map(|secret| format!("{} line {} ({})", secret.path, secret.line, secret.kind))
             .collect();
         let threshold = DEFAULT_ARTIFACT_LIMIT;
         let notes = [
@@ -274,7 +274,8 @@ pub(crate) fn begin(
         return (check, Survey::default());
     }
     let survey = survey(workspace, memory, kind).unwrap_or_else(|error| {
-        let is_ignore_file = error.get_ref().is_some_and(|it| it.is::<IgnoreFileError>());
+        let is_ignore_file =
+            error.get_ref().is_some_and(|reference| reference.is::<IgnoreFileError>());
         if is_ignore_file {
             check.note(
                 Severity::Error,
@@ -464,7 +465,7 @@ pub(crate) fn is_writable(folder: &Path) -> bool {
 /// Whether a folder may be written to.
 #[cfg(not(unix))]
 pub(crate) fn is_writable(folder: &Path) -> bool {
-    fs_err::metadata(folder).is_ok_and(|it| !it.permissions().readonly())
+    fs_err::metadata(folder).is_ok_and(|metadata| !metadata.permissions().readonly())
 }
 
 /// So many secrets, files or links a message of a check names; the rest it counts.
@@ -545,7 +546,7 @@ mod tests {
             _ => Surveyed::Other,
         };
         let survey = survey(&root, "memory", &kind).unwrap();
-        let files: Vec<String> = survey.files.iter().map(|it| lossy(&it.path)).collect();
+        let files: Vec<String> = survey.files.iter().map(|file| lossy(&file.path)).collect();
         let wanted = [".alfignore", "SOUL.md", "large.bin", "memory/deep/bad.md", "memory/pic.png"];
         assert_eq!(files, wanted);
         assert_eq!(survey.not_scanned, ["large.bin"]);
@@ -553,7 +554,7 @@ mod tests {
         assert_eq!(survey.special, ["socket"]);
         assert_eq!(survey.not_utf8, ["memory/deep/bad.md"]);
         assert_eq!(survey.unreadable, [""; 0]);
-        assert!(survey.files.iter().all(|it| it.mtime.is_some()));
+        assert!(survey.files.iter().all(|file| file.mtime.is_some()));
     }
 
     #[test]
@@ -566,7 +567,8 @@ mod tests {
         let picture = [b"\x89PNG\r\n\x1a\n\0\0", key.as_bytes(), b"\0"].concat();
         fs_err::write(folder.path().join("pic.png"), picture).unwrap();
         let survey = survey(folder.path(), "memory", &|_| Surveyed::Other).unwrap();
-        let found: Vec<_> = survey.secrets.iter().map(|it| (&*it.path, it.line, it.kind)).collect();
+        let found: Vec<_> =
+            survey.secrets.iter().map(|secret| (&*secret.path, secret.line, secret.kind)).collect();
         assert_eq!(found, [("notes.txt", 2, "github_token"), ("pic.png", 3, "github_token")]);
     }
 }

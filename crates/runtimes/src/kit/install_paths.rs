@@ -43,7 +43,7 @@ pub(crate) fn each_workspace_once(agents: Vec<FoundAgent>) -> Vec<FoundAgent> {
             result.push(agent);
             continue;
         };
-        let of = agent.install.as_ref().map(|it| format!(" of {}", it.display()));
+        let of = agent.install.as_ref().map(|install| format!(" of {}", install.display()));
         let (alias, of) = (agent.alias, of.unwrap_or_default());
         let message = format!("the agent {alias}{of} has the same workspace and is not listed");
         first.oddities.push(Oddity { code: "workspace_shared", message });
@@ -55,7 +55,7 @@ pub(crate) fn each_workspace_once(agents: Vec<FoundAgent>) -> Vec<FoundAgent> {
 pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs_err::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> =
-        entries.flatten().filter_map(|it| it.file_name().into_string().ok()).collect();
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     names
 }
@@ -92,5 +92,5 @@ pub(crate) fn written_at(database: &Path) -> Option<Moment> {
     let files = [database.to_owned(), PathBuf::from(log)];
     let times = files.iter().filter_map(|path| fs_err::metadata(path).ok()?.modified().ok());
     let newest: Option<SystemTime> = times.max();
-    newest.and_then(|it| Timestamp::try_from(it).ok()).and_then(times::moment)
+    newest.and_then(|newest| Timestamp::try_from(newest).ok()).and_then(times::moment)
 }

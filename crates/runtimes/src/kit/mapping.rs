@@ -138,23 +138,29 @@ pub struct Field {
 /// The fields of a record that mean something to whoever remembers it. What says where a record
 /// came from is not among them: it always rides in the sidecar.
 pub const FIELDS: &[Field] = &[
-    Field { name: "created_at", value: |it| Some(it.temporal.created_at.instant().to_string()) },
-    Field { name: "observed_at", value: |it| moment(it.temporal.observed_at.as_ref()) },
-    Field { name: "valid_from", value: |it| moment(it.temporal.valid_from.as_ref()) },
-    Field { name: "valid_until", value: |it| moment(it.temporal.valid_until.as_ref()) },
-    Field { name: "status", value: |it| Some(it.status.as_str().to_owned()) },
-    Field { name: "memory_type", value: |it| Some(it.memory_type.as_str().to_owned()) },
+    Field {
+        name: "created_at",
+        value: |record| Some(record.temporal.created_at.instant().to_string()),
+    },
+    Field { name: "observed_at", value: |record| moment(record.temporal.observed_at.as_ref()) },
+    Field { name: "valid_from", value: |record| moment(record.temporal.valid_from.as_ref()) },
+    Field { name: "valid_until", value: |record| moment(record.temporal.valid_until.as_ref()) },
+    Field { name: "status", value: |record| Some(record.status.as_str().to_owned()) },
+    Field { name: "memory_type", value: |record| Some(record.memory_type.as_str().to_owned()) },
     Field { name: "category", value: category },
-    Field { name: "confidence", value: |it| it.confidence.map(|it| it.to_string()) },
+    Field {
+        name: "confidence",
+        value: |record| record.confidence.map(|confidence| confidence.to_string()),
+    },
     Field { name: "tags", value: tags },
-    Field { name: "entities", value: |it| list(&it.entities) },
-    Field { name: "related_records", value: |it| list(&it.related_records) },
+    Field { name: "entities", value: |record| list(&record.entities) },
+    Field { name: "related_records", value: |record| list(&record.related_records) },
     Field { name: "embeddings", value: vectors },
 ];
 
 /// The same moment is the same, whatever its offset.
 fn moment(it: Option<&anemone_format::Moment>) -> Option<String> {
-    it.map(|it| it.instant().to_string())
+    it.map(|record| record.instant().to_string())
 }
 
 fn list<T: serde::Serialize>(list: &[T]) -> Option<String> {
@@ -164,7 +170,8 @@ fn list<T: serde::Serialize>(list: &[T]) -> Option<String> {
 
 /// What made a vector is the install's knowledge; the numbers are the record's.
 fn vectors(record: &Record) -> Option<String> {
-    let vectors: Vec<&[f32]> = record.embeddings.iter().map(|it| &it.vector[..]).collect();
+    let vectors: Vec<&[f32]> =
+        record.embeddings.iter().map(|embedding| &embedding.vector[..]).collect();
     list(&vectors)
 }
 
@@ -172,7 +179,7 @@ fn vectors(record: &Record) -> Option<String> {
 fn category(record: &Record) -> Option<String> {
     let shelf = record.namespace.as_str();
     let shelf = shelf.strip_prefix("custom:").unwrap_or(shelf);
-    record.category.clone().filter(|it| it != shelf)
+    record.category.clone().filter(|category| category != shelf)
 }
 
 /// Returns the labels of a record, without those that repeat the category, the shelf or the
@@ -266,9 +273,9 @@ impl Mapping {
     /// Returns what becomes of a part of a layer.
     #[must_use]
     pub fn row(&self, layer: &str, kind: &str) -> Option<&'static Row> {
-        let rows = || self.rows().filter(|it| it.layer == layer);
-        let exact = rows().find(|it| it.kind == kind && !MARKS.contains(&it.kind));
-        exact.or_else(|| rows().find(|it| fits(it.kind, kind)))
+        let rows = || self.rows().filter(|row| row.layer == layer);
+        let exact = rows().find(|row| row.kind == kind && !MARKS.contains(&row.kind));
+        exact.or_else(|| rows().find(|row| fits(row.kind, kind)))
     }
 
     /// Returns what becomes of a record.
@@ -281,7 +288,7 @@ impl Mapping {
             _ if foreign && record.content.trim().is_empty() => Some(BLANK),
             _ => None,
         };
-        let marked = mark.and_then(|mark| self.rows().find(|it| it.kind == mark));
+        let marked = mark.and_then(|mark| self.rows().find(|row| row.kind == mark));
         marked.or_else(|| self.row("memory", &record.namespace))
     }
 
@@ -309,10 +316,14 @@ impl Mapping {
     }
 
     fn without(&self, record: &Record, own: bool) -> Vec<&'static str> {
-        let has =
-            |name: &str| FIELDS.iter().any(|it| it.name == name && (it.value)(record).is_some());
-        let rules = self.fields.iter().filter(|it| it.own || !own);
-        rules.filter(|it| has(it.field) && !(it.held)(record)).map(|it| it.field).collect()
+        let has = |name: &str| {
+            FIELDS.iter().any(|field| field.name == name && (field.value)(record).is_some())
+        };
+        let rules = self.fields.iter().filter(|field| field.own || !own);
+        rules
+            .filter(|rule| has(rule.field) && !(rule.held)(record))
+            .map(|rule| rule.field)
+            .collect()
     }
 }
 
@@ -352,7 +363,7 @@ fn write_mapping(mapping: &Mapping, text: &mut String) {
             Becomes::Aside(reason) => format!("only in the sidecar: {reason}"),
             Becomes::Nowhere(reason) => format!("nothing: {reason}"),
         };
-        let is_only = mapping.rows().filter(|it| it.layer == row.layer).count() == 1;
+        let is_only = mapping.rows().filter(|record| record.layer == row.layer).count() == 1;
         let kind = match row.kind {
             "*" if is_only => "all".to_owned(),
             "*" => "anything else".to_owned(),
@@ -388,9 +399,9 @@ mod tests {
 
     #[test]
     fn every_field_has_a_rule_in_every_runtime_and_every_rule_a_field() {
-        let fields: Vec<&str> = FIELDS.iter().map(|it| it.name).collect();
+        let fields: Vec<&str> = FIELDS.iter().map(|field| field.name).collect();
         for mapping in RUNTIMES.iter().flat_map(|runtime| runtime.mappings) {
-            let rules: Vec<&str> = mapping.fields.iter().map(|it| it.field).collect();
+            let rules: Vec<&str> = mapping.fields.iter().map(|field| field.field).collect();
             assert_eq!(rules, fields, "{}", mapping.runtime);
         }
     }

@@ -48,10 +48,11 @@ impl NewInstall {
     /// Writes the note; returns the folders that were made for it, to be given to
     /// [`NewInstall::cancel`]. `None` if a run that was killed has written it.
     pub fn begin(&self) -> io::Result<Option<Vec<PathBuf>>> {
-        if Note::read(&self.folder).is_some_and(|it| it.agent_id == self.note.agent_id) {
+        if Note::read(&self.folder).is_some_and(|read| read.agent_id == self.note.agent_id) {
             return Ok(None);
         }
-        let missing = self.folder.ancestors().take_while(|it| !it.exists()).map(Path::to_owned);
+        let missing =
+            self.folder.ancestors().take_while(|ancestor| !ancestor.exists()).map(Path::to_owned);
         let made: Vec<PathBuf> = missing.collect();
         let written = fs_err::create_dir_all(&self.folder).and_then(|()| {
             let note = serde_json::to_vec(&self.note)?;

@@ -44,7 +44,7 @@ pub(crate) fn end_reading(
     let agent_id = told.agent.id;
     let mut not_requested = told.not_requested;
     not_requested.extend(some(NotRequestedKind::PrivateEntries, done.private_entries, 0));
-    not_requested.sort_unstable_by_key(|it| it.kind);
+    not_requested.sort_unstable_by_key(|requested| requested.kind);
     let mut manifest = Manifest::new(told.agent, done.newest.unwrap_or_else(times::epoch));
     manifest.runtime_hints = told.hints;
     manifest.reading = Some(told.info);
@@ -54,7 +54,7 @@ pub(crate) fn end_reading(
         identity: told.identity,
         principals: told.principals,
         credentials: told.credentials,
-        attachments: Some(attachments).filter(|it| !it.attachments.is_empty()),
+        attachments: Some(attachments).filter(|attachment| !attachment.attachments.is_empty()),
         records: done.records,
         files: done.files,
         sessions: told.sessions,
@@ -73,10 +73,13 @@ pub(crate) fn not_requested(
     credentials: Option<&Credentials>,
     settings: Option<&Path>,
 ) -> Vec<NotRequested> {
-    let credentials = credentials.map_or(&[][..], |it| &it.credentials);
-    let unsealed = credentials.iter().filter(|it| it.encrypted_payload == NOT_EXPORTED).count();
+    let credentials = credentials.map_or(&[][..], |credential| &credential.credentials);
+    let unsealed = credentials
+        .iter()
+        .filter(|credential| credential.encrypted_payload == NOT_EXPORTED)
+        .count();
     let settings = settings.and_then(|path| fs_err::metadata(path).ok());
-    let settings = settings.filter(std::fs::Metadata::is_file).map_or(0, |it| it.len());
+    let settings = settings.filter(std::fs::Metadata::is_file).map_or(0, |setting| setting.len());
     let transcripts = if options.sessions { Files::default() } else { transcripts };
     let all = [
         some(NotRequestedKind::Transcripts, transcripts.count, transcripts.bytes),
@@ -107,11 +110,13 @@ impl Files {
     /// travel.
     pub(crate) fn with_conversations(folders: &[PathBuf], workspace: &Path) -> Self {
         let mut files = Self::default();
-        for folder in folders.iter().filter(|it| !real(it).starts_with(workspace)) {
+        for folder in folders.iter().filter(|folder| !real(folder).starts_with(workspace)) {
             for name in names_in(folder) {
                 let holds_conversations = name.contains(".jsonl") || name.ends_with(".db");
                 let metadata = fs_err::symlink_metadata(folder.join(&name)).ok();
-                if let Some(metadata) = metadata.filter(|it| it.is_file() && holds_conversations) {
+                if let Some(metadata) =
+                    metadata.filter(|metadata| metadata.is_file() && holds_conversations)
+                {
                     files.add(metadata.len());
                 }
             }
@@ -208,7 +213,8 @@ impl OpenWorkspace {
     pub(crate) fn tell(&self, is_managed: fn(&[u8]) -> bool, carrier: &mut Carrier<'_>) {
         carrier.outcome.warnings.extend(self.walked.warnings.iter().cloned());
         carrier.outcome.left_out.extend(self.walked.left_out.iter().cloned());
-        for it in self.walked.left_out.iter().filter(|it| it.reason == LeftOutReason::Unreadable) {
+        for it in self.walked.left_out.iter().filter(|out| out.reason == LeftOutReason::Unreadable)
+        {
             let message = "cannot be read; nothing of it travels";
             carrier.outcome.warn("unreadable", it.path.as_bytes(), message);
         }
@@ -236,8 +242,8 @@ impl OpenWorkspace {
 /// Returns when the install was last configured: nothing says when a credential was made.
 pub(crate) fn configured_at(agent: &FoundAgent) -> Moment {
     let metadata = agent.config.as_ref().and_then(|path| fs_err::metadata(path).ok());
-    let time = metadata.and_then(|it| it.modified().ok());
-    let instant = time.and_then(|it| jiff::Timestamp::try_from(it).ok());
+    let time = metadata.and_then(|metadata| metadata.modified().ok());
+    let instant = time.and_then(|time| jiff::Timestamp::try_from(time).ok());
     instant.and_then(times::moment).unwrap_or_else(times::epoch)
 }
 
@@ -246,10 +252,10 @@ pub(crate) fn carry_credential_times(
     credentials: Option<&mut Credentials>,
     earlier: Option<&PreviousSnapshot>,
 ) {
-    let known = earlier.and_then(|it| it.credentials.as_ref());
+    let known = earlier.and_then(|earlier| earlier.credentials.as_ref());
     let (Some(credentials), Some(known)) = (credentials, known) else { return };
     for credential in &mut credentials.credentials {
-        if let Some(known) = known.credentials.iter().find(|it| it.id == credential.id) {
+        if let Some(known) = known.credentials.iter().find(|other| other.id == credential.id) {
             credential.created_at = known.created_at.clone();
         }
     }

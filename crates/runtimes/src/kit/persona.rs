@@ -91,7 +91,7 @@ impl Persona {
 /// Returns what a regular file says something of, by its path in the workspace.
 pub(crate) fn place_of(path: &[u8]) -> Option<PersonaPlace> {
     let path = std::str::from_utf8(path).ok()?;
-    if let Some(persona) = Persona::ALL.into_iter().find(|it| it.file() == path) {
+    if let Some(persona) = Persona::ALL.into_iter().find(|value| value.file() == path) {
         return Some(PersonaPlace::Agent(persona));
     }
     if path == "USER.md" {
@@ -103,7 +103,7 @@ pub(crate) fn place_of(path: &[u8]) -> Option<PersonaPlace> {
 
 /// Takes the identity that was known if this one says the same; else its version rises.
 pub(crate) fn versioned(identity: Identity, earlier: Option<&PreviousSnapshot>) -> Identity {
-    match earlier.and_then(|it| it.identity.as_ref()) {
+    match earlier.and_then(|earlier| earlier.identity.as_ref()) {
         Some(known) if identity::same_identity(known, &identity) => known.clone(),
         Some(known) => {
             Identity { id: known.id, version: known.version.saturating_add(1), ..identity }
@@ -216,9 +216,10 @@ impl Prose {
             self.others.iter().map(|(profile, text)| (profile.clone(), &**text)).collect();
         let mut principals =
             principals::principals(self.runtime, self.user.as_deref(), &others, agent, &at)?;
-        let known = earlier.and_then(|it| it.principals.as_ref());
+        let known = earlier.and_then(|earlier| earlier.principals.as_ref());
         for principal in &mut principals.principals {
-            let known = known.and_then(|it| it.principals.iter().find(|it| it.id == principal.id));
+            let known = known
+                .and_then(|value| value.principals.iter().find(|other| other.id == principal.id));
             let Some(known) = known else { continue };
             if principals::same_profile(&known.profile, &principal.profile) {
                 principal.profile = known.profile.clone();

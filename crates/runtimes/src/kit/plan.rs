@@ -308,7 +308,8 @@ impl Wanted {
     /// being written.
     fn is_odd_table(&self) -> bool {
         let table = StampTable::PATH.as_bytes();
-        let is_above = table.strip_prefix(&self.path[..]).is_some_and(|it| it.starts_with(b"/"));
+        let is_above =
+            table.strip_prefix(&self.path[..]).is_some_and(|rest| rest.starts_with(b"/"));
         match self.node {
             WantedNode::Folder => self.path == table,
             WantedNode::File { size, .. } => {
@@ -587,7 +588,7 @@ pub(crate) fn plan(
         planner.add(wanted)?;
     }
     let Planner { steps, mut conflicts, not_restored, aside, .. } = planner;
-    conflicts.sort_by_cached_key(|it| tree::key_of(&it.path));
+    conflicts.sort_by_cached_key(|conflict| tree::key_of(&conflict.path));
     conflicts.extend(others);
     warnings.extend(steps.iter().filter_map(|step| link_outside(step, &workspace)));
     Ok(Plan {
@@ -658,7 +659,7 @@ fn tidy(
         let slashes = wanted.path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         for (at, _) in slashes {
             let folder = &wanted.path[..at];
-            match sorted.get(&tree::key_of(folder)).map(|it| &it.node) {
+            match sorted.get(&tree::key_of(folder)).map(|sorted| &sorted.node) {
                 Some(WantedNode::Folder) => {}
                 Some(_) => return Err(unsafe_path(&wanted.path)),
                 None => {
@@ -927,7 +928,7 @@ impl Planner<'_> {
                 _ => format!(".imported-{number}"),
             };
             // Names have a longest length; what is cut off is the stem's.
-            let longest = endings.iter().map(|it| it.len()).max().unwrap_or(0);
+            let longest = endings.iter().map(|ending| ending.len()).max().unwrap_or(0);
             let room = 255_usize.saturating_sub(middle.len() + extension.len() + longest);
             let stem = &stem[..stem.len().min(room)];
             let beside = [&path[..start], stem, middle.as_bytes(), extension].concat();

@@ -25,7 +25,7 @@ pub(crate) fn note_artifacts(
     draft: &mut PlanBuilder,
 ) -> io::Result<()> {
     let Some(list) = source.attachments()? else { return Ok(()) };
-    for it in list.attachments.iter().filter(|it| it.archive_path.0.is_none()) {
+    for it in list.attachments.iter().filter(|attachment| attachment.archive_path.0.is_none()) {
         let mut reason =
             format!("only named: {} bytes, {} {}", it.size_bytes, it.hash.algorithm, it.hash.value);
         if let Some(place) = &it.remote_ref.0 {
@@ -44,7 +44,7 @@ pub(crate) fn note_capabilities(
     identity: &StructuredIdentity,
     draft: &mut PlanBuilder,
 ) {
-    let inner = identity.sub_agents.iter().flat_map(|it| &it.capabilities);
+    let inner = identity.sub_agents.iter().flat_map(|agent| &agent.capabilities);
     for capability in identity.capabilities.iter().chain(inner) {
         let portability = capability.portability.as_ref().map(Portability::effective);
         if portability != Some(&Portability::HostDependent) {
@@ -63,7 +63,7 @@ pub(crate) fn note_capabilities(
 /// Returns the first thing that a capability needs and the machine does not have.
 fn missing_requirement<'a>(machine: &Machine, capability: &'a Capability) -> Option<&'a str> {
     let needs = capability.host_requirements.as_deref().unwrap_or(&capability.name);
-    let mut needs = needs.split([',', ';', '\n']).map(str::trim).filter(|it| !it.is_empty());
+    let mut needs = needs.split([',', ';', '\n']).map(str::trim).filter(|value| !value.is_empty());
     needs.find(|need| {
         if need.starts_with('/') {
             return fs_err::symlink_metadata(need).is_err();
@@ -83,7 +83,8 @@ fn on_path(machine: &Machine, program: &str) -> bool {
 
 fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
-    fs_err::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    fs_err::metadata(path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// Counts the records that the carried files hold, and notes those that no file holds;
@@ -93,7 +94,7 @@ pub(crate) fn note_records(
     is_elsewhere: &dyn Fn(&RecordPlace<'_>) -> bool,
     draft: &mut PlanBuilder,
 ) -> io::Result<()> {
-    let files: HashSet<&[u8]> = draft.wanted.iter().map(|it| &it.path[..]).collect();
+    let files: HashSet<&[u8]> = draft.wanted.iter().map(|file| &file.path[..]).collect();
     let mut lost = Lost::default();
     let mut held = 0;
     source.each_record_place(&mut |place| {

@@ -242,19 +242,22 @@ impl Remembered {
                 runtime: record.source.runtime,
                 origin: record.source.origin,
                 origin_file: record.source.origin_file,
-                extraction_method: record.source.extraction_method.map(|it| it.as_str().to_owned()),
+                extraction_method: record
+                    .source
+                    .extraction_method
+                    .map(|method| method.as_str().to_owned()),
                 session_id: record.source.session_id,
                 trust,
             },
             temporal: TemporalLine {
                 created_at: record.temporal.created_at.as_str().to_owned(),
-                updated_at: record.temporal.updated_at.map(|it| it.as_str().to_owned()),
+                updated_at: record.temporal.updated_at.map(|updated| updated.as_str().to_owned()),
             },
             entities: record
                 .entities
                 .into_iter()
                 .take(1)
-                .map(|it| EntityLine { name: it.name })
+                .map(|entity| EntityLine { name: entity.name })
                 .collect(),
             raw_source_format: record.raw_source_format,
             content: record.content,
@@ -286,7 +289,7 @@ impl Remembered {
             content: line.content,
             memory_type: line.memory_type,
             namespace: line.namespace,
-            confidence: line.confidence.filter(|it| (0.0..=1.0).contains(it)),
+            confidence: line.confidence.filter(|confidence| (0.0..=1.0).contains(confidence)),
             session: line.source.session_id,
             runtime: line.source.runtime,
             file: line.source.origin_file,
@@ -317,7 +320,7 @@ fn origin(source: &SourceLine) -> Option<&'static str> {
         _ => {}
     }
     let method = source.extraction_method.as_deref()?;
-    let is = |it: ExtractionMethod| method == it.as_str();
+    let is = |value: ExtractionMethod| method == value.as_str();
     if is(ExtractionMethod::UserAuthored) {
         Some("owner")
     } else if is(ExtractionMethod::AgentWritten) || is(ExtractionMethod::LlmExtracted) {
@@ -363,22 +366,22 @@ fn is_private_piece(line: &Line) -> bool {
         #[serde(default)]
         private: bool,
     }
-    let raw = line.raw_source_format.as_ref().and_then(|it| it.parse::<Piece>().ok());
-    raw.is_some_and(|it| it.private)
+    let raw = line.raw_source_format.as_ref().and_then(|format| format.parse::<Piece>().ok());
+    raw.is_some_and(|raw| raw.private)
 }
 
 fn is_fact(line: &Line) -> bool {
-    let in_database = line.source.origin_file.as_deref().is_some_and(|it| it.ends_with(".db"));
+    let in_database = line.source.origin_file.as_deref().is_some_and(|file| file.ends_with(".db"));
     in_database && line.source.origin.as_deref() == Some("sqlite")
 }
 
 /// Returns where a thing is found, by what its runtime calls it.
 fn path_of(line: &Line, row: Option<&Row>, is_session: bool) -> String {
-    if let Some(row) = row.filter(|it| !it.key.is_empty()) {
+    if let Some(row) = row.filter(|row| !row.key.is_empty()) {
         return format!("memories/{}", part(&row.key));
     }
     let by_id = || format!("records/{}", part(&line.id));
-    let Some(file) = line.source.origin_file.as_deref().filter(|it| !it.is_empty()) else {
+    let Some(file) = line.source.origin_file.as_deref().filter(|file| !file.is_empty()) else {
         return by_id();
     };
     let file: Vec<String> = file.split('/').map(part).collect();
@@ -386,9 +389,9 @@ fn path_of(line: &Line, row: Option<&Row>, is_session: bool) -> String {
     if is_session || !is_fact(line) {
         return file;
     }
-    let entity = line.entities.first().map_or("", |it| &it.name);
-    let key = line.content.strip_prefix(entity).and_then(|it| it.strip_prefix(" — "));
-    match key.and_then(|it| it.split_once(": ")) {
+    let entity = line.entities.first().map_or("", |entity| &entity.name);
+    let key = line.content.strip_prefix(entity).and_then(|rest| rest.strip_prefix(" — "));
+    match key.and_then(|key| key.split_once(": ")) {
         Some((key, _)) => format!("{file}/{}/{}", part(entity), part(key)),
         None => format!("{file}/{}", part(&line.id)),
     }

@@ -52,10 +52,10 @@ impl StableCopies {
     ) -> Self {
         let mut steady = Self::default();
         let is_there = |path: &[u8]| {
-            let at = found.binary_search_by(|it| it.path.as_slice().cmp(path));
+            let at = found.binary_search_by(|found| found.path.as_slice().cmp(path));
             at.is_ok_and(|at| found[at].is_file() && found[at].size() > 0)
         };
-        for file in found.iter().filter(|it| it.is_file()) {
+        for file in found.iter().filter(|found| found.is_file()) {
             let beside = |suffix: &[u8]| [&file.path, suffix].concat();
             if !LOGS.iter().any(|log| is_there(&beside(log))) || !is_database(workspace, file) {
                 continue;

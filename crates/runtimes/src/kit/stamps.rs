@@ -66,24 +66,24 @@ pub(crate) fn note_stamps(record: &mut Record, table: &StampTable) {
     let Some(first) = stamps.first() else { return };
     let known: Option<String> =
         record.source.unknown.get("trust").and_then(|json| serde_json::from_str(json).ok());
-    let said = stamps.iter().filter_map(|it| Some(class(it.origin?)));
+    let said = stamps.iter().filter_map(|stamp| Some(class(stamp.origin?)));
     let classes: Vec<&str> = said.chain(known.as_deref()).collect();
-    let rank = |class: &str| LEAST_FIRST.iter().position(|it| *it == class);
+    let rank = |class: &str| LEAST_FIRST.iter().position(|first| *first == class);
     if let Some(class) = classes.into_iter().min_by_key(|class| rank(class).unwrap_or(usize::MAX)) {
         insert(record, "trust", class);
     }
-    let is_one = stamps.iter().all(|it| it.session == first.session);
+    let is_one = stamps.iter().all(|stamp| stamp.session == first.session);
     if is_one && record.source.session_id.is_none() {
         record.source.session_id.clone_from(&first.session);
     }
     let noted: Vec<_> = stamps
         .iter()
-        .map(|it| NotedStamp {
-            id: it.id.to_string(),
-            origin: it.origin.map(Origin::as_str),
-            at: it.at.as_ref().map(Moment::as_str),
-            session: it.session.as_deref(),
-            source: it.source.as_deref(),
+        .map(|stamp| NotedStamp {
+            id: stamp.id.to_string(),
+            origin: stamp.origin.map(Origin::as_str),
+            at: stamp.at.as_ref().map(Moment::as_str),
+            session: stamp.session.as_deref(),
+            source: stamp.source.as_deref(),
         })
         .collect();
     insert(record, "stamps", &noted);

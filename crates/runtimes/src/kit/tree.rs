@@ -257,7 +257,7 @@ fn make_parents(
     sync: &mut dyn FnMut(&Path) -> io::Result<()>,
 ) -> Result<Vec<PathBuf>, ApplyError> {
     let mut missing: Vec<PathBuf> =
-        parent.ancestors().take_while(|it| !it.exists()).map(Path::to_owned).collect();
+        parent.ancestors().take_while(|ancestor| !ancestor.exists()).map(Path::to_owned).collect();
     missing.reverse();
     for (index, folder) in missing.iter().enumerate() {
         let failed = |made: usize, source| {

@@ -49,8 +49,8 @@ impl WantedModel<'_> {
     #[must_use]
     pub fn fits(&self, vector: &[f32]) -> bool {
         vector.len() == self.dimensions
-            && vector.iter().all(|it| it.is_finite())
-            && vector.iter().any(|it| *it != 0.0)
+            && vector.iter().all(|vector| vector.is_finite())
+            && vector.iter().any(|vector| *vector != 0.0)
     }
 
     /// Returns the names under which a runtime may keep this model.
@@ -80,7 +80,8 @@ pub(crate) fn digest_in(hex: &str) -> Option<[u8; 32]> {
         return None;
     }
     for (byte, [high, low]) in digest.iter_mut().zip(pairs) {
-        let half = |it: u8| char::from(it).to_digit(16).and_then(|it| u8::try_from(it).ok());
+        let half =
+            |value: u8| char::from(value).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         *byte = half(*high)? << 4 | half(*low)?;
     }
     Some(digest)
@@ -120,10 +121,10 @@ pub fn vectors_in(
     take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
 ) {
     let Ok(line) = serde_json::from_slice::<Line>(line) else { return };
-    let own = |it: &EmbeddingLine| wanted.is_named(&it.model);
+    let own = |line: &EmbeddingLine| wanted.is_named(&line.model);
     let rules = crate::by_name(&line.source.runtime).map(|runtime| runtime.records);
     let is_of_content = rules.is_none_or(|rules| rules.vectors_are_of_text)
-        && line.embeddings.iter().filter(|it| own(it)).count() == 1;
+        && line.embeddings.iter().filter(|embedding| own(embedding)).count() == 1;
     for it in line.embeddings.into_iter().filter(own) {
         if !wanted.fits(&it.vector) {
             continue;

@@ -371,11 +371,11 @@ mod tests {
     }
 
     fn paths(walked: &Walked) -> Vec<String> {
-        walked.found.iter().map(|it| lossy(&it.path)).collect()
+        walked.found.iter().map(|found| lossy(&found.path)).collect()
     }
 
     fn left_out(walked: &Walked) -> Vec<(&str, &str, u64)> {
-        walked.left_out.iter().map(|it| (&*it.path, it.reason.as_str(), it.files)).collect()
+        walked.left_out.iter().map(|out| (&*out.path, out.reason.as_str(), out.files)).collect()
     }
 
     #[test]
@@ -415,7 +415,7 @@ mod tests {
         let walked = walk(root.path(), &[]);
         assert_eq!(left_out(&walked), [(".alf-origin-2/node_modules", "skipped", 1)]);
         let paths = paths(&walked);
-        assert!(kept.iter().all(|name| paths.iter().any(|it| it == name)), "{paths:?}");
+        assert!(kept.iter().all(|name| paths.iter().any(|path| path == name)), "{paths:?}");
     }
 
     #[test]
@@ -492,7 +492,7 @@ mod tests {
         symlink("nowhere", root.path().join("dangling")).unwrap();
         let walked = walk(root.path(), &[]);
         assert_eq!(paths(&walked), ["dangling", "file", "folder"]);
-        assert!(walked.found.iter().all(|it| matches!(it.kind, FoundKind::Symlink(_))));
+        assert!(walked.found.iter().all(|found| matches!(found.kind, FoundKind::Symlink(_))));
         let workspace = Workspace::open(root.path()).unwrap();
         assert!(workspace.file(b"file").is_err());
         assert!(workspace.file(b"folder/secret.md").is_err());
@@ -519,7 +519,7 @@ mod tests {
         }
         deep.create("end.md", b"x", None).unwrap();
         let walked = walk(root.path(), &[]);
-        let reasons: Vec<_> = walked.left_out.iter().map(|it| it.reason).collect();
+        let reasons: Vec<_> = walked.left_out.iter().map(|out| out.reason).collect();
         assert_eq!(reasons, [LeftOutReason::TooDeep, LeftOutReason::Special]);
         assert_eq!(walked.left_out[0].files, 1);
     }

@@ -41,7 +41,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     for oddity in &agent.oddities {
         note_oddity(oddity, &mut check);
     }
-    check.issues.sort_by_key(|it| it.severity);
+    check.issues.sort_by_key(|issue| issue.severity);
     check
 }
 
@@ -56,7 +56,7 @@ fn surveyed(found: &Found) -> Surveyed {
 /// Finds secrets in facts, which an export looks for row by row.
 fn secrets_in_facts(machine: &Machine, workspace: &Path, survey: &Survey) -> Vec<SecretFinding> {
     let mut found: Vec<SecretFinding> = Vec::new();
-    let are_there = survey.files.iter().any(|it| it.path == FACTS.as_bytes());
+    let are_there = survey.files.iter().any(|file| file.path == FACTS.as_bytes());
     let database = are_there.then(|| Database::open(machine, &workspace.join(FACTS)));
     let Some(Ok(database)) = database else { return found };
     let mut line = 0;
@@ -84,14 +84,15 @@ fn config_state(machine: &Machine, agent: &FoundAgent) -> ConfigState {
         None => config_in_use(machine),
     };
     let Some(config) = config else { return ConfigState::default() };
-    let own = config.agent(&agent.alias).and_then(|it| it.workspace.clone());
+    let own = config.agent(&agent.alias).and_then(|agent| agent.workspace.clone());
     ConfigState { workspace: own.or(config.workspace), path: Some(config.path) }
 }
 
 fn resources(workspace: &Path, survey: &Survey) -> Resources {
-    let is_file = |name: &str| survey.files.iter().any(|it| it.path == name.as_bytes());
+    let is_file = |name: &str| survey.files.iter().any(|file| file.path == name.as_bytes());
     let has = |name: &str| is_file(name) || is_inside(workspace, name);
-    let memory_dir = fs_err::symlink_metadata(workspace.join("memory")).is_ok_and(|it| it.is_dir());
+    let memory_dir =
+        fs_err::symlink_metadata(workspace.join("memory")).is_ok_and(|metadata| metadata.is_dir());
     Resources {
         soul_md: has("SOUL.md"),
         identity_md: has("IDENTITY.md"),
@@ -107,9 +108,9 @@ fn resources(workspace: &Path, survey: &Survey) -> Resources {
 }
 
 fn daily_logs(survey: &Survey) -> DailyLogs {
-    let logs = survey.files.iter().filter_map(|it| {
-        let Place::Memory(MemoryKind::Daily(name)) = place_of(&it.path) else { return None };
-        let path = lossy(it.path.strip_prefix(b"memory/")?);
+    let logs = survey.files.iter().filter_map(|other| {
+        let Place::Memory(MemoryKind::Daily(name)) = place_of(&other.path) else { return None };
+        let path = lossy(other.path.strip_prefix(b"memory/")?);
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         // Reports of the runtime's own have dates in their names too.
         let own = folder.split('/').any(|part| part.starts_with('.') || part == "dreaming");
@@ -122,7 +123,8 @@ fn daily_logs(survey: &Survey) -> DailyLogs {
 }
 
 fn project_files(survey: &Survey) -> u64 {
-    let is_project = |it: &&Found| matches!(place_of(&it.path), Place::Memory(MemoryKind::Project));
+    let is_project =
+        |file: &&Found| matches!(place_of(&file.path), Place::Memory(MemoryKind::Project));
     survey.files.iter().filter(is_project).count() as u64
 }
 
@@ -132,9 +134,10 @@ fn is_indexed(found: &&Found) -> bool {
 }
 
 fn index_state(machine: &Machine, agent: &FoundAgent, survey: &Survey) -> IndexState {
-    let times = survey.files.iter().filter(is_indexed).filter_map(|it| it.mtime.as_ref());
-    let newest_memory = times.max_by_key(|it| it.instant()).cloned();
-    let Some(database) = agent.database.as_ref().filter(|it| holds_index(machine, agent, it))
+    let times = survey.files.iter().filter(is_indexed).filter_map(|file| file.mtime.as_ref());
+    let newest_memory = times.max_by_key(|time| time.instant()).cloned();
+    let Some(database) =
+        agent.database.as_ref().filter(|database| holds_index(machine, agent, database))
     else {
         return IndexState { newest_memory, ..IndexState::default() };
     };
@@ -153,14 +156,14 @@ fn index_state(machine: &Machine, agent: &FoundAgent, survey: &Survey) -> IndexS
 fn holds_index(machine: &Machine, agent: &FoundAgent, database: &Path) -> bool {
     let table = if agent.generation == Some(GEN_9) { "memory_index_chunks" } else { "chunks" };
     let tables = Database::open(machine, database).and_then(|database| database.tables());
-    tables.map_or(true, |tables| tables.iter().any(|it| it.name == table))
+    tables.map_or(true, |tables| tables.iter().any(|other| other.name == table))
 }
 
 fn note_resources(check: &mut Check) {
     let found = check.resources.clone();
     check.note_access();
     check.note_persona();
-    let logs = found.daily_logs.as_ref().map_or(0, |it| it.count);
+    let logs = found.daily_logs.as_ref().map_or(0, |log| log.count);
     if !found.memory_md && logs == 0 {
         check.note(
             Warning,
@@ -211,7 +214,9 @@ fn note_config(machine: &Machine, agent: &FoundAgent, check: &mut Check) {
     }
     let Some(configured) = &check.config.workspace else { return };
     let known = same_place(configured, &agent.workspace)
-        || discover(machine).iter().any(|it| same_place(&it.workspace, &agent.workspace));
+        || discover(machine)
+            .iter()
+            .any(|discover| same_place(&discover.workspace, &agent.workspace));
     if !known {
         let message = format!("openclaw.json names another workspace: {}", configured.display());
         let suggestion = "see whether this is the folder that the agent works in";
@@ -270,7 +275,7 @@ mod tests {
     }
 
     fn codes(check: &Check) -> Vec<&str> {
-        check.issues.iter().map(|it| it.code).collect()
+        check.issues.iter().map(|issue| issue.code).collect()
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Config {
     /// Reads a configuration; `None` when there is no such file.
     pub(super) fn read(machine: &Machine, path: &Path) -> Option<Self> {
         // A dangling link is as good as no file.
-        if !fs_err::metadata(path).is_ok_and(|it| !it.is_dir()) {
+        if !fs_err::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) {
             return None;
         }
         let mut reader = Reader::default();
@@ -91,18 +91,18 @@ impl Config {
     /// Who is marked; else the first of a list. Keyed entries come without an order, so there
     /// `main` comes first.
     pub(super) fn default_agent(&self) -> Option<&ConfiguredAgent> {
-        self.agents.iter().find(|it| it.is_default).or_else(|| self.agents.first())
+        self.agents.iter().find(|agent| agent.is_default).or_else(|| self.agents.first())
     }
 
     /// Returns an agent's own entry.
     pub(super) fn agent(&self, id: &str) -> Option<&ConfiguredAgent> {
-        self.agents.iter().find(|it| it.id == id)
+        self.agents.iter().find(|agent| agent.id == id)
     }
 
     fn take(&mut self, machine: &Machine, value: &Value) {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         let path_at = |value: &Value| {
-            let text = value.as_str().map(str::trim).filter(|it| !it.is_empty())?;
+            let text = value.as_str().map(str::trim).filter(|value| !value.is_empty())?;
             Some(resolve(machine, folder, text))
         };
         let text_at = |pointer: &str| value.pointer(pointer).and_then(text);
@@ -112,7 +112,7 @@ impl Config {
         for pointer in ["/memory/search", "/agents/defaults/memorySearch", "/memorySearch"] {
             self.extra_places.extend(extra_places(value, pointer));
         }
-        self.extra_paths = self.extra_places.iter().map(|it| it.path.clone()).collect();
+        self.extra_paths = self.extra_places.iter().map(|place| place.path.clone()).collect();
         self.extra_paths.sort();
         self.extra_paths.dedup();
         let mut agents = listed(value);
@@ -123,7 +123,7 @@ impl Config {
         }
         for (id, entry) in agents.into_iter().take(MAX_AGENTS) {
             let id = agent_id(id);
-            if self.agents.iter().any(|it| it.id == id) {
+            if self.agents.iter().any(|agent| agent.id == id) {
                 let message = format!("the agent {id} is configured twice; the first entry counts");
                 self.oddities.push(Oddity { code: "config_invalid", message });
                 continue;
@@ -146,7 +146,7 @@ impl Config {
 /// The older shape: a list of agents that carry their ids.
 fn listed(value: &Value) -> Vec<(&str, &Value)> {
     let list = value.pointer("/agents/list").and_then(Value::as_array);
-    let id = |it| Some((Value::get(it, "id")?.as_str()?, it));
+    let id = |value| Some((Value::get(value, "id")?.as_str()?, value));
     list.into_iter().flatten().filter_map(id).collect()
 }
 
@@ -170,7 +170,7 @@ pub(super) fn agent_id(text: &str) -> String {
 }
 
 fn text(value: &Value) -> Option<String> {
-    let text = value.as_str().map(str::trim).filter(|it| !it.is_empty())?;
+    let text = value.as_str().map(str::trim).filter(|value| !value.is_empty())?;
     Some(text.to_owned())
 }
 
@@ -181,7 +181,7 @@ fn model(value: &Value) -> Option<String> {
 
 /// Returns the places to search that settings of a search name, at most [`MAX_EXTRA`].
 fn extra_places(value: &Value, pointer: &str) -> Vec<ExtraText> {
-    let places = value.pointer(pointer).and_then(|it| it.get("extraPaths")?.as_array());
+    let places = value.pointer(pointer).and_then(|pointer| pointer.get("extraPaths")?.as_array());
     places.into_iter().flatten().filter_map(extra_place).take(MAX_EXTRA).collect()
 }
 
@@ -216,7 +216,7 @@ fn substitute(machine: &Machine, text: &str) -> String {
         rest = &rest[start..];
         let Some(end) = rest.find('}') else { break };
         let name = &rest[2..end];
-        match machine.variable(name).and_then(|it| it.to_str()) {
+        match machine.variable(name).and_then(|variable| variable.to_str()) {
             Some(value) => result.push_str(value),
             None if name == "HOME" => result.push_str(&machine.home.to_string_lossy()),
             None => result.push_str(&rest[..=end]),
@@ -270,7 +270,7 @@ impl Reader {
     fn included(&mut self, value: Value, folder: &Path, depth: usize) -> Value {
         match value {
             Value::Array(items) => {
-                let items = items.into_iter().map(|it| self.included(it, folder, depth));
+                let items = items.into_iter().map(|item| self.included(item, folder, depth));
                 Value::Array(items.collect())
             }
             Value::Object(mut fields) => {
@@ -395,12 +395,12 @@ fn nesting(text: &str) -> usize {
                 }
             }
             '/' if chars.peek() == Some(&'/') => {
-                chars.find(|it| matches!(it, '\n' | '\r' | '\u{2028}' | '\u{2029}'));
+                chars.find(|char| matches!(char, '\n' | '\r' | '\u{2028}' | '\u{2029}'));
             }
             '/' if chars.peek() == Some(&'*') => {
                 chars.next();
                 let mut last = ' ';
-                chars.find(|it| std::mem::replace(&mut last, *it) == '*' && *it == '/');
+                chars.find(|char| std::mem::replace(&mut last, *char) == '*' && *char == '/');
             }
             _ => {}
         }
@@ -434,7 +434,7 @@ mod tests {
     }
 
     fn codes(config: &Config) -> Vec<&str> {
-        config.oddities.iter().map(|it| it.code).collect()
+        config.oddities.iter().map(|oddity| oddity.code).collect()
     }
 
     #[test]
@@ -449,7 +449,7 @@ mod tests {
         assert_eq!(config.workspace, Some(folder.path().join("work")));
         assert_eq!(config.model.as_deref(), Some("a/b"));
         assert_eq!(config.version.as_deref(), Some("2026.3.24"));
-        let ids: Vec<&str> = config.agents.iter().map(|it| it.id.as_str()).collect();
+        let ids: Vec<&str> = config.agents.iter().map(|agent| agent.id.as_str()).collect();
         assert_eq!(ids, ["ops", "main"]);
         assert_eq!(config.agents[0].workspace, Some(folder.path().join("o")));
         assert_eq!(config.default_agent().unwrap().id, "ops");
@@ -462,7 +462,7 @@ mod tests {
             "openclaw.json",
             r#"{"agents":{"entries":{"aaa":{"name":"A"},"main":{},"zed":{"workspace":"${OPENCLAW_BASE}/z"}}}}"#,
         )]);
-        let ids: Vec<&str> = config.agents.iter().map(|it| it.id.as_str()).collect();
+        let ids: Vec<&str> = config.agents.iter().map(|agent| agent.id.as_str()).collect();
         assert_eq!(ids, ["main", "aaa", "zed"]);
         assert_eq!(config.default_agent().unwrap().id, "main");
         assert_eq!(config.agent("zed").unwrap().workspace, Some("/srv/base/z".into()));
@@ -486,7 +486,7 @@ mod tests {
         assert_eq!(config.oddities, []);
         assert_eq!(config.workspace, Some(folder.path().join("two")));
         assert_eq!(config.model.as_deref(), Some("own"));
-        let ids: Vec<&str> = config.agents.iter().map(|it| it.id.as_str()).collect();
+        let ids: Vec<&str> = config.agents.iter().map(|agent| agent.id.as_str()).collect();
         assert_eq!(ids, ["x", "y"]);
     }
 

@@ -67,7 +67,7 @@ fn window_of(database: &InstallDatabase, session: &str) -> Result<Option<Held>, 
         let row = row?;
         let [key, channel] = row.as_slice() else { continue };
         let key = key.as_text().map(str::to_owned);
-        let channel = channel.as_text().filter(|it| !it.is_empty()).map(str::to_owned);
+        let channel = channel.as_text().filter(|text| !text.is_empty()).map(str::to_owned);
         let source = channel.or_else(|| channel_in(key.as_deref()?));
         let held = Held { session_id: Some(id), session_key: key, source, compaction_count: None };
         return Ok(Some(held));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn texts(conversation: &Conversation) -> Vec<(Role, &str)> {
-        conversation.messages.iter().map(|it| (it.role, it.text.as_str())).collect()
+        conversation.messages.iter().map(|message| (message.role, message.text.as_str())).collect()
     }
 
     #[test]
@@ -162,8 +162,9 @@ mod tests {
         let database = Connection::open(&path).unwrap();
         database.execute_batch(TABLES).unwrap();
         let put = |session: &str, seq: u32, json: Option<&str>, packed: Option<&str>| {
-            let blob = packed.map(|it| compress_to_vec(it.as_bytes(), CompressionLevel::Fastest));
-            let size = packed.or(json).map(|it| it.len() as i64);
+            let blob =
+                packed.map(|packed| compress_to_vec(packed.as_bytes(), CompressionLevel::Fastest));
+            let size = packed.or(json).map(|packed| packed.len() as i64);
             let sql = "INSERT INTO transcript_events VALUES (?, ?, ?, 0, ?, ?)";
             database.execute(sql, params![session, seq, json, blob, size]).unwrap();
         };

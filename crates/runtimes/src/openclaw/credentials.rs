@@ -128,8 +128,9 @@ fn stores(
     }
     if let Some(folder) = agent_folder(alias) {
         let path = install.join(STATE_DATABASE);
-        let text = InstallDatabase::open(machine, &path)
-            .and_then(|database| database.map_or(Ok(None), |it| state_text(&it, STATE_KEY)));
+        let text = InstallDatabase::open(machine, &path).and_then(|database| {
+            database.map_or(Ok(None), |database| state_text(&database, STATE_KEY))
+        });
         add(path, text.map_err(|error| error.to_string()));
         let file = folder.join(PROFILES_FILE);
         let text = read_below(install, &file).map_err(|error| error.to_string());
@@ -614,7 +615,7 @@ mod tests {
         ];
         let change = plan_store(&home.machine, &home.agent, &put, OnExisting::Keep).unwrap();
         let refused: Vec<_> =
-            change.refused.iter().map(|it| it.path.clone().unwrap_or_default()).collect();
+            change.refused.iter().map(|refused| refused.path.clone().unwrap_or_default()).collect();
         assert_eq!(
             refused,
             [

@@ -54,7 +54,7 @@ pub(super) fn discover(machine: &Machine) -> Vec<FoundAgent> {
     let mut found = each_workspace_once(found);
     for name in OLDER_WORKSPACES {
         let workspace = home(machine).join(name);
-        let known = found.iter().any(|it| same_place(&it.workspace, &workspace));
+        let known = found.iter().any(|found| same_place(&found.workspace, &workspace));
         if !known && looks_like_a_workspace(&workspace) {
             let mut agent = bare(&workspace);
             let message = "a workspace where older versions kept it, and no install uses it";
@@ -67,7 +67,8 @@ pub(super) fn discover(machine: &Machine) -> Vec<FoundAgent> {
 
 /// Takes a folder as a workspace.
 pub(super) fn locate(machine: &Machine, workspace: &Path) -> FoundAgent {
-    let known = discover(machine).into_iter().find(|it| same_place(&it.workspace, workspace));
+    let known =
+        discover(machine).into_iter().find(|discover| same_place(&discover.workspace, workspace));
     known.or_else(|| beside_its_install(machine, workspace)).unwrap_or_else(|| bare(workspace))
 }
 
@@ -80,7 +81,9 @@ fn beside_its_install(machine: &Machine, workspace: &Path) -> Option<FoundAgent>
         return None;
     }
     let of_install = install.agents(machine);
-    if let Some(agent) = of_install.into_iter().find(|it| same_place(&it.workspace, &workspace)) {
+    if let Some(agent) =
+        of_install.into_iter().find(|install| same_place(&install.workspace, &workspace))
+    {
         return Some(agent);
     }
     let id = match id.strip_prefix('-') {
@@ -131,8 +134,10 @@ fn in_use(machine: &Machine) -> PathBuf {
     if let Some(folder) = machine.variable("OPENCLAW_STATE_DIR") {
         return from_variable(machine, folder);
     }
-    let profile = machine.variable("OPENCLAW_PROFILE").and_then(|it| it.to_str()).map(str::trim);
-    match profile.filter(|it| !it.is_empty() && !it.eq_ignore_ascii_case("default")) {
+    let profile =
+        machine.variable("OPENCLAW_PROFILE").and_then(|variable| variable.to_str()).map(str::trim);
+    match profile.filter(|profile| !profile.is_empty() && !profile.eq_ignore_ascii_case("default"))
+    {
         // A name, and never a path.
         Some(profile) if is_name(profile) => {
             home(machine).join(format!("{STATE_FOLDER}-{profile}"))
@@ -223,7 +228,8 @@ impl Install {
             (false, true) => None,
         };
         if is_newer && !older.is_empty() {
-            let names: Vec<String> = older.iter().map(|it| it.display().to_string()).collect();
+            let names: Vec<String> =
+                older.iter().map(|older| older.display().to_string()).collect();
             let message = format!(
                 "the install is of the newer generation and still has files of the older one, \
                  which only `openclaw doctor --fix` takes over: {}",
@@ -241,7 +247,7 @@ impl Install {
         let mut agents: Vec<FoundAgent> =
             ids.iter().map(|id| self.agent(id, self.workspace_of(machine, id))).collect();
         let unnamed: Vec<String> =
-            self.folders.iter().filter(|it| !ids.contains(it)).cloned().collect();
+            self.folders.iter().filter(|folder| !ids.contains(folder)).cloned().collect();
         if let Some(first) = agents.first_mut().filter(|_| !unnamed.is_empty()) {
             let message = format!(
                 "there are folders of agents that the configuration does not name: {}",
@@ -253,7 +259,8 @@ impl Install {
     }
 
     fn ids(&self) -> Vec<String> {
-        let configured = self.config.iter().flat_map(|it| &it.agents).map(|it| it.id.clone());
+        let configured =
+            self.config.iter().flat_map(|config| &config.agents).map(|value| value.id.clone());
         let configured: Vec<String> = configured.collect();
         match (configured.is_empty(), self.folders.is_empty()) {
             (false, _) => configured,
@@ -282,7 +289,7 @@ impl Install {
         };
         let database = database.map(|path| self.folder.join(path)).filter(|path| path.is_file());
         let mut oddities = self.oddities.clone();
-        let version = self.config.as_ref().and_then(|it| it.version.clone());
+        let version = self.config.as_ref().and_then(|config| config.version.clone());
         if let Some(database) = &database {
             oddities.extend(schema_oddity(database, known));
         }
@@ -293,7 +300,7 @@ impl Install {
             workspace,
             shares_workspace: false,
             install: Some(self.folder.clone()),
-            config: self.config.as_ref().map(|it| it.path.clone()),
+            config: self.config.as_ref().map(|config| config.path.clone()),
             database,
             version,
             oddities,
@@ -309,11 +316,11 @@ impl Install {
         if let Some(folder) = variable.filter(|_| is_default && self.is_in_use(machine)) {
             return from_variable(machine, folder);
         }
-        let entry = self.config.as_ref().and_then(|it| it.agent(id));
-        if let Some(workspace) = entry.and_then(|it| it.workspace.clone()) {
+        let entry = self.config.as_ref().and_then(|config| config.agent(id));
+        if let Some(workspace) = entry.and_then(|entry| entry.workspace.clone()) {
             return workspace;
         }
-        let configured = self.config.as_ref().and_then(|it| it.workspace.clone());
+        let configured = self.config.as_ref().and_then(|config| config.workspace.clone());
         match (configured, is_default) {
             (Some(folder), true) => folder,
             (Some(folder), false) => folder.join(id),
@@ -348,7 +355,7 @@ fn schema_oddity(database: &Path, known: u32) -> Option<Oddity> {
     let (code, message) = match header(database) {
         Err(why) => ("database_unreadable", format!("{shown} {why}")),
         Ok(_) => {
-            let version = schema_version(database).filter(|it| *it > known)?;
+            let version = schema_version(database).filter(|version| *version > known)?;
             let message = format!(
                 "{shown} has schema {version} and we know up to {known}: the program is newer \
                  than this one. What can be read is read"
@@ -371,7 +378,7 @@ fn header(database: &Path) -> Result<Option<u32>, String> {
     if bytes.is_empty() {
         return Ok(None);
     }
-    let version = bytes.get(USER_VERSION).and_then(|it| <[u8; 4]>::try_from(it).ok());
+    let version = bytes.get(USER_VERSION).and_then(|byte| <[u8; 4]>::try_from(byte).ok());
     match version.filter(|_| bytes.starts_with(MAGIC)) {
         Some(version) => Ok(Some(u32::from_be_bytes(version))),
         None => Err("is not an SQLite database".to_owned()),
@@ -438,7 +445,7 @@ mod tests {
             };
             discover(&self.machine)
                 .into_iter()
-                .map(|it| (it.alias, it.generation, short(&it.workspace)))
+                .map(|discover| (discover.alias, discover.generation, short(&discover.workspace)))
                 .collect()
         }
     }
@@ -459,7 +466,7 @@ mod tests {
     }
 
     fn codes(agent: &FoundAgent) -> Vec<&str> {
-        agent.oddities.iter().map(|it| it.code).collect()
+        agent.oddities.iter().map(|oddity| oddity.code).collect()
     }
 
     #[test]
@@ -667,7 +674,7 @@ mod tests {
             assert_eq!(home.found(), [agent("a", None, "w")]);
             let found = discover(&home.machine);
             assert!(codes(&found[0]).contains(&"workspace_shared"));
-            assert!(found[0].oddities.iter().any(|it| it.message.contains("agent b of")));
+            assert!(found[0].oddities.iter().any(|oddity| oddity.message.contains("agent b of")));
             home.folder("w").folder("x");
         }
     }

@@ -71,7 +71,7 @@ pub(super) fn is_managed(path: &[u8]) -> bool {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     };
     FILES.iter().copied().any(is_file)
-        || Persona::ALL.iter().any(|it| is_file(it.file()))
+        || Persona::ALL.iter().any(|value| is_file(value.file()))
         || FOLDERS.iter().copied().any(is_below)
 }
 

@@ -133,21 +133,25 @@ pub(super) fn records<E>(
                 importance: labels
                     .importance
                     .iter()
-                    .map(|it| RawImportance { line: it.line, tag: &it.tag, i: &it.score_text })
+                    .map(|importance| RawImportance {
+                        line: importance.line,
+                        tag: &importance.tag,
+                        i: &importance.score_text,
+                    })
                     .collect(),
                 triggers: &labels.triggers,
                 projects: &labels.projects,
                 promotions: labels
                     .promotions
                     .iter()
-                    .map(|it| RawPromotion {
-                        key: &it.key,
-                        score: it.score,
-                        source: it.source.as_deref(),
+                    .map(|promotion| RawPromotion {
+                        key: &promotion.key,
+                        score: promotion.score,
+                        source: promotion.source.as_deref(),
                     })
                     .collect(),
-                session_key: session.as_ref().and_then(|it| it.session_key.as_deref()),
-                channel: session.as_ref().and_then(|it| it.source.as_deref()),
+                session_key: session.as_ref().and_then(|session| session.session_key.as_deref()),
+                channel: session.as_ref().and_then(|session| session.source.as_deref()),
             };
             let place = Opaque::new(&place).expect("a struct is a JSON object");
             let created_at = created_at(file, section, session.as_ref(), front_matter.as_ref());
@@ -199,7 +203,7 @@ fn source(
 ) -> Source {
     let mut source = shared.source(file.path, "workspace", trust(file.path, chunks));
     source.extraction_method = Some(file.kind.extraction_method());
-    source.session_id = session.and_then(|it| it.session_id.clone());
+    source.session_id = session.and_then(|session| session.session_id.clone());
     source
 }
 
@@ -223,11 +227,11 @@ impl Shared {
 
 /// Returns who is behind a text, where OpenClaw says so: of several, the one to trust least.
 fn trust<'a>(path: &str, chunks: &[&'a Chunk]) -> Option<&'a str> {
-    if ["memory/dreaming/", "memory/.dreams/"].iter().any(|it| path.starts_with(it)) {
+    if ["memory/dreaming/", "memory/.dreams/"].iter().any(|value| path.starts_with(value)) {
         return Some("system");
     }
     let classes = || chunks.iter().filter_map(|chunk| chunk.origin_class.as_deref());
-    LEAST_FIRST.into_iter().find_map(|class| classes().find(|it| *it == class))
+    LEAST_FIRST.into_iter().find_map(|class| classes().find(|other| *other == class))
 }
 
 fn embedding(chunk: &Chunk) -> Option<Embedding> {
@@ -268,7 +272,7 @@ fn created_at(
 ) -> Moment {
     let heading = section.heading.as_deref().unwrap_or_default();
     if let MemoryKind::Daily(name) = file.kind {
-        if let Some(at) = session.and_then(|it| it.at.clone()) {
+        if let Some(at) = session.and_then(|session| session.at.clone()) {
             return at;
         }
         let time = times::time_in_heading(heading).or(name.time);
@@ -277,7 +281,7 @@ fn created_at(
     }
     times::moment_in_heading(heading)
         .and_then(Dated::moment)
-        .or_else(|| session.and_then(|it| it.at.clone()))
+        .or_else(|| session.and_then(|session| session.at.clone()))
         .or_else(|| front_matter.cloned())
         .unwrap_or_else(|| file.mtime.clone())
 }
@@ -320,7 +324,7 @@ mod tests {
     }
 
     fn created(path: &str, text: &str) -> Vec<String> {
-        read(path, text, &[]).iter().map(|it| it.temporal.created_at.to_string()).collect()
+        read(path, text, &[]).iter().map(|read| read.temporal.created_at.to_string()).collect()
     }
 
     // The order of the sources of a time is the seed's: text, name, file.
@@ -366,9 +370,10 @@ mod tests {
         // Lines 1 and 2, 3 and 4, 6 and 7; the blank one belongs to C and has no text.
         let text = "## A\na\n## B\nb\n\n## C\nc\n";
         let records = read("MEMORY.md", text, &[chunk(1, 3, "owner"), chunk(4, 5, "untrusted")]);
-        let vectors: Vec<usize> = records.iter().map(|it| it.embeddings.len()).collect();
+        let vectors: Vec<usize> = records.iter().map(|record| record.embeddings.len()).collect();
         assert_eq!(vectors, [1, 2, 0]);
-        let trust: Vec<_> = records.iter().map(|it| it.source.unknown.get("trust")).collect();
+        let trust: Vec<_> =
+            records.iter().map(|record| record.source.unknown.get("trust")).collect();
         assert_eq!(trust, [Some("\"owner\""), Some("\"untrusted\""), None]);
     }
 
@@ -384,7 +389,7 @@ mod tests {
         let text = format!("## Long\n{}", "\u{1}".repeat(MAX_ESCAPED_BYTES / 3));
         let records = read("memory/a.md", &text, &[]);
         assert!(records.len() > 1);
-        let joined: String = records.iter().map(|it| it.content.as_str()).collect();
+        let joined: String = records.iter().map(|record| record.content.as_str()).collect();
         assert!(joined == text);
     }
 
@@ -423,7 +428,7 @@ mod tests {
                 "memory/x.md",
             ] {
                 let records = read(path, &text, &[]);
-                let joined: String = records.iter().map(|it| it.content.as_str()).collect();
+                let joined: String = records.iter().map(|record| record.content.as_str()).collect();
                 let blank = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').is_empty();
                 prop_assert_eq!(&joined, if blank { "" } else { &text }, "{}", path);
                 for (index, record) in records.iter().enumerate() {

@@ -61,7 +61,7 @@ pub(super) fn read(
     let principals = prose.principals(opened.agent_id, options.earlier);
     let shared = Shared {
         agent_id: opened.agent_id,
-        identity_version: identity.as_ref().map(|it| it.version),
+        identity_version: identity.as_ref().map(|identity| identity.version),
         stamps: opened.workspace.stamps(options.secrets),
     };
     let mut reader = Reader {
@@ -190,7 +190,7 @@ impl InstallFacts {
             });
         let config = agent.config.as_ref().and_then(|path| Config::read(machine, path));
         let hints = hints(config.as_ref(), agent);
-        warnings.extend(config.iter().flat_map(|it| extra_paths(machine, opened, it)));
+        warnings.extend(config.iter().flat_map(|config| extra_paths(machine, opened, config)));
         let (mut credentials, found) = credentials::credentials(
             machine,
             agent,
@@ -246,11 +246,11 @@ fn transcripts(
     workspace: &Path,
 ) -> Files {
     let stores = searchable::searchable(machine, agent).stores;
-    let folders = stores.into_iter().filter(|it| it.kind == StoreKind::Sessions);
-    let folders: Vec<PathBuf> = folders.flat_map(|it| it.folders).collect();
+    let folders = stores.into_iter().filter(|store| store.kind == StoreKind::Sessions);
+    let folders: Vec<PathBuf> = folders.flat_map(|folder| folder.folders).collect();
     let mut files = Files::with_conversations(&folders, workspace);
-    if let Some(database) = database.filter(|it| sessions::has_events(it)) {
-        files.add(fs_err::metadata(database.path()).map_or(0, |it| it.len()));
+    if let Some(database) = database.filter(|database| sessions::has_events(database)) {
+        files.add(fs_err::metadata(database.path()).map_or(0, |metadata| metadata.len()));
     }
     files
 }
@@ -272,7 +272,7 @@ fn extra_paths(machine: &Machine, opened: &OpenWorkspace, config: &Config) -> Ve
 
 fn hints(config: Option<&Config>, agent: &FoundAgent) -> Option<RuntimeHints> {
     let config = config?;
-    let own = config.agent(&agent.alias).and_then(|it| it.model.clone());
+    let own = config.agent(&agent.alias).and_then(|agent| agent.model.clone());
     let model = own.or_else(|| config.model.clone())?;
     let provider = model.split_once('/').map(|(provider, _)| provider.to_owned());
     Some(RuntimeHints {
@@ -513,7 +513,7 @@ mod tests {
     }
 
     fn codes(reading: &Reading) -> Vec<&str> {
-        reading.warnings.iter().map(|it| it.code).collect()
+        reading.warnings.iter().map(|warning| warning.code).collect()
     }
 
     #[test]
@@ -531,21 +531,26 @@ mod tests {
             .unwrap();
         let (kept, reading) = home.read(SecretPolicy::Report);
         // As a row, and in the bytes of the log: these hold random salts, so a line means nothing.
-        let found: Vec<_> = reading.secrets.iter().map(|it| &*it.path).collect();
+        let found: Vec<_> = reading.secrets.iter().map(|secret| &*secret.path).collect();
         assert_eq!(found, [FACTS, "memory/facts.db-wal"]);
         assert_eq!(reading.secrets[0].line, 2);
         assert_eq!(kept.records[0].content, "Ann — drinks: tea");
 
         let (kept, reading) = home.read(SecretPolicy::Redact);
-        let contents: Vec<_> = kept.records.iter().map(|it| &*it.content).collect();
+        let contents: Vec<_> = kept.records.iter().map(|record| &*record.content).collect();
         assert_eq!(contents, ["Ann — drinks: tea", "Ann — forge: codeberg"]);
-        let raw: Vec<_> = kept.records.iter().map(|it| it.raw_source_format.is_some()).collect();
+        let raw: Vec<_> =
+            kept.records.iter().map(|record| record.raw_source_format.is_some()).collect();
         assert_eq!(raw, [true, false]);
         // The log holds the row as well, and the database may not even.
         assert_eq!(kept.files, []);
         let secret = LeftOutReason::Secret;
-        let left: Vec<_> =
-            reading.left_out.iter().filter(|it| it.reason == secret).map(|it| &*it.path).collect();
+        let left: Vec<_> = reading
+            .left_out
+            .iter()
+            .filter(|out| out.reason == secret)
+            .map(|out| &*out.path)
+            .collect();
         assert_eq!(left, [FACTS, "memory/facts.db-wal"]);
     }
 
@@ -572,8 +577,10 @@ mod tests {
         home.write("IDENTITY.md", "- Name: Clawdia\n");
         home.write("memory/2026-01-15.md", b"\xff\n");
         let (kept, reading) = home.read(SecretPolicy::Report);
-        let of_files =
-            reading.warnings.iter().filter_map(|it| Some((it.code, it.path.as_deref()?)));
+        let of_files = reading
+            .warnings
+            .iter()
+            .filter_map(|warning| Some((warning.code, warning.path.as_deref()?)));
         let told: Vec<_> = of_files.collect();
         assert_eq!(
             told,
@@ -583,7 +590,7 @@ mod tests {
                 ("not_utf8", "memory/2026-01-15.md")
             ]
         );
-        let sizes: Vec<_> = kept.files.iter().map(|(path, it)| (&**path, it.len())).collect();
+        let sizes: Vec<_> = kept.files.iter().map(|(path, file)| (&**path, file.len())).collect();
         let day = ("memory/2026-01-15.md", 2);
         assert_eq!(sizes, [("AGENTS.md", (8 << 20) + 1), ("IDENTITY.md", 16), ("SOUL.md", 7), day]);
         let prose = reading.identity.unwrap().prose.unwrap();

@@ -50,7 +50,7 @@ pub(super) fn searchable(machine: &Machine, agent: &FoundAgent) -> Searchable {
     Searchable {
         keeps: MemoryBackend::Markdown,
         files: true,
-        extra: config.as_ref().map(|it| extra(machine, agent, it)).unwrap_or_default(),
+        extra: config.as_ref().map(|config| extra(machine, agent, config)).unwrap_or_default(),
         stores,
         warnings: config.iter().flat_map(warnings).collect(),
     }
@@ -58,7 +58,7 @@ pub(super) fn searchable(machine: &Machine, agent: &FoundAgent) -> Searchable {
 
 /// Returns the places that all agents search and those of this one, each once.
 fn extra(machine: &Machine, agent: &FoundAgent, config: &Config) -> Vec<ExtraPlace> {
-    let own = config.agent(&agent.alias).map_or(&[][..], |it| &it.extra_places);
+    let own = config.agent(&agent.alias).map_or(&[][..], |agent| &agent.extra_places);
     let mut found: Vec<ExtraPlace> = Vec::new();
     for ExtraText { path, pattern } in config.extra_places.iter().chain(own) {
         let path = config::resolve(machine, &agent.workspace, path);
@@ -73,10 +73,10 @@ fn extra(machine: &Machine, agent: &FoundAgent, config: &Config) -> Vec<ExtraPla
 /// A configuration that cannot be understood may name places that nobody searches then.
 fn warnings(config: &Config) -> impl Iterator<Item = Warning> {
     let path = config.path.display().to_string();
-    config.oddities.iter().map(move |it| Warning {
-        code: it.code,
+    config.oddities.iter().map(move |oddity| Warning {
+        code: oddity.code,
         path: Some(path.clone()),
-        message: it.message.clone(),
+        message: oddity.message.clone(),
     })
 }
 

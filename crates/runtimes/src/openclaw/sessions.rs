@@ -618,7 +618,8 @@ mod tests {
         std::os::unix::fs::symlink(home.folder.path().join("moved"), &sessions).unwrap();
         let (records, counts) = home.read();
         assert_eq!(records, []);
-        let paths: Vec<_> = counts.warnings.iter().map(|it| it.path.as_deref().unwrap()).collect();
+        let paths: Vec<_> =
+            counts.warnings.iter().map(|warning| warning.path.as_deref().unwrap()).collect();
         assert_eq!(paths, [sessions.to_str().unwrap()]);
     }
 

@@ -43,7 +43,7 @@ fn each(
         for row in rows.into_iter().flatten() {
             let row = row?;
             let [Value::Text(text), embedding] = row.as_slice() else { continue };
-            if let Some(vector) = vector_in(embedding).filter(|it| wanted.fits(it)) {
+            if let Some(vector) = vector_in(embedding).filter(|vector| wanted.fits(vector)) {
                 take(VectorOf::Text(text), vector);
             }
         }
@@ -57,7 +57,7 @@ fn each(
             if !wanted.is_named(&Meta::of(provider).tag(&name)) {
                 continue;
             }
-            if let Some(vector) = vector_in(embedding).filter(|it| wanted.fits(it)) {
+            if let Some(vector) = vector_in(embedding).filter(|vector| wanted.fits(vector)) {
                 take(VectorOf::Digest(digest), vector);
             }
         }

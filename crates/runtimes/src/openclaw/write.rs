@@ -61,10 +61,10 @@ pub(super) fn plan(
         None if is_foreign => settle(machine, source, target, identity.as_ref(), &mut draft)?,
         None => restore(machine, source, target, identity.as_ref(), &mut draft)?,
     }
-    if draft.wanted.iter().all(|it| it.path != AGENT_ID_FILE.as_bytes()) {
+    if draft.wanted.iter().all(|file| file.path != AGENT_ID_FILE.as_bytes()) {
         draft.wanted.push(agent_id_file(origin.manifest()));
     }
-    if let Some(structured) = identity.as_ref().and_then(|it| it.structured.as_ref()) {
+    if let Some(structured) = identity.as_ref().and_then(|identity| identity.structured.as_ref()) {
         note_capabilities(machine, structured, &mut draft);
     }
     note_artifacts(origin, &mut draft).map_err(read)?;
@@ -336,7 +336,7 @@ fn plan_credentials(
             });
         }
         Err(warning) => {
-            let note = |(it, _): &(Credential, _)| not_restored(it, warning.message.clone());
+            let note = |(value, _): &(Credential, _)| not_restored(value, warning.message.clone());
             draft.not_restored.extend(opened.iter().map(note));
         }
     }
@@ -584,7 +584,8 @@ mod tests {
             record(4, "daily", "z"),
         ];
         let (plan, _) = planned(&with_records(records.clone()), None);
-        let reasons: Vec<&str> = plan.not_restored.iter().map(|it| it.reason.as_str()).collect();
+        let reasons: Vec<&str> =
+            plan.not_restored.iter().map(|restored| restored.reason.as_str()).collect();
         assert!(reasons[0].starts_with("1 record: "), "{reasons:?}");
         assert!(reasons[1].starts_with("2 records: transcripts"), "{reasons:?}");
         assert_eq!((reasons.len(), plan.records), (2, 1));
@@ -690,7 +691,7 @@ mod tests {
             files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         assert_eq!(found, expected);
         let missing: Vec<_> =
-            plan.not_restored.iter().filter_map(|it| it.path.as_deref()).collect();
+            plan.not_restored.iter().filter_map(|restored| restored.path.as_deref()).collect();
         assert_eq!(missing, ["anthem", "containers", "sensor", "git"]);
         // A sub-agent that the instructions name stays as they say it.
         let rules = "## SubAgent: Bookkeeper\nSends nobody.\n";
@@ -773,7 +774,8 @@ mod tests {
         snapshot.files = vec![artifact.clone(), other];
         let (plan, files) = planned(&snapshot, None);
         assert_eq!(files["MEMORY.md"], "memory");
-        let paths: Vec<_> = plan.not_restored.iter().filter_map(|it| it.path.as_deref()).collect();
+        let paths: Vec<_> =
+            plan.not_restored.iter().filter_map(|restored| restored.path.as_deref()).collect();
         assert_eq!(paths, ["raw/zeroclaw", "MEMORY.md"]);
         snapshot.files = vec![artifact, file("MEMORY.md", "raw")];
         assert_eq!(planned(&snapshot, None).1["MEMORY.md"], "raw");
@@ -785,7 +787,7 @@ mod tests {
         let text = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";
         snapshot.files = vec![file(AGENT_ID_FILE, text)];
         let (plan, _) = planned(&snapshot, None);
-        let step = plan.steps.iter().find(|it| it.path == AGENT_ID_FILE.as_bytes()).unwrap();
+        let step = plan.steps.iter().find(|step| step.path == AGENT_ID_FILE.as_bytes()).unwrap();
         assert_eq!(step.mode, Some(0o640));
         snapshot.files.clear();
         let (plan, _) = planned(&snapshot, None);

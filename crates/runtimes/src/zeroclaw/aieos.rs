@@ -36,7 +36,7 @@ pub(super) fn document(identity: &Identity) -> Option<String> {
     let original = identity.raw_source.as_ref().map(Opaque::as_str);
     if let Some(original) = original
         && let Some(read) = self::structured(original)
-        && structured.is_none_or(|it| says_the_same(it, &read))
+        && structured.is_none_or(|structured| says_the_same(structured, &read))
     {
         return Some(original.to_owned());
     }
@@ -68,24 +68,24 @@ const SLOTS: &[Slot] = &[
     Slot {
         places: &[&["history", "occupation"]],
         read: text,
-        field: |it| it.role.as_ref().map(|it| json!(it)),
-        set: |it, value| it.role = string(value),
+        field: |identity| identity.role.as_ref().map(|role| json!(role)),
+        set: |identity, value| identity.role = string(value),
     },
     Slot {
         places: &[&["psychology", "neural_matrix"]],
         read: shares,
-        field: |it| it.psychology.as_ref()?.neural_matrix.as_ref().map(object),
-        set: |it, value| psychology(it).neural_matrix = Some(pairs(&value)),
+        field: |identity| identity.psychology.as_ref()?.neural_matrix.as_ref().map(object),
+        set: |identity, value| psychology(identity).neural_matrix = Some(pairs(&value)),
     },
     Slot {
         places: &[&["psychology", "ocean"], &["psychology", "traits", "ocean"]],
         read: numbers,
-        field: |it| {
-            let traits = it.psychology.as_ref()?.personality_traits.as_ref()?;
+        field: |identity| {
+            let traits = identity.psychology.as_ref()?.personality_traits.as_ref()?;
             traits.framework.eq_ignore_ascii_case(OCEAN).then(|| object(&traits.scores))
         },
-        set: |it, value| {
-            psychology(it).personality_traits = Some(PersonalityTraits {
+        set: |identity, value| {
+            psychology(identity).personality_traits = Some(PersonalityTraits {
                 framework: OCEAN.to_owned(),
                 scores: pairs(&value),
                 unknown: Unknown::default(),
@@ -95,56 +95,65 @@ const SLOTS: &[Slot] = &[
     Slot {
         places: &[&["psychology", "mbti"], &["psychology", "traits", "mbti"]],
         read: text,
-        field: |it| it.psychology.as_ref()?.mbti.as_ref().map(|it| json!(it)),
-        set: |it, value| psychology(it).mbti = string(value),
+        field: |identity| identity.psychology.as_ref()?.mbti.as_ref().map(|mbti| json!(mbti)),
+        set: |identity, value| psychology(identity).mbti = string(value),
     },
     Slot {
         places: &[&["psychology", "moral_compass", "alignment"]],
         read: text,
-        field: |it| it.psychology.as_ref()?.moral_alignment.as_ref().map(|it| json!(it)),
-        set: |it, value| psychology(it).moral_alignment = string(value),
+        field: |identity| {
+            identity.psychology.as_ref()?.moral_alignment.as_ref().map(|alignment| json!(alignment))
+        },
+        set: |identity, value| psychology(identity).moral_alignment = string(value),
     },
     Slot {
         places: &[&["linguistics", "formality"], &["linguistics", "text_style", "formality_level"]],
         read: share,
-        field: |it| it.linguistics.as_ref()?.formality_level.and_then(number),
-        set: |it, value| linguistics(it).formality_level = value.as_f64(),
+        field: |identity| identity.linguistics.as_ref()?.formality_level.and_then(number),
+        set: |identity, value| linguistics(identity).formality_level = value.as_f64(),
     },
     Slot {
         places: &[&["linguistics", "verbosity"], &["linguistics", "text_style", "verbosity_level"]],
         read: share,
-        field: |it| it.linguistics.as_ref()?.verbosity.and_then(number),
-        set: |it, value| linguistics(it).verbosity = value.as_f64(),
+        field: |identity| identity.linguistics.as_ref()?.verbosity.and_then(number),
+        set: |identity, value| linguistics(identity).verbosity = value.as_f64(),
     },
     Slot {
         places: &[&["linguistics", "humor_level"], &["linguistics", "text_style", "humor_level"]],
         read: share,
-        field: |it| it.linguistics.as_ref()?.humor_level.and_then(number),
-        set: |it, value| linguistics(it).humor_level = value.as_f64(),
+        field: |identity| identity.linguistics.as_ref()?.humor_level.and_then(number),
+        set: |identity, value| linguistics(identity).humor_level = value.as_f64(),
     },
     Slot {
         places: &[&["linguistics", "slang_usage"], &["linguistics", "text_style", "slang_usage"]],
         read: |value| value.is_boolean().then(|| value.clone()),
-        field: |it| it.linguistics.as_ref()?.slang_usage.map(Value::from),
-        set: |it, value| linguistics(it).slang_usage = value.as_bool(),
+        field: |identity| identity.linguistics.as_ref()?.slang_usage.map(Value::from),
+        set: |identity, value| linguistics(identity).slang_usage = value.as_bool(),
     },
     Slot {
         places: &[&["linguistics", "preferred_language"]],
         read: text,
-        field: |it| it.linguistics.as_ref()?.preferred_language.as_ref().map(|it| json!(it)),
-        set: |it, value| linguistics(it).preferred_language = string(value),
+        field: |identity| {
+            identity
+                .linguistics
+                .as_ref()?
+                .preferred_language
+                .as_ref()
+                .map(|language| json!(language))
+        },
+        set: |identity, value| linguistics(identity).preferred_language = string(value),
     },
     Slot {
         places: &[&["linguistics", "catchphrases"], &["linguistics", "idiolect", "catchphrases"]],
         read: texts,
-        field: |it| list(&it.linguistics.as_ref()?.idiolect.as_ref()?.catchphrases),
-        set: |it, value| idiolect(it).catchphrases = strings(value),
+        field: |identity| list(&identity.linguistics.as_ref()?.idiolect.as_ref()?.catchphrases),
+        set: |identity, value| idiolect(identity).catchphrases = strings(value),
     },
     Slot {
         places: &[&["linguistics", "idiolect", "verbal_tics"]],
         read: texts,
-        field: |it| list(&it.linguistics.as_ref()?.idiolect.as_ref()?.verbal_tics),
-        set: |it, value| idiolect(it).verbal_tics = strings(value),
+        field: |identity| list(&identity.linguistics.as_ref()?.idiolect.as_ref()?.verbal_tics),
+        set: |identity, value| idiolect(identity).verbal_tics = strings(value),
     },
     Slot {
         places: &[
@@ -152,8 +161,8 @@ const SLOTS: &[Slot] = &[
             &["linguistics", "idiolect", "forbidden_words"],
         ],
         read: texts,
-        field: |it| list(&it.linguistics.as_ref()?.idiolect.as_ref()?.avoided_words),
-        set: |it, value| idiolect(it).avoided_words = strings(value),
+        field: |identity| list(&identity.linguistics.as_ref()?.idiolect.as_ref()?.avoided_words),
+        set: |identity, value| idiolect(identity).avoided_words = strings(value),
     },
 ];
 
@@ -204,7 +213,8 @@ fn taken_apart(document: &Value) -> (StructuredIdentity, Value) {
 
 /// Makes a document of the fields and the rest.
 fn put_together(fields: &StructuredIdentity) -> Value {
-    let rest = fields.aieos_extensions.as_ref().and_then(|it| it.parse::<Value>().ok());
+    let rest =
+        fields.aieos_extensions.as_ref().and_then(|extension| extension.parse::<Value>().ok());
     let mut document = rest.filter(Value::is_object).unwrap_or_else(|| json!({}));
     put_names(&mut document, fields.names.as_ref());
     for slot in SLOTS {
@@ -224,8 +234,10 @@ fn put_together(fields: &StructuredIdentity) -> Value {
         }
     }
     // The format may know a framework that AIEOS has no name for.
-    let traits = fields.psychology.as_ref().and_then(|it| it.personality_traits.as_ref());
-    if let Some(traits) = traits.filter(|it| !it.framework.eq_ignore_ascii_case(OCEAN)) {
+    let traits =
+        fields.psychology.as_ref().and_then(|psychology| psychology.personality_traits.as_ref());
+    if let Some(traits) = traits.filter(|identity| !identity.framework.eq_ignore_ascii_case(OCEAN))
+    {
         let name = traits.framework.to_lowercase();
         put(&mut document, &owned(&["psychology", "traits", &name]), object(&traits.scores));
     }
@@ -256,7 +268,7 @@ fn spellings(place: &[&str]) -> [Vec<String>; 2] {
 }
 
 fn owned(place: &[&str]) -> Vec<String> {
-    place.iter().map(|it| (*it).to_owned()).collect()
+    place.iter().map(|place| (*place).to_owned()).collect()
 }
 
 fn at<'a>(document: &'a Value, place: &[String]) -> Option<&'a Value> {
@@ -274,7 +286,7 @@ fn remove(document: &mut Value, place: &[String]) {
         return;
     }
     let Some(inner) = object.get_mut(first) else { return };
-    let had = inner.as_object().is_some_and(|it| !it.is_empty());
+    let had = inner.as_object().is_some_and(|object| !object.is_empty());
     remove(inner, below);
     if had && inner.as_object().is_some_and(Map::is_empty) {
         object.remove(first);
@@ -306,7 +318,7 @@ fn merged(old: Option<Value>, read: Option<&Value>, field: Value) -> Value {
                 }
             }
             for (name, value) in field {
-                let was = read.and_then(|it| it.get(&name));
+                let was = read.and_then(|read| read.get(&name));
                 if was != Some(&value) {
                     old.insert(name, value);
                 }
@@ -332,7 +344,7 @@ fn number(number: f64) -> Option<Value> {
 }
 
 fn share(value: &Value) -> Option<Value> {
-    value.as_f64().filter(|it| (0.0..=1.0).contains(it)).and_then(number)
+    value.as_f64().filter(|f64| (0.0..=1.0).contains(f64)).and_then(number)
 }
 
 fn shares(value: &Value) -> Option<Value> {
@@ -351,7 +363,7 @@ fn each(value: &Value, read: fn(&Value) -> Option<Value>) -> Option<Value> {
 }
 
 fn object(pairs: &Pairs<f64>) -> Value {
-    let numbers = pairs.iter().filter_map(|(name, it)| Some((name.to_owned(), number(*it)?)));
+    let numbers = pairs.iter().filter_map(|(name, pair)| Some((name.to_owned(), number(*pair)?)));
     Value::Object(numbers.collect())
 }
 
@@ -455,7 +467,7 @@ fn put_names(document: &mut Value, names: Option<&Names>) {
             _ => {}
         }
     };
-    set(NICKNAME, names.and_then(|it| it.nickname.as_ref()));
+    set(NICKNAME, names.and_then(|name| name.nickname.as_ref()));
     let Some(names) = names else {
         set(FIRST, None);
         set(FULL, None);
@@ -465,7 +477,7 @@ fn put_names(document: &mut Value, names: Option<&Names>) {
     let there = name_at(document, FULL);
     let made = made_full(&names.primary, last.as_deref());
     if there.is_some() || names.full != made {
-        let full = names.full.as_ref().map(|it| json!(it));
+        let full = names.full.as_ref().map(|full| json!(full));
         match full {
             Some(full) if there != names.full => put(document, &owned(FULL), full),
             None if there.is_some() => remove(document, &owned(FULL)),
@@ -513,7 +525,7 @@ fn put_goals(document: &mut Value, wanted: &[String]) {
     for place in goal_places(document) {
         match at(document, &place).cloned() {
             Some(Value::Array(mut list)) => {
-                list.retain(|it| it.as_str().is_none_or(|it| still.contains(it)));
+                list.retain(|list| list.as_str().is_none_or(|identity| still.contains(identity)));
                 put(document, &place, Value::Array(list));
             }
             Some(Value::String(goal)) if !still.contains(&*goal) => remove(document, &place),
@@ -521,7 +533,7 @@ fn put_goals(document: &mut Value, wanted: &[String]) {
         }
     }
     let there: HashSet<String> = there.into_iter().collect();
-    let new = wanted.iter().filter(|goal| !there.contains(*goal)).map(|it| json!(it));
+    let new = wanted.iter().filter(|goal| !there.contains(*goal)).map(|identity| json!(identity));
     append(document, NEW_GOALS, new.collect());
 }
 
@@ -545,7 +557,9 @@ fn capability(value: &Value, portability: Option<Portability>) -> Option<Capabil
     Some(Capability {
         name,
         description: named("description"),
-        priority: object.and_then(|it| it.get("priority")?.as_u64()).filter(|it| *it > 0),
+        priority: object
+            .and_then(|object| object.get("priority")?.as_u64())
+            .filter(|identity| *identity > 0),
         portability,
         host_requirements: None,
         credential_ids: Vec::new(),
@@ -577,7 +591,8 @@ fn put_capabilities(document: &mut Value, wanted: &[Capability]) {
     if unchanged {
         return;
     }
-    let named: HashMap<&str, &Capability> = wanted.iter().map(|it| (&*it.name, it)).collect();
+    let named: HashMap<&str, &Capability> =
+        wanted.iter().map(|identity| (&*identity.name, identity)).collect();
     for place in [SKILLS, TOOLS].into_iter().flat_map(spellings) {
         let Some(list) = at(document, &place).and_then(Value::as_array) else { continue };
         let mut list = list.clone();
@@ -591,14 +606,19 @@ fn put_capabilities(document: &mut Value, wanted: &[Capability]) {
         });
         put(document, &place, Value::Array(list));
     }
-    let there: HashSet<&str> = there.iter().map(|it| &*it.name).collect();
+    let there: HashSet<&str> = there.iter().map(|identity| &*identity.name).collect();
     let is_new = |one: &&Capability| !there.contains(&*one.name);
     let (tools, skills): (Vec<&Capability>, Vec<_>) =
-        wanted.iter().filter(is_new).partition(|it| {
-            it.portability.as_ref().map(Portability::effective) == Some(&Portability::HostDependent)
+        wanted.iter().filter(is_new).partition(|identity| {
+            identity.portability.as_ref().map(Portability::effective)
+                == Some(&Portability::HostDependent)
         });
     for (place, new) in [(SKILLS, skills), (TOOLS, tools)] {
-        append(document, place, new.into_iter().map(|it| described(None, it)).collect());
+        append(
+            document,
+            place,
+            new.into_iter().map(|identity| described(None, identity)).collect(),
+        );
     }
 }
 
@@ -610,7 +630,7 @@ fn described(old: Option<&Map<String, Value>>, one: &Capability) -> Value {
     let mut object = old.cloned().unwrap_or_default();
     object.insert("name".to_owned(), json!(one.name));
     let fields = [
-        ("description", one.description.as_ref().map(|it| json!(it))),
+        ("description", one.description.as_ref().map(|description| json!(description))),
         ("priority", one.priority.map(Value::from)),
     ];
     for (name, value) in fields {
@@ -697,7 +717,8 @@ mod tests {
             let idiolect = linguistics.idiolect.unwrap();
             assert_eq!(idiolect.catchphrases, ["Onward!"]);
             assert_eq!(idiolect.avoided_words, ["synergy"]);
-            let names: Vec<_> = found.capabilities.iter().map(|it| &*it.name).collect();
+            let names: Vec<_> =
+                found.capabilities.iter().map(|capability| &*capability.name).collect();
             assert_eq!(names, ["rust", "search", "shell"]);
             assert_eq!(found.capabilities[1].description.as_deref(), Some("finds"));
         }
@@ -774,7 +795,7 @@ mod tests {
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
             any::<i32>().prop_map(Value::from),
-            (0..=4).prop_map(|it| json!(f64::from(it) / 4.0)),
+            (0..=4).prop_map(|identity| json!(f64::from(identity) / 4.0)),
             "[ a-c]{0,3}".prop_map(Value::from),
         ];
         let name = proptest::sample::select(vec![
@@ -817,7 +838,7 @@ mod tests {
             prop_oneof![
                 proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
                 proptest::collection::btree_map(name.clone().prop_map(str::to_owned), inner, 0..6)
-                    .prop_map(|it| Value::Object(it.into_iter().collect())),
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
             ]
         });
         // Chance alone seldom makes the names stand where they belong.

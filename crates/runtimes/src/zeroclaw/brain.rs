@@ -135,7 +135,11 @@ impl Brain {
         let Some(table) = find(&tables, TABLE) else { return Ok(None) };
         let table = table.name.clone();
         let layout = database.columns(&table)?;
-        let columns = layout.iter().filter(|it| !it.generated).map(|it| it.name.clone()).collect();
+        let columns = layout
+            .iter()
+            .filter(|layout| !layout.generated)
+            .map(|layout| layout.name.clone())
+            .collect();
         let agents = agents(&database, &tables)?;
         let meta = listed(&database, &tables, "memory_meta", &["key", "value"])?;
         let meta = meta.iter().filter_map(|row| Some((text(&row[0])?, text(&row[1])?))).collect();
@@ -149,7 +153,7 @@ impl Brain {
             })
         };
         let versions = versions.iter().filter_map(version).collect();
-        let tables = tables.into_iter().map(|it| it.name).collect();
+        let tables = tables.into_iter().map(|table| table.name).collect();
         Ok(Some(Self {
             database,
             table,
@@ -174,18 +178,19 @@ impl Brain {
     pub(super) fn stamps(&self) -> (HashMap<String, RowStamp>, u64) {
         let mut found = HashMap::new();
         let (mut left, mut unread) = (MAX_STAMPS_BYTES, 0);
-        let Some(table) = self.tables.iter().find(|it| it.eq_ignore_ascii_case(STAMPS)) else {
+        let Some(table) = self.tables.iter().find(|table| table.eq_ignore_ascii_case(STAMPS))
+        else {
             return (found, unread);
         };
         let read = Read::of(table, &STAMP_COLUMNS).ordered_by(&["rowid"]);
         let Ok(rows) = self.database.rows(&read) else { return (found, unread) };
         for row in rows.map_while(Result::ok) {
-            let mut cells = row.into_iter().map(shortened).map(|it| text(&it));
+            let mut cells = row.into_iter().map(shortened).map(|value| text(&value));
             let mut next = || cells.next().flatten();
             let (id, origin, at) = (next(), next(), next());
             let (session, source) = (next(), next());
             let (Some(id), Some(origin), Some(at)) = (id, origin, at) else { continue };
-            let length = |it: &Option<String>| it.as_ref().map_or(0, String::len);
+            let length = |option: &Option<String>| option.as_ref().map_or(0, String::len);
             let bytes = id.len() + origin.len() + at.len() + length(&session) + length(&source);
             match left.checked_sub(bytes) {
                 Some(rest) => {

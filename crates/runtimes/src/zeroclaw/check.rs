@@ -37,7 +37,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
             found.path == CONFIG.as_bytes() && agent.config.as_ref() == Some(&own_config);
         if is_config { Surveyed::Skipped } else { surveyed(found) }
     });
-    let database = agent.database.as_deref().filter(|it| is_live(it));
+    let database = agent.database.as_deref().filter(|database| is_live(database));
     if !check.exists && agent.install.is_some() && database.is_some() {
         check.issues.clear();
         check.note(
@@ -50,7 +50,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     check.config = ConfigState { path: agent.config.clone(), workspace: None };
     if check.is_ready() {
         let config = agent.config.as_ref().and_then(|path| Config::read(path).ok());
-        let backend = config.as_ref().map(|it| it.backend(&agent.alias));
+        let backend = config.as_ref().map(|config| config.backend(&agent.alias));
         survey.secrets.extend(config.iter().flat_map(secrets_in_config));
         let uses_rows = !matches!(backend, Some(Backend::Markdown | Backend::None));
         let rows = match database.filter(|_| uses_rows) {
@@ -79,7 +79,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     for oddity in &agent.oddities {
         note_oddity(oddity, &mut check);
     }
-    check.issues.sort_by_key(|it| it.severity);
+    check.issues.sort_by_key(|issue| issue.severity);
     check
 }
 
@@ -148,10 +148,11 @@ fn look_into(
 /// Notes what no version of the runtime makes: it travels, and somebody should know.
 fn note_schema(brain: &Brain, check: &mut Check) {
     let is_known =
-        |known: &[&str], name: &String| known.iter().any(|it| name.eq_ignore_ascii_case(it));
+        |known: &[&str], name: &String| known.iter().any(|value| name.eq_ignore_ascii_case(value));
     // The first documents have a column that no version made.
     let is_column = |name: &String| database::is_known(name) || is_known(&["timestamp"], name);
-    let columns: Vec<String> = brain.columns.iter().filter(|it| !is_column(it)).cloned().collect();
+    let columns: Vec<String> =
+        brain.columns.iter().filter(|column| !is_column(column)).cloned().collect();
     if !columns.is_empty() {
         check.note(
             Info,
@@ -160,9 +161,13 @@ fn note_schema(brain: &Brain, check: &mut Check) {
             "nothing; they travel as they are",
         );
     }
-    let is_own = |name: &String| OWN_TABLES.iter().any(|it| name.starts_with(it));
-    let tables: Vec<String> =
-        brain.tables.iter().filter(|it| !is_known(TABLES, it) && !is_own(it)).cloned().collect();
+    let is_own = |name: &String| OWN_TABLES.iter().any(|table| name.starts_with(table));
+    let tables: Vec<String> = brain
+        .tables
+        .iter()
+        .filter(|table| !is_known(TABLES, table) && !is_own(table))
+        .cloned()
+        .collect();
     if !tables.is_empty() {
         check.note(
             Info,
@@ -187,9 +192,10 @@ fn note_schema(brain: &Brain, check: &mut Check) {
 }
 
 fn resources(workspace: &Path, survey: &Survey) -> Resources {
-    let is_file = |name: &str| survey.files.iter().any(|it| it.path == name.as_bytes());
+    let is_file = |name: &str| survey.files.iter().any(|file| file.path == name.as_bytes());
     let has = |name: &str| is_file(name) || is_inside(workspace, name);
-    let memory_dir = fs_err::symlink_metadata(workspace.join(MEMORY)).is_ok_and(|it| it.is_dir());
+    let memory_dir =
+        fs_err::symlink_metadata(workspace.join(MEMORY)).is_ok_and(|metadata| metadata.is_dir());
     Resources {
         soul_md: has("SOUL.md"),
         identity_md: has("IDENTITY.md"),
@@ -205,9 +211,9 @@ fn resources(workspace: &Path, survey: &Survey) -> Resources {
 }
 
 fn daily_logs(survey: &Survey) -> DailyLogs {
-    let logs = survey.files.iter().filter_map(|it| {
-        let path = lossy(&it.path);
-        let is_memory = layout::place_of(&it.path) == Place::Memory;
+    let logs = survey.files.iter().filter_map(|file| {
+        let path = lossy(&file.path);
+        let is_memory = layout::place_of(&file.path) == Place::Memory;
         let name = date_in_name(&path).filter(|_| is_memory)?;
         Some((name.date, path.strip_prefix("memory/")?.to_owned()))
     });
@@ -218,21 +224,21 @@ fn daily_logs(survey: &Survey) -> DailyLogs {
 
 /// The search index is in the database of memories, and as new as that.
 fn index_state(database: Option<&Path>, survey: &Survey) -> IndexState {
-    let memories = survey.files.iter().filter(|it| layout::place_of(&it.path) == Place::Memory);
-    let times = memories.filter_map(|it| it.mtime.as_ref());
+    let memories = survey.files.iter().filter(|file| layout::place_of(&file.path) == Place::Memory);
+    let times = memories.filter_map(|memory| memory.mtime.as_ref());
     IndexState {
         database: database.map(Path::to_owned),
         stale: false,
         schema_version: None,
         updated_at: database.and_then(written_at),
-        newest_memory: times.max_by_key(|it| it.instant()).cloned(),
+        newest_memory: times.max_by_key(|time| time.instant()).cloned(),
     }
 }
 
 fn note_memories(check: &mut Check, survey: &Survey, rows: &RowCounts, backend: Option<&Backend>) {
     let files =
-        survey.files.iter().filter(|it| layout::place_of(&it.path) == Place::Memory).count();
-    let database = check.index.database.as_ref().map(|it| it.display().to_string());
+        survey.files.iter().filter(|file| layout::place_of(&file.path) == Place::Memory).count();
+    let database = check.index.database.as_ref().map(|database| database.display().to_string());
     if let Some(path) = database.filter(|_| rows.rows > 0) {
         check.note(
             Info,
@@ -264,7 +270,9 @@ fn note_oddity(oddity: &Oddity, check: &mut Check) {
     let (severity, suggestion) = match oddity.code {
         // Said already.
         "workspace_missing" => return,
-        "database_unreadable" if check.issues.iter().any(|it| it.code == oddity.code) => return,
+        "database_unreadable" if check.issues.iter().any(|issue| issue.code == oddity.code) => {
+            return;
+        }
         "database_unreadable" => (Warning, "run it as the user that the agent belongs to"),
         "config_unreadable" => (Warning, "mend the file; until then the settings do not travel"),
         "stray_log" => (Warning, "stop ZeroClaw, and look into the copy before you export"),
@@ -320,7 +328,7 @@ mod tests {
     }
 
     fn codes(check: &Check) -> Vec<&str> {
-        check.issues.iter().map(|it| it.code).collect()
+        check.issues.iter().map(|issue| issue.code).collect()
     }
 
     #[test]
@@ -374,7 +382,8 @@ mod tests {
         ));
         let check = site.check();
         assert!(!check.is_ready());
-        let found: Vec<_> = check.secrets.iter().map(|it| (&*it.path, it.line)).collect();
+        let found: Vec<_> =
+            check.secrets.iter().map(|secret| (&*secret.path, secret.line)).collect();
         assert_eq!(found, [("memory/brain.db", 1)]);
     }
 }

@@ -161,7 +161,8 @@ impl Config {
     pub(super) fn embedding(&self) -> Option<EmbeddingSettings> {
         let memory = self.table(&["memory"])?;
         let text = |key: &str| memory.get(key).and_then(Item::as_str).map(str::trim);
-        let provider = text("embedding_provider").filter(|it| !it.is_empty() && *it != "none")?;
+        let provider =
+            text("embedding_provider").filter(|text| !text.is_empty() && *text != "none")?;
         let model = text("embedding_model").unwrap_or("text-embedding-3-small");
         let dimensions = memory.get("embedding_dimensions").and_then(positive);
         let Some(hint) = model.strip_prefix("hint:") else {
@@ -198,7 +199,8 @@ impl Config {
         let weight = |key: &'static str| {
             let item = self.item(&["memory", key])?;
             #[expect(clippy::cast_precision_loss, reason = "a weight is a small number")]
-            let value = item.as_float().or_else(|| item.as_integer().map(|it| it as f64))?;
+            let value =
+                item.as_float().or_else(|| item.as_integer().map(|integer| integer as f64))?;
             value.is_finite().then(|| format!("memory.{key} = {value}"))
         };
         let weights: Vec<_> =
@@ -242,7 +244,7 @@ impl Config {
         let agents = agents.into_iter().flat_map(|agents| agents.iter());
         let agent = |(alias, item): (&str, &Item)| {
             let table = item.as_table_like()?;
-            let path = table.get("workspace").and_then(|it| it.get("path")?.as_str());
+            let path = table.get("workspace").and_then(|table| table.get("path")?.as_str());
             Some(ConfiguredAgent {
                 alias: alias.to_owned(),
                 workspace: path.filter(|path| !path.trim().is_empty()).map(PathBuf::from),
@@ -360,8 +362,10 @@ fn is_deep(item: &Item, depth: usize) -> bool {
 fn is_deep_value(value: &Value, depth: usize) -> bool {
     depth > MAX_DEPTH
         || match value {
-            Value::Array(array) => array.iter().any(|it| is_deep_value(it, depth + 1)),
-            Value::InlineTable(table) => table.iter().any(|(_, it)| is_deep_value(it, depth + 1)),
+            Value::Array(array) => array.iter().any(|array| is_deep_value(array, depth + 1)),
+            Value::InlineTable(table) => {
+                table.iter().any(|(_, table)| is_deep_value(table, depth + 1))
+            }
             _ => false,
         }
 }

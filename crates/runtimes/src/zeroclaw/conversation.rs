@@ -93,7 +93,7 @@ impl Owner {
         let read = Read::of("session_metadata", &columns).only("session_key", key);
         let row = first(database, &read)?;
         let Some([alias, principal]) = row.as_deref() else { return Ok(None) };
-        let alias = alias.as_text().filter(|it| !it.is_empty()).map(str::to_owned);
+        let alias = alias.as_text().filter(|text| !text.is_empty()).map(str::to_owned);
         Ok(Some(Self { alias, is_private: !matches!(principal, Value::Null) }))
     }
 
@@ -142,7 +142,7 @@ fn in_database(
 
 /// Returns the channel that a key begins with, as in `telegram_42_alice`.
 fn channel_in(key: &str) -> Option<String> {
-    let channel = key.split(['_', '.']).next().filter(|it| !it.is_empty() && *it != key)?;
+    let channel = key.split(['_', '.']).next().filter(|part| !part.is_empty() && *part != key)?;
     Some(if channel == "gw" { "gateway".to_owned() } else { channel.to_owned() })
 }
 
@@ -180,7 +180,8 @@ mod tests {
         let agent = FoundAgent::without_install(RUNTIME, "default".into(), home.path().to_owned());
         let machine = machine(home.path());
         let found = read(&machine, &agent, "telegram_1_ann", Reach::Messages(15)).unwrap();
-        let said: Vec<_> = found.messages.iter().map(|it| (it.role, it.text.as_str())).collect();
+        let said: Vec<_> =
+            found.messages.iter().map(|message| (message.role, message.text.as_str())).collect();
         assert_eq!(said, [(Role::User, "one"), (Role::Assistant, "two")]);
         assert_eq!(found.messages[0].at.as_ref().unwrap().as_str(), "2026-11-16T10:00:00Z");
         assert_eq!(found.source.as_deref(), Some("telegram"));

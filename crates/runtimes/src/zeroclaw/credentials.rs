@@ -453,7 +453,7 @@ mod tests {
             let config = self.config();
             let (document, warnings) =
                 credentials(&self.agent, Some(&config), id, seal, &at).unwrap();
-            (document.map(|it| it.credentials).unwrap_or_default(), warnings)
+            (document.map(|document| document.credentials).unwrap_or_default(), warnings)
         }
 
         fn sealed(&self) -> Vec<Credential> {
@@ -522,7 +522,7 @@ mod tests {
         );
         assert_eq!(found[2].tags, ["config", "ref"]);
         assert_eq!(found[7].expires_at, Some("2026-12-15T07:17:29Z".parse().unwrap()));
-        assert!(found.iter().all(|it| it.encrypted_payload == NOT_EXPORTED));
+        assert!(found.iter().all(|found| found.encrypted_payload == NOT_EXPORTED));
         assert!(!format!("{found:?}").contains("SECRET"));
     }
 
@@ -564,7 +564,8 @@ mod tests {
             let (found, warnings) = home.read(Some(&seal));
             assert_eq!(found[0].encrypted_payload, NOT_EXPORTED);
             assert_eq!(found[1].encrypted_payload, "sealed");
-            let locked = warnings.iter().find(|it| it.code == "credentials_locked").unwrap();
+            let locked =
+                warnings.iter().find(|warning| warning.code == "credentials_locked").unwrap();
             assert!(locked.message.starts_with("3 credentials"), "{}", locked.message);
             assert!(!format!("{warnings:?}").contains("SECRET"));
         }
@@ -688,7 +689,7 @@ mod tests {
         );
         let draft = target.plan(source.sealed(), OnConflict::Stop);
         let reasons: Vec<_> =
-            draft.not_restored.iter().map(|it| it.path.clone().unwrap()).collect();
+            draft.not_restored.iter().map(|restored| restored.path.clone().unwrap()).collect();
         assert_eq!(
             reasons,
             ["irc: channels_config.irc.sasl_password", "helper: agents.helper.api_key"]
@@ -746,7 +747,8 @@ mod tests {
             sealed("w:odd", r#""SECRET-6""#),
         ];
         let draft = home.plan(credentials, OnConflict::Stop);
-        let left: Vec<_> = draft.not_restored.iter().map(|it| it.path.clone().unwrap()).collect();
+        let left: Vec<_> =
+            draft.not_restored.iter().map(|restored| restored.path.clone().unwrap()).collect();
         assert_eq!(left, ["z: z:ref", "w: w:odd"]);
         apply(&draft).unwrap();
         let config = home.config();

@@ -58,14 +58,14 @@ pub(super) const ALIAS_ASSUMED: &str = "alias_assumed";
 pub(super) fn locate_by_files(machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent {
     let absolute = absolute(folder);
     let is_known =
-        || find(machine, Depth::Files).iter().any(|it| same_place(&it.workspace, &absolute));
+        || find(machine, Depth::Files).iter().any(|find| same_place(&find.workspace, &absolute));
     let is_loose = || looks_like_a_workspace(&absolute) && !is_known();
     if is_new(&absolute) || in_its_install(machine, &absolute, alias).is_some() {
         return locate(machine, folder, alias);
     }
     if is_install(&absolute) {
         let install = Install::open(machine, &Site::of(absolute.clone()), Depth::Files);
-        let known = install.filter(Install::names_agents).map(|it| it.agents(machine));
+        let known = install.filter(Install::names_agents).map(|install| install.agents(machine));
         if let Some(agent) = known.and_then(|agents| pick(agents, alias)) {
             return agent;
         }
@@ -117,7 +117,7 @@ pub(super) fn locate(machine: &Machine, folder: &Path, alias: Option<&str>) -> F
         && let Some(install) = Install::open(machine, &Site::of(folder.clone()), Depth::Databases)
     {
         let agents = install.agents(machine);
-        let names: Vec<String> = agents.iter().map(|it| it.alias.clone()).collect();
+        let names: Vec<String> = agents.iter().map(|agent| agent.alias.clone()).collect();
         return pick(agents, alias).unwrap_or_else(|| {
             let mut agent = install.agent(machine, alias.unwrap_or(DEFAULT_ALIAS));
             agent.oddities.extend(unknown(&agent.alias, &names));
@@ -125,8 +125,8 @@ pub(super) fn locate(machine: &Machine, folder: &Path, alias: Option<&str>) -> F
         });
     }
     // A workspace that the configuration puts anywhere.
-    let known = find(machine, Depth::Files).into_iter().filter(|it| {
-        same_place(&it.workspace, &folder) && alias.is_none_or(|alias| it.alias == alias)
+    let known = find(machine, Depth::Files).into_iter().filter(|find| {
+        same_place(&find.workspace, &folder) && alias.is_none_or(|alias| find.alias == alias)
     });
     if let Some(agent) = known.into_iter().next() {
         return agent;
@@ -152,7 +152,7 @@ fn is_new(folder: &Path) -> bool {
 
 /// An install that is to be made.
 fn new_install(folder: &Path, alias: Option<&str>) -> FoundAgent {
-    let alias = alias.filter(|it| is_name(it)).unwrap_or(DEFAULT_ALIAS);
+    let alias = alias.filter(|alia| is_name(alia)).unwrap_or(DEFAULT_ALIAS);
     FoundAgent {
         generation: Some(generation::DATA),
         database: Some(folder.join("data").join(DATABASE)),
@@ -167,11 +167,12 @@ fn in_its_install(machine: &Machine, folder: &Path, alias: Option<&str>) -> Opti
         return None;
     }
     let above = folder.parent()?;
-    let of_agents = above.parent().filter(|it| it.ends_with("agents")).and_then(Path::parent);
-    let install = [Some(above), of_agents].into_iter().flatten().find(|it| is_marked(it))?;
+    let of_agents =
+        above.parent().filter(|parent| parent.ends_with("agents")).and_then(Path::parent);
+    let install = [Some(above), of_agents].into_iter().flatten().find(|value| is_marked(value))?;
     let install = Install::open(machine, &Site::of(install.to_owned()), Depth::Files)?;
-    let own = |it: &FoundAgent| {
-        same_place(&it.workspace, folder) && alias.is_none_or(|alias| it.alias == alias)
+    let own = |agent: &FoundAgent| {
+        same_place(&agent.workspace, folder) && alias.is_none_or(|alias| agent.alias == alias)
     };
     if let Some(agent) = install.agents(machine).into_iter().find(own) {
         return Some(agent);
@@ -218,8 +219,8 @@ fn looks_like_a_workspace(folder: &Path) -> bool {
 fn loose(machine: &Machine, folder: PathBuf, alias: Option<&str>) -> FoundAgent {
     let mut agent =
         FoundAgent::without_install(RUNTIME, alias.unwrap_or(DEFAULT_ALIAS).to_owned(), folder);
-    agent.database = Some(agent.workspace.join(DATABASE)).filter(|it| is_live(it));
-    agent.config = Some(agent.workspace.join(CONFIG)).filter(|it| it.is_file());
+    agent.database = Some(agent.workspace.join(DATABASE)).filter(|join| is_live(join));
+    agent.config = Some(agent.workspace.join(CONFIG)).filter(|join| join.is_file());
     settle(&mut agent);
     if let Some(database) = &agent.database {
         agent.oddities.extend(backups_beside(database));
@@ -253,12 +254,12 @@ fn is_not_first(machine: &Machine, agent: &FoundAgent) -> bool {
 
 /// Picks an agent of an install; without a name, the usual one.
 fn pick(mut agents: Vec<FoundAgent>, alias: Option<&str>) -> Option<FoundAgent> {
-    let names: Vec<String> = agents.iter().map(|it| it.alias.clone()).collect();
+    let names: Vec<String> = agents.iter().map(|agent| agent.alias.clone()).collect();
     let wanted = match alias {
         Some(alias) => alias.to_owned(),
         None => first_of(&names)?,
     };
-    let position = agents.iter().position(|it| it.alias == wanted)?;
+    let position = agents.iter().position(|agent| agent.alias == wanted)?;
     let mut agent = agents.swap_remove(position);
     if alias.is_none() {
         agent.oddities.extend(several(&wanted, &names));
@@ -267,11 +268,11 @@ fn pick(mut agents: Vec<FoundAgent>, alias: Option<&str>) -> Option<FoundAgent> 
 }
 
 pub(super) fn first_of(names: &[String]) -> Option<String> {
-    names.iter().find(|it| *it == DEFAULT_ALIAS).or_else(|| names.first()).cloned()
+    names.iter().find(|name| *name == DEFAULT_ALIAS).or_else(|| names.first()).cloned()
 }
 
 fn several(taken: &str, names: &[String]) -> Option<Oddity> {
-    let others: Vec<String> = names.iter().filter(|it| *it != taken).cloned().collect();
+    let others: Vec<String> = names.iter().filter(|name| *name != taken).cloned().collect();
     let message = format!("this is {taken}; there are also the agents {}", a_few(&others));
     (!others.is_empty()).then_some(Oddity { code: "several_agents", message })
 }
@@ -298,7 +299,7 @@ impl Site {
 /// Returns every place where an install may be, the one in use first.
 fn sites(machine: &Machine) -> Vec<Site> {
     let usual = machine.home.join(FOLDER);
-    let variable = |name| machine.variable(name).map(|it| from_variable(machine, it));
+    let variable = |name| machine.variable(name).map(|variable| from_variable(machine, variable));
     let mut sites: Vec<Site> = Vec::new();
     sites.extend(variable("ZEROCLAW_CONFIG_DIR").map(Site::of));
     sites.extend(variable("ZEROCLAW_DATA_DIR").map(|folder| Site::of(install_of_data(folder))));
@@ -330,7 +331,7 @@ fn resolve(machine: &Machine, folder: &Path, text: &str) -> PathBuf {
 fn install_of_data(folder: PathBuf) -> PathBuf {
     let inside = folder.join(FOLDER);
     let above = folder.parent().filter(|_| folder.ends_with("data")).map(Path::to_owned);
-    match above.filter(|it| it.join(CONFIG).is_file()) {
+    match above.filter(|above| above.join(CONFIG).is_file()) {
         Some(above) => above,
         None if !is_marked(&folder) && is_marked(&inside) => inside,
         None => folder,
@@ -359,7 +360,8 @@ fn active(machine: &Machine, usual: &Path) -> Option<PathBuf> {
     let file = fs_err::File::open(usual.join(ACTIVE)).ok()?;
     file.take(MAX_ACTIVE_BYTES).read_to_string(&mut text).ok()?;
     let document: toml_edit::DocumentMut = text.parse().ok()?;
-    let folder = document.get("config_dir")?.as_str().filter(|it| !it.trim().is_empty())?;
+    let folder =
+        document.get("config_dir")?.as_str().filter(|document| !document.trim().is_empty())?;
     Some(absolute(&resolve(machine, usual, folder.trim())))
 }
 
@@ -385,7 +387,7 @@ impl Install {
         let workspace =
             site.workspace.clone().unwrap_or_else(|| folder.join(generation::WORKSPACE));
         let mut install = Self {
-            config_path: Some(folder.join(CONFIG)).filter(|it| it.is_file()),
+            config_path: Some(folder.join(CONFIG)).filter(|join| join.is_file()),
             config: None,
             generation: generation::DATA,
             workspace,
@@ -420,8 +422,8 @@ impl Install {
         let own = self.folder.join(SEED_DATABASE);
         let mut seeded = None;
         let elsewhere =
-            [&self.workspace, &self.folder.join("data")].map(|it| it.join(SEED_DATABASE));
-        for path in [own.clone()].into_iter().chain(elsewhere).filter(|it| it.is_file()) {
+            [&self.workspace, &self.folder.join("data")].map(|value| value.join(SEED_DATABASE));
+        for path in [own.clone()].into_iter().chain(elsewhere).filter(|value| value.is_file()) {
             let opened = if is_live(&path) { Brain::open(machine, &path) } else { Ok(None) };
             let shown = path.display();
             let (code, message) = match opened {
@@ -480,7 +482,7 @@ impl Install {
     /// Asks the database which agents it knows.
     fn look_into_database(&mut self, machine: &Machine) {
         let Some(path) = self.database.clone() else { return };
-        let size = fs_err::metadata(&path).map_or(0, |it| it.len());
+        let size = fs_err::metadata(&path).map_or(0, |metadata| metadata.len());
         if size > MAX_LOOKED_INTO_BYTES {
             let message =
                 format!("{} is large; agents that only it knows are not listed", path.display());
@@ -489,8 +491,8 @@ impl Install {
         }
         match Brain::open(machine, &path) {
             Ok(brain) => {
-                let agents = brain.into_iter().flat_map(|it| it.agents);
-                self.known = agents.map(|it| it.alias).collect();
+                let agents = brain.into_iter().flat_map(|brain| brain.agents);
+                self.known = agents.map(|agent| agent.alias).collect();
             }
             Err(error) => self.oddities.push(unreadable(&path, &error)),
         }
@@ -499,20 +501,22 @@ impl Install {
     fn name_what_is_ignored(&mut self) {
         let agents = agent_folders(&self.folder);
         let of_agents: Vec<PathBuf> =
-            agents.iter().map(|it| usual_workspace(&self.folder, it)).collect();
+            agents.iter().map(|agent| usual_workspace(&self.folder, agent)).collect();
         let single = self.folder.join(generation::WORKSPACE);
         let mut databases =
             vec![self.folder.join("data").join(DATABASE), self.workspace.join(DATABASE)];
         databases.push(single.join(DATABASE));
         if self.database.is_some() {
-            databases.extend(of_agents.iter().map(|it| it.join(DATABASE)));
+            databases.extend(of_agents.iter().map(|agent| agent.join(DATABASE)));
         }
         databases.push(self.folder.join(DATABASE));
         databases.dedup();
         let used = self.database.clone();
-        let beside: Vec<Oddity> = databases.iter().flat_map(|it| backups_beside(it)).collect();
-        databases
-            .retain(|it| is_live(it) && used.as_ref().is_none_or(|used| !same_place(it, used)));
+        let beside: Vec<Oddity> =
+            databases.iter().flat_map(|database| backups_beside(database)).collect();
+        databases.retain(|database| {
+            is_live(database) && used.as_ref().is_none_or(|used| !same_place(database, used))
+        });
         let note = |code, message: String| Oddity { code, message };
         if let Some(used) = used.filter(|_| !databases.is_empty()) {
             let message = format!(
@@ -527,7 +531,7 @@ impl Install {
             .iter()
             .filter(|name| name.starts_with("backup-"))
             .map(|name| self.folder.join(name).join("legacy-workspace"))
-            .filter(|it| it.is_dir())
+            .filter(|value| value.is_dir())
             .collect();
         if !older.is_empty() {
             let message = format!(
@@ -536,8 +540,8 @@ impl Install {
             );
             self.oddities.push(note("backup_found", message));
         }
-        let is_stray = |it: &&PathBuf| {
-            is_live(&it.join(format!("{DATABASE}-wal"))) && !is_live(&it.join(DATABASE))
+        let is_stray = |path: &&PathBuf| {
+            is_live(&path.join(format!("{DATABASE}-wal"))) && !is_live(&path.join(DATABASE))
         };
         for stray in of_agents.iter().filter(is_stray) {
             let from = match older.last() {
@@ -555,7 +559,7 @@ impl Install {
         }
         let is_data = self.generation == generation::DATA;
         let other = match is_data {
-            true => [single].into_iter().filter(|it| looks_like_a_workspace(it)).collect(),
+            true => [single].into_iter().filter(|value| looks_like_a_workspace(value)).collect(),
             false => of_agents,
         };
         if !other.is_empty() {
@@ -572,7 +576,7 @@ impl Install {
     fn names_agents(&self) -> bool {
         self.generation != generation::DATA
             || !agent_folders(&self.folder).is_empty()
-            || self.config.as_ref().is_some_and(|it| !it.agents().is_empty())
+            || self.config.as_ref().is_some_and(|config| !config.agents().is_empty())
     }
 
     /// Returns the agents, the usual one first.
@@ -584,18 +588,18 @@ impl Install {
             return agents;
         }
         let mut aliases: BTreeSet<String> = agent_folders(&self.folder).into_iter().collect();
-        aliases.extend(self.config.iter().flat_map(Config::agents).map(|it| it.alias));
+        aliases.extend(self.config.iter().flat_map(Config::agents).map(|value| value.alias));
         aliases.extend(self.known.iter().cloned());
         let (named, odd): (Vec<String>, Vec<String>) =
-            aliases.into_iter().partition(|it| is_name(it));
+            aliases.into_iter().partition(|alias| is_name(alias));
         let mut aliases = named;
-        aliases.sort_by_key(|it| (it != DEFAULT_ALIAS, it.clone()));
+        aliases.sort_by_key(|alias| (alias != DEFAULT_ALIAS, alias.clone()));
         if aliases.is_empty() {
             aliases.push(DEFAULT_ALIAS.to_owned());
         }
         let left = aliases.split_off(aliases.len().min(MAX_AGENTS));
         let mut agents: Vec<FoundAgent> =
-            aliases.iter().map(|it| self.agent(machine, it)).collect();
+            aliases.iter().map(|alias| self.agent(machine, alias)).collect();
         agents.extend(self.profiles(machine));
         note_shared_workspaces(&mut agents);
         let unlisted: Vec<String> = odd.into_iter().chain(left).collect();
@@ -616,7 +620,7 @@ impl Install {
         let found = names_in(&folder).into_iter().filter_map(|name| {
             let workspace = [folder.join(&name), folder.join(&name).join(generation::WORKSPACE)]
                 .into_iter()
-                .find(|it| looks_like_a_workspace(it))?;
+                .find(|value| looks_like_a_workspace(value))?;
             let mut agent = loose(machine, workspace, Some(&name));
             agent.install = Some(self.folder.clone());
             agent.generation = Some(generation::WORKSPACE);
@@ -632,12 +636,12 @@ impl Install {
         let is_data = self.generation == generation::DATA;
         let workspace =
             if is_data { self.workspace_of(machine, alias) } else { self.workspace.clone() };
-        let own = Some(workspace.join(DATABASE)).filter(|it| is_data && is_live(it));
+        let own = Some(workspace.join(DATABASE)).filter(|join| is_data && is_live(join));
         let expected = match is_data {
             true => self.folder.join("data").join(DATABASE),
             false => workspace.join(DATABASE),
         };
-        let backend = self.config.as_ref().map_or(Backend::Sqlite, |it| it.backend(alias));
+        let backend = self.config.as_ref().map_or(Backend::Sqlite, |config| config.backend(alias));
         // Where it will be, once the runtime or an import makes it.
         let expected =
             Some(expected).filter(|_| matches!(backend, Backend::Sqlite | Backend::Lucid));
@@ -661,7 +665,10 @@ impl Install {
     /// Returns where the runtime keeps an agent's files.
     fn workspace_of(&self, machine: &Machine, alias: &str) -> PathBuf {
         let configured = self.config.iter().flat_map(Config::agents);
-        let own = configured.into_iter().find(|it| it.alias == alias).and_then(|it| it.workspace);
+        let own = configured
+            .into_iter()
+            .find(|configured| configured.alias == alias)
+            .and_then(|configured| configured.workspace);
         match own {
             Some(path) => match path.to_str() {
                 Some(text) => resolve(machine, &self.folder, text),
@@ -673,7 +680,9 @@ impl Install {
 
     /// Says what is unusual about where memories are kept.
     fn backend_oddity(&self, alias: &str, database: Option<&Path>) -> Option<Oddity> {
-        let there = database.filter(|it| is_live(it)).map(|it| it.display().to_string());
+        let there = database
+            .filter(|database| is_live(database))
+            .map(|database| database.display().to_string());
         let (code, message) = match self.config.as_ref()?.backend(alias) {
             Backend::Sqlite | Backend::Markdown => return None,
             Backend::None => {
@@ -721,7 +730,7 @@ fn agent_folders(install: &Path) -> Vec<String> {
 
 /// Whether a file is there and holds something.
 pub(super) fn is_live(path: &Path) -> bool {
-    fs_err::metadata(path).is_ok_and(|it| it.is_file() && it.len() > 0)
+    fs_err::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
 }
 
 /// Names the copies that the runtime made of a database before it changed it.
@@ -744,7 +753,7 @@ fn unreadable(database: &Path, error: &DatabaseError) -> Oddity {
 }
 
 fn shown(paths: &[PathBuf]) -> Vec<String> {
-    paths.iter().map(|it| it.display().to_string()).collect()
+    paths.iter().map(|path| path.display().to_string()).collect()
 }
 
 #[cfg(test)]

@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn a_new_entry_changes_no_other_id() {
         let ids =
-            |text: &str| -> Vec<_> { read("MEMORY.md", text).iter().map(|it| it.id).collect() };
+            |text: &str| -> Vec<_> { read("MEMORY.md", text).iter().map(|read| read.id).collect() };
         let before = ids("- **a**: 1\n\n- **b**: 2\n\n- **a**: 3\n");
         let after = ids("- **new**: 0\n\n- **a**: 1\n\n- **b**: 2\n\n- **a**: 3\n");
         assert_eq!(before, after[1..]);
@@ -375,7 +375,7 @@ mod tests {
         let text = "# MEMORY.md\n\n## Facts\n\nAlex likes tea.\n\n- **tz**: UTC\n";
         let (found, counts) = counted("MEMORY.md", text);
         assert_eq!(counts, EntryCounts { entries: 1, sections: 2, title_bytes: 0 });
-        let contents: Vec<_> = found.iter().map(|it| it.content.as_str()).collect();
+        let contents: Vec<_> = found.iter().map(|found| found.content.as_str()).collect();
         assert_eq!(contents, ["# MEMORY.md\n", "\n## Facts\n\nAlex likes tea.\n\n", "UTC"]);
         for text in ["# Long-Term Memory\n\n", "", " \n"] {
             assert!(read("MEMORY.md", text).is_empty(), "{text:?}");

@@ -24,7 +24,7 @@ pub(crate) fn config(text: &str) {
     }
     let again = Config::parse(redacted.text.clone().into()).expect("it still is TOML");
     for secret in again.redacted().secrets {
-        let was = redacted.secrets.iter().any(|it| it.path == secret.path);
+        let was = redacted.secrets.iter().any(|other| other.path == secret.path);
         assert!(was, "a secret at a place where none was: {:?}", secret.path);
     }
     assert_eq!(again.redacted().text, redacted.text, "redacting twice is redacting once");
@@ -52,9 +52,9 @@ pub(crate) fn entries(text: &str) {
             records
         };
         let records = read();
-        let ids: HashSet<_> = records.iter().map(|it| it.id).collect();
+        let ids: HashSet<_> = records.iter().map(|record| record.id).collect();
         assert_eq!(ids.len(), records.len(), "an id occurs twice");
-        assert!(records.iter().all(|it| !it.content.is_empty()), "a record without a text");
+        assert!(records.iter().all(|record| !record.content.is_empty()), "a record without a text");
         assert_eq!(read(), records);
     }
 }

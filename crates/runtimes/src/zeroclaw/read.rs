@@ -49,8 +49,8 @@ pub(super) fn read(
     let carried = home.carried();
     let artifacts: Vec<String> = carried
         .iter()
-        .filter(|it| it.is_file() && !layout::is_managed(&it.path))
-        .map(|it| spelled(&it.path))
+        .filter(|carried| carried.is_file() && !layout::is_managed(&carried.path))
+        .map(|carried| spelled(&carried.path))
         .collect();
     let steady = StableCopies::take(&opened.workspace, &opened.path, &carried, &machine.scratch);
     let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
@@ -65,7 +65,7 @@ pub(super) fn read(
     let shared = Shared {
         agent_id: opened.agent_id,
         alias: &agent.alias,
-        identity_version: identity.as_ref().map(|it| it.version),
+        identity_version: identity.as_ref().map(|identity| identity.version),
         embedding: around.embedding.clone(),
         fallback: around.written_at.clone().unwrap_or_else(times::epoch),
         embeddings: options.embeddings,
@@ -204,7 +204,7 @@ impl Home {
     /// Returns everything that is carried as it is, sorted by path.
     fn carried(&self) -> Vec<Found> {
         let found = self.opened.walked.found.iter();
-        found.filter(|it| self.reason(&it.path).is_none()).cloned().collect()
+        found.filter(|found| self.reason(&found.path).is_none()).cloned().collect()
     }
 
     /// Says why something is not carried, though the walk found it.
@@ -225,7 +225,7 @@ impl Home {
 
     /// Whether a path is the database in use, or a log of it.
     fn is_database(&self, path: &[u8]) -> bool {
-        let rest = self.database.as_deref().and_then(|it| path.strip_prefix(it));
+        let rest = self.database.as_deref().and_then(|database| path.strip_prefix(database));
         rest.is_some_and(|rest| matches!(rest, b"" | b"-wal" | b"-shm" | b"-journal"))
     }
 
@@ -260,8 +260,10 @@ fn name(agent: &FoundAgent, identity: Option<&Identity>, prose: &Prose) -> Strin
     if agent.alias != DEFAULT_ALIAS {
         return agent.alias.clone();
     }
-    let structured = identity.and_then(|it| it.structured.as_ref());
-    let given = structured.and_then(|it| it.names.as_ref()).map(|it| it.primary.clone());
+    let structured = identity.and_then(|identity| identity.structured.as_ref());
+    let given = structured
+        .and_then(|structured| structured.names.as_ref())
+        .map(|value| value.primary.clone());
     given.or_else(|| prose.name()).unwrap_or_else(|| UNNAMED.to_owned())
 }
 
@@ -356,8 +358,8 @@ fn document(home: &Home, around: &InstallFacts, carrier: &mut Carrier<'_>) -> Op
 
 fn in_workspace(home: &Home, path: &[u8], carrier: &mut Carrier<'_>) -> Option<Document> {
     let found = home.opened.walked.found.iter();
-    let found = found.filter(|it| it.is_file() && home.reason(&it.path).is_none());
-    let found = found.into_iter().find(|it| it.path == path)?;
+    let found = found.filter(|found| found.is_file() && home.reason(&found.path).is_none());
+    let found = found.into_iter().find(|found| found.path == path)?;
     if found.size() > MAX_DOCUMENT_BYTES {
         let message = "is too large to be taken apart; it travels as it is";
         carrier.outcome.warn("too_large", &found.path, message);
@@ -401,19 +403,20 @@ impl Reader<'_> {
     /// Carries the files in the order of an archive: artifacts, then what is raw, with the files
     /// that were made in their places.
     fn files(&mut self, found: &[Found], made: &[Made]) -> Result<(), ReadError> {
-        for found in found.iter().filter(|it| !layout::is_managed(&it.path)) {
+        for found in found.iter().filter(|found| !layout::is_managed(&found.path)) {
             self.file(Root::Artifacts, found)?;
         }
         let mut made: Vec<&Made> = made.iter().collect();
-        made.sort_unstable_by_key(|it| it.path);
+        made.sort_unstable_by_key(|file| file.path);
         let mut made = made.into_iter().peekable();
-        for found in found.iter().filter(|it| layout::is_managed(&it.path)) {
-            while let Some(next) = made.next_if(|it| it.path.as_bytes() < found.path.as_slice()) {
+        for found in found.iter().filter(|found| layout::is_managed(&found.path)) {
+            while let Some(next) = made.next_if(|file| file.path.as_bytes() < found.path.as_slice())
+            {
                 self.carrier.made(next)?;
             }
             self.file(Root::Raw(RUNTIME), found)?;
         }
-        made.try_for_each(|it| self.carrier.made(it))
+        made.try_for_each(|value| self.carrier.made(value))
     }
 
     fn file(&mut self, root: Root<'_>, found: &Found) -> Result<(), ReadError> {
@@ -467,7 +470,8 @@ impl Reader<'_> {
             let mut record = reader.record(&brain.columns, &row);
             let temporal = &record.temporal;
             // A row without a time has that of the file, which changes when nothing else does.
-            let created = Some(&temporal.created_at).filter(|it| **it != self.shared.fallback);
+            let created =
+                Some(&temporal.created_at).filter(|created| **created != self.shared.fallback);
             keep_newest(&mut newest, created);
             keep_newest(&mut newest, temporal.updated_at.as_ref());
             redact::search(&mut record, &brain.columns, &row, carrier);
@@ -482,7 +486,7 @@ impl Reader<'_> {
 
     /// Notes rows that do not travel.
     fn tell(&mut self, agent: &FoundAgent, counts: &RowCounts) {
-        let path = agent.database.as_ref().map(|it| it.display().to_string());
+        let path = agent.database.as_ref().map(|database| database.display().to_string());
         self.carrier.outcome.private_entries = counts.private;
         if counts.others > 0 && agent.generation != Some(layout::generation::DATA) {
             let message = format!("{} rows are of other agents and do not travel", counts.others);

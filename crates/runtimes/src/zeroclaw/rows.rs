@@ -269,7 +269,7 @@ impl<'a> RowReader<'a> {
         let id = self.id_of(row.position, at(shape.id), at(shape.key), row.rowid);
         let key = text_of(at(shape.key));
         let private = private_key(&key);
-        let plain_key = private.as_ref().map_or(&*key, |it| it.key);
+        let plain_key = private.as_ref().map_or(&*key, |private| private.key);
         let category = match at(shape.category) {
             Value::Null => None,
             value => Some(text_of(value)),
@@ -289,7 +289,7 @@ impl<'a> RowReader<'a> {
         self.tally.no_time += u64::from(created.is_none());
         let created_at = created.unwrap_or_else(|| self.shared.fallback.clone());
         let updated_at = times::in_cell(at(shape.updated_at));
-        let updated_at = updated_at.filter(|it| it.instant() != created_at.instant());
+        let updated_at = updated_at.filter(|updated| updated.instant() != created_at.instant());
 
         let embedding = at(shape.embedding);
         let vector =
@@ -301,23 +301,24 @@ impl<'a> RowReader<'a> {
             Record::new(id, self.shared.agent_id, RUNTIME, created_at.clone(), &content);
         record.memory_type = memory_type(at(shape.kind), category.as_deref());
         record.namespace = namespace(category.as_deref());
-        record.tags = category.iter().map(|it| label(it).to_owned()).collect();
+        record.tags = category.iter().map(|category| label(category).to_owned()).collect();
         record.tags.retain(|tag| !tag.is_empty() && tag != RUNTIME);
         record.tags.push(RUNTIME.to_owned());
         let writer = Writer::of(plain_key, category.as_deref(), session);
         if writer == Writer::AutoSave {
             record.tags.push(AUTO_SAVE.to_owned());
         }
-        record.category = category.as_deref().map(|it| label(it).to_owned());
+        record.category = category.as_deref().map(|category| label(category).to_owned());
         record.source.origin = Some(ORIGIN.to_owned());
         record.source.extraction_method = Some(writer.method());
-        record.source.session_id = session.map(|it| label(it).to_owned());
+        record.source.session_id = session.map(|session| label(session).to_owned());
         record.source.identity_version = self.shared.identity_version;
         let row_id = at(shape.id).as_text();
-        if let Some((row, stamp)) = row_id.and_then(|it| self.stamps.get_key_value(it)) {
+        if let Some((row, stamp)) = row_id.and_then(|id| self.stamps.get_key_value(id)) {
             stamp.note(&mut record, row);
         }
-        record.confidence = number_of(at(shape.importance)).filter(|it| (0.0..=1.0).contains(it));
+        record.confidence =
+            number_of(at(shape.importance)).filter(|number| (0.0..=1.0).contains(number));
         if *at(shape.superseded_by) != Value::Null {
             record.status = Status::Superseded;
             let newer = self.newer.get(&row.position);
@@ -399,7 +400,7 @@ impl<'a> RowReader<'a> {
         ];
         let warning =
             |(count, code, what)| Warning { code, path: None, message: format!("{count} {what}") };
-        told.into_iter().filter(|it| it.0 > 0).map(warning).collect()
+        told.into_iter().filter(|value| value.0 > 0).map(warning).collect()
     }
 }
 

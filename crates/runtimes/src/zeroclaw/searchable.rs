@@ -32,7 +32,7 @@ pub(super) fn searchable(_: &Machine, agent: &FoundAgent) -> Searchable {
             None
         }
     });
-    let backend = config.as_ref().map(|it| it.backend(&agent.alias));
+    let backend = config.as_ref().map(|config| config.backend(&agent.alias));
     if let Some(Backend::Elsewhere(name)) = &backend {
         warnings.push(Warning {
             code: "backend_elsewhere",
@@ -42,7 +42,7 @@ pub(super) fn searchable(_: &Machine, agent: &FoundAgent) -> Searchable {
     }
     let is_used = !matches!(backend, Some(Backend::Markdown | Backend::None));
     let mut stores = Vec::new();
-    if let Some(path) = agent.database.as_deref().filter(|it| is_used && is_live(it)) {
+    if let Some(path) = agent.database.as_deref().filter(|database| is_used && is_live(database)) {
         let install = agent.install.as_deref().unwrap_or(&agent.workspace);
         let name = path.strip_prefix(&agent.workspace).or_else(|_| path.strip_prefix(install));
         let name = name.unwrap_or(path);
@@ -146,8 +146,8 @@ pub(super) fn read(
                     take(Remembered::of_record(record));
                     Ok::<_, ReadError>(())
                 })?;
-            let is_private = |it: &&Warning| it.code == "sessions_private";
-            let is_other = |it: &&Warning| it.code == "sessions_unreadable";
+            let is_private = |warning: &&Warning| warning.code == "sessions_private";
+            let is_other = |warning: &&Warning| warning.code == "sessions_unreadable";
             Ok(Unsearched {
                 private: warnings.iter().filter(is_private).count() as u64,
                 unreadable: counts.undecodable + warnings.iter().filter(is_other).count() as u64,
@@ -172,8 +172,8 @@ fn shared(agent_id: AgentId, alias: &str) -> Shared<'_> {
 
 /// Returns whose rows are read.
 pub(super) fn aliases(brain: &Brain, agent: &FoundAgent) -> Vec<String> {
-    let mut aliases: Vec<String> = brain.agents.iter().map(|it| it.alias.clone()).collect();
-    if agent.oddities.iter().any(|it| it.code == ALIAS_ASSUMED) {
+    let mut aliases: Vec<String> = brain.agents.iter().map(|agent| agent.alias.clone()).collect();
+    if agent.oddities.iter().any(|oddity| oddity.code == ALIAS_ASSUMED) {
         return vec![first_of(&aliases).unwrap_or_else(|| agent.alias.clone())];
     }
     if !agent.alias.is_empty() {
@@ -265,7 +265,7 @@ mod tests {
             (found, left.unwrap().private)
         };
         let paths = |found: &[Remembered]| -> Vec<String> {
-            found.iter().map(|it| it.path.clone()).collect()
+            found.iter().map(|found| found.path.clone()).collect()
         };
         let (found, private) = read("default", false);
         assert_eq!(paths(&found), ["memories/tea", "memories/old", "memories/free"]);
@@ -282,6 +282,6 @@ mod tests {
         assert_eq!(paths(&found), ["memories/tea"]);
         let (found, _) = read("", true);
         assert_eq!(found.len(), 5);
-        assert!(found.iter().any(|it| it.is_private));
+        assert!(found.iter().any(|found| found.is_private));
     }
 }

@@ -200,7 +200,7 @@ impl<'a, E> Reader<'a, E> {
     fn warn(&mut self, path: &Path, error: &dyn std::fmt::Display) {
         let path = Some(path.to_string_lossy().into_owned());
         // Every table of a damaged database says the same.
-        if self.warnings.last().is_some_and(|it| it.path == path) {
+        if self.warnings.last().is_some_and(|warning| warning.path == path) {
             return;
         }
         self.warnings.push(Warning {
@@ -311,7 +311,7 @@ impl<'a, E> Reader<'a, E> {
             if skipped.as_ref() == Some(key) {
                 continue;
             }
-            if current.as_ref().is_none_or(|(it, _)| it.key != *key) {
+            if current.as_ref().is_none_or(|(current, _)| current.key != *key) {
                 if let Some((conversation, taken)) = current.take() {
                     self.finish(conversation, taken, folders)?;
                 }
@@ -356,7 +356,7 @@ impl<'a, E> Reader<'a, E> {
                         return self.warn(path, &format!("only the first {most} are known"));
                     }
                     let text = |value: &Value| {
-                        value.as_text().filter(|it| !it.is_empty()).map(str::to_owned)
+                        value.as_text().filter(|text| !text.is_empty()).map(str::to_owned)
                     };
                     let metadata = Metadata {
                         name: text(name),
@@ -394,8 +394,8 @@ impl<'a, E> Reader<'a, E> {
     /// Says whether a conversation is to be read, and counts it if it is not.
     fn is_taken(&mut self, key: &str) -> bool {
         let metadata = self.metadata.get(key);
-        let alias = metadata.and_then(|it| it.alias.as_deref());
-        let is_private = !self.private && metadata.is_some_and(|it| it.private);
+        let alias = metadata.and_then(|metadata| metadata.alias.as_deref());
+        let is_private = !self.private && metadata.is_some_and(|metadata| metadata.private);
         let ownership = ownership(self.alias, alias, is_private);
         self.count(ownership)
     }
@@ -711,11 +711,11 @@ fn spoken(role: &str, content: &str, counts: &mut SessionCounts) -> Option<Strin
 fn without_calls<'a>(role: &str, content: &'a str, counts: &mut SessionCounts) -> Cow<'a, str> {
     let is_json = role == "assistant" && content.trim_start().starts_with('{');
     let json = is_json.then(|| serde_json::from_str::<Json>(content).ok()).flatten();
-    let Some(calls) = json.as_ref().and_then(|it| it.get("tool_calls")?.as_array()) else {
+    let Some(calls) = json.as_ref().and_then(|json| json.get("tool_calls")?.as_array()) else {
         return Cow::Borrowed(content);
     };
     counts.dropped += calls.len() as u64;
-    let said = json.as_ref().and_then(|it| it.get("content")?.as_str()).unwrap_or_default();
+    let said = json.as_ref().and_then(|json| json.get("content")?.as_str()).unwrap_or_default();
     Cow::Owned(said.to_owned())
 }
 

@@ -114,7 +114,7 @@ pub(super) fn plan(
     draft: &mut PlanBuilder,
 ) -> Result<Vec<Link>, PlanError> {
     let returned = records.returned;
-    let source = returned.map_or(records.source, |it| it as &dyn SnapshotSource);
+    let source = returned.map_or(records.source, |returned| returned as &dyn SnapshotSource);
     let described = described(source, draft)?;
     let replaces = options.on_conflict == OnConflict::Theirs;
     let present = Present::read(machine, path, &target.alias, replaces)?;
@@ -274,7 +274,9 @@ impl Change {
         };
         let has_agents = match &layout {
             Layout::Made(_) => wants_agents,
-            Layout::Found(columns) => columns.iter().any(|it| it.eq_ignore_ascii_case(AGENT_ID)),
+            Layout::Found(columns) => {
+                columns.iter().any(|column| column.eq_ignore_ascii_case(AGENT_ID))
+            }
         };
         let (known, meta, is_empty) = match present {
             Present::Table(target) => (&target.agents[..], &target.meta[..], target.count == 0),
@@ -293,9 +295,11 @@ impl Change {
         let owner = has_agents.then(|| {
             let has_rows = matches!(present, Present::Table(target) if !target.rows.is_empty());
             let known_as = known.iter().find(|agent| agent.alias == alias);
-            let is_taken = |id: &str| known.iter().any(|it| it.id == id && it.alias != alias);
+            let is_taken =
+                |id: &str| known.iter().any(|value| value.id == id && value.alias != alias);
             let brought = described.agent.as_ref();
-            let brought = brought.filter(|it| !it.id.is_empty() && !is_taken(&it.id));
+            let brought =
+                brought.filter(|brought| !brought.id.is_empty() && !is_taken(&brought.id));
             match (known_as, brought) {
                 (Some(known), Some(brought)) if !has_rows && known.id != brought.id => {
                     entry_of(&brought.id, alias, &brought.created_at)
@@ -363,7 +367,7 @@ fn found_layout(target: &Target, described: &Described) -> (Layout, Vec<MergeCol
         .map(|name| MergeColumn { name: name.clone(), declared: String::new() })
         .collect();
     for column in &described.layout_columns {
-        let is_there = columns.iter().any(|it| it.name.eq_ignore_ascii_case(&column.name));
+        let is_there = columns.iter().any(|other| other.name.eq_ignore_ascii_case(&column.name));
         if !is_there && is_addable(&column.name) {
             columns.push(MergeColumn { name: column.name.clone(), declared: String::new() });
         }
@@ -375,9 +379,11 @@ fn found_layout(target: &Target, described: &Described) -> (Layout, Vec<MergeCol
 fn made_layout(described: &Described, wants_agents: bool) -> (Layout, Vec<MergeColumn>) {
     let mut layout: Vec<MergeColumn> = Vec::new();
     let add = |layout: &mut Vec<MergeColumn>, name: &str, declared: &str| {
-        let is_there = layout.iter().any(|it| it.name.eq_ignore_ascii_case(name));
+        let is_there = layout.iter().any(|layout| layout.name.eq_ignore_ascii_case(name));
         // These stand for the number of a row.
-        let is_rowid = ["rowid", "oid", "_rowid_"].iter().any(|it| it.eq_ignore_ascii_case(name));
+        let is_rowid = ["rowid", "oid", "_rowid_"]
+            .iter()
+            .any(|character| character.eq_ignore_ascii_case(name));
         let is_agent = name.eq_ignore_ascii_case(AGENT_ID);
         let has_room = layout.len() < MAX_COLUMNS || is_known(name);
         if !is_there && !is_rowid && !name.is_empty() && has_room && (!is_agent || wants_agents) {
@@ -396,7 +402,7 @@ fn made_layout(described: &Described, wants_agents: bool) -> (Layout, Vec<MergeC
         add(&mut layout, name, "");
     }
     add(&mut layout, AGENT_ID, "");
-    let is_cell = |it: &&MergeColumn| !it.name.eq_ignore_ascii_case(AGENT_ID);
+    let is_cell = |column: &&MergeColumn| !column.name.eq_ignore_ascii_case(AGENT_ID);
     let columns = layout.iter().filter(is_cell).cloned().collect();
     (Layout::Made(layout), columns)
 }
@@ -536,7 +542,7 @@ impl<'a> Planner<'a> {
         let content = content_digest(entry.cell(shared, "content").unwrap_or(&Value::Null));
         let Some(keys) = by_content.get_mut(&content) else { return };
         let says_so =
-            |key: &&str| self.target.rows.get(*key).is_some_and(|it| it.content == content);
+            |key: &&str| self.target.rows.get(*key).is_some_and(|row| row.content == content);
         let by_id = self.row_with_id(record.id).filter(says_so);
         if let Some(key) = by_id.filter(|key| self.keys.take(key)) {
             self.claimed.insert(record.id, key.into());
@@ -596,7 +602,7 @@ impl<'a> Planner<'a> {
         let mut found = entry.cells.iter().zip(&shared.columns);
         found.any(|(cell, column)| {
             let Some(cell) = cell else { return false };
-            let place = self.target.columns.iter().position(|it| it == column);
+            let place = self.target.columns.iter().position(|other| other == column);
             match place.and_then(|place| cells.get(place)) {
                 Some(known) => *known != cell_digest(cell),
                 // A column that comes new is empty.
@@ -616,7 +622,8 @@ impl<'a> Planner<'a> {
     fn insert(&mut self, change: &mut Change, entry: &Entry, key: &str) -> RowAction {
         self.counts.added += 1;
         self.lost_vectors += u64::from(entry.lost_vector);
-        change.keeps_numbers &= entry.rowid.is_none_or(|it| !self.target.rowids.contains(&it));
+        change.keeps_numbers &=
+            entry.rowid.is_none_or(|rowid| !self.target.rowids.contains(&rowid));
         let mut id: Option<Box<str>> = None;
         let own = entry.cell(&change.shared, "id");
         if let Some((own, mut taken)) = own.and_then(|own| Some((own, id_digest(own)?))) {
@@ -743,7 +750,7 @@ fn is_like(key: &str, natural: &str) -> bool {
     rest.is_empty()
         || (number.len() < rest.len()
             && !number.is_empty()
-            && number.bytes().all(|it| it.is_ascii_digit()))
+            && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Leaves the vector of a row that keeps its content as it is, if the record has none for it.
@@ -844,7 +851,7 @@ impl Change {
     ) -> Result<RowSpool, WriteMemoriesError> {
         let returned = returned(machine, source, &mut Vec::new())
             .map_err(|error| WriteMemoriesError::Source(Box::new(error)))?;
-        let source = returned.as_ref().map_or(source, |it| it as &dyn SnapshotSource);
+        let source = returned.as_ref().map_or(source, |returned| returned as &dyn SnapshotSource);
         let mut spool = RowSpool::new(&machine.scratch, self.shared.columns.len())
             .map_err(|error| self.failed(error))?;
         let mut steps = self.steps.iter();
@@ -965,7 +972,7 @@ impl Change {
             }
         };
         merge.backup = Some(name);
-        let is_copied = || fs::symlink_metadata(&backup).is_ok_and(|it| it.len() > 0);
+        let is_copied = || fs::symlink_metadata(&backup).is_ok_and(|metadata| metadata.len() > 0);
         match merge_rows(machine, &self.path, merge, Some(spool)) {
             Ok(()) => Ok(backup),
             Err(source) if source.may_have_changed() && is_copied() => {

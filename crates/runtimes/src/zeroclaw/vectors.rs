@@ -48,7 +48,9 @@ fn each(
     for alias in aliases(&brain, agent) {
         brain.each_row::<DatabaseError>(&alias, private, &mut |Row { cells, .. }| {
             let (text, vector) = (cells.get(content), cells.get(embedding));
-            let vector = vector.and_then(|it| vector_of(it, None)).filter(|it| wanted.fits(it));
+            let vector = vector
+                .and_then(|vector| vector_of(vector, None))
+                .filter(|value| wanted.fits(value));
             if let (Some(Value::Text(text)), Some(vector)) = (text, vector) {
                 take(VectorOf::Text(text), vector);
             }
@@ -59,7 +61,7 @@ fn each(
 }
 
 fn is_wanted(model: &Model, wanted: &WantedModel<'_>) -> bool {
-    let is_length = |it: u64| it == wanted.dimensions as u64;
+    let is_length = |value: u64| value == wanted.dimensions as u64;
     let is_sure = match model.hearsay {
         None => model.dimensions.is_none_or(is_length),
         Some(CONFIG) => model.dimensions.is_some_and(is_length),

@@ -74,7 +74,7 @@ pub(super) fn plan(
         Planner { machine, source, now, returned: returned.as_ref(), site: &site, options, was };
     planner.settings(archived.as_deref(), resumes, &mut draft);
     if let Some(install) = site.target.install.clone()
-        && (resumes || draft.config.as_ref().is_some_and(|it| it.made))
+        && (resumes || draft.config.as_ref().is_some_and(|config| config.made))
     {
         let note = Note { agent_id, alias: site.target.alias.clone() };
         draft.new_install = Some(NewInstall::new(install, note));
@@ -83,7 +83,7 @@ pub(super) fn plan(
         true => planner.put_back(&mut draft)?,
         false => planner.move_in(&mut draft)?,
     }
-    if draft.forgotten.count > 0 && draft.memories.as_ref().is_some_and(|it| !it.made) {
+    if draft.forgotten.count > 0 && draft.memories.as_ref().is_some_and(|memory| !memory.made) {
         draft.warnings.push(Warning {
             code: "forgotten_stay",
             path: None,
@@ -170,7 +170,7 @@ struct Was {
 impl Was {
     fn of(source: &dyn SnapshotSource) -> io::Result<Self> {
         let files = source.files();
-        if files.iter().any(|it| is_raw(it) && it.path == DESCRIPTION.as_bytes()) {
+        if files.iter().any(|file| is_raw(file) && file.path == DESCRIPTION.as_bytes()) {
             return Ok(Self {
                 kept: Some(InstallBackend::Sqlite),
                 has_loose: false,
@@ -178,10 +178,10 @@ impl Was {
             });
         }
         let own: BTreeSet<&[u8]> =
-            files.iter().filter(|it| is_raw(it)).map(|it| it.path.as_slice()).collect();
+            files.iter().filter(|file| is_raw(file)).map(|file| file.path.as_slice()).collect();
         let (mut in_files, mut loose) = (false, false);
         source.each_record_place(&mut |place| {
-            let is_held = place.origin_file.is_some_and(|it| own.contains(it.as_bytes()));
+            let is_held = place.origin_file.is_some_and(|file| own.contains(file.as_bytes()));
             in_files |= is_held;
             loose |= !is_held && !place.deleted && place.namespace != restore::SESSION;
         })?;
@@ -195,7 +195,7 @@ impl Was {
 /// the name that it was to have.
 fn resume(target: &mut FoundAgent, agent_id: AgentId) -> bool {
     let Some(install) = target.install.clone() else { return false };
-    let Some(note) = Note::read(&install).filter(|it| it.agent_id == agent_id) else {
+    let Some(note) = Note::read(&install).filter(|read| read.agent_id == agent_id) else {
         return false;
     };
     if target.alias == DEFAULT_ALIAS
@@ -218,19 +218,20 @@ fn keep_name(target: &mut FoundAgent, snapshot: &dyn SnapshotSource) -> io::Resu
     struct Named {
         alias: String,
     }
-    let is_description = |it: &SourceFile| is_raw(it) && it.path == DESCRIPTION.as_bytes();
+    let is_description = |file: &SourceFile| is_raw(file) && file.path == DESCRIPTION.as_bytes();
     let Some(at) = snapshot.files().iter().position(is_description) else { return Ok(()) };
     let mut text = Vec::new();
     snapshot.content(at)?.take(MAX_CONFIG_BYTES).read_to_end(&mut text)?;
     let described: Option<Description> = serde_json::from_slice(&text).ok();
-    let Some(named) = described.and_then(|it| it.agent).filter(|it| is_plain_name(&it.alias))
+    let Some(named) =
+        described.and_then(|described| described.agent).filter(|value| is_plain_name(&value.alias))
     else {
         return Ok(());
     };
     let install = target.install.as_deref().filter(|_| target.generation == Some(generation::DATA));
-    if let Some(install) = install.filter(|it| !it.join("agents").exists())
+    if let Some(install) = install.filter(|install| !install.join("agents").exists())
         && target.config.is_none()
-        && !target.database.as_ref().is_some_and(|it| it.exists())
+        && !target.database.as_ref().is_some_and(|database| database.exists())
     {
         target.workspace = install.join("agents").join(&named.alias).join("workspace");
         target.alias = named.alias;
@@ -264,7 +265,7 @@ impl Site {
         let mut target = target.clone();
         let there = |path: &Path| fs_err::symlink_metadata(path).is_ok();
         let has_database = target.database.as_deref().is_some_and(there);
-        let usual = || Some(target.install.as_ref()?.join(CONFIG)).filter(|it| there(it));
+        let usual = || Some(target.install.as_ref()?.join(CONFIG)).filter(|join| there(join));
         let config = target.config.clone().or_else(usual);
         let is_new = config.is_none() && !has_database && !target.workspace.is_dir();
         if let Some(layout) = options.layout {
@@ -272,7 +273,7 @@ impl Site {
         }
         // Only the settings say where the runtime looks for memories.
         let live = config.map(|path| read_config(&path)).transpose()?;
-        let configured = live.as_ref().map(|it| it.backend(&target.alias));
+        let configured = live.as_ref().map(|live| live.backend(&target.alias));
         let asked = options.backend;
         let backend = match (configured, asked) {
             (Some(live), Some(asked)) if writable(&live) != Some(asked) => {
@@ -358,7 +359,7 @@ fn cannot_write(backend: &Backend) -> PlanError {
 
 /// Returns the configuration that a snapshot carries, without its secrets.
 fn archived_config(source: &dyn SnapshotSource) -> std::io::Result<Option<String>> {
-    let is_config = |it: &SourceFile| is_raw(it) && it.path == CONFIG.as_bytes();
+    let is_config = |file: &SourceFile| is_raw(file) && file.path == CONFIG.as_bytes();
     let Some(at) = source.files().iter().position(is_config) else { return Ok(None) };
     let mut text = String::new();
     source.content(at)?.take(MAX_CONFIG_BYTES).read_to_string(&mut text)?;
@@ -404,7 +405,7 @@ impl Planner<'_> {
     /// applied with.
     fn carried(&self, index: usize) -> Wanted {
         let file = &self.now.files()[index];
-        Wanted::carried(self.returned.map_or(index, |it| it.position(index)), file)
+        Wanted::carried(self.returned.map_or(index, |returned| returned.position(index)), file)
     }
 
     /// Puts a snapshot of this runtime back: its files, and those records that no file holds.
@@ -435,15 +436,16 @@ impl Planner<'_> {
             }
         }
         let strangers = self.returned.map(Returned::strangers).unwrap_or_default();
-        let (homely, homeless): (Vec<usize>, Vec<usize>) =
-            strangers.into_iter().partition(|it| self.has_a_place(&self.source.files()[*it]));
+        let (homely, homeless): (Vec<usize>, Vec<usize>) = strangers
+            .into_iter()
+            .partition(|stranger| self.has_a_place(&self.source.files()[*stranger]));
         for index in homely {
             draft.wanted.push(Wanted::carried(index, &self.source.files()[index]));
         }
         let has_rows = self.site.backend == InstallBackend::Sqlite;
         let links = if has_rows {
             let links = self.rows(true, draft)?;
-            let is_row = |it: &RecordPlace<'_>| it.origin_file.is_none();
+            let is_row = |place: &RecordPlace<'_>| place.origin_file.is_none();
             restore::note_records(self.now, &is_row, draft).map_err(PlanError::Source)?;
             links
         } else if self.returned.is_some() {
@@ -494,7 +496,7 @@ impl Planner<'_> {
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
         let mut keep = Keep::default();
-        let placed: HashSet<&[u8]> = draft.wanted.iter().map(|it| &it.path[..]).collect();
+        let placed: HashSet<&[u8]> = draft.wanted.iter().map(|file| &file.path[..]).collect();
         for (index, file) in self.source.files().iter().enumerate() {
             let is_other = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
             if is_within(&file.path, SIDECAR.as_bytes()) {
@@ -508,9 +510,10 @@ impl Planner<'_> {
                 false => keep.aside.push(index),
             }
         }
-        let known: HashSet<String> = keep.placed.iter().map(|it| it.path.clone()).collect();
-        let made = draft.wanted.iter().map(|it| spelled(&it.path));
-        keep.placed.extend(made.filter(|it| !known.contains(it)).map(|it| Placed::made(&it)));
+        let known: HashSet<String> = keep.placed.iter().map(|placed| placed.path.clone()).collect();
+        let made = draft.wanted.iter().map(|file| spelled(&file.path));
+        keep.placed
+            .extend(made.filter(|value| !known.contains(value)).map(|value| Placed::made(&value)));
         keep.placed.extend([DESCRIPTION, CONFIG].map(Placed::made));
         for link in links {
             let mut natives = match returned.fate(link.id) {
@@ -526,7 +529,7 @@ impl Planner<'_> {
             keep.links.extend(natives.map(|id| Link { id, parts: Vec::new() }));
         }
         // A sidecar that came back with the files is of an earlier move.
-        draft.wanted.retain(|it| !is_within(&it.path, SIDECAR.as_bytes()));
+        draft.wanted.retain(|file| !is_within(&file.path, SIDECAR.as_bytes()));
         sidecar::keep(self.machine, self.source, keep, draft)
     }
 
@@ -557,9 +560,10 @@ impl Planner<'_> {
         if let Some(returned) = self.returned {
             return self.keep_the_other(returned, keep.links, draft);
         }
-        let known: HashSet<String> = keep.placed.iter().map(|it| it.path.clone()).collect();
-        let made = draft.wanted.iter().map(|it| spelled(&it.path));
-        keep.placed.extend(made.filter(|it| !known.contains(it)).map(|it| Placed::made(&it)));
+        let known: HashSet<String> = keep.placed.iter().map(|placed| placed.path.clone()).collect();
+        let made = draft.wanted.iter().map(|file| spelled(&file.path));
+        keep.placed
+            .extend(made.filter(|value| !known.contains(value)).map(|value| Placed::made(&value)));
         keep.placed.push(Placed::made(DESCRIPTION));
         // The settings are the install's, and stay with it.
         keep.placed.push(Placed::made(CONFIG));
@@ -571,7 +575,7 @@ impl Planner<'_> {
         let identity = self.now.identity().map_err(PlanError::Source)?;
         let files = persona::documents(self.now, identity.as_ref(), draft);
         let mut files = files.map_err(PlanError::Source)?;
-        let is_aieos = |it: &&Identity| it.source_format.as_deref() == Some("aieos");
+        let is_aieos = |identity: &&Identity| identity.source_format.as_deref() == Some("aieos");
         if let Some(identity) = identity.as_ref().filter(is_aieos)
             && let Some(text) = aieos::document(identity)
         {
@@ -586,7 +590,7 @@ impl Planner<'_> {
         }
         for (path, text, at) in files {
             let place = layout::place_of(path.as_bytes());
-            let is_there = draft.wanted.iter().any(|it| it.path == path.as_bytes());
+            let is_there = draft.wanted.iter().any(|value| value.path == path.as_bytes());
             let is_known = matches!(place, Place::Persona | Place::User) || path == AIEOS;
             if is_known && !is_there {
                 keep.placed.push(Placed::made_with(&path, &text));

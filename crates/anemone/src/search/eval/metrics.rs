@@ -136,19 +136,19 @@ impl Figures {
     pub(super) fn of(outcomes: &[&Outcome]) -> Self {
         let percent = |share: fn(&Outcome) -> f64| {
             // An empty sum would be a negative zero.
-            let sum = outcomes.iter().map(|it| share(it)).fold(0.0, std::ops::Add::add);
+            let sum = outcomes.iter().map(|outcome| share(outcome)).fold(0.0, std::ops::Add::add);
             rounded(100.0 * sum / whole(outcomes.len().max(1)))
         };
-        let mut times: Vec<f64> = outcomes.iter().map(|it| it.took_ms).collect();
+        let mut times: Vec<f64> = outcomes.iter().map(|outcome| outcome.took_ms).collect();
         times.sort_by(f64::total_cmp);
         Self {
             queries: outcomes.len() as u64,
-            recall_at_5: percent(|it| it.recall_at_5),
-            recall_at_10: percent(|it| it.recall_at_10),
-            hit_at_5: percent(|it| it.hit_at_5),
-            mrr: percent(|it| it.reciprocal_rank),
-            recall_4k: percent(|it| it.recall_4k),
-            empty_rate: percent(|it| it.empty),
+            recall_at_5: percent(|query| query.recall_at_5),
+            recall_at_10: percent(|query| query.recall_at_10),
+            hit_at_5: percent(|query| query.hit_at_5),
+            mrr: percent(|query| query.reciprocal_rank),
+            recall_4k: percent(|query| query.recall_4k),
+            empty_rate: percent(|query| query.empty),
             p50_ms: percentile(&times, 50),
             p99_ms: percentile(&times, 99),
         }

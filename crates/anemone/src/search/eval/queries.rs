@@ -104,7 +104,7 @@ fn why(error: &serde_json::Error) -> String {
         );
     }
     let text = error.to_string();
-    text.rsplit_once(" at line ").map_or(&*text, |it| it.0).to_owned()
+    text.rsplit_once(" at line ").map_or(&*text, |once| once.0).to_owned()
 }
 
 fn parse(line: &[u8], number: u64) -> serde_json::Result<Query> {
@@ -157,7 +157,7 @@ mod tests {
             category(r#"{"query":"x","category":9}"#),
         ];
         all.sort();
-        assert_eq!(all.map(|it| it.to_string()), ["9", "10", "german", "none"]);
+        assert_eq!(all.map(|value| value.to_string()), ["9", "10", "german", "none"]);
         assert_eq!(parse(br#"{"query":"x"}"#, 9).unwrap().id, "line 9");
         assert_eq!(parse(br#"{"query":"x","id":4}"#, 9).unwrap().id, "4");
     }

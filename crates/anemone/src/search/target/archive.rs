@@ -161,7 +161,8 @@ fn files(archive: &Archive, documents: &mut Documents<'_>) -> Result<Taken, Fail
         // A folder that the runtime would not enter holds nothing here either.
         let mut folders = path.match_indices('/').map(|(at, _)| &path[..at]);
         let rules = AgentRules(adapter);
-        let kept = folders.find_map(|it| anemone_index::FolderRules::enters(&rules, it).err());
+        let kept =
+            folders.find_map(|folder| anemone_index::FolderRules::enters(&rules, folder).err());
         let placed = match (kept, rules.place(&path)) {
             (None, placed) => placed,
             (Some(reason), Ok(_)) => Err(Some(reason)),
@@ -181,7 +182,7 @@ fn files(archive: &Archive, documents: &mut Documents<'_>) -> Result<Taken, Fail
         let reason = match file.entry.kind() {
             EntryKind::Symlink => Some(SkipReason::Symlink),
             EntryKind::Directory => continue,
-            _ if file.entry.size.is_some_and(|it| it > MAX_FILE_BYTES) => {
+            _ if file.entry.size.is_some_and(|size| size > MAX_FILE_BYTES) => {
                 Some(SkipReason::TooLarge)
             }
             _ => None,

@@ -124,8 +124,8 @@ fn of(it: Remembered) -> Document {
         date: it.date(),
         evergreen: it.evergreen,
         format: if markdown { Format::Markdown } else { Format::Plain },
-        memory_type: Some(it.memory_type).filter(|it| !it.is_empty()),
-        namespace: Some(it.namespace).filter(|it| !it.is_empty()),
+        memory_type: Some(it.memory_type).filter(|kind| !kind.is_empty()),
+        namespace: Some(it.namespace).filter(|namespace| !namespace.is_empty()),
         importance: it.confidence,
         provenance: Provenance {
             source: source.to_owned(),
@@ -217,8 +217,8 @@ mod tests {
         let mut found = Vec::new();
         let mut each = |document| found.push(document);
         let mut documents = Documents::new(wanted, &mut each);
-        all.into_iter().for_each(|it| documents.take(it));
-        let skipped = documents.finish().into_iter().map(|it| it.reason).collect();
+        all.into_iter().for_each(|value| documents.take(value));
+        let skipped = documents.finish().into_iter().map(|finish| finish.reason).collect();
         (found, skipped)
     }
 
@@ -234,7 +234,7 @@ mod tests {
     fn what_has_one_name_gets_numbers() {
         let all = ["a", "a", "a~2", "a", "b"].map(|path| row(path, "x")).to_vec();
         let (found, _) = make(ALL, all);
-        let paths: Vec<&str> = found.iter().map(|it| it.path.as_str()).collect();
+        let paths: Vec<&str> = found.iter().map(|found| found.path.as_str()).collect();
         assert_eq!(paths, ["a", "a~2", "a~2~2", "a~3", "b"]);
     }
 
@@ -265,7 +265,8 @@ mod tests {
             said("s/1", "user: back"),
         ];
         let (found, _) = make(ALL, all.clone());
-        let texts: Vec<_> = found.iter().map(|it| (it.path.as_str(), it.text.as_str())).collect();
+        let texts: Vec<_> =
+            found.iter().map(|found| (found.path.as_str(), found.text.as_str())).collect();
         assert_eq!(
             texts,
             [
@@ -277,7 +278,7 @@ mod tests {
                 ("s/1~2", "User: back\n"),
             ]
         );
-        assert!(found.iter().all(|it| it.format == Format::Transcript));
+        assert!(found.iter().all(|found| found.format == Format::Transcript));
         assert_eq!(make(Wanted { sessions: false, ..ALL }, all).0, []);
     }
 
@@ -288,7 +289,7 @@ mod tests {
             Remembered { is_private: true, ..said("s/2", "user: my secret") },
         ];
         let (found, skipped) = make(ALL, all.clone());
-        assert_eq!(found.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), ["s/1"]);
+        assert_eq!(found.iter().map(|found| found.path.as_str()).collect::<Vec<_>>(), ["s/1"]);
         assert_eq!(skipped, [SkipReason::Private]);
         assert_eq!(make(Wanted { private: true, ..ALL }, all.clone()).0.len(), 2);
         // Without conversations nothing is said of them.
@@ -298,7 +299,7 @@ mod tests {
     #[test]
     fn a_text_with_headings_is_markdown_and_any_other_is_plain() {
         let (found, _) = make(ALL, vec![row("a", "#1 is best"), row("b", "x\n## Two\ny")]);
-        let formats: Vec<Format> = found.iter().map(|it| it.format).collect();
+        let formats: Vec<Format> = found.iter().map(|found| found.format).collect();
         assert_eq!(formats, [Format::Plain, Format::Markdown]);
     }
 }

@@ -25,7 +25,8 @@ impl StoreSource {
     /// Whether the store is a link where the runtime makes none.
     fn is_link(&self) -> bool {
         let path = self.store.files.first().filter(|_| self.store.kind == StoreKind::Facts);
-        path.and_then(|it| fs_err::symlink_metadata(it).ok()).is_some_and(|it| it.is_symlink())
+        path.and_then(|path| fs_err::symlink_metadata(path).ok())
+            .is_some_and(|value| value.is_symlink())
     }
 }
 

@@ -133,10 +133,10 @@ impl DocumentSource for WorkspaceSource {
     fn list(&self) -> Result<Listing, SourceError> {
         let mut listing = self.files.list()?;
         // The rest of a workspace is no memory that is missing.
-        listing.skipped.retain(|it| {
-            it.reason != SkipReason::Ignored
+        listing.skipped.retain(|skipped| {
+            skipped.reason != SkipReason::Ignored
                 || self.scope == Scope::Everything
-                || self.adapter.searched_folder(&it.path) != SearchedFolder::Other
+                || self.adapter.searched_folder(&skipped.path) != SearchedFolder::Other
         });
         Ok(listing)
     }
@@ -205,7 +205,8 @@ enum Claimed {
 
 impl Claim {
     fn has(&self, path: &str) -> bool {
-        let Some(rest) = path.strip_prefix(self.root.as_str()).and_then(|it| it.strip_prefix('/'))
+        let Some(rest) =
+            path.strip_prefix(self.root.as_str()).and_then(|rest| rest.strip_prefix('/'))
         else {
             // A place may be one file.
             return path == self.root;
@@ -231,7 +232,7 @@ struct ExtraRules {
 
 impl ExtraRules {
     fn is_taken(&self, path: &str) -> bool {
-        self.earlier.iter().any(|it| it.has(path))
+        self.earlier.iter().any(|earlier| earlier.has(path))
     }
 }
 
@@ -240,9 +241,9 @@ impl FolderRules for ExtraRules {
         let earlier: Vec<String> = self
             .earlier
             .iter()
-            .map(|it| match &it.rules {
-                Claimed::Agent(adapter) => format!("{} {:?}", adapter.name, it.root),
-                Claimed::Markdown(rules) => format!("{} {:?}", rules.identity(), it.root),
+            .map(|earlier| match &earlier.rules {
+                Claimed::Agent(adapter) => format!("{} {:?}", adapter.name, earlier.root),
+                Claimed::Markdown(rules) => format!("{} {:?}", rules.identity(), earlier.root),
             })
             .collect();
         format!("{} but not {}", self.rules.identity(), earlier.join(", "))
@@ -358,8 +359,8 @@ fn relative(folder: &Path, path: &Path) -> String {
         to.next();
     }
     let up = from.map(|_| "..".to_owned());
-    let down = to.filter(|it| !matches!(it, Component::RootDir));
-    let down = down.map(|it| it.as_os_str().to_string_lossy().into_owned());
+    let down = to.filter(|value| !matches!(value, Component::RootDir));
+    let down = down.map(|down| down.as_os_str().to_string_lossy().into_owned());
     up.chain(down).collect::<Vec<_>>().join("/")
 }
 
@@ -389,7 +390,7 @@ mod tests {
         for entry in &listing.entries {
             skipped.extend(source.load(entry, &mut |it| paths.push(it.path)).unwrap());
         }
-        (paths, skipped.into_iter().map(|it| (it.path, it.reason)).collect())
+        (paths, skipped.into_iter().map(|skipped| (skipped.path, skipped.reason)).collect())
     }
 
     #[test]
@@ -477,8 +478,8 @@ mod tests {
         }
         let mut notes = Vec::new();
         let sources = extra_sources(openclaw(), &workspace, &places, &mut notes);
-        let found: Vec<_> = sources.iter().map(|it| look(&**it)).collect();
-        let paths: Vec<Vec<String>> = found.iter().map(|it| it.0.clone()).collect();
+        let found: Vec<_> = sources.iter().map(|source| look(&**source)).collect();
+        let paths: Vec<Vec<String>> = found.iter().map(|found| found.0.clone()).collect();
         assert_eq!(
             paths,
             [

@@ -124,7 +124,7 @@ fn count_indexes(number: usize) -> String {
 
 fn write_kept(out: &mut dyn Write, one: &KeptIndex) -> io::Result<()> {
     let size = bytes(one.bytes);
-    let used = one.used_at.as_ref().map(|it| format!(", used {it}")).unwrap_or_default();
+    let used = one.used_at.as_ref().map(|used| format!(", used {used}")).unwrap_or_default();
     match &one.source {
         Some(source) => {
             let gone = if source.exists { String::new() } else { format!("  {ODD}gone{ODD:#}") };

@@ -57,7 +57,7 @@ impl Places {
             link: Link::new(prefix, bin)?,
             bases,
             are_known: prefix
-                .is_some_and(|it| KNOWN_PREFIXES.iter().any(|name| it.ends_with(name))),
+                .is_some_and(|prefix| KNOWN_PREFIXES.iter().any(|name| prefix.ends_with(name))),
         })
     }
 
@@ -92,7 +92,8 @@ impl Link {
             (None, None) => beside.to_owned(),
         };
         let name = program.file_name().map(PathBuf::from).unwrap_or_default();
-        let is_beside = fs_err::canonicalize(&folder).is_ok_and(|it| it == beside);
+        let is_beside =
+            fs_err::canonicalize(&folder).is_ok_and(|canonicalize| canonicalize == beside);
         // In a package the program will lie beside it, wherever the package goes.
         let in_package = bin.is_none() && prefix.is_some();
         let target = if is_beside || in_package { name } else { program.clone() };
@@ -103,6 +104,8 @@ impl Link {
     pub(super) fn is_ours(&self) -> bool {
         let said = fs_err::read_link(&self.path);
         let Ok(said) = said else { return false };
-        said == self.target || fs_err::canonicalize(&self.path).is_ok_and(|it| it == self.program)
+        said == self.target
+            || fs_err::canonicalize(&self.path)
+                .is_ok_and(|canonicalize| canonicalize == self.program)
     }
 }

@@ -120,7 +120,7 @@ impl Plan {
     }
 
     pub(super) fn count(&self, action: Action) -> u64 {
-        self.steps.iter().filter(|it| it.action == action).count() as u64
+        self.steps.iter().filter(|step| step.action == action).count() as u64
     }
 
     /// Does it. What cannot be done stops it; doing it again goes on from there.
@@ -228,7 +228,10 @@ fn completions_at(places: &Places) -> [(&Path, Shell); 3] {
 
 /// Puts our mark on the first line, or on the second where the first is taken.
 fn marked(content: &[u8], comment: &str, first_is_taken: bool) -> Vec<u8> {
-    let first = content.iter().position(|it| *it == b'\n').map_or(content.len(), |it| it + 1);
+    let first = content
+        .iter()
+        .position(|content| *content == b'\n')
+        .map_or(content.len(), |content| content + 1);
     let (before, after) = content.split_at(if first_is_taken { first } else { 0 });
     [before, comment.as_bytes(), MARK.as_bytes(), b"\n", after].concat()
 }
@@ -236,12 +239,12 @@ fn marked(content: &[u8], comment: &str, first_is_taken: bool) -> Vec<u8> {
 /// Whether a file says that it is ours.
 fn is_marked(path: &Path) -> Result<bool, CliError> {
     // Looked at before it is opened: a link leads elsewhere, and a pipe waits for a writer.
-    if !fs_err::symlink_metadata(path).is_ok_and(|it| it.is_file()) {
+    if !fs_err::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return Ok(false);
     }
     let mut head = Vec::new();
     fs_err::File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
-    let mut lines = head.split(|it| *it == b'\n').take(2);
+    let mut lines = head.split(|head| *head == b'\n').take(2);
     Ok(lines.any(|line| line.ends_with(MARK.as_bytes())))
 }
 
@@ -249,7 +252,7 @@ fn is_marked(path: &Path) -> Result<bool, CliError> {
 fn pages_in(folder: &Path) -> Vec<(String, PathBuf)> {
     let entries = fs_err::read_dir(folder).into_iter().flatten().flatten();
     let mut pages: Vec<(String, PathBuf)> = entries
-        .filter_map(|it| Some((it.file_name().into_string().ok()?, it.path())))
+        .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())))
         .filter(|(name, _)| {
             name == "anemone.1" || (name.starts_with("anemone-") && name.ends_with(".1"))
         })
@@ -261,7 +264,8 @@ fn pages_in(folder: &Path) -> Vec<(String, PathBuf)> {
 
 /// Takes away folders in which nothing is left.
 fn remove_empty(path: &Path, bases: &[PathBuf]) {
-    let below = |folder: &&Path| bases.iter().any(|it| folder.starts_with(it) && *folder != it);
+    let below =
+        |folder: &&Path| bases.iter().any(|base| folder.starts_with(base) && *folder != base);
     for folder in path.ancestors().skip(1).take_while(below) {
         // One that is not empty stays, and so does everything above it.
         if fs_err::remove_dir(folder).is_err() {

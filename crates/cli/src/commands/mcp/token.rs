@@ -56,7 +56,7 @@ impl Token {
             CliError::new(Kind::Failed, "random", "the system's random number generator failed")
         })?;
         let text = Zeroizing::new(Hex(bytes.as_slice()).to_string());
-        if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        if let Some(folder) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             fs_err::create_dir_all(folder)?;
         }
         let mut file = Target::create(&path, Existing::Keep)?;

@@ -107,7 +107,7 @@ fn write_marked(out: &mut dyn Write, text: &str, matches: &[[usize; 2]]) -> io::
         let end = start + line.len();
         write!(out, "   ")?;
         let mut at = start;
-        while let Some([from, to]) = marks.peek().copied().filter(|it| it[0] < end) {
+        while let Some([from, to]) = marks.peek().copied().filter(|peek| peek[0] < end) {
             let (from, to_here) = (from.max(at), to.min(end));
             // Ranges that do not fit the text mark nothing.
             if let (Some(before), Some(marked)) = (text.get(at..from), text.get(from..to_here)) {

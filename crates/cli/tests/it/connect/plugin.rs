@@ -25,14 +25,15 @@ console.log(JSON.stringify({ answers, warned }));
 fn node() -> Option<PathBuf> {
     let given = std::env::var_os("ANEMONE_NODE").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path = std::env::split_paths(&path).map(|it| it.join("node")).find(|it| it.is_file());
-    let found = given.or(on_path).filter(|it| {
-        let mut version = assert_cmd::Command::new(it);
+    let on_path =
+        std::env::split_paths(&path).map(|path| path.join("node")).find(|value| value.is_file());
+    let found = given.or(on_path).filter(|value| {
+        let mut version = assert_cmd::Command::new(value);
         let output = version.arg("--version").output();
-        let text = output.map(|it| String::from_utf8_lossy(&it.stdout).into_owned());
+        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         let text = text.unwrap_or_default();
         let major = text.trim_start_matches('v').split('.').next().unwrap_or_default();
-        major.parse::<u32>().is_ok_and(|it| it >= 24)
+        major.parse::<u32>().is_ok_and(|parsed| parsed >= 24)
     });
     if found.is_none() {
         skip("node", "there is no node 24 or newer; set ANEMONE_NODE");
@@ -113,7 +114,7 @@ fn what_it_finds_is_quoted_and_names_show_what_they_hide() {
     let said = ask(&environment, &sources, &[asked]).expect("node was there before");
     let content = said["answers"][0]["content"].as_str().expect("a text");
     assert!(content.contains("\n| The kettle is &lt;red&gt;."), "{content}");
-    assert!(content.lines().skip(1).all(|it| it.starts_with('|')), "{content}");
+    assert!(content.lines().skip(1).all(|line| line.starts_with('|')), "{content}");
 }
 
 #[test]

@@ -213,7 +213,7 @@ fn a_read_only_file_is_not_replaced() {
 #[test]
 fn no_more_sources_are_written_than_the_plugin_takes_and_each_once() {
     let home = Home::new();
-    let names: Vec<String> = (0..17).map(|it| format!("{it}.alf")).collect();
+    let names: Vec<String> = (0..17).map(|value| format!("{value}.alf")).collect();
     let mut args = vec!["connect", "openclaw"];
     for name in &names {
         home.0.write(name, b"an archive");

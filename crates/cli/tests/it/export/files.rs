@@ -15,8 +15,8 @@ use crate::zip::{holds, unzip};
 /// Returns what the table of the mapping says of a file: namespace, type and who wrote it.
 fn mapping(file: &str) -> (&'static str, &'static str, &'static str) {
     let name = file.rsplit('/').next().expect("a path has a last part");
-    let dated = name.as_bytes().get(..10).is_some_and(|it| {
-        it.iter().enumerate().all(|(at, c)| match at {
+    let dated = name.as_bytes().get(..10).is_some_and(|name| {
+        name.iter().enumerate().all(|(at, c)| match at {
             4 | 7 => *c == b'-',
             _ => c.is_ascii_digit(),
         })
@@ -75,13 +75,13 @@ fn the_records_of_every_memory_file_give_the_file_back() {
         let content = fs_err::read_to_string(workspace.join(&file)).unwrap();
         let records = records_of(&snapshot, &file);
         assert!(!records.is_empty(), "{file}");
-        let joined: String = records.iter().map(|it| it.content.as_str()).collect();
+        let joined: String = records.iter().map(|record| record.content.as_str()).collect();
         assert!(joined == content, "{file}");
         let lines = lines(&content);
         for record in records {
             let raw = raw(record);
             let [start, end] = ["line_start", "line_end"]
-                .map(|it| usize::try_from(raw[it].as_u64().unwrap()).unwrap());
+                .map(|value| usize::try_from(raw[value].as_u64().unwrap()).unwrap());
             assert!(lines[start - 1..end].concat() == record.content, "{file} {raw}");
         }
     }
@@ -103,8 +103,8 @@ fn every_record_has_the_words_that_the_tables_have_for_its_file() {
         assert_eq!(record.source.identity_version, Some(1));
         let origin = if namespace == "facts" { "sqlite" } else { "workspace" };
         assert_eq!(record.source.origin.as_deref(), Some(origin));
-        assert!(record.tags.iter().any(|it| it == namespace), "{:?}", record.tags);
-        assert!(record.confidence.is_none_or(|it| (0.0..=1.0).contains(&it)));
+        assert!(record.tags.iter().any(|tag| tag == namespace), "{:?}", record.tags);
+        assert!(record.confidence.is_none_or(|confidence| (0.0..=1.0).contains(&confidence)));
     }
     let namespaces: Vec<_> = seen.keys().copied().collect();
     let all = ["active-context", "curated", "daily", "facts", "procedural", "project", "workspace"];
@@ -116,7 +116,7 @@ fn every_record_has_the_words_that_the_tables_have_for_its_file() {
 fn headings_are_those_that_markdown_has() {
     let (_ground, snapshot) = edge_snapshot();
     let of = |file: &str| headings(&records_of(&snapshot, file));
-    let some = |it: &str| Some(it.to_owned());
+    let some = |text: &str| Some(text.to_owned());
     assert_eq!(
         of("memory/fences.md"),
         ["Real one", "Real two", "three-space heading is H2", "Tab heading", "Setext heading"]
@@ -148,7 +148,7 @@ fn each_row_of_the_gating_table_is_one_record() {
 fn each_fact_is_one_preference() {
     let (ground, snapshot) = edge_snapshot();
     let facts: Vec<&Record> =
-        snapshot.records.iter().filter(|it| it.namespace == "facts").collect();
+        snapshot.records.iter().filter(|record| record.namespace == "facts").collect();
     let database = ground.path("w/memory/facts.db");
     let rows = query(&database, "SELECT entity, key, value, category FROM facts");
     assert_eq!((rows.len(), facts.len()), (60, 60));
@@ -156,14 +156,17 @@ fn each_fact_is_one_preference() {
         let [entity, key, value, category] = row.split('|').collect::<Vec<_>>()[..] else {
             panic!("{row}")
         };
-        let has = |it: &&&Record| [entity, key, value].iter().all(|part| it.content.contains(part));
+        let has = |record: &&&Record| {
+            [entity, key, value].iter().all(|part| record.content.contains(part))
+        };
         // Keys are numbered: key_1 is also in key_12.
-        let exact = |it: &&&Record| raw(it)["row"]["key"] == key;
-        let fact = facts.iter().find(|it| has(it) && exact(it)).unwrap_or_else(|| panic!("{row}"));
+        let exact = |record: &&&Record| raw(record)["row"]["key"] == key;
+        let fact =
+            facts.iter().find(|fact| has(fact) && exact(fact)).unwrap_or_else(|| panic!("{row}"));
         assert_eq!(fact.category.as_deref(), Some(category));
         assert_eq!(times(fact)["created_at"], "2026-02-01T10:00:00Z");
     }
-    let ids: std::collections::BTreeSet<_> = facts.iter().map(|it| it.id).collect();
+    let ids: std::collections::BTreeSet<_> = facts.iter().map(|fact| fact.id).collect();
     assert_eq!(ids.len(), 60);
 }
 
@@ -173,7 +176,7 @@ fn times_come_from_headings_headers_names_and_front_matter() {
     let created = |file: &str, index: usize| {
         let record = records_of(&snapshot, file)[index];
         let times = times(record);
-        let time = |it: &str| times[it].as_str().map(str::to_owned);
+        let time = |text: &str| times[text].as_str().map(str::to_owned);
         (time("created_at").unwrap(), time("observed_at"))
     };
     let of =
@@ -211,7 +214,8 @@ fn a_daily_log_lies_in_the_partition_of_its_day() {
     export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
     let entries = unzip(&environment.read("a.alf"));
     let partition = |name: &str| &entries[&format!("memory/partitions/{name}.jsonl")].content;
-    let count = |name: &str| partition(name).iter().filter(|it| **it == b'\n').count();
+    let count =
+        |name: &str| partition(name).iter().filter(|partition| **partition == b'\n').count();
     assert!(holds(partition("2024-Q2"), b"\"memory/archive/2024-05-05.md\""));
     assert!(holds(partition("2025-Q4"), b"\"memory/topics/2025-11-03.md\""));
     // The old log; the nested log and both parts of the file with front matter; all the rest.
@@ -249,7 +253,7 @@ fn importance_tags_and_hashtags_become_fields() {
     assert_eq!(one.confidence, Some(0.9));
     assert_eq!(one.tags, ["daily", "decision", "context", "database"]);
     assert_eq!(raw(one)["importance"].as_array().unwrap().len(), 2, "each tagged line is kept");
-    assert!(two.confidence.is_none_or(|it| it <= 1.0), "{:?}", two.confidence);
+    assert!(two.confidence.is_none_or(|confidence| confidence <= 1.0), "{:?}", two.confidence);
     assert_eq!((three.category.as_deref(), three.confidence), (None, None));
 }
 
@@ -265,10 +269,10 @@ fn annotations_of_the_newer_generation_become_fields_and_stay() {
     export(&environment, &ground.path("w"), "a.alf", &[]);
     let snapshot = snapshot(&environment, "a.alf");
     let records = records_of(&snapshot, "MEMORY.md");
-    assert_eq!(records.iter().map(|it| &*it.content).collect::<String>(), text);
+    assert_eq!(records.iter().map(|record| &*record.content).collect::<String>(), text);
     assert_eq!(records[0].confidence, Some(0.9));
     for tag in ["gateway", "network safety"] {
-        assert!(records[0].tags.iter().any(|it| it.contains(tag)), "{:?}", records[0].tags);
+        assert!(records[0].tags.iter().any(|other| other.contains(tag)), "{:?}", records[0].tags);
     }
     let all = serde_json::to_string(records[0]).unwrap();
     assert!(all.matches("github.com/o/r").count() > 1, "the project is in a field too: {all}");
@@ -317,7 +321,7 @@ fn directives_about_the_user_and_further_users_are_read() {
     let profile = &principals["principals"][0]["profile"];
     assert_eq!(profile["prose"]["user_profile"], text, "it stays as it is");
     let named = principals["principals"].as_array().unwrap().iter();
-    let names: Vec<_> = named.map(|it| &it["profile"]["structured"]["name"]).collect();
+    let names: Vec<_> = named.map(|named| &named["profile"]["structured"]["name"]).collect();
     assert_eq!(names, ["Sam", "Kim"]);
 }
 
@@ -345,8 +349,8 @@ fn everything_else_is_an_artifact() {
     let last = records.last().unwrap().id.to_string();
     assert_eq!(report["referenced_by"], json!([last]));
     assert_eq!(with(list, "source_path", "artifacts/logo.png")["media_type"], "image/png");
-    let script = snapshot.files.iter().find(|it| it.path == b"skills/weather/run.sh").unwrap();
+    let script = snapshot.files.iter().find(|file| file.path == b"skills/weather/run.sh").unwrap();
     assert_eq!(script.mode, Some(0o755));
     // Below memory/ it belongs to the agent.
-    assert!(snapshot.files.iter().any(|it| it.path == b"memory/diagram.png"));
+    assert!(snapshot.files.iter().any(|file| file.path == b"memory/diagram.png"));
 }

@@ -56,15 +56,15 @@ fn vectors_stand_at_the_records_whose_lines_they_were_computed_from() {
         for record in &snapshot.records {
             let file = record.source.origin_file.as_deref().unwrap();
             let [start, end] =
-                ["line_start", "line_end"].map(|it| raw(record)[it].as_u64().unwrap());
+                ["line_start", "line_end"].map(|value| raw(record)[value].as_u64().unwrap());
             // Blank lines before a heading are in its section, and have no text.
-            let blank = record.content.lines().take_while(|it| it.trim().is_empty()).count();
+            let blank = record.content.lines().take_while(|line| line.trim().is_empty()).count();
             let start = start + blank as u64;
-            let overlaps = |it: &&Chunk| it.0 == file && it.1 <= end && it.2 >= start;
+            let overlaps = |chunk: &&Chunk| chunk.0 == file && chunk.1 <= end && chunk.2 >= start;
             let mut expected: Vec<Vec<f32>> =
-                chunks.iter().filter(overlaps).map(|it| narrow(&it.3)).collect();
+                chunks.iter().filter(overlaps).map(|chunk| narrow(&chunk.3)).collect();
             let mut carried: Vec<Vec<f32>> =
-                record.embeddings.iter().map(|it| it.vector.clone()).collect();
+                record.embeddings.iter().map(|embedding| embedding.vector.clone()).collect();
             expected.sort_by(|a, b| a.partial_cmp(b).unwrap());
             carried.sort_by(|a, b| a.partial_cmp(b).unwrap());
             assert_eq!(carried, expected, "{generation} {file}:{start}-{end}");
@@ -82,7 +82,7 @@ fn vectors_stand_at_the_records_whose_lines_they_were_computed_from() {
 
 #[expect(clippy::cast_possible_truncation, reason = "an archive has numbers of this size")]
 fn narrow(vector: &[f64]) -> Vec<f32> {
-    vector.iter().map(|it| *it as f32).collect()
+    vector.iter().map(|vector| *vector as f32).collect()
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn without_a_database_there_are_no_vectors_and_no_error() {
     fs_err::remove_file(environment.home(".openclaw/memory/main.sqlite")).unwrap();
     let (exported, snapshot) = export_fixture(&environment, &[]);
     assert_eq!((&exported["embeddings"], &exported["memory_records"]), (&json!(0), &json!(7)));
-    assert!(snapshot.records.iter().all(|it| it.embeddings.is_empty()));
+    assert!(snapshot.records.iter().all(|record| record.embeddings.is_empty()));
     assert_eq!(exported["warnings"], json!([]));
 }
 
@@ -129,7 +129,8 @@ fn rows_that_are_only_in_the_log_of_a_live_database_are_read_and_nothing_is_touc
     assert!(before == files(), "the files are as they were");
     assert_eq!(listed, tree(&environment.home(".openclaw")).into_keys().collect::<Vec<_>>());
     let record = records_of(&snapshot, "memory/project-alpha.md")[0];
-    let has = |number: f32| record.embeddings.iter().any(|it| it.vector == [number; 64]);
+    let has =
+        |number: f32| record.embeddings.iter().any(|embedding| embedding.vector == [number; 64]);
     assert!(has(0.5), "what was committed is there: {exported}");
     assert!(!has(0.25), "what was not is not");
     assert_eq!(record.embeddings.len(), 2);
@@ -216,7 +217,12 @@ fn rows_that_make_no_sense_do_not_take_the_good_ones_with_them() {
     let (exported, snapshot) = export_fixture(&environment, &[]);
     assert_eq!((&exported["embeddings"], &exported["memory_records"]), (&json!(7), &json!(7)));
     for record in &snapshot.records {
-        assert!(record.embeddings.iter().all(|it| it.dimensions == 64 && it.vector.len() == 64));
+        assert!(
+            record
+                .embeddings
+                .iter()
+                .all(|embedding| embedding.dimensions == 64 && embedding.vector.len() == 64)
+        );
     }
     environment.json(["validate", "a.alf"]);
 }
@@ -280,11 +286,11 @@ fn transcripts_become_records_when_asked_for() {
         let environment = with_fixture(generation);
         let (exported, plain) = export_fixture(&environment, &[]);
         assert_eq!(exported.get("sessions"), None);
-        assert!(plain.records.iter().all(|it| it.namespace != "session"));
+        assert!(plain.records.iter().all(|record| record.namespace != "session"));
         let (exported, snapshot) = export_fixture(&environment, &["--sessions", "--force"]);
         let counts = &exported["sessions"];
         assert_eq!((&counts["messages"], &counts["undecodable"]), (&json!(10), &json!(0)));
-        let of_session = |it: &&Record| it.namespace == "session";
+        let of_session = |record: &&Record| record.namespace == "session";
         let records: Vec<&Record> = snapshot.records.iter().filter(of_session).collect();
         assert!(!records.is_empty());
         for record in &records {
@@ -292,7 +298,7 @@ fn transcripts_become_records_when_asked_for() {
             assert!(record.source.session_id.is_some());
         }
         assert_eq!(snapshot.records.len(), plain.records.len() + records.len());
-        let text: String = records.iter().map(|it| it.content.as_str()).collect();
+        let text: String = records.iter().map(|record| record.content.as_str()).collect();
         let said = if generation == "gen3" { "green tea" } else { "memory_search" };
         assert!(text.contains(said), "{text}");
     }
@@ -315,7 +321,7 @@ fn what_cannot_be_decoded_of_a_transcript_is_counted_and_keys_are_replaced() {
     let (exported, snapshot) = export_fixture(&environment, &["--sessions"]);
     let counts = &exported["sessions"];
     assert_eq!((&counts["undecodable"], &counts["redacted"]), (&json!(1), &json!(1)), "{counts}");
-    let text: String = snapshot.records.iter().map(|it| it.content.as_str()).collect();
+    let text: String = snapshot.records.iter().map(|record| record.content.as_str()).collect();
     assert!(text.contains("tea, my key is") && !text.contains("Zx8Qw2Er5Ty7"));
     assert_holds_none(&environment.read("a.alf"), &["Zx8Qw2Er5Ty7"]);
 }
@@ -334,8 +340,8 @@ fn transcripts_that_were_reset_are_read_too() {
     let (exported, snapshot) = export_fixture(&environment, &["--sessions"]);
     assert_eq!(exported["sessions"]["transcripts"], 2, "{exported}");
     assert_eq!(exported["sessions"]["messages"], 20, "{exported}");
-    assert!(snapshot.records.iter().any(|it| it.content.contains("black coffee")));
-    assert!(snapshot.records.iter().any(|it| it.content.contains("green tea")));
+    assert!(snapshot.records.iter().any(|record| record.content.contains("black coffee")));
+    assert!(snapshot.records.iter().any(|record| record.content.contains("green tea")));
 }
 
 #[test]
@@ -362,7 +368,7 @@ fn archived_transcripts_in_the_database_are_read_too() {
     let (exported, snapshot) = export_fixture(&environment, &["--sessions"]);
     assert_eq!(exported["sessions"]["messages"], 11, "{exported}");
     assert_eq!(exported["sessions"]["undecodable"], 0, "{exported}");
-    assert!(snapshot.records.iter().any(|it| it.content.contains("black coffee")));
+    assert!(snapshot.records.iter().any(|record| record.content.contains("black coffee")));
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn a_file_that_is_not_utf8_travels_as_it_is() {
     assert_eq!(with(warnings, "path", "memory/latin1.md")["code"], "not_utf8");
     assert_eq!(with(warnings, "path", "SOUL.md")["code"], "not_utf8");
     let snapshot = snapshot(&environment, "a.alf");
-    let file = snapshot.files.iter().find(|it| it.path == b"memory/latin1.md").unwrap();
+    let file = snapshot.files.iter().find(|file| file.path == b"memory/latin1.md").unwrap();
     assert_eq!(file.node, Node::File(bytes.to_vec()));
     assert_eq!(snapshot.records.len(), 1);
 }
@@ -44,7 +44,7 @@ fn run_as_nobody(ground: &Ground, args: &[&str]) -> Option<Value> {
     for path in [&ground.path(""), &tmp] {
         fs_err::set_permissions(path, std::fs::Permissions::from_mode(0o777)).expect("it is ours");
     }
-    let root = fs_err::metadata("/proc/self").is_ok_and(|it| it.uid() == 0);
+    let root = fs_err::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0);
     let mut command = Command::new(if root { "setpriv" } else { "env" });
     if root {
         command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
@@ -179,11 +179,11 @@ fn nothing_outside_of_the_workspace_is_read_through_a_link() {
     let warned = with(&exported["warnings"], "path", "memory/link-outside.md");
     assert_eq!(warned["code"], "link_outside");
     let snapshot = snapshot(&environment, "a.alf");
-    let node = |path: &[u8]| &snapshot.files.iter().find(|it| it.path == path).unwrap().node;
+    let node = |path: &[u8]| &snapshot.files.iter().find(|file| file.path == path).unwrap().node;
     assert_eq!(node(b"memory/link-inside.md"), &Node::Symlink(b"project-atlas.md".to_vec()));
     assert_eq!(node(b"memory/dangling.md"), &Node::Symlink(b"nowhere.md".to_vec()));
     assert_eq!(node(b"memory/link-dir"), &Node::Symlink(b"topics".to_vec()));
-    let of_link = |it: &Record| it.source.origin_file.as_deref().unwrap().contains("link");
+    let of_link = |record: &Record| record.source.origin_file.as_deref().unwrap().contains("link");
     assert!(!snapshot.records.iter().any(of_link), "a link has no records of its own");
 }
 
@@ -202,7 +202,7 @@ fn files_of_the_agent_that_are_links_to_outside_are_not_read() {
         assert_eq!(with(&exported["warnings"], "path", name)["code"], "link_outside");
     }
     let snapshot = snapshot(&environment, "a.alf");
-    assert!(snapshot.files.iter().all(|it| matches!(it.node, Node::Symlink(_))));
+    assert!(snapshot.files.iter().all(|file| matches!(file.node, Node::Symlink(_))));
 }
 
 #[test]
@@ -214,7 +214,10 @@ fn a_memory_folder_that_is_a_link_within_the_workspace_is_said() {
     let warned = with(&exported["warnings"], "path", "memory");
     assert!(warned["code"].as_str().unwrap().contains("link"), "{exported}");
     let snapshot = snapshot(&environment, "a.alf");
-    assert!(snapshot.files.iter().any(|it| it.path == b"real/e.md"), "what it leads to travels");
+    assert!(
+        snapshot.files.iter().any(|file| file.path == b"real/e.md"),
+        "what it leads to travels"
+    );
 }
 
 #[test]
@@ -233,8 +236,8 @@ fn patterns_keep_files_out() {
     let mut files: Vec<String> = snapshot
         .files
         .iter()
-        .filter(|it| it.node != Node::Folder)
-        .map(|it| String::from_utf8(it.path.clone()).unwrap())
+        .filter(|file| file.node != Node::Folder)
+        .map(|file| String::from_utf8(file.path.clone()).unwrap())
         .collect();
     files.sort();
     assert_eq!(files, [".alfignore", "keep.log", "x/top.txt"]);
@@ -252,12 +255,12 @@ fn an_archive_within_the_workspace_does_not_hold_itself() {
     let second = ground.read("w/out.alf");
     for archive in [&first, &second] {
         assert!(
-            unzip(archive).keys().all(|it| !it.contains("out.alf") && !it.contains(".anemone"))
+            unzip(archive).keys().all(|key| !key.contains("out.alf") && !key.contains(".anemone"))
         );
     }
     assert!(first == second, "the archive that was there is no part of the agent");
     let names: Vec<_> = tree(&workspace).into_keys().collect();
-    assert!(names.iter().all(|it| !it.to_str().unwrap().contains(".anemone")), "{names:?}");
+    assert!(names.iter().all(|name| !name.to_str().unwrap().contains(".anemone")), "{names:?}");
 }
 
 #[test]
@@ -331,7 +334,7 @@ fn odd_names_travel_there_and_back() {
     export(&environment, &ground.path("w"), "a.alf", &[]);
     let snapshot = snapshot(&environment, "a.alf");
     for name in names {
-        assert!(snapshot.files.iter().any(|it| it.path == name), "{}", name.escape_ascii());
+        assert!(snapshot.files.iter().any(|file| file.path == name), "{}", name.escape_ascii());
     }
     environment.json(["validate", "a.alf"]);
     import(&environment, &ground.path("i"), "a.alf", &[]);
@@ -350,8 +353,8 @@ fn folders_may_be_nested_as_deep_as_anybody_likes() {
     ground.write("w/MEMORY.md", "## Top\n");
     let exported = export(&environment, &ground.path("w"), "a.alf", &[]);
     let snapshot = snapshot(&environment, "a.alf");
-    let travels = snapshot.files.iter().any(|it| it.path.ends_with(b"/f.txt"));
-    let listed = exported["left_out"].as_array().unwrap().iter().any(|it| it["files"] == 1);
+    let travels = snapshot.files.iter().any(|file| file.path.ends_with(b"/f.txt"));
+    let listed = exported["left_out"].as_array().unwrap().iter().any(|array| array["files"] == 1);
     assert!(travels || listed, "it travels or is listed: {exported}");
     // What we write, we take back.
     environment.json(["validate", "a.alf"]);
@@ -367,8 +370,8 @@ fn nasty_files_do_not_stop_an_export() {
     assert_eq!(with(&exported["warnings"], "path", "memory/latin1.md")["code"], "not_utf8");
     let snapshot = snapshot(&environment, "a.alf");
     let huge = records_of(&snapshot, "memory/hugeline.md");
-    assert_eq!(huge.iter().map(|it| it.content.len()).sum::<usize>(), 9 + (32 << 20));
-    let file = snapshot.files.iter().find(|it| it.path == b"memory/hugeline.md").unwrap();
+    assert_eq!(huge.iter().map(|huge| huge.content.len()).sum::<usize>(), 9 + (32 << 20));
+    let file = snapshot.files.iter().find(|file| file.path == b"memory/hugeline.md").unwrap();
     let Node::File(content) = &file.node else { panic!() };
     assert_eq!(content.len(), 9 + (32 << 20));
 }

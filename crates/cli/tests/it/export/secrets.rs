@@ -15,16 +15,19 @@ fn a_secret_stops_an_export_and_is_not_shown() {
     let before = tree(&ground.path(""));
     let args = ["export", "-w", &workspace, "-o", "a.alf"];
     let ran = environment.run(args);
-    assert!(PLANTED.iter().all(|it| !ran.stdout.contains(it)), "{}", ran.stdout);
+    assert!(PLANTED.iter().all(|planted| !ran.stdout.contains(planted)), "{}", ran.stdout);
     let failure = environment.failure(1, args);
     assert_eq!(failure["code"], "secrets_found");
     let causes = failure["causes"].as_array().unwrap();
     for place in [".env:1", "memory/.hidden-note.md:3"] {
-        assert!(causes.iter().any(|it| it.as_str().unwrap().starts_with(place)), "{failure}");
+        assert!(causes.iter().any(|cause| cause.as_str().unwrap().starts_with(place)), "{failure}");
     }
     assert_eq!(causes.len(), 2, "nothing else is one: {failure}");
     let text = environment.human_failure(1, args);
-    assert!(text.contains(".env:1") && PLANTED.iter().all(|it| !text.contains(it)), "{text}");
+    assert!(
+        text.contains(".env:1") && PLANTED.iter().all(|planted| !text.contains(planted)),
+        "{text}"
+    );
     assert!(!environment.exists("a.alf"));
     assert_eq!(tree(&ground.path("")), before);
 }
@@ -53,7 +56,7 @@ fn what_is_allowed_travels_and_is_listed() {
     let exported = export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
     assert_eq!(fields(&exported["secrets"], "path"), [".env", "memory/.hidden-note.md"]);
     let entries = unzip(&environment.read("a.alf"));
-    assert!(entries.values().any(|it| holds(&it.content, b"SECRETENV")));
+    assert!(entries.values().any(|value| holds(&value.content, b"SECRETENV")));
     let both = ["export", "-w", "x", "--allow-secrets", "--redact-secrets"];
     environment.failure(2, both);
 }

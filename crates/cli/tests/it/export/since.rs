@@ -65,7 +65,7 @@ fn an_appended_section_after_a_blank_line_changes_no_other_record() {
     assert_eq!(fields(&records["created"], "title"), ["Night"]);
     assert_eq!((&records["updated"], &records["deleted"]), (&json!([]), &json!([])));
     let (a, b) = (snapshot(&environment, "a.alf"), snapshot(&environment, "b.alf"));
-    let of = |it: &Snapshot| records_of(it, "memory/2026-02-03.md")[1].clone();
+    let of = |snapshot: &Snapshot| records_of(snapshot, "memory/2026-02-03.md")[1].clone();
     assert_eq!(of(&b).content, of(&a).content);
     assert_eq!(times(&of(&b))["created_at"], times(&of(&a))["created_at"]);
 }
@@ -172,7 +172,7 @@ fn a_new_message_in_a_transcript_is_a_change() {
     let exported = environment.json(since);
     assert_eq!(exported["no_changes"], false, "{exported}");
     let records = snapshot(&environment, "b.alf").records;
-    assert!(records.iter().any(|it| it.content.contains("One more thing.")));
+    assert!(records.iter().any(|record| record.content.contains("One more thing.")));
 }
 
 #[test]

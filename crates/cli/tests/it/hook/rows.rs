@@ -16,9 +16,9 @@ fn rows() -> Hooks {
 /// The rows that a search finds: their categories and texts.
 fn found_rows(hooks: &Hooks, query: &str) -> Vec<(String, String)> {
     let report = hooks.0.json(["search", query, "-r", "zeroclaw", "-w", "agent"]);
-    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let hits = report["hits"].as_array().expect("there are hits");
-    hits.iter().map(|it| (text(&it["namespace"]), text(&it["text"]))).collect()
+    hits.iter().map(|hit| (text(&hit["namespace"]), text(&hit["text"]))).collect()
 }
 
 #[test]

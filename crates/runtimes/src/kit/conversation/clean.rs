@@ -60,10 +60,10 @@ const COMMANDS: [&str; 3] = ["<command-name>", "<command-message>", "<bash-input
 /// Tells what was said from what was put in.
 pub(super) fn clean(text: &str) -> Cleaned {
     let text = text.trim();
-    if NOTHINGS.contains(&text) || OF_PROGRAMS.iter().any(|it| text.starts_with(it)) {
+    if NOTHINGS.contains(&text) || OF_PROGRAMS.iter().any(|program| text.starts_with(program)) {
         return Cleaned::System;
     }
-    if is_command(text) || COMMANDS.iter().any(|it| text.starts_with(it)) {
+    if is_command(text) || COMMANDS.iter().any(|command| text.starts_with(command)) {
         return Cleaned::Command;
     }
     let mut injected = 0;
@@ -166,7 +166,7 @@ fn without_elements(text: &str, injected: &mut u64) -> String {
         let (before, after) = rest.split_at(at);
         let name = ELEMENTS.iter().find(|name| {
             let tail = after[1..].strip_prefix(**name);
-            tail.is_some_and(|it| it.starts_with(['>', ' ', '\n']))
+            tail.is_some_and(|tail| tail.starts_with(['>', ' ', '\n']))
         });
         out.push_str(before);
         let Some(name) = name else {
@@ -176,9 +176,9 @@ fn without_elements(text: &str, injected: &mut u64) -> String {
         };
         *injected += 1;
         let close = format!("</{name}");
-        let end = after.find(&close).map(|it| it + close.len());
-        let end = end.and_then(|it| after[it..].find('>').map(|more| it + more + 1));
-        rest = end.map_or("", |it| &after[it..]);
+        let end = after.find(&close).map(|value| value + close.len());
+        let end = end.and_then(|end| after[end..].find('>').map(|more| end + more + 1));
+        rest = end.map_or("", |end| &after[end..]);
     }
     out.push_str(rest);
     out
@@ -189,7 +189,8 @@ fn without_blocks(text: &str, injected: &mut u64) -> String {
     for (open, close) in BLOCKS {
         while let Some(start) = text.find(open) {
             let after = start + open.len();
-            let end = text[after..].find(close).map_or(text.len(), |it| after + it + close.len());
+            let end =
+                text[after..].find(close).map_or(text.len(), |text| after + text + close.len());
             text.replace_range(start..end, "");
             *injected += 1;
         }
@@ -203,8 +204,8 @@ fn without_metadata(text: &str, injected: &mut u64) -> String {
     for open in METADATA {
         while let Some(start) = text.find(open) {
             let after = start + open.len();
-            let fence = text[after..].find("```").map(|it| after + it + 3);
-            let end = fence.and_then(|from| text[from..].find("```").map(|it| from + it + 3));
+            let fence = text[after..].find("```").map(|text| after + text + 3);
+            let end = fence.and_then(|from| text[from..].find("```").map(|text| from + text + 3));
             text.replace_range(start..end.unwrap_or(text.len()), "");
             *injected += 1;
         }
@@ -224,7 +225,7 @@ fn without_context<'a>(text: &'a str, injected: &mut u64) -> &'a str {
 /// Takes out lines that only name a message.
 fn without_ids(text: &str) -> String {
     let is_id = |line: &&str| line.starts_with("[message_id:") && line.ends_with(']');
-    let lines: Vec<_> = text.split('\n').filter(|it| !is_id(&it.trim())).collect();
+    let lines: Vec<_> = text.split('\n').filter(|part| !is_id(&part.trim())).collect();
     lines.join("\n")
 }
 

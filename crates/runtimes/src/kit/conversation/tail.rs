@@ -98,7 +98,7 @@ impl Rest {
             return take(Line::TooLong, from);
         }
         let mut line = Vec::with_capacity(bytes);
-        pieces.iter().rev().for_each(|it| line.extend_from_slice(it));
+        pieces.iter().rev().for_each(|piece| line.extend_from_slice(piece));
         hand_out(&line, from, take)
     }
 }
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_line_without_end_is_passed_over() {
         let text = [b"one\n".as_slice(), &vec![b'x'; MAX_LINE_BYTES + 1], b"\ntwo"].concat();
-        let found: Vec<_> = lines(&text, u64::MAX).into_iter().map(|it| it.0.len()).collect();
+        let found: Vec<_> = lines(&text, u64::MAX).into_iter().map(|line| line.0.len()).collect();
         assert_eq!(found, ["two".len(), "too long".len(), "one".len()]);
     }
 
@@ -162,7 +162,7 @@ mod tests {
         #[test]
         fn all_lines_come_in_reverse(lines_there in proptest::collection::vec("[a-z]{0,9}", 0..40)) {
             let text = lines_there.join("\n");
-            let mut wanted: Vec<_> = lines_there.iter().filter(|it| !it.is_empty()).collect();
+            let mut wanted: Vec<_> = lines_there.iter().filter(|line| !line.is_empty()).collect();
             wanted.reverse();
             let found = lines(text.as_bytes(), u64::MAX);
             prop_assert_eq!(found.len(), wanted.len());

@@ -195,9 +195,11 @@ impl Merge {
     fn has_agents(&self) -> bool {
         match &self.layout {
             Layout::Made(columns) => {
-                columns.iter().any(|it| it.name.eq_ignore_ascii_case(AGENT_ID))
+                columns.iter().any(|column| column.name.eq_ignore_ascii_case(AGENT_ID))
             }
-            Layout::Found(columns) => columns.iter().any(|it| it.eq_ignore_ascii_case(AGENT_ID)),
+            Layout::Found(columns) => {
+                columns.iter().any(|column| column.eq_ignore_ascii_case(AGENT_ID))
+            }
         }
     }
 }
@@ -281,7 +283,7 @@ struct Found {
 
 impl Found {
     fn has(&self, column: &str) -> bool {
-        self.columns.iter().any(|it| it.eq_ignore_ascii_case(column))
+        self.columns.iter().any(|character| character.eq_ignore_ascii_case(column))
     }
 
     fn is_whole(&self) -> bool {
@@ -403,7 +405,7 @@ fn make(connection: &Connection, merge: &Merge, columns: &[MergeColumn]) -> Resu
 
 /// Takes a stranger's type as far as it is a word with a size.
 fn declared(text: &str) -> String {
-    let is_plain = |it: &char| it.is_ascii_alphanumeric() || matches!(it, ' ' | '_');
+    let is_plain = |value: &char| value.is_ascii_alphanumeric() || matches!(value, ' ' | '_');
     let words: String = text.chars().filter(is_plain).take(60).collect();
     // Anything that begins a constraint would be one.
     const KINDS: [&str; 10] = [
@@ -483,7 +485,8 @@ fn put_rows(
         ReplyError::Fault(_, text) => fault(FaultKind::Failed, text),
         ReplyError::Nonsense(text) => fault(FaultKind::Refused, text),
     };
-    let find = |name: &str| merge.columns.iter().position(|it| it.name.eq_ignore_ascii_case(name));
+    let find =
+        |name: &str| merge.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
     let Some(key_at) = find(KEY) else {
         return Err(fault(FaultKind::Refused, "rows without a key"));
     };
@@ -501,8 +504,9 @@ fn put_rows(
         else {
             return Err(fault(FaultKind::Refused, "not a row"));
         };
-        let spoken: Vec<usize> =
-            (0..cells.len()).filter(|at| spoken.get(*at).is_some_and(|it| *it != 0)).collect();
+        let spoken: Vec<usize> = (0..cells.len())
+            .filter(|at| spoken.get(*at).is_some_and(|spoken| *spoken != 0))
+            .collect();
         let digest = match expected {
             Value::Blob(digest) => Some(&digest[..]),
             _ => None,
@@ -510,7 +514,7 @@ fn put_rows(
         let present = present(connection, merge, known, owner, key, digest)?;
         let written_at = match (expected, present) {
             (Value::Null, None) => {
-                let rowid = rowid.as_integer().filter(|it| *it > 0);
+                let rowid = rowid.as_integer().filter(|integer| *integer > 0);
                 insert(connection, merge, owner, rowid, &spoken, &cells)?;
                 connection.last_insert_rowid()
             }
@@ -763,7 +767,8 @@ mod tests {
         let mut spool = RowSpool::new(folder.path(), 2).unwrap();
         for number in 0..300 {
             // More than what stays in memory, so that much of it reaches the log.
-            let cells = [format!("k{number}"), "c".repeat(100_000)].map(|it| Some(Value::Text(it)));
+            let cells =
+                [format!("k{number}"), "c".repeat(100_000)].map(|value| Some(Value::Text(value)));
             spool.push(RowVerb::Insert, None, &cells, None).unwrap();
         }
         let rows = spool.into_bytes();
@@ -782,7 +787,8 @@ mod tests {
         input.write_all(b"\n").unwrap();
         input.write_all(&rows[..rows.len() - 1]).unwrap();
         // The last bytes are in the pipe; what is before them is in the database or on its way.
-        let log = || fs_err::metadata(folder.path().join("x-wal")).map_or(0, |it| it.len());
+        let log =
+            || fs_err::metadata(folder.path().join("x-wal")).map_or(0, |metadata| metadata.len());
         let since = std::time::Instant::now();
         while log() < 10 << 20 && since.elapsed() < Duration::from_secs(30) {
             std::thread::sleep(Duration::from_millis(10));

@@ -558,8 +558,9 @@ fn check_is_plain(connection: &Connection, plan: &Plan, read: &TableRead) -> Res
 
 /// Puts rows into a live database that nobody else has open, in one transaction.
 fn put<W: Write>(path: &Path, changes: &[Put], reply: &mut ReplyWriter<W>) -> Result<(), Stop> {
-    let is_known =
-        |it: &Put| WRITABLE.contains(&(&*it.table, &*it.key.0, &*it.value.0, &*it.stamp.0));
+    let is_known = |value: &Put| {
+        WRITABLE.contains(&(&*value.table, &*value.key.0, &*value.value.0, &*value.stamp.0))
+    };
     if !changes.iter().all(is_known) {
         return Err(fault(FaultKind::Refused, "this table is not written"));
     }

@@ -34,7 +34,7 @@ fn write_identity(identity: &Identity, draft: &mut PlanBuilder) -> Vec<(String, 
         files.extend(prose.soul.clone().map(|text| ("SOUL.md", text)));
         files.extend(prose.identity_profile.clone().map(|text| ("IDENTITY.md", text)));
         instructions.clone_from(&prose.operating_instructions);
-        for (name, text) in prose.custom_blocks.iter().flat_map(|it| it.iter()) {
+        for (name, text) in prose.custom_blocks.iter().flat_map(|block| block.iter()) {
             let file = match name {
                 "tools_guidance" => "TOOLS.md",
                 "heartbeat_checklist" => "HEARTBEAT.md",
@@ -57,8 +57,9 @@ fn write_identity(identity: &Identity, draft: &mut PlanBuilder) -> Vec<(String, 
     if let Some(structured) = structured.filter(|_| !has_prose) {
         files.push(("IDENTITY.md", identity_card(structured)));
     }
-    let sub_agents = structured.map_or(&[][..], |it| &it.sub_agents);
-    let missing = sub_agents.iter().filter(|it| !names_sub_agent(instructions.as_deref(), it));
+    let sub_agents = structured.map_or(&[][..], |structured| &structured.sub_agents);
+    let missing =
+        sub_agents.iter().filter(|agent| !names_sub_agent(instructions.as_deref(), agent));
     let sections: Vec<String> = missing.map(sub_agent_section).collect();
     if !sections.is_empty() || instructions.is_some() {
         let mut text = instructions.unwrap_or_default();
@@ -108,7 +109,7 @@ fn sub_agent_section(agent: &SubAgent) -> String {
             add(format!("- **{label}:** {}", one_line(value)));
         }
     }
-    if let Some(model) = agent.model_hints.as_ref().and_then(|it| it.primary_model.as_ref()) {
+    if let Some(model) = agent.model_hints.as_ref().and_then(|hint| hint.primary_model.as_ref()) {
         add(format!("- **Model:** {}", one_line(model)));
     }
     if !agent.capabilities.is_empty() {
@@ -128,7 +129,7 @@ fn push_line(text: &mut String, line: &str) {
 }
 
 fn capability_names(list: &[Capability]) -> String {
-    list.iter().map(|it| one_line(&it.name)).collect::<Vec<_>>().join(", ")
+    list.iter().map(|list| one_line(&list.name)).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes a persona of which only fields are known, in the shape that OpenClaw reads.
@@ -136,9 +137,9 @@ fn identity_card(identity: &StructuredIdentity) -> String {
     let mut text = "# IDENTITY.md - Who Am I?\n".to_owned();
     let names = identity.names.as_ref();
     let fields = [
-        ("Name", names.map(|it| &it.primary)),
-        ("Nickname", names.and_then(|it| it.nickname.as_ref())),
-        ("Full name", names.and_then(|it| it.full.as_ref())),
+        ("Name", names.map(|name| &name.primary)),
+        ("Nickname", names.and_then(|name| name.nickname.as_ref())),
+        ("Full name", names.and_then(|name| name.full.as_ref())),
         ("Role", identity.role.as_ref()),
     ];
     for (label, value) in fields {
@@ -147,12 +148,12 @@ fn identity_card(identity: &StructuredIdentity) -> String {
         }
     }
     for (heading, items) in [
-        ("Goals", identity.goals.iter().map(|it| one_line(it)).collect::<Vec<_>>()),
+        ("Goals", identity.goals.iter().map(|goal| one_line(goal)).collect::<Vec<_>>()),
         ("Capabilities", identity.capabilities.iter().map(capability_line).collect()),
     ] {
         if !items.is_empty() {
             push_paragraph(&mut text, &format!("## {heading}\n"));
-            items.iter().for_each(|it| push_line(&mut text, &format!("- {it}")));
+            items.iter().for_each(|item| push_line(&mut text, &format!("- {item}")));
         }
     }
     text
@@ -174,7 +175,7 @@ fn write_principals(
     let mut files = Vec::new();
     for (index, principal) in principals.iter().enumerate() {
         let profile = &principal.profile;
-        let prose = profile.prose.as_ref().and_then(|it| it.user_profile.clone());
+        let prose = profile.prose.as_ref().and_then(|prose| prose.user_profile.clone());
         let card = || profile.structured.as_ref().map(profile_card);
         let Some(text) = prose.or_else(card) else {
             draft.not_restored.push(NotRestored {
@@ -202,22 +203,22 @@ fn profile_card(profile: &StructuredProfile) -> String {
     }
     let wishes = profile.communication_preferences.as_ref();
     let work = profile.work_context.as_ref();
-    let projects = work.map(|it| it.projects.join(", ")).filter(|it| !it.is_empty());
+    let projects = work.map(|work| work.projects.join(", ")).filter(|value| !value.is_empty());
     let sections = [
         (
             "Preferences",
             vec![
-                ("Tone", wishes.and_then(|it| it.tone.clone())),
-                ("Response length", wishes.and_then(|it| it.response_length.clone())),
-                ("Formatting", wishes.and_then(|it| it.formatting.clone())),
+                ("Tone", wishes.and_then(|wish| wish.tone.clone())),
+                ("Response length", wishes.and_then(|wish| wish.response_length.clone())),
+                ("Formatting", wishes.and_then(|wish| wish.formatting.clone())),
                 ("Language", profile.locale.clone()),
             ],
         ),
         (
             "Work",
             vec![
-                ("Role", work.and_then(|it| it.role.clone())),
-                ("Company", work.and_then(|it| it.company.clone())),
+                ("Role", work.and_then(|work| work.role.clone())),
+                ("Company", work.and_then(|work| work.company.clone())),
                 ("Projects", projects),
             ],
         ),

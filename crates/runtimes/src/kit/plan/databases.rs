@@ -96,21 +96,21 @@ impl Planner<'_> {
                 unwanted.push(key);
             }
         }
-        if old_logs.is_empty() && members.iter().all(|it| it.difference.is_none()) {
-            let same = members.into_iter().filter(|it| it.here);
-            self.rulings.extend(same.map(|it| (it.key, Ruling::Same)));
+        if old_logs.is_empty() && members.iter().all(|member| member.difference.is_none()) {
+            let same = members.into_iter().filter(|member| member.here);
+            self.rulings.extend(same.map(|same| (same.key, Ruling::Same)));
             return Ok(());
         }
-        if members.iter().any(|it| it.wanted.redacted && it.difference.is_some()) {
+        if members.iter().any(|member| member.wanted.redacted && member.difference.is_some()) {
             let reason = "secrets were taken out of it";
             self.rulings.extend(
                 members
                     .into_iter()
-                    .map(|it| (it.key, Ruling::Settled { action: Action::Keep, reason })),
+                    .map(|member| (member.key, Ruling::Settled { action: Action::Keep, reason })),
             );
             return Ok(());
         }
-        let differ = members.iter().filter_map(|it| Some((&it.key, it.difference?)));
+        let differ = members.iter().filter_map(|member| Some((&member.key, member.difference?)));
         let differ = differ.chain(old_logs.iter().map(|key| (key, LOG_HERE)));
         self.conflicts
             .extend(differ.map(|(key, reason)| Conflict { path: tree::path_of(key), reason }));
@@ -144,7 +144,7 @@ impl Planner<'_> {
         here: Option<&FileStat>,
         base: &[u8],
     ) -> Result<bool, PlanError> {
-        if here.is_some_and(|it| it.kind == FileKind::File) {
+        if here.is_some_and(|value| value.kind == FileKind::File) {
             let file = tree::open_file(self.workspace, &tree::path_of(base));
             // What cannot be read differs anyway.
             if file.and_then(|mut file| has_magic(&mut file)).unwrap_or(false) {
@@ -197,7 +197,9 @@ mod tests {
 
     fn content(folder: &Path) -> Vec<(String, String)> {
         let names = names(folder).into_iter();
-        names.map(|it| (it.clone(), fs_err::read_to_string(folder.join(it)).unwrap())).collect()
+        names
+            .map(|name| (name.clone(), fs_err::read_to_string(folder.join(name)).unwrap()))
+            .collect()
     }
 
     fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -221,12 +223,15 @@ mod tests {
         let snapshot = Snapshot { files, ..snapshot() };
         let source = InMemory::new(&snapshot);
         let plan = plan_of(&workspace, &source, on_conflict).unwrap();
-        let conflicts =
-            plan.conflicts.iter().map(|it| String::from_utf8(it.path.clone()).unwrap()).collect();
+        let conflicts = plan
+            .conflicts
+            .iter()
+            .map(|conflict| String::from_utf8(conflict.path.clone()).unwrap())
+            .collect();
         let applied = apply(&plan, &source, &Unwatched);
         assert_eq!(applied.is_err(), on_conflict == OnConflict::Stop && plan.blocked);
-        let kept = applied.ok().and_then(|it| it.replaced_kept_at);
-        (conflicts, content(&workspace), kept.map(|it| content(&it)).unwrap_or_default())
+        let kept = applied.ok().and_then(|applied| applied.replaced_kept_at);
+        (conflicts, content(&workspace), kept.map(|value| content(&value)).unwrap_or_default())
     }
 
     #[test]

@@ -17,7 +17,7 @@ fn actions(prepare: impl Fn(&Path), files: &[anemone_format::File], path: &str) 
         let snapshot = Snapshot { files: files.to_vec(), ..snapshot() };
         let source = InMemory::new(&snapshot);
         let plan = plan_of(&workspace, &source, on_conflict).unwrap();
-        let step = plan.steps.iter().find(|it| it.path == path.as_bytes()).unwrap();
+        let step = plan.steps.iter().find(|step| step.path == path.as_bytes()).unwrap();
         match &step.action {
             Action::Create => "create".to_owned(),
             Action::Replace => "replace".to_owned(),
@@ -177,10 +177,13 @@ fn a_link_that_leads_out_is_made_with_a_warning() {
     };
     let source = InMemory::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
-    let found: Vec<_> =
-        plan.warnings.iter().map(|it| (it.code, it.path.as_deref().unwrap())).collect();
+    let found: Vec<_> = plan
+        .warnings
+        .iter()
+        .map(|warning| (warning.code, warning.path.as_deref().unwrap()))
+        .collect();
     assert_eq!(found, [("link_outside", "a"), ("link_outside", "b"), ("link_outside", "g")]);
-    assert!(plan.steps.iter().filter(|it| it.kind() == StepKind::Symlink).count() == 6);
+    assert!(plan.steps.iter().filter(|step| step.kind() == StepKind::Symlink).count() == 6);
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl Claims {
         }
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
         let mut above = slashes.map(|(at, _)| &path[..at]);
-        if above.any(|it| self.paths.get(it) == Some(&false)) {
+        if above.any(|above| self.paths.get(above) == Some(&false)) {
             return Claim::Taken;
         }
         if !is_folder && self.has_below(path) {

@@ -39,11 +39,11 @@ pub(super) fn find(wants: &[Want], natives: &[Native]) -> Vec<Vec<Option<usize>>
         by_id.entry(native.id).or_insert(index);
     }
     finder.by_id(wants, natives, &by_id, |part, native| part.0 == native.digest);
-    finder.by(wants, natives, |it| (it.digest, it.place), |part| *part);
+    finder.by(wants, natives, |finder| (finder.digest, finder.place), |part| *part);
     finder.by_id(wants, natives, &by_id, |part, native| part.1 == native.place);
-    finder.by(wants, natives, |it| it.digest, |(digest, _)| *digest);
+    finder.by(wants, natives, |finder| finder.digest, |(digest, _)| *digest);
     finder.by_id(wants, natives, &by_id, |_, _| true);
-    finder.by(wants, natives, |it| it.place, |(_, place)| *place);
+    finder.by(wants, natives, |finder| finder.place, |(_, place)| *place);
     finder.found
 }
 
@@ -62,7 +62,7 @@ impl Finder {
         fits: impl Fn(&(Digest, u64), &Native) -> bool,
     ) {
         for (want, found) in wants.iter().zip(&mut self.found) {
-            let Some(index) = by_id.get(&want.id).copied().filter(|it| !self.taken[*it]) else {
+            let Some(index) = by_id.get(&want.id).copied().filter(|id| !self.taken[*id]) else {
                 continue;
             };
             let mut parts = want.parts.iter().zip(found);

@@ -106,7 +106,7 @@ impl<'a> Returned<'a> {
     ) -> Result<Option<Self>, PlanError> {
         let mut found = Vec::new();
         let opened = Folder::find(source, runtime)
-            .and_then(|folder| folder.map(|it| it.open(machine, &mut found)).transpose());
+            .and_then(|folder| folder.map(|folder| folder.open(machine, &mut found)).transpose());
         match opened {
             Ok(returned) => {
                 warnings.append(&mut found);
@@ -174,8 +174,8 @@ impl<'a> Returned<'a> {
     pub(crate) fn forgotten(&self) -> io::Result<Forgotten> {
         /// Those that are named.
         const NAMED: usize = 20;
-        let is_forgotten = |it: &State| it.fate == Fate::Forgotten;
-        let count = self.states.values().filter(|it| is_forgotten(it)).count() as u64;
+        let is_forgotten = |state: &State| state.fate == Fate::Forgotten;
+        let count = self.states.values().filter(|value| is_forgotten(value)).count() as u64;
         let mut names = Vec::new();
         if count > 0 {
             self.each_original(&mut |record| {
@@ -226,7 +226,7 @@ impl<'a> Returned<'a> {
                 record.status = native.status;
             }
             let at = native.temporal.updated_at.unwrap_or(native.temporal.created_at);
-            if newest.as_ref().is_none_or(|it| it.instant() < at.instant()) {
+            if newest.as_ref().is_none_or(|newest| newest.instant() < at.instant()) {
                 newest = Some(at);
             }
         }
@@ -283,15 +283,15 @@ fn without(text: &str, added: &[String]) -> String {
 /// the text had before stays.
 fn without_status(text: &str, was: &str) -> String {
     let says_status = |line: &str| {
-        let comment = line.trim().strip_prefix("<!--").and_then(|it| it.strip_suffix("-->"));
+        let comment = line.trim().strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->"));
         comment.is_some_and(|comment| {
             let mut fields = comment.split('|').map(str::trim).peekable();
-            let known = |it: &str| it.starts_with("status:") || it.starts_with("observed:");
+            let known = |text: &str| text.starts_with("status:") || text.starts_with("observed:");
             let has_status = comment.contains("status:");
             has_status && fields.peek().is_some() && fields.all(known)
         })
     };
-    let had = |line: &str| was.lines().any(|it| it.trim() == line.trim());
+    let had = |line: &str| was.lines().any(|other| other.trim() == line.trim());
     let lines = text.split_inclusive('\n');
     lines.filter(|line| !says_status(line) || had(line)).collect()
 }
@@ -330,7 +330,7 @@ impl SnapshotSource for Returned<'_> {
         let mut new = self.new.iter().peekable();
         self.each_original(&mut |record| {
             let at = record.temporal.created_at.instant();
-            while let Some(next) = new.next_if(|it| it.created_at < at) {
+            while let Some(next) = new.next_if(|value| value.created_at < at) {
                 take(&self.spooled(next)?)?;
             }
             match self.states.get(&record.id) {
@@ -361,8 +361,8 @@ pub fn name_of(record: &Record) -> Option<String> {
 
 /// Names a record for people: what it is called, else how it starts.
 fn brief(record: &Record) -> String {
-    let line = record.content.lines().find(|it| !it.trim().is_empty());
-    let name = name_of(record).filter(|it| !it.trim().is_empty());
+    let line = record.content.lines().find(|line| !line.trim().is_empty());
+    let name = name_of(record).filter(|name| !name.trim().is_empty());
     let name = one_line(name.as_deref().or(line).unwrap_or_default());
     let name = match name.char_indices().nth(60) {
         Some((at, _)) => format!("{}…", &name[..at]),
@@ -411,7 +411,7 @@ impl<'a> Folder<'a> {
             file.path == path.as_bytes() && matches!(file.kind, SourceKind::File { .. })
         };
         let mut found: Option<(usize, &str)> = None;
-        for (index, file) in source.files().iter().enumerate().filter(|it| is_manifest(it.1)) {
+        for (index, file) in source.files().iter().enumerate().filter(|file| is_manifest(file.1)) {
             if let FileRoot::Raw(between) = &file.root
                 && between != runtime
                 && (found.is_none() || between == now)
@@ -451,8 +451,9 @@ impl<'a> Folder<'a> {
     }
 
     fn position(&self, name: &str) -> Result<usize, Trouble> {
-        let found = self.kept.get(name).and_then(|it| it.front()).copied();
-        let is_file = |it: &usize| matches!(self.source.files()[*it].kind, SourceKind::File { .. });
+        let found = self.kept.get(name).and_then(|value| value.front()).copied();
+        let is_file =
+            |value: &usize| matches!(self.source.files()[*value].kind, SourceKind::File { .. });
         found.filter(is_file).ok_or_else(|| Trouble::Broken(format!("{name} is missing")))
     }
 
@@ -461,7 +462,7 @@ impl<'a> Folder<'a> {
     }
 
     fn document<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Trouble> {
-        if !self.mark.documents.iter().any(|it| it == name) {
+        if !self.mark.documents.iter().any(|document| document == name) {
             return Ok(None);
         }
         lines::document(name, &mut self.content(name)?).map(Some)
@@ -514,10 +515,10 @@ impl<'a> Folder<'a> {
         let kept = &mut self.kept;
         lines::each_line(PLACED, &mut content, &mut |line: FileLine| {
             let Some(root) = &line.root else {
-                let index = native.get(&line.path).and_then(|it| it.front()).copied();
-                let untouched = |it: &usize| {
+                let index = native.get(&line.path).and_then(|native| native.front()).copied();
+                let untouched = |value: &usize| {
                     line.sha256.is_empty()
-                        || line.sha256 == digest_of_node(&source.files()[*it].kind)
+                        || line.sha256 == digest_of_node(&source.files()[*value].kind)
                 };
                 ours.extend(index.filter(untouched));
                 return Ok(());
@@ -608,9 +609,9 @@ impl<'a> Folder<'a> {
 
     /// Says whether the runtime's database of memories was read.
     fn has_database(&self) -> bool {
-        let is_description = |it: &SourceFile| {
-            it.path == DESCRIPTION.as_bytes()
-                && matches!(&it.root, FileRoot::Raw(runtime) if *runtime == self.between)
+        let is_description = |file: &SourceFile| {
+            file.path == DESCRIPTION.as_bytes()
+                && matches!(&file.root, FileRoot::Raw(runtime) if *runtime == self.between)
         };
         self.source.files().iter().any(is_description)
     }
@@ -632,7 +633,7 @@ impl<'a> Folder<'a> {
             }
             let line = links.remove(&record.id);
             let (parts, mut written) =
-                line.map_or_else(Default::default, |it| (it.link.parts, it.written));
+                line.map_or_else(Default::default, |line| (line.link.parts, line.written));
             // More than a plan ever writes would be looked for in every text.
             let length: usize = written.added.iter().map(String::len).sum();
             if written.added.len() > MAX_ADDED || length > MAX_ADDED_BYTES {
@@ -643,7 +644,7 @@ impl<'a> Folder<'a> {
             for part in parts {
                 in_database |= part.file.is_none();
                 in_a_file |= part.file.is_some();
-                let digest = from_hex(&part.sha256).and_then(|it| Digest::try_from(it).ok());
+                let digest = from_hex(&part.sha256).and_then(|hex| Digest::try_from(hex).ok());
                 let digest = digest
                     .ok_or_else(|| Trouble::Broken(format!("{LINKS} has a digest that is none")))?;
                 digests.push((digest, place_of(part.file.as_deref(), part.name.as_deref())));
@@ -779,7 +780,7 @@ impl<'a> Folder<'a> {
                 state.parts.push(spooled);
             }
         }
-        new.sort_unstable_by_key(|it: &Spooled| (it.created_at, it.id));
+        new.sort_unstable_by_key(|spooled: &Spooled| (spooled.created_at, spooled.id));
         Ok(Matched { states, new, renamed, spool: spool.into_file().map_err(Trouble::Scratch)? })
     }
 }

@@ -65,8 +65,9 @@ pub(super) fn lay_out(plan: &Plan) -> BTreeMap<Vec<u8>, Node<'_>> {
         }
         if let Some(Node::Folder(_)) = nodes.insert(key.clone(), Node::New(step)) {
             let inside = [&key[..], &[0]].concat();
-            let gone = nodes.range(inside.clone()..).take_while(|it| it.0.starts_with(&inside));
-            let gone: Vec<Vec<u8>> = gone.map(|it| it.0.clone()).collect();
+            let gone =
+                nodes.range(inside.clone()..).take_while(|range| range.0.starts_with(&inside));
+            let gone: Vec<Vec<u8>> = gone.map(|value| value.0.clone()).collect();
             for key in gone {
                 nodes.remove(&key);
             }
@@ -192,7 +193,7 @@ impl Builder<'_, '_> {
     pub(super) fn add(&mut self, key: &[u8], node: &Node<'_>) -> Result<(), ApplyError> {
         let split = key.iter().rposition(|byte| *byte == 0);
         let (above, name) = split.map_or((&key[..0], key), |at| (&key[..at], &key[at + 1..]));
-        while self.levels.len() > 1 && self.levels.last().is_some_and(|it| it.key != above) {
+        while self.levels.len() > 1 && self.levels.last().is_some_and(|level| level.key != above) {
             self.close()?;
         }
         let path = path_of(key);

@@ -85,7 +85,7 @@ fn find(workspace: &Path) -> Vec<(PathBuf, Leftover)> {
 /// Tells what a folder is by the rest of its name and its inode; `None` for names of others.
 fn leftover_of(rest: &str, inode: u64) -> Option<Leftover> {
     let is_random =
-        |text: &str| text.len() == 6 && text.bytes().all(|it| it.is_ascii_alphanumeric());
+        |text: &str| text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if let Some(rest) = rest.strip_suffix(OLD_ENDING) {
         let random = rest.rsplit('-').next().unwrap_or(rest);
         return is_random(random).then_some(Leftover::WholeOld);
@@ -180,7 +180,7 @@ mod tests {
 
         fn names(&self) -> Vec<String> {
             let entries = fs_err::read_dir(self.folder.path()).unwrap();
-            let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());
+            let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
             let mut names: Vec<String> = names.collect();
             names.sort();
             names

@@ -79,7 +79,7 @@ pub(crate) fn tree_at(root: &Path) -> BTreeMap<String, String> {
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs_err::read_dir(folder).unwrap();
     let mut names: Vec<String> =
-        entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -397,7 +397,7 @@ fn old_and_one_more() -> (tempfile::TempDir, Snapshot) {
 }
 
 fn warned(applied: &Applied) -> Vec<&'static str> {
-    applied.warnings.iter().map(|it| it.code).collect()
+    applied.warnings.iter().map(|warning| warning.code).collect()
 }
 
 #[test]
@@ -578,7 +578,7 @@ fn a_leftover_is_reported_and_left_alone() {
     write(&folder.path().join(".www.anemone-abc123/x"), "x");
     let source = InMemory::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Theirs).unwrap();
-    let codes: Vec<&str> = plan.warnings.iter().map(|it| it.code).collect();
+    let codes: Vec<&str> = plan.warnings.iter().map(|warning| warning.code).collect();
     assert_eq!(codes, ["leftover"]);
     assert!(!plan.warnings[0].message.contains("remove"), "{:?}", plan.warnings);
     apply(&plan, &source, &Unwatched).unwrap();

@@ -174,7 +174,7 @@ fn made_of_profile(
     let provider = theirs.model_provider.or(theirs.provider);
     let provider = plain_provider(&provider.unwrap_or_else(|| credential.service.clone()))?;
     let named = id.and_then(|id| id.split_once(':')).map(|(_, name)| name.to_owned());
-    let name = named.or(theirs.profile_name).filter(|it| !it.is_empty());
+    let name = named.or(theirs.profile_name).filter(|named| !named.is_empty());
     let expires = theirs.expires_at.and_then(|at| at.parse::<Moment>().ok());
     let expires = expires.map(|at| at.instant().as_millisecond());
     let profile = match theirs.kind.as_deref() {

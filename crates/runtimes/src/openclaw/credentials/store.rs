@@ -167,7 +167,10 @@ pub(in crate::openclaw) fn plan_store(
         added: Vec::new(),
         replaced: Vec::new(),
         kept: Vec::new(),
-        refused: refused.into_iter().map(|(it, reason)| not_restored(it, reason)).collect(),
+        refused: refused
+            .into_iter()
+            .map(|(refused, reason)| not_restored(refused, reason))
+            .collect(),
         names_store,
         old,
         new: Zeroizing::new(String::new()),

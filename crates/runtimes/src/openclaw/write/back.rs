@@ -46,9 +46,14 @@ pub(super) fn add_credentials(credentials: &mut Option<Credentials>, now: Option
     match credentials {
         None => *credentials = Some(now),
         Some(there) => {
-            let known: BTreeSet<(String, Option<String>)> =
-                now.credentials.iter().map(|it| (it.service.clone(), it.label.clone())).collect();
-            there.credentials.retain(|it| !known.contains(&(it.service.clone(), it.label.clone())));
+            let known: BTreeSet<(String, Option<String>)> = now
+                .credentials
+                .iter()
+                .map(|credential| (credential.service.clone(), credential.label.clone()))
+                .collect();
+            there.credentials.retain(|credential| {
+                !known.contains(&(credential.service.clone(), credential.label.clone()))
+            });
             there.credentials.append(&mut now.credentials);
         }
     }
@@ -265,7 +270,7 @@ impl Back<'_> {
                 kept += 1;
                 continue;
             };
-            if newest.as_ref().is_none_or(|it| it.instant() < edit.at.instant()) {
+            if newest.as_ref().is_none_or(|newest| newest.instant() < edit.at.instant()) {
                 newest = Some(edit.at.clone());
             }
             let Some(now) = edit.now else {
@@ -341,7 +346,8 @@ impl Back<'_> {
             }
         }
         // What came along in the other workspace itself belongs to that runtime's snapshot too.
-        for position in (0..self.returned.files().len()).map(|it| self.returned.position(it)) {
+        for position in (0..self.returned.files().len()).map(|value| self.returned.position(value))
+        {
             let file = &self.source.files()[position];
             if !is_within(&file.path, SIDECAR.as_bytes()) {
                 self.homes.placed.push(Placed::of(file));
@@ -403,7 +409,7 @@ impl Back<'_> {
             return Ok(());
         }
         let before = draft.wanted.len();
-        draft.wanted.retain(|it| !is_within(&it.path, SIDECAR.as_bytes()));
+        draft.wanted.retain(|file| !is_within(&file.path, SIDECAR.as_bytes()));
         if draft.wanted.len() < before {
             draft.not_restored.push(NotRestored {
                 what: NotRestoredKind::Files,
@@ -412,7 +418,8 @@ impl Back<'_> {
             });
         }
         // All of the other runtime's files, so that it is itself again on one more way there.
-        let placed: HashSet<String> = self.homes.placed.iter().map(|it| it.path.clone()).collect();
+        let placed: HashSet<String> =
+            self.homes.placed.iter().map(|placed| placed.path.clone()).collect();
         let aside: HashSet<usize> = self.homes.aside.iter().copied().collect();
         self.homes.aside.extend(files.iter().enumerate().filter_map(|(index, file)| {
             let is_other = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
@@ -426,7 +433,7 @@ impl Back<'_> {
         let walked = returned.each_original(&mut |record| {
             let mut natives = returned.natives(record.id).iter();
             let Some(first) = natives.next() else { return Ok(()) };
-            let there = became.remove(&record.id).filter(|it| !it.parts.is_empty());
+            let there = became.remove(&record.id).filter(|became| !became.parts.is_empty());
             let same = || {
                 let file = record.source.origin_file.as_deref();
                 let part = LinkPart::new(file, name_of(&record).as_deref(), &record.content);
@@ -455,7 +462,7 @@ fn home_of(record: &Record) -> String {
 
 /// Names a record for people.
 fn brief(record: &Record) -> String {
-    let line = one_line(record.content.lines().find(|it| !it.trim().is_empty()).unwrap_or(""));
+    let line = one_line(record.content.lines().find(|line| !line.trim().is_empty()).unwrap_or(""));
     match line.char_indices().nth(60) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,
@@ -494,7 +501,7 @@ fn replaced_row(old: &str, new: &str, ended: Option<&'static str>, first: bool) 
     let Some(at) = row_of(&lines, first) else { return replaced(old, &with_status(new, ended)) };
     let (head, row, tail) = (&lines[..at], lines[at], &lines[at + 1..]);
     let words = |lines: &[&str]| -> VecDeque<String> {
-        let lines = lines.iter().map(|it| it.trim()).filter(|it| !it.is_empty());
+        let lines = lines.iter().map(|line| line.trim()).filter(|value| !value.is_empty());
         lines.map(str::to_owned).collect()
     };
     let new: Vec<&str> = new.lines().collect();

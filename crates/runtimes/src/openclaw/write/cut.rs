@@ -105,7 +105,7 @@ mod tests {
     fn cuts_cover_a_file_and_know_their_records() {
         let text = "# T\n\n## A\nx\n\n## B\ny";
         let cuts = cut("MEMORY.md", text);
-        let texts: Vec<&str> = cuts.iter().map(|it| &text[it.start..it.end]).collect();
+        let texts: Vec<&str> = cuts.iter().map(|cut| &text[cut.start..cut.end]).collect();
         assert_eq!(texts.concat(), text);
         assert_eq!(cuts.len(), 3);
         assert_eq!(

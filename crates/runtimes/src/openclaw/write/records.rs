@@ -111,7 +111,7 @@ impl Leaf {
 
     /// Notes that something in it changed.
     pub(super) fn changed(&mut self, at: &Moment) {
-        if self.changed_at.as_ref().is_none_or(|it| it.instant() < at.instant()) {
+        if self.changed_at.as_ref().is_none_or(|changed| changed.instant() < at.instant()) {
             self.changed_at = Some(at.clone());
         }
     }
@@ -388,7 +388,7 @@ impl Pages {
         let piece = self.spool.since(start);
         let path = leaf.path.clone().into_bytes();
         let mut wanted = Wanted::pieces(path, vec![piece], changed_at);
-        wanted.mode = original.and_then(|it| it.mode).or(wanted.mode);
+        wanted.mode = original.and_then(|original| original.mode).or(wanted.mode);
         draft.wanted.push(wanted);
         self.placed.push(Placed::made(&leaf.path));
         Ok(())
@@ -414,7 +414,7 @@ fn part_ways(sheets: BTreeMap<String, Vec<Part>>) -> BTreeMap<String, Vec<Part>>
 
 /// Returns the file that a record goes into.
 pub(super) fn file_of(record: &Record) -> String {
-    if let Some(file) = record.source.origin_file.as_deref().filter(|it| is_memory_file(it)) {
+    if let Some(file) = record.source.origin_file.as_deref().filter(|file| is_memory_file(file)) {
         return file.to_owned();
     }
     let temporal = &record.temporal;
@@ -428,10 +428,11 @@ pub(super) fn file_of(record: &Record) -> String {
         "procedural" => "memory/gating-policies.md".to_owned(),
         "facts" => "memory/facts.md".to_owned(),
         "project" => {
-            let is_project = |it: &&anemone_format::Entity| {
-                *it.kind.effective() == anemone_format::EntityKind::Project
+            let is_project = |entity: &&anemone_format::Entity| {
+                *entity.kind.effective() == anemone_format::EntityKind::Project
             };
-            let project = record.entities.iter().find(is_project).map(|it| it.name.as_str());
+            let project =
+                record.entities.iter().find(is_project).map(|entity| entity.name.as_str());
             let name = project.or(record.category.as_deref()).unwrap_or("imported");
             format!("memory/project-{}.md", slug(name))
         }
@@ -478,17 +479,24 @@ struct Place {
 
 impl Part {
     fn new(record: &Record, path: &str, offset: u64, recent: bool) -> Self {
-        let place: Place =
-            record.raw_source_format.as_ref().and_then(|it| it.parse().ok()).unwrap_or_default();
+        let place: Place = record
+            .raw_source_format
+            .as_ref()
+            .and_then(|format| format.parse().ok())
+            .unwrap_or_default();
         let text = |value: &Option<serde_json::Value>| {
-            value.as_ref().and_then(|it| it.as_str()).map(one_line).filter(|it| !it.is_empty())
+            value
+                .as_ref()
+                .and_then(|value| value.as_str())
+                .map(one_line)
+                .filter(|value| !value.is_empty())
         };
         let key = text(&place.key);
         let content = record.content.as_str();
         let body = heading_end(content);
         let named = key.is_some();
         let title = key.or_else(|| text(&place.heading)).unwrap_or_else(|| title_of(content));
-        let line_start = place.line_start.and_then(|it| it.as_u64());
+        let line_start = place.line_start.and_then(|start| start.as_u64());
         let from_here = record.source.origin_file.as_deref() == Some(path);
         // What has a key was an entry of a list, and its content alone is not what stood there.
         let at_home = from_here && line_start.is_some() && !named;
@@ -515,7 +523,7 @@ impl Part {
         let Labels { comments, tag, suffix, one_line_body } = &self.labels;
         let (own_heading, body) = content.split_at(if heading.is_some() { 0 } else { self.body });
         let mut text = own_heading.to_owned();
-        let mut before = heading.map(|it| format!("## {it}\n\n")).unwrap_or_default();
+        let mut before = heading.map(|heading| format!("## {heading}\n\n")).unwrap_or_default();
         for comment in comments {
             before.push_str(comment);
             before.push('\n');
@@ -542,7 +550,7 @@ impl Part {
             text.push_str(body);
             added.push(before);
         }
-        added.retain(|it| !it.is_empty());
+        added.retain(|added| !added.is_empty());
         Item { id: self.id, text, added, at: self.changed_at.clone() }
     }
 }
@@ -561,11 +569,15 @@ impl Labels {
             Status::Archived => Some("archived"),
             _ => None,
         };
-        let shows_status = superseded.is_none_or(|it| content.contains(&format!("status: {it}")));
-        let observed = record.temporal.observed_at.as_ref().map(|it| it.utc_date().to_string());
+        let shows_status =
+            superseded.is_none_or(|superseded| content.contains(&format!("status: {superseded}")));
+        let observed =
+            record.temporal.observed_at.as_ref().map(|observed| observed.utc_date().to_string());
         // What was read out of this file is in its text, maybe in words that we do not know.
-        let shows_observed =
-            at_home || observed.as_ref().is_none_or(|it| path.contains(it) || content.contains(it));
+        let shows_observed = at_home
+            || observed
+                .as_ref()
+                .is_none_or(|observed| path.contains(observed) || content.contains(observed));
         if !shows_status || !shows_observed {
             let mut fields = Vec::new();
             if let Some(date) = &observed {
@@ -599,16 +611,17 @@ impl Labels {
     fn importance(&mut self, record: &Record, recent: bool) {
         let content = record.content.as_str();
         // The file says already what the shelf is called, and what nobody rated has half of all.
-        let category = record.category.as_deref().filter(|it| !repeats_namespace(record, it));
-        let word = category.map(tag_word).filter(|it| !it.is_empty());
+        let category =
+            record.category.as_deref().filter(|category| !repeats_namespace(record, category));
+        let word = category.map(tag_word).filter(|value| !value.is_empty());
         let shown = |word: &String| content.contains(&format!("[{word}|i="));
         let word = word.filter(|word| !shown(word));
         let shows_score = content.contains("|i=") || content.contains("importance:");
-        let rated = |it: &f64| it.is_finite() && (*it != UNRATED || category.is_some());
-        let score = record.confidence.filter(|it| rated(it) && !shows_score);
-        let score = score.map(|it| it.clamp(0.0, 1.0));
+        let rated = |value: &f64| value.is_finite() && (*value != UNRATED || category.is_some());
+        let score = record.confidence.filter(|confidence| rated(confidence) && !shows_score);
+        let score = score.map(|score| score.clamp(0.0, 1.0));
         // OpenClaw counts importance from 1 to 10.
-        let rank = score.map(|it| (it * 10.0).round().clamp(1.0, 10.0));
+        let rank = score.map(|score| (score * 10.0).round().clamp(1.0, 10.0));
         match (word, score, rank) {
             (Some(word), Some(score), Some(rank)) => {
                 self.tag = Some(format!("- [{word}|i={score}] "));
@@ -669,7 +682,7 @@ fn title_of(content: &str) -> String {
     let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let mut line = line.trim_start_matches(['#', '-', '*', '+', '>', ' ']);
     // A tag such as `[decision|i=0.9]` belongs to its line, not to the heading.
-    if let Some((tag, rest)) = line.strip_prefix('[').and_then(|it| it.split_once(']'))
+    if let Some((tag, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']'))
         && tag.contains("|i=")
     {
         line = rest;

@@ -170,7 +170,7 @@ fn moved(original: &Snapshot) -> Snapshot {
             keep.aside.push(index);
         }
     }
-    if original.files.iter().all(|it| it.path != b"IDENTITY.md") {
+    if original.files.iter().all(|file| file.path != b"IDENTITY.md") {
         let made_at = at("2026-05-01T00:00:00Z");
         draft.wanted.push(Wanted::text("IDENTITY.md", "made".to_owned(), made_at));
         keep.placed.push(Placed::made("IDENTITY.md"));
@@ -215,8 +215,9 @@ fn moved(original: &Snapshot) -> Snapshot {
 /// Compares two trees; the id file is ours.
 fn differences(before: &[File], after: &[File]) -> Vec<String> {
     let by_path = |files: &[File]| -> BTreeMap<Vec<u8>, File> {
-        let kept = files.iter().filter(|it| it.path != AGENT_ID_FILE.as_bytes());
-        kept.map(|it| (it.path.clone(), File { root: FileRoot::Artifacts, ..it.clone() })).collect()
+        let kept = files.iter().filter(|file| file.path != AGENT_ID_FILE.as_bytes());
+        kept.map(|file| (file.path.clone(), File { root: FileRoot::Artifacts, ..file.clone() }))
+            .collect()
     };
     let (before, after) = (by_path(before), by_path(after));
     let mut paths: Vec<&Vec<u8>> = before.keys().chain(after.keys()).collect();
@@ -227,16 +228,16 @@ fn differences(before: &[File], after: &[File]) -> Vec<String> {
 }
 
 fn find<'a>(files: &'a [File], path: &str) -> &'a File {
-    files.iter().find(|it| it.path == path.as_bytes()).unwrap_or_else(|| panic!("no {path}"))
+    files.iter().find(|file| file.path == path.as_bytes()).unwrap_or_else(|| panic!("no {path}"))
 }
 
 fn record_with<'a>(snapshot: &'a mut Snapshot, text: &str) -> &'a mut Record {
-    snapshot.records.iter_mut().find(|it| it.content.contains(text)).unwrap()
+    snapshot.records.iter_mut().find(|record| record.content.contains(text)).unwrap()
 }
 
 fn forget(snapshot: &mut Snapshot, text: &str) {
     let before = snapshot.records.len();
-    snapshot.records.retain(|it| !it.content.contains(text));
+    snapshot.records.retain(|record| !record.content.contains(text));
     assert_eq!(snapshot.records.len(), before - 1, "{text}");
 }
 
@@ -268,8 +269,10 @@ fn only_what_changed_is_different() {
     forget(&mut away, "Evening");
     let (_, back) = planned(&away);
     // What the other runtime knows of the changed row has no place here.
-    let only: Vec<String> =
-        differences(&files, &back).into_iter().filter(|it| !it.starts_with(SIDECAR)).collect();
+    let only: Vec<String> = differences(&files, &back)
+        .into_iter()
+        .filter(|difference| !difference.starts_with(SIDECAR))
+        .collect();
     assert_eq!(only, ["MEMORY.md", "memory/2026-01-15.md"]);
     let memory = find(&back, "MEMORY.md");
     let expected = "\u{feff}# Long-term\r\n\r\n## Tea\r\nPu-erh.\r\n\r\n\r\n## Shell\r\nSmall.";
@@ -289,7 +292,7 @@ fn something_forgotten_needs_no_folder_and_an_empty_file_goes() {
     forget(&mut away, "Evening");
     let (_, back) = planned(&away);
     assert_eq!(differences(&files, &back), ["memory/2026-01-15.md", "memory/2026-01-16.md"]);
-    assert!(back.iter().all(|it| it.path != b"memory/2026-01-16.md"));
+    assert!(back.iter().all(|back| back.path != b"memory/2026-01-16.md"));
 }
 
 #[test]
@@ -311,7 +314,7 @@ fn what_was_forgotten_is_counted_and_named() {
         ["memory/2026-01-15.md: Evening", "memory/2026-01-16.md: no heading at all, no end"];
     assert_eq!(names, expected);
     // Nothing takes the place of the file, so it stays.
-    let noted = plan.not_restored.iter().find(|it| it.what.as_str() == "file").unwrap();
+    let noted = plan.not_restored.iter().find(|restored| restored.what.as_str() == "file").unwrap();
     assert_eq!(noted.path.as_deref(), Some("memory/2026-01-16.md"));
     assert!(noted.reason.ends_with("the file that is there stays"), "{noted:?}");
 }
@@ -358,17 +361,20 @@ fn the_folder_names_credentials_and_has_no_secret_and_live_ones_count() {
         .unwrap()
         .credentials
         .into_iter()
-        .map(|it| (it.service, it.encrypted_payload))
+        .map(|credential| (credential.service, credential.encrypted_payload))
         .collect();
     let expected = [("old", NOT_EXPORTED), ("openai", "bGl2ZQ")];
-    assert_eq!(payloads, expected.map(|(service, it)| (service.to_owned(), it.to_owned())));
+    assert_eq!(
+        payloads,
+        expected.map(|(service, expected)| (service.to_owned(), expected.to_owned()))
+    );
 }
 
 #[test]
 fn a_status_that_a_comment_says_is_no_part_of_the_text() {
     let original = rows();
     let (_, mut files) = planned(&original);
-    let core = files.iter_mut().find(|it| it.path == b"MEMORY.md").unwrap();
+    let core = files.iter_mut().find(|file| file.path == b"MEMORY.md").unwrap();
     let Node::File(bytes) = &mut core.node else { panic!() };
     let text = String::from_utf8(bytes.clone()).unwrap();
     let comment = "<!-- observed: 2026-05-05 | status: superseded -->";
@@ -398,7 +404,8 @@ fn more_added_texts_than_a_plan_writes_are_not_looked_for() {
     let id = record_with(&mut away, "Oolong").id.to_string();
     record_with(&mut away, "Oolong").content = "## Tea\r\nb c d e f Pu-erh.".to_owned();
     let add = |away: &mut Snapshot, added: &str| {
-        let links = away.files.iter_mut().find(|it| it.path == b".alf-origin/links.jsonl").unwrap();
+        let links =
+            away.files.iter_mut().find(|file| file.path == b".alf-origin/links.jsonl").unwrap();
         let text: String = text_of(links)
             .lines()
             .map(|line| match line.contains(&id) {
@@ -411,7 +418,7 @@ fn more_added_texts_than_a_plan_writes_are_not_looked_for() {
     let memory = |away: &Snapshot| {
         let (_, back) = planned(away);
         let text = text_of(find(&back, "MEMORY.md")).to_owned();
-        text.lines().find(|it| it.contains("Pu-erh")).unwrap().to_owned()
+        text.lines().find(|line| line.contains("Pu-erh")).unwrap().to_owned()
     };
     let mut few = away.clone();
     add(&mut few, r#"["b ","c "]"#);
@@ -433,7 +440,7 @@ fn what_was_not_read_is_not_forgotten() {
     assert!(!fails(&away));
     // The runtime keeps no memories any more, or keeps them elsewhere.
     let mut elsewhere = away.clone();
-    elsewhere.files.retain(|it| it.path != b".alf-database.json");
+    elsewhere.files.retain(|file| file.path != b".alf-database.json");
     assert!(fails(&elsewhere));
     // The move was ended before any row was written; a file of memories changes nothing.
     let mut halfway = away;
@@ -463,17 +470,21 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
     add(3, "tea", "Oolong.");
     let (plan, files) = planned(&other);
     assert_eq!(text_of(find(&files, "MEMORY.md")), "## tea\n\nOolong.");
-    let with_it: Vec<String> =
-        files.iter().filter(|it| text_of(it).contains("Lin")).map(|it| lossy(&it.path)).collect();
+    let with_it: Vec<String> = files
+        .iter()
+        .filter(|file| text_of(file).contains("Lin"))
+        .map(|file| lossy(&file.path))
+        .collect();
     assert_eq!(with_it, [".alf-origin/records.jsonl"]);
-    let noted: Vec<&str> = plan.not_restored.iter().map(|it| it.reason.as_str()).collect();
+    let noted: Vec<&str> =
+        plan.not_restored.iter().map(|restored| restored.reason.as_str()).collect();
     assert_eq!(noted.len(), 2, "{noted:?}");
     assert!(noted[0].starts_with("1 record: they are kept for one person"), "{noted:?}");
     // Back with the other runtime, all three are there, though none of the two was read.
     let mut away = read(&files);
-    away.files.iter_mut().for_each(|it| {
-        if is_within(&it.path, SIDECAR.as_bytes()) {
-            it.root = FileRoot::Raw(RUNTIME.to_owned());
+    away.files.iter_mut().for_each(|file| {
+        if is_within(&file.path, SIDECAR.as_bytes()) {
+            file.root = FileRoot::Raw(RUNTIME.to_owned());
         }
     });
     let root = tempfile::tempdir().unwrap();
@@ -487,7 +498,8 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
             Ok(())
         })
         .unwrap();
-    let expected = ["Only for Lin.", " ", "Oolong."].map(|it| (it.to_owned(), Some(Fate::Same)));
+    let expected =
+        ["Only for Lin.", " ", "Oolong."].map(|value| (value.to_owned(), Some(Fate::Same)));
     assert_eq!(fates, expected);
 }
 
@@ -563,8 +575,10 @@ fn new_memories_are_added_where_they_belong() {
     add(5, "conversation", "2026-05-03T10:00:00Z", "closed");
     away.sort();
     let (plan, back) = planned(&away);
-    let only: Vec<String> =
-        differences(&files, &back).into_iter().filter(|it| !it.starts_with(SIDECAR)).collect();
+    let only: Vec<String> = differences(&files, &back)
+        .into_iter()
+        .filter(|difference| !difference.starts_with(SIDECAR))
+        .collect();
     assert_eq!(
         only,
         [
@@ -713,7 +727,8 @@ fn rows() -> Snapshot {
 fn every_row_of_another_runtime_is_known_again() {
     let original = rows();
     let (plan, files) = planned(&original);
-    let reasons: Vec<&str> = plan.not_restored.iter().map(|it| it.reason.as_str()).collect();
+    let reasons: Vec<&str> =
+        plan.not_restored.iter().map(|restored| restored.reason.as_str()).collect();
     assert_eq!(reasons.len(), 2, "{reasons:?}");
     assert!(reasons[0].starts_with("1 record: transcripts"), "{reasons:?}");
     assert!(reasons[1].starts_with("1 record: there is nothing to read"), "{reasons:?}");
@@ -743,8 +758,11 @@ fn every_row_of_another_runtime_is_known_again() {
         });
     }
     assert_eq!(found, original.files);
-    let strangers: Vec<String> =
-        returned.strangers().iter().map(|it| lossy(&source.files()[*it].path)).collect();
+    let strangers: Vec<String> = returned
+        .strangers()
+        .iter()
+        .map(|stranger| lossy(&source.files()[*stranger].path))
+        .collect();
     assert_eq!(strangers, [""; 0]);
 }
 
@@ -752,7 +770,7 @@ fn every_row_of_another_runtime_is_known_again() {
 fn a_row_that_changed_comes_back_without_what_was_written_around_it() {
     let original = rows();
     let (_, mut files) = planned(&original);
-    let core = files.iter_mut().find(|it| it.path == b"MEMORY.md").unwrap();
+    let core = files.iter_mut().find(|file| file.path == b"MEMORY.md").unwrap();
     let Node::File(bytes) = &mut core.node else { panic!() };
     let text = String::from_utf8(bytes.clone()).unwrap();
     assert!(text.starts_with("## key_0\n\n<!-- trigger: move -->\nLikes oolong.\n"));
@@ -792,7 +810,7 @@ fn a_broken_folder_is_told_and_carried_on() {
     let breaks: [(&str, Break); 7] = [
         ("manifest.json", |files| set(files, "manifest.json", "{")),
         ("records.jsonl", |files| set(files, "records.jsonl", "{}\n")),
-        ("missing", |files| files.retain(|it| it.path != b".alf-origin/links.jsonl")),
+        ("missing", |files| files.retain(|file| file.path != b".alf-origin/links.jsonl")),
         ("digest", |files| edit(files, "links.jsonl", "\"sha256\":\"", "\"sha256\":\"zz")),
         ("out", |files| edit(files, "placed.jsonl", "\"path\":\"SOUL.md\"", "\"path\":\"../x\"")),
         ("root", |files| edit(files, "placed.jsonl", "raw/zeroclaw\"", "raw/..\"")),
@@ -813,7 +831,7 @@ fn a_broken_folder_is_told_and_carried_on() {
 
 fn set(files: &mut [File], name: &str, text: &str) {
     let path = format!("{SIDECAR}/{name}").into_bytes();
-    let file = files.iter_mut().find(|it| it.path == path).unwrap();
+    let file = files.iter_mut().find(|file| file.path == path).unwrap();
     file.node = Node::File(text.as_bytes().to_vec());
 }
 
@@ -828,10 +846,12 @@ fn a_superseded_row_is_marked_and_a_deleted_persona_stays_deleted() {
     let files = workspace();
     let mut away = moved(&read(&files));
     record_with(&mut away, "Oolong").status = Status::Superseded;
-    away.files.retain(|it| it.path != b"AGENTS.md");
+    away.files.retain(|file| file.path != b"AGENTS.md");
     let (_, back) = planned(&away);
-    let only: Vec<String> =
-        differences(&files, &back).into_iter().filter(|it| !it.starts_with(SIDECAR)).collect();
+    let only: Vec<String> = differences(&files, &back)
+        .into_iter()
+        .filter(|difference| !difference.starts_with(SIDECAR))
+        .collect();
     assert_eq!(only, ["AGENTS.md", "MEMORY.md"]);
     let text = text_of(find(&back, "MEMORY.md"));
     assert!(
@@ -859,11 +879,14 @@ fn a_fact_that_changed_is_written_down_and_the_old_one_is_named() {
     record_with(&mut away, "oolong").content = "Lin — tea: pu-erh".to_owned();
     forget(&mut away, "Berlin");
     let (plan, back) = planned(&away);
-    let only: Vec<String> =
-        differences(&files, &back).into_iter().filter(|it| !it.starts_with(SIDECAR)).collect();
+    let only: Vec<String> = differences(&files, &back)
+        .into_iter()
+        .filter(|difference| !difference.starts_with(SIDECAR))
+        .collect();
     assert_eq!(only, ["memory/facts.md"]);
     assert_eq!(text_of(find(&back, "memory/facts.md")), "Lin — tea: pu-erh");
-    let named: Vec<_> = plan.not_restored.iter().filter_map(|it| it.path.as_deref()).collect();
+    let named: Vec<_> =
+        plan.not_restored.iter().filter_map(|restored| restored.path.as_deref()).collect();
     assert_eq!(named, ["Lin — tea: oolong", "Lin — city: Berlin"]);
     assert_eq!(plan.records, away.records.len() as u64);
     assert_eq!(fates(&read_with(&back, &away, "x — y: z"), &away).get("forgotten"), None);
@@ -872,7 +895,7 @@ fn a_fact_that_changed_is_written_down_and_the_old_one_is_named() {
 /// Reads a workspace, and a fact that only a database would hold.
 fn read_with(files: &[File], away: &Snapshot, text: &str) -> Snapshot {
     let mut snapshot = read(files);
-    let fact = away.records.iter().find(|it| it.content == text).unwrap();
+    let fact = away.records.iter().find(|record| record.content == text).unwrap();
     let mut fact = fact.clone();
     fact.id = RecordId::new(uuid::Uuid::from_u128(77));
     fact.source.origin_file = Some("memory/facts.db".to_owned());

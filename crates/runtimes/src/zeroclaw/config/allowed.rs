@@ -190,7 +190,7 @@ fn is_harmless(value: &Value, key: &str) -> bool {
             let is_outside = text.starts_with(['/', '~', '\\']) || text.contains("..");
             !(text.contains("://") || last_word(key, &PLACES) && is_outside)
         }
-        Value::Array(array) => array.iter().all(|it| is_harmless(it, key)),
+        Value::Array(array) => array.iter().all(|array| is_harmless(array, key)),
         Value::InlineTable(table) => {
             table.iter().all(|(key, value)| !leads_elsewhere(key) && is_harmless(value, key))
         }

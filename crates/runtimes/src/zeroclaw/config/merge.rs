@@ -98,7 +98,7 @@ pub(in crate::zeroclaw) fn plan_config(
         (Some(_), None) => return Ok(None),
         (Some(old), Some(theirs)) => {
             let parsed = Config::parse(old.clone());
-            let parsed = parsed.and_then(|it| Some((it, old.parse::<DocumentMut>().ok()?)));
+            let parsed = parsed.and_then(|parsed| Some((parsed, old.parse::<DocumentMut>().ok()?)));
             let Some((config, mut live)) = parsed else {
                 let message = "is not TOML; nothing is added to it";
                 return Err(warning("config_unreadable", message));
@@ -362,7 +362,9 @@ fn plain(value: &Value) -> Value {
 fn is_same(one: &Item, other: &Item) -> bool {
     if let (Some(one), Some(other)) = (one.as_table_like(), other.as_table_like()) {
         return one.len() == other.len()
-            && one.iter().all(|(key, one)| other.get(key).is_some_and(|it| is_same(one, it)));
+            && one
+                .iter()
+                .all(|(key, one)| other.get(key).is_some_and(|value| is_same(one, value)));
     }
     match (one.clone().into_value(), other.clone().into_value()) {
         (Ok(one), Ok(other)) => is_same_value(&one, &other),
@@ -403,7 +405,9 @@ fn set_backend(document: &mut DocumentMut, backend: &str) {
     let agents = root.get_mut("agents").and_then(Item::as_table_like_mut);
     for (_, agent) in agents.into_iter().flat_map(|agents| agents.iter_mut()) {
         let memory = agent.as_table_like_mut().and_then(|agent| agent.get_mut("memory"));
-        if let Some(known) = memory.and_then(|it| it.as_table_like_mut()?.get_mut("backend")) {
+        if let Some(known) =
+            memory.and_then(|memory| memory.as_table_like_mut()?.get_mut("backend"))
+        {
             *known = toml_edit::value(backend);
         }
     }
@@ -544,7 +548,7 @@ mod tests {
         let step = step.unwrap().unwrap();
         let text = text_of(&step);
         for line in LIVE.lines() {
-            assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+            assert!(text.lines().any(|other| other == line), "{line}\n{text}");
         }
         assert!(!text.contains("redacted") && !text.contains("/home/a"), "{text}");
         for word in ["extra_headers", "jira", "empty", "mcp", "model ="] {

@@ -198,9 +198,9 @@ pub(super) enum Rule {
 }
 
 static SECRET_FIELDS: LazyLock<BTreeSet<String>> =
-    LazyLock::new(|| FIELDS.iter().chain(&MORE_FIELDS).map(|it| plain_name(it)).collect());
+    LazyLock::new(|| FIELDS.iter().chain(&MORE_FIELDS).map(|field| plain_name(field)).collect());
 static SECRET_MAPS: LazyLock<BTreeSet<String>> =
-    LazyLock::new(|| MAPS.iter().map(|it| plain_name(it)).collect());
+    LazyLock::new(|| MAPS.iter().map(|map| plain_name(map)).collect());
 
 #[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
 mod patterns {
@@ -231,7 +231,10 @@ mod patterns {
 
 /// Returns a name without what people write differently.
 fn plain_name(name: &str) -> String {
-    name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|character| character.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Says how much of what has a name is secret.
@@ -312,7 +315,7 @@ impl Shape {
             |(_, item): (&str, &Item)| !item.is_table_like() && !item.is_array_of_tables();
         match item {
             Item::Value(Value::InlineTable(table))
-                if table.iter().all(|(_, it)| !is_nested(it)) =>
+                if table.iter().all(|(_, table)| !is_nested(table)) =>
             {
                 Self::Flat
             }
@@ -414,7 +417,7 @@ fn without_addresses(text: &str) -> Cow<'_, str> {
 /// Takes the values of options and variables with a secret name out of a command line.
 fn without_options(text: &str) -> Cow<'_, str> {
     let header = patterns::HEADER.replace_all(text, |found: &Captures<'_>| {
-        let scheme = found.get(3).map_or("", |it| it.as_str());
+        let scheme = found.get(3).map_or("", |found| found.as_str());
         let is_variable = found[4].starts_with('$') || found[4] == *PLACEHOLDER;
         let value = if is_variable { &found[4] } else { PLACEHOLDER };
         format!("{}{}{scheme}{value}", &found[1], &found[2])
@@ -602,7 +605,8 @@ impl<'a> Walk<'a> {
             Some(Named { at: self.path.len(), key: (*key).to_owned(), name: name.to_owned() })
         };
         let name = NAMES.iter().find_map(name);
-        self.names.extend(name.filter(|it| without_secret(&it.name, Rule::Looks, false).is_none()));
+        self.names
+            .extend(name.filter(|name| without_secret(&name.name, Rule::Looks, false).is_none()));
         self.path.push(at.to_string());
         go(self);
         self.path.pop();
@@ -646,7 +650,7 @@ impl<'a> Walk<'a> {
         for value in array {
             let text = value.as_str();
             let is_value = wants_value(before)
-                && text.is_some_and(|it| !it.starts_with(['-', '$']) && !is_port(before, it));
+                && text.is_some_and(|text| !text.starts_with(['-', '$']) && !is_port(before, text));
             let rule = if is_value { rule.max(Rule::Texts) } else { rule };
             found |= self.scalar(value, rule, is_command);
             before = text.filter(|_| is_command).unwrap_or_default();
@@ -726,10 +730,10 @@ impl<'a> Walk<'a> {
         if hits.is_empty() {
             return;
         }
-        self.clean.sort_by_key(|it| it.range.start);
+        self.clean.sort_by_key(|clean| clean.range.start);
         let mut done = BTreeSet::new();
         for hit in hits {
-            let first = self.clean.partition_point(|it| it.range.end <= hit.range.start);
+            let first = self.clean.partition_point(|clean| clean.range.end <= hit.range.start);
             let met: Vec<usize> = (first..self.clean.len())
                 .take_while(|at| self.clean[*at].range.start < hit.range.end)
                 .collect();
@@ -767,7 +771,7 @@ impl<'a> Walk<'a> {
             let Some(comment) = text.get(range.clone()) else { continue };
             let section = self.sections.partition_point(|(start, _)| *start <= range.start);
             let rule = section.checked_sub(1).map_or(Rule::Looks, |at| self.sections[at].1);
-            let before = inside.partition_point(|it| it.start <= range.start);
+            let before = inside.partition_point(|inside| inside.start <= range.start);
             let whole = before.checked_sub(1).is_some_and(|at| range.end <= inside[at].end);
             let first = hits.partition_point(|hit| hit.range.end <= range.start);
             let parts = hits[first..].iter().take_while(|hit| hit.range.start < range.end);
@@ -889,8 +893,8 @@ fn comments_of(text: &str, strings: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut strings = strings.iter().peekable();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
-        while strings.next_if(|it| it.start < at).is_some() {}
-        if let Some(string) = strings.next_if(|it| it.start == at) {
+        while strings.next_if(|string| string.start < at).is_some() {}
+        if let Some(string) = strings.next_if(|string| string.start == at) {
             at = string.end.max(at + 1);
             continue;
         }

@@ -114,16 +114,18 @@ pub(in crate::zeroclaw) fn plan(
 ) {
     let mut puts = Vec::new();
     // An agent asks for `default` unless it is told otherwise.
-    let is_usual = |it: &&Credential| {
-        it.credential_type == CredentialType::ApiKey
-            && it.label.as_ref().is_some_and(|label| label.ends_with(":default"))
+    let is_usual = |credential: &&Credential| {
+        credential.credential_type == CredentialType::ApiKey
+            && credential.label.as_ref().is_some_and(|label| label.ends_with(":default"))
     };
     let usual = credentials.credentials.iter().filter(is_usual);
-    let usual = usual.filter_map(|it| it.label.clone()).collect();
+    let usual = usual.filter_map(|usual| usual.label.clone()).collect();
     let mut entries = Entries { usual, taken: BTreeSet::new() };
     let mut taken = BTreeSet::new();
     for credential in credentials.credentials {
-        if is_bare(&credential) && credential.label.as_ref().is_some_and(|it| taken.contains(it)) {
+        if is_bare(&credential)
+            && credential.label.as_ref().is_some_and(|label| taken.contains(label))
+        {
             // Another of the list holds the secret that this one only names.
             continue;
         }
@@ -216,7 +218,7 @@ fn opened(
     options: &PlanOptions<'_>,
     entries: &mut Entries,
 ) -> Result<Option<Put>, String> {
-    let has = |tag: &str| credential.tags.iter().any(|it| it == tag);
+    let has = |tag: &str| credential.tags.iter().any(|other| other == tag);
     if has(CONFIG_TAG) && has(REFERENCE_TAG) {
         // The configuration says where it is.
         return Ok(None);
@@ -273,8 +275,8 @@ impl Entries {
         let first = (name == "default" || !has_usual).then(|| "default".to_owned());
         let numbered = (2_u64..).map(|number| format!("{name}_{number}"));
         let names = first.into_iter().chain([name.to_owned()]).chain(numbered);
-        let mut free = names.map(|it| (provider.to_owned(), it));
-        let entry = free.find(|it| !self.taken.contains(it)).expect("some number is free");
+        let mut free = names.map(|name| (provider.to_owned(), name));
+        let entry = free.find(|free| !self.taken.contains(free)).expect("some number is free");
         self.taken.insert(entry.clone());
         entry.1
     }
@@ -337,7 +339,7 @@ fn foreign_place(
     }
     #[expect(clippy::cast_possible_truncation, reason = "a float out of range saturates")]
     let expires = foreign.expires.filter(|millis| *millis > 0.0).map(|millis| millis as i64);
-    let expires = expires.and_then(times::from_millis).map(|it| it.as_str().to_owned());
+    let expires = expires.and_then(times::from_millis).map(|value| value.as_str().to_owned());
     let created = credential.created_at.as_str().to_owned();
     for (key, value) in [
         ("model_provider", Value::from(provider.clone())),
@@ -730,7 +732,7 @@ fn slot<'a>(root: &'a mut Item, path: &[String], names: &[Named]) -> Option<&'a 
     let (last, parents) = path.split_last()?;
     let mut item = root;
     for (at, key) in parents.iter().enumerate() {
-        item = step(item, key, names.iter().find(|it| it.at == at), false)?;
+        item = step(item, key, names.iter().find(|name| name.at == at), false)?;
     }
     step(item, last, None, true)
 }

@@ -48,11 +48,11 @@ impl Home {
 
     /// Every agent: alias, layout, workspace and database below the home folder.
     fn found(&self) -> Vec<(String, String, String, String)> {
-        discover(&self.machine).into_iter().map(|it| self.told(&it)).collect()
+        discover(&self.machine).into_iter().map(|discover| self.told(&discover)).collect()
     }
 
     fn told(&self, agent: &FoundAgent) -> (String, String, String, String) {
-        let database = agent.database.as_ref().map(|it| self.short(it));
+        let database = agent.database.as_ref().map(|database| self.short(database));
         (
             agent.alias.clone(),
             agent.generation.unwrap_or("-").to_owned(),
@@ -85,7 +85,7 @@ fn agent(
 }
 
 fn codes(agent: &FoundAgent) -> Vec<&str> {
-    agent.oddities.iter().map(|it| it.code).collect()
+    agent.oddities.iter().map(|oddity| oddity.code).collect()
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn variables_and_the_active_install_come_before_the_usual_one() {
     home.set("ZEROCLAW_DATA_DIR", data);
     let workspace = home.path("b/work");
     home.set("ZEROCLAW_WORKSPACE", workspace);
-    let folders: Vec<String> = home.found().into_iter().map(|it| it.2).collect();
+    let folders: Vec<String> = home.found().into_iter().map(|found| found.2).collect();
     let wanted = [
         "a/workspace",
         "image/.zeroclaw/workspace",
@@ -233,7 +233,7 @@ fn a_variable_that_names_a_workspace_is_read_as_the_runtime_reads_it() {
     home.write("two/.zeroclaw/config.toml", "");
     let site = |name: &str| {
         let site = site_of_workspace(home.path(name));
-        (home.short(&site.folder), site.workspace.map(|it| home.short(&it)))
+        (home.short(&site.folder), site.workspace.map(|workspace| home.short(&workspace)))
     };
     assert_eq!(site("one"), ("one".to_owned(), None));
     let beside = |workspace: &str| ("two/.zeroclaw".to_owned(), Some(workspace.to_owned()));
@@ -315,7 +315,7 @@ fn by_files_the_same_agents_are_found_and_a_loose_database_is_not_asked() {
     home.write("loose/SOUL.md", "x");
     home.write("loose/memory/brain.db", "no database");
     let loose = locate_by_files(&home.machine, &home.path("loose"), None);
-    let codes: Vec<&str> = loose.oddities.iter().map(|it| it.code).collect();
+    let codes: Vec<&str> = loose.oddities.iter().map(|oddity| oddity.code).collect();
     assert_eq!((loose.alias.as_str(), codes), (DEFAULT_ALIAS, vec![ALIAS_ASSUMED]));
     let closely = locate(&home.machine, &home.path("loose"), None);
     assert_ne!(closely.oddities, loose.oddities);

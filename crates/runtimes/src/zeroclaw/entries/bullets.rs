@@ -311,7 +311,7 @@ mod tests {
 
     fn entries(text: &str) -> Vec<(&str, String)> {
         let cut = cut(text).unwrap();
-        cut.entries.into_iter().map(|it| (it.key, it.content.into_owned())).collect()
+        cut.entries.into_iter().map(|entry| (entry.key, entry.content.into_owned())).collect()
     }
 
     // Written by the real program, 0.8.7.
@@ -324,7 +324,7 @@ mod tests {
         let found: Vec<_> = cut
             .entries
             .iter()
-            .map(|it| (it.key, &*it.content, it.line_start, it.line_end))
+            .map(|entry| (entry.key, &*entry.content, entry.line_start, entry.line_end))
             .collect();
         assert_eq!(
             found,
@@ -423,7 +423,7 @@ mod tests {
             for (index, content) in contents.iter().enumerate() {
                 text.push_str(&format!("\n- **k{index}**: {}\n", escaped(content)));
             }
-            let read: Vec<String> = entries(&text).into_iter().map(|(_, it)| it).collect();
+            let read: Vec<String> = entries(&text).into_iter().map(|(_, entry)| entry).collect();
             prop_assert_eq!(read, contents, "{}", text);
         }
 

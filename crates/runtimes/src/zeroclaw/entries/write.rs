@@ -53,7 +53,7 @@ pub(in crate::zeroclaw) fn write(
 ) -> Result<Vec<Link>, PlanError> {
     let mut out = Spooler::of(machine, draft)?;
     // What the snapshot has and the draft does not want is put aside, where nobody reads it.
-    let taken: BTreeSet<&[u8]> = draft.wanted.iter().map(|it| it.path.as_slice()).collect();
+    let taken: BTreeSet<&[u8]> = draft.wanted.iter().map(|file| file.path.as_slice()).collect();
     let mut sheets: BTreeMap<String, Sheet> = BTreeMap::new();
     let (mut keys, mut links) = (Keys::default(), Vec::new());
     let (mut lost, mut records) = (Lost::default(), 0);
@@ -163,8 +163,11 @@ impl Place {
             #[serde(default)]
             line_start: serde_json::Value,
         }
-        let raw: Raw =
-            record.raw_source_format.as_ref().and_then(|it| it.parse().ok()).unwrap_or_default();
+        let raw: Raw = record
+            .raw_source_format
+            .as_ref()
+            .and_then(|format| format.parse().ok())
+            .unwrap_or_default();
         let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
         Self {
             key: text(&raw.key),
@@ -403,7 +406,7 @@ mod tests {
             .collect();
         let (files, links, _) = written(&snapshot(records));
         let back = read("MEMORY.md", &files["MEMORY.md"]);
-        let found: Vec<&str> = back.iter().map(|it| it.content.as_str()).collect();
+        let found: Vec<&str> = back.iter().map(|back| back.content.as_str()).collect();
         assert_eq!(found, contents);
         for (record, link) in back.iter().zip(&links) {
             let raw: serde_json::Value =
@@ -425,7 +428,8 @@ mod tests {
         records.push(record(9, RUNTIME, "core", "x"));
         records[5].raw_source_format = Some(Opaque::new(&odd).unwrap());
         let (files, links, _) = written(&snapshot(records));
-        let keys: Vec<_> = links.iter().map(|it| it.parts[0].name.as_deref().unwrap()).collect();
+        let keys: Vec<_> =
+            links.iter().map(|link| link.parts[0].name.as_deref().unwrap()).collect();
         assert_eq!(keys, ["likes_tea", "likes_tea_2", "entry", "entry_2", "海_の_話", "a: : b c"]);
         assert_eq!(read("MEMORY.md", &files["MEMORY.md"]).len(), 6);
     }
@@ -445,7 +449,7 @@ mod tests {
                 .effective(),
             Status::Archived
         );
-        assert_eq!(links.iter().map(|it| it.parts.len()).collect::<Vec<_>>(), [1, 0, 0]);
+        assert_eq!(links.iter().map(|link| link.parts.len()).collect::<Vec<_>>(), [1, 0, 0]);
         assert_eq!((draft.records, draft.not_restored.len()), (1, 2));
     }
 

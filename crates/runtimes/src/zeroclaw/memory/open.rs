@@ -149,6 +149,10 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, Shape)>, O
         db.pragma_update(None, "query_only", true)
     };
     prepare().map_err(failed)?;
+    // Another process created the file and has not written its tables yet.
+    if names(&db, "table").map_err(failed)?.is_empty() {
+        return Ok(None);
+    }
     let shape = look(&db, path)?;
     Ok(Some((db, shape)))
 }

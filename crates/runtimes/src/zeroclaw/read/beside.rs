@@ -27,7 +27,8 @@ const KNOWN: &[&str] = &[
 
 /// Lists what belongs to all agents of an install.
 pub(super) fn left_out(agent: &FoundAgent, options: &ReadOptions<'_>) -> Vec<LeftOut> {
-    let Some(install) = agent.install.as_ref().filter(|it| **it != agent.workspace) else {
+    let Some(install) = agent.install.as_ref().filter(|install| **install != agent.workspace)
+    else {
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -89,7 +90,7 @@ fn count(path: &Path) -> (u64, u64) {
             bytes = bytes.saturating_add(metadata.len());
         } else if depth < MAX_DEPTH {
             let entries = fs_err::read_dir(&path).into_iter().flatten().flatten();
-            open.extend(entries.map(|it| (it.path(), depth + 1)));
+            open.extend(entries.map(|entry| (entry.path(), depth + 1)));
         }
     }
     (files, bytes)

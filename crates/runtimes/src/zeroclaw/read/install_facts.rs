@@ -93,14 +93,14 @@ impl InstallFacts {
             }
             None => None,
         };
-        let backend = config.as_ref().map(|it| it.backend(&agent.alias));
-        warnings.extend(config.as_ref().and_then(|it| backend_warning(it, agent)));
-        warnings.extend(config.as_ref().and_then(|it| it.backend_warning(&agent.alias)));
+        let backend = config.as_ref().map(|config| config.backend(&agent.alias));
+        warnings.extend(config.as_ref().and_then(|config| backend_warning(config, agent)));
+        warnings.extend(config.as_ref().and_then(|config| config.backend_warning(&agent.alias)));
         let (brain, found) = memories(machine, agent, backend.as_ref())?;
         warnings.extend(found);
-        let settings = config.as_ref().map(|it| it.identity(&agent.alias));
-        let identity = settings.filter(|it| it.format.as_deref() == Some("aieos"));
-        let document = match identity.as_ref().and_then(|it| it.aieos_path.as_ref()) {
+        let settings = config.as_ref().map(|config| config.identity(&agent.alias));
+        let identity = settings.filter(|setting| setting.format.as_deref() == Some("aieos"));
+        let document = match identity.as_ref().and_then(|identity| identity.aieos_path.as_ref()) {
             Some(path) => outside_document(agent, opened, path).unwrap_or_else(|warning| {
                 warnings.push(warning);
                 None
@@ -119,7 +119,7 @@ impl InstallFacts {
         warnings.extend(found);
         let configured_at = config.as_ref().map(|_| configured);
         let embedding = config.as_ref().and_then(Config::embedding);
-        let hints = config.as_ref().and_then(|it| it.hints(&agent.alias));
+        let hints = config.as_ref().and_then(|config| config.hints(&agent.alias));
         let fingerprint = brain.as_ref().and_then(Brain::fingerprint);
         let inputs = Inputs {
             runtime_version: agent.version.as_deref(),
@@ -129,12 +129,14 @@ impl InstallFacts {
             private: options.private,
             artifact_threshold: options.artifact_threshold,
             redact: options.secrets == SecretPolicy::Redact,
-            backend: backend.as_ref().map(|it| format!("{it:?}")),
-            embedding: embedding.as_ref().map(|it| [it.provider.clone(), it.model.clone()]),
+            backend: backend.as_ref().map(|backend| format!("{backend:?}")),
+            embedding: embedding
+                .as_ref()
+                .map(|embedding| [embedding.provider.clone(), embedding.model.clone()]),
             hints: &hints,
             credentials: &credentials,
             database: fingerprint.as_deref(),
-            document: document.as_ref().map(|it| &*it.text),
+            document: document.as_ref().map(|document| &*document.text),
         };
         let json = serde_json::to_vec(&inputs).expect("inputs have only text keys");
         let info = ReadingInfo {
@@ -188,7 +190,8 @@ fn made(
         redacted,
         mtime,
     };
-    let description = brain.map(|it| made(DESCRIPTION, it.description(&agent.alias), false, None));
+    let description =
+        brain.map(|brain| made(DESCRIPTION, brain.description(&agent.alias), false, None));
     let config = config.and_then(|config| {
         let redacted = config.redacted();
         if let Some(warning) = redacted.warning {
@@ -214,13 +217,13 @@ fn made(
 /// What the search for the agent noticed and a reader of the archive should know.
 fn oddities(agent: &FoundAgent) -> impl Iterator<Item = Warning> {
     const TOLD: [&str; 4] = ["stray_log", "several_agents", "database_ignored", "seed_ignored"];
-    let told = agent.oddities.iter().filter(|it| TOLD.contains(&it.code));
-    told.map(|it| Warning { code: it.code, path: None, message: it.message.clone() })
+    let told = agent.oddities.iter().filter(|oddity| TOLD.contains(&oddity.code));
+    told.map(|value| Warning { code: value.code, path: None, message: value.message.clone() })
 }
 
 /// Says that a database is read though no settings name it.
 fn backend_assumed(agent: &FoundAgent) -> Option<Warning> {
-    let path = agent.database.as_ref().filter(|it| is_live(it))?;
+    let path = agent.database.as_ref().filter(|database| is_live(database))?;
     Some(Warning {
         code: "backend_assumed",
         path: Some(path.display().to_string()),
@@ -243,7 +246,7 @@ fn backend_warning(config: &Config, agent: &FoundAgent) -> Option<Warning> {
             ("lucid", "the backend is lucid; what it keeps in SQLite is exported".to_owned())
         }
         Backend::Elsewhere(name) => {
-            let there = agent.database.as_ref().filter(|it| is_live(it));
+            let there = agent.database.as_ref().filter(|database| is_live(database));
             let instead = match there {
                 Some(path) => format!("what {} holds travels, and may be old", path.display()),
                 None => "nothing of them travels".to_owned(),
@@ -260,7 +263,7 @@ fn memories(
     agent: &FoundAgent,
     backend: Option<&Backend>,
 ) -> Result<(Option<Brain>, Option<Warning>), ReadError> {
-    let Some(path) = agent.database.as_ref().filter(|it| is_live(it)) else {
+    let Some(path) = agent.database.as_ref().filter(|database| is_live(database)) else {
         return Ok((None, None));
     };
     let shown = Some(path.display().to_string());
@@ -316,7 +319,7 @@ fn outside_document(
         message,
     };
     let place = real(&path);
-    let install = agent.install.as_ref().map(|it| real(it));
+    let install = agent.install.as_ref().map(|install| real(install));
     if !install.is_some_and(|install| place.starts_with(install)) {
         let message = "describes the persona, but lies outside the install and does not travel";
         return Err(warning(message.to_owned()));

@@ -98,13 +98,13 @@ fn scrub(record: &mut Record) {
 fn each_text(json: &mut Json, take: &mut dyn FnMut(&mut String)) {
     match json {
         Json::String(text) => take(text),
-        Json::Array(values) => values.iter_mut().for_each(|it| each_text(it, take)),
+        Json::Array(values) => values.iter_mut().for_each(|value| each_text(value, take)),
         Json::Object(fields) => {
             for (name, value) in fields {
                 match value.as_object_mut().filter(|_| name == "row") {
                     Some(cells) => {
-                        let texts = cells.values_mut().filter(|it| it.is_string());
-                        texts.for_each(|it| each_text(it, take));
+                        let texts = cells.values_mut().filter(|value| value.is_string());
+                        texts.for_each(|text| each_text(text, take));
                     }
                     None => each_text(value, take),
                 }

@@ -154,12 +154,12 @@ impl Site {
 }
 
 fn codes(reading: &Reading) -> Vec<&str> {
-    reading.warnings.iter().map(|it| it.code).collect()
+    reading.warnings.iter().map(|warning| warning.code).collect()
 }
 
 fn left_out(reading: &Reading) -> Vec<(String, &'static str)> {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    reading.left_out.iter().map(|it| (name(&it.path), it.reason.as_str())).collect()
+    reading.left_out.iter().map(|out| (name(&out.path), out.reason.as_str())).collect()
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn files_rows_and_settings_of_an_agent_travel_in_the_order_of_an_archive() {
     site.write("data/memory/audit.db", "x").write("data/cron/jobs.db", "x");
     site.write("data/memory/brain.db.backup-20261115T071728", "x");
     let (kept, reading) = site.read(SecretPolicy::Report);
-    let paths: Vec<&str> = kept.files.iter().map(|it| it.0.as_str()).collect();
+    let paths: Vec<&str> = kept.files.iter().map(|file| file.0.as_str()).collect();
     assert_eq!(
         paths,
         [
@@ -192,9 +192,9 @@ fn files_rows_and_settings_of_an_agent_travel_in_the_order_of_an_archive() {
             "raw/zeroclaw/config.toml",
         ]
     );
-    let contents: Vec<&str> = kept.records.iter().map(|it| it.content.as_str()).collect();
+    let contents: Vec<&str> = kept.records.iter().map(|record| record.content.as_str()).collect();
     assert_eq!(contents, ["Rust", "Ann drinks tea"]);
-    assert_eq!(reading.principals.as_ref().map(|it| it.principals.len()), Some(1));
+    assert_eq!(reading.principals.as_ref().map(|principal| principal.principals.len()), Some(1));
     assert_eq!(codes(&reading), ["stray_log", "several_agents"]);
     assert_eq!(
         left_out(&reading),
@@ -233,15 +233,15 @@ fn a_secret_in_any_column_is_found_by_its_row_and_does_not_travel() {
     site.row("forge", &format!("the token is {key}"), "a1", None);
     let agent = site.agent(Some("default"));
     let (kept, reading) = site.try_read(&agent, SecretPolicy::Report).unwrap();
-    let found: Vec<_> = reading.secrets.iter().map(|it| (&*it.path, it.line)).collect();
+    let found: Vec<_> = reading.secrets.iter().map(|secret| (&*secret.path, secret.line)).collect();
     assert_eq!(found, [("memory/brain.db", 2)]);
     assert_eq!(kept.records[1].embeddings.len(), 1);
     let (kept, _) = site.try_read(&agent, SecretPolicy::Redact).unwrap();
     let all: Vec<String> =
-        kept.records.iter().map(|it| serde_json::to_string(it).unwrap()).collect();
-    assert!(all.iter().all(|it| !it.contains(&key)), "{all:?}");
+        kept.records.iter().map(|record| serde_json::to_string(record).unwrap()).collect();
+    assert!(all.iter().all(|value| !value.contains(&key)), "{all:?}");
     assert!(all[1].contains("the token is"), "{}", all[1]);
-    let vectors: Vec<usize> = kept.records.iter().map(|it| it.embeddings.len()).collect();
+    let vectors: Vec<usize> = kept.records.iter().map(|record| record.embeddings.len()).collect();
     assert_eq!(vectors, [1, 0]);
 }
 
@@ -331,7 +331,7 @@ fn an_agent_is_unchanged_until_a_row_a_file_or_a_setting_changes() {
     let agent = site.agent(Some("default"));
     let earlier = || {
         let (kept, reading) = site.try_read(&agent, SecretPolicy::Report).unwrap();
-        let config = kept.files.iter().find(|it| it.0.ends_with("config.toml")).unwrap();
+        let config = kept.files.iter().find(|file| file.0.ends_with("config.toml")).unwrap();
         assert!(!String::from_utf8_lossy(&config.1).contains("sk-or-abc"));
         let mut earlier = PreviousSnapshot::new(reading.manifest, kept.sources);
         earlier.credentials = reading.credentials;

@@ -244,7 +244,7 @@ fn what_replaces_a_row_is_found_by_id_and_by_key() {
     .concat();
     let (records, warnings) = read(&brain(&sql).unwrap(), &shared("default"));
     let relations = |record: &Record| -> Vec<(String, String)> {
-        let one = |it: &Relation| (it.relation.clone(), it.id.to_string());
+        let one = |relation: &Relation| (relation.relation.clone(), relation.id.to_string());
         record.related_records.iter().map(one).collect()
     };
     for record in &records[..2] {
@@ -321,8 +321,11 @@ fn bytes_that_are_no_vector_stay_in_the_row() {
 #[test]
 fn every_vector_comes_back_to_the_bit() {
     let numbers = [0.0_f32, -0.0, 1e-45, f32::MIN_POSITIVE, f32::MAX, -0.1, 16_777_217.0];
-    let hex: String =
-        numbers.iter().flat_map(|it| it.to_le_bytes()).map(|it| format!("{it:02x}")).collect();
+    let hex: String = numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .map(|value| format!("{value:02x}"))
+        .collect();
     let sql = format!(
         "CREATE TABLE memories (key TEXT, embedding BLOB, created_at TEXT);
              INSERT INTO memories VALUES ('a', x'{hex}', '2026-01-15T10:30:00Z');"
@@ -370,7 +373,7 @@ fn a_row_that_is_too_long_travels_in_part_and_says_so() {
             Ok(())
         })
         .unwrap();
-    let cut = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let cut = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     assert_eq!(found[0], (1, cut(&["content"])));
     assert_eq!(found[1], (40 << 20, cut(&["content", "x"])));
     assert_eq!(found[2], (1, cut(&["x"])));
@@ -388,7 +391,7 @@ fn long_labels_do_not_multiply() {
 
 #[test]
 fn keys_of_somebodys_own_rows_are_read() {
-    let read = |key| private_key(key).map(|it| (it.principal.to_owned(), it.key.to_owned()));
+    let read = |key| private_key(key).map(|key| (key.principal.to_owned(), key.key.to_owned()));
     let pair = |principal: &str, key: &str| Some((principal.to_owned(), key.to_owned()));
     assert_eq!(
         read("p|12:principal-427:default-|secret_pref"),
@@ -450,7 +453,7 @@ fn cell() -> impl Strategy<Value = Sql> {
     prop_oneof![
         Just(Sql::Null),
         any::<i64>().prop_map(Sql::Integer),
-        any::<f64>().prop_filter("SQLite has none", |it| !it.is_nan()).prop_map(Sql::Real),
+        any::<f64>().prop_filter("SQLite has none", |value| !value.is_nan()).prop_map(Sql::Real),
         "\\PC{0,12}|core|daily|p\\|1:a1:b-\\|k|a|b".prop_map(Sql::Text),
         proptest::collection::vec(any::<u8>(), 0..16).prop_map(Sql::Blob),
     ]
@@ -468,7 +471,7 @@ proptest! {
         let path = home.path().join("brain.db");
         let connection = rusqlite::Connection::open(&path).unwrap();
         let names: Vec<_> =
-            columns.iter().map(|it| format!("\"{}\"", it.replace('"', "\"\""))).collect();
+            columns.iter().map(|column| format!("\"{}\"", column.replace('"', "\"\""))).collect();
         connection.execute(&format!("CREATE TABLE memories ({})", names.join(",")), []).unwrap();
         if has_agents {
             connection.execute_batch("CREATE TABLE agents (id TEXT, alias TEXT);

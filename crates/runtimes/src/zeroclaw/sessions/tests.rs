@@ -84,7 +84,7 @@ impl Home {
 fn contents(records: &[Record]) -> Vec<(&str, &str)> {
     records
         .iter()
-        .map(|it| (it.source.session_id.as_deref().unwrap(), it.content.as_str()))
+        .map(|record| (record.source.session_id.as_deref().unwrap(), record.content.as_str()))
         .collect()
 }
 
@@ -135,8 +135,9 @@ fn an_agent_has_its_own_conversations_and_the_default_one_those_of_nobody() {
     ));
     let keys = |alias: &str, private| {
         let (records, _, warnings) = home.read(&home.agent(alias), private);
-        let keys: Vec<String> = records.into_iter().filter_map(|it| it.source.session_id).collect();
-        (keys.join(" "), warnings.iter().map(|it| it.code).collect::<Vec<_>>())
+        let keys: Vec<String> =
+            records.into_iter().filter_map(|record| record.source.session_id).collect();
+        (keys.join(" "), warnings.iter().map(|warning| warning.code).collect::<Vec<_>>())
     };
     assert_eq!(keys("default", false), ("a d".to_owned(), vec!["sessions_private"]));
     assert_eq!(
@@ -145,7 +146,8 @@ fn an_agent_has_its_own_conversations_and_the_default_one_those_of_nobody() {
     );
     assert_eq!(keys("alpha", true), ("b c".to_owned(), vec!["sessions_unowned"]));
     let (records, ..) = home.read(&home.agent("alpha"), true);
-    let marked = |it: &Record| it.raw_source_format.as_ref().unwrap().as_str().contains("private");
+    let marked =
+        |record: &Record| record.raw_source_format.as_ref().unwrap().as_str().contains("private");
     assert_eq!(records.iter().map(marked).collect::<Vec<_>>(), [false, true]);
 }
 
@@ -236,9 +238,15 @@ fn odd_keys_lead_nowhere_and_a_bad_database_is_said() {
     let (records, counts, warnings) = home.read(&home.agent("default"), false);
     assert_eq!((records.len(), counts.undecodable), (3, 1));
     let mut files: Vec<_> =
-        records.iter().map(|it| it.source.origin_file.clone().unwrap()).collect();
-    assert!(files.iter().all(|it| !it.contains("..") && it.matches('/').count() == 1), "{files:?}");
+        records.iter().map(|record| record.source.origin_file.clone().unwrap()).collect();
+    assert!(
+        files.iter().all(|file| !file.contains("..") && file.matches('/').count() == 1),
+        "{files:?}"
+    );
     files.dedup();
     assert_eq!(files.len(), 3);
-    assert_eq!(warnings.iter().map(|it| it.code).collect::<Vec<_>>(), ["sessions_unreadable"]);
+    assert_eq!(
+        warnings.iter().map(|warning| warning.code).collect::<Vec<_>>(),
+        ["sessions_unreadable"]
+    );
 }

@@ -124,7 +124,7 @@ impl Shared {
             entry.set(self, "updated_at", Value::Text(stamp(at.instant())));
         }
         if changed {
-            let was = entry.cell(self, "superseded_by").is_some_and(|it| *it != Value::Null);
+            let was = entry.cell(self, "superseded_by").is_some_and(|cell| *cell != Value::Null);
             match record.status.effective() {
                 // What it names may be a key, or nobody here.
                 Status::Superseded if was && !self.superseded.contains_key(&record.id) => {}
@@ -180,7 +180,7 @@ impl Shared {
         }
         let session = record.source.session_id.as_deref();
         entry.set(self, "session_id", session.map_or(Value::Null, text));
-        if let Some(confidence) = record.confidence.filter(|it| it.is_finite()) {
+        if let Some(confidence) = record.confidence.filter(|confidence| confidence.is_finite()) {
             entry.set(self, "importance", Value::Real(confidence));
         }
         entry.set(self, "superseded_by", self.superseded_by(record));
@@ -188,14 +188,17 @@ impl Shared {
             entry.set(self, "kind", text(kind));
         }
         let vector = self.model.as_ref().and_then(|(model, length)| {
-            let fits = |it: &&anemone_format::Embedding| {
-                it.model == *model && it.dimensions == *length && it.vector.len() as u64 == *length
+            let fits = |embedding: &&anemone_format::Embedding| {
+                embedding.model == *model
+                    && embedding.dimensions == *length
+                    && embedding.vector.len() as u64 == *length
             };
             record.embeddings.iter().find(fits)
         });
         entry.lost_vector = vector.is_none() && !record.embeddings.is_empty();
-        let bytes = |numbers: &[f32]| numbers.iter().flat_map(|it| it.to_le_bytes()).collect();
-        let vector = vector.map_or(Value::Null, |it| Value::Blob(bytes(&it.vector)));
+        let bytes =
+            |numbers: &[f32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let vector = vector.map_or(Value::Null, |vector| Value::Blob(bytes(&vector.vector)));
         entry.set(self, "embedding", vector);
         entry
     }

@@ -193,7 +193,7 @@ impl Target {
                     ids.extend(id.map(|id| (id, Some(Box::from(key)))));
                     let known = Known { id, content, whole };
                     let before = rows.insert(Box::from(key), known);
-                    ids.extend(before.and_then(|it: Known| it.id).map(|id| (id, None)));
+                    ids.extend(before.and_then(|value: Known| value.id).map(|id| (id, None)));
                 }
             }
             Ok::<(), DatabaseError>(())

@@ -470,7 +470,7 @@ fn columns_are_added_as_the_runtime_adds_them_and_others_are_told() {
         .draft
         .not_restored
         .iter()
-        .map(|it| (it.what.as_str(), it.path.as_deref()))
+        .map(|restored| (restored.what.as_str(), restored.path.as_deref()))
         .collect();
     assert_eq!(notes, [("column", Some("mood")), ("embedding", None)]);
     assert_eq!(
@@ -554,7 +554,7 @@ fn no_shape_of_the_table_loses_what_is_there() {
         let home = TempDir::new().unwrap();
         let to = home.path().join("brain.db");
         drop(make(&to, &format!("{TABLES}{ROWS}")));
-        let left: Vec<&str> = COLUMNS.into_iter().filter(|it| *it != missing).collect();
+        let left: Vec<&str> = COLUMNS.into_iter().filter(|column| *column != missing).collect();
         let left = left.join(", ");
         let sql = format!(
             "DROP TRIGGER memories_ai; DROP TRIGGER memories_ad; DROP TRIGGER memories_au;

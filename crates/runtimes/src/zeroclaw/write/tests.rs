@@ -53,9 +53,9 @@ fn planned(
 
 /// The files that a plan makes, without what rides along.
 fn files(plan: &Plan) -> Vec<String> {
-    let made = plan.steps.iter().filter(|it| it.action == Action::Create && it.size() > 0);
-    let paths = made.map(|it| lossy(&it.path));
-    paths.filter(|it| !it.starts_with(SIDECAR) && it != ".alf-agent-id").collect()
+    let made = plan.steps.iter().filter(|step| step.action == Action::Create && step.size() > 0);
+    let paths = made.map(|file| lossy(&file.path));
+    paths.filter(|path| !path.starts_with(SIDECAR) && path != ".alf-agent-id").collect()
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn rows_and_notes_of_a_database_all_become_entries_of_a_markdown_install() {
     assert_eq!(files(&plan), ["MEMORY.md", "memory/2026-01-15.md"]);
     assert_eq!(plan.records, 3);
     let length = |path: &str| {
-        let step = plan.steps.iter().find(|it| it.path == path.as_bytes()).unwrap();
+        let step = plan.steps.iter().find(|step| step.path == path.as_bytes()).unwrap();
         step.size()
     };
     let log = "# Daily Log — 2026-01-15\n\n- **noted**: noted\n\n- **row**: row\n";
@@ -177,9 +177,9 @@ fn credentials_that_the_agent_has_now_count_before_those_that_it_had() {
     let found: Vec<_> = merged(now, had)
         .credentials
         .iter()
-        .map(|it| {
-            let secret = String::from_utf8(key.open(it).unwrap().to_vec()).unwrap();
-            (it.label.clone().unwrap(), secret)
+        .map(|credential| {
+            let secret = String::from_utf8(key.open(credential).unwrap().to_vec()).unwrap();
+            (credential.label.clone().unwrap(), secret)
         })
         .collect();
     let expected = [("both", "live"), ("named", "old"), ("new", "live"), ("gone", "old")];

@@ -80,7 +80,7 @@ fn values(item: &Item) -> usize {
 fn count(value: &Value) -> usize {
     match value {
         Value::Array(array) => array.iter().map(count).sum::<usize>() + 1,
-        Value::InlineTable(table) => table.iter().map(|(_, it)| count(it)).sum::<usize>() + 1,
+        Value::InlineTable(table) => table.iter().map(|(_, table)| count(table)).sum::<usize>() + 1,
         _ => 1,
     }
 }
@@ -121,7 +121,7 @@ fn no_secret_is_left_and_everything_else_is() {
         "# token = \"<redacted>\"",
         "name = \"x # no comment\"",
     ] {
-        assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+        assert!(text.lines().any(|other| other == line), "{line}\n{text}");
     }
 }
 
@@ -131,7 +131,10 @@ fn every_secret_is_listed_with_its_place() {
     let found: Vec<(String, &str)> =
         redacted.secrets.iter().map(|leaf| (leaf.path.join("."), leaf.value.as_str())).collect();
     let has = |path: &str, value: &str| {
-        assert!(found.iter().any(|it| (&*it.0, it.1) == (path, value)), "{path}: {found:?}");
+        assert!(
+            found.iter().any(|found| (&*found.0, found.1) == (path, value)),
+            "{path}: {found:?}"
+        );
     };
     has("api_key", "sk-SECRET-1");
     has("gateway.paired_tokens", "[\"SECRET-4\", 'SECRET-5']");
@@ -146,7 +149,7 @@ fn every_secret_is_listed_with_its_place() {
     let github = Named { at: 2, key: "name".into(), name: "github".into() };
     assert_eq!(named.names, [github]);
     assert!(redacted.comments >= 4);
-    let paths: BTreeSet<_> = found.iter().map(|it| &it.0).collect();
+    let paths: BTreeSet<_> = found.iter().map(|found| &found.0).collect();
     assert_eq!(paths.len(), found.len());
 }
 

@@ -49,7 +49,8 @@ fn records_of_another_runtime_become_rows() {
         ["2026-01-15T10:30:00.000000000+00:00|2026-01-15T10:30:00.000000000+00:00"]
     );
     assert_eq!(query(&to, "SELECT alias FROM agents ORDER BY alias"), ["beta", "default"]);
-    let reasons: Vec<_> = planned.draft.not_restored.iter().map(|it| &*it.reason).collect();
+    let reasons: Vec<_> =
+        planned.draft.not_restored.iter().map(|restored| &*restored.reason).collect();
     assert_eq!(reasons, ["1 are gone; only tombstones are left", "1 have no text"]);
     let parts: Vec<usize> = planned.links.iter().map(|link| link.parts.len()).collect();
     assert_eq!(parts, [1, 1, 1, 1, 0, 0, 1]);
@@ -184,7 +185,7 @@ fn what_changed_while_it_was_away_keeps_its_columns_and_loses_its_vector() {
     let (from, to) = (home.path().join("a/brain.db"), home.path().join("b/brain.db"));
     drop(make(&from, &format!("{TABLES}{ROWS}")));
     let mut out = export(home.path(), &from, "default");
-    let record = out.records.iter_mut().find(|it| it.content == "Prefers Rust").unwrap();
+    let record = out.records.iter_mut().find(|record| record.content == "Prefers Rust").unwrap();
     record.content = "Prefers Zig".to_owned();
     record.temporal.updated_at = Some(at("2026-08-01T00:00:00Z"));
     import(home.path(), &to, &out, &agent("default", "data"), OnConflict::Stop).1.unwrap();
@@ -205,9 +206,11 @@ fn what_replaces_a_row_that_changed_follows_its_status() {
     let from = home.path().join("a/brain.db");
     drop(make(&from, &format!("{TABLES}{ROWS}")));
     let out = export(home.path(), &from, "default");
-    let find = |content: &str| out.records.iter().find(|it| it.content == content).unwrap().clone();
+    let find = |content: &str| {
+        out.records.iter().find(|record| record.content == content).unwrap().clone()
+    };
     let (lang, odd) = (find("Prefers Rust"), find(" odd key "));
-    let columns = COLUMNS.iter().map(|it| (*it).to_owned()).collect();
+    let columns = COLUMNS.iter().map(|column| (*column).to_owned()).collect();
     let superseded = HashMap::from([(lang.id, odd.id)]);
     let mut shared =
         Shared { columns, keeps_vectors: true, model: None, superseded, in_files: true };
@@ -233,7 +236,7 @@ fn a_record_that_replaces_another_is_named_by_the_id_of_its_row() {
     let (from, to) = (home.path().join("a/brain.db"), home.path().join("b/brain.db"));
     drop(make(&from, &format!("{TABLES}{ROWS}")));
     let mut out = export(home.path(), &from, "default");
-    let odd = out.records.iter().find(|it| it.content == " odd key ").unwrap().id;
+    let odd = out.records.iter().find(|record| record.content == " odd key ").unwrap().id;
     let mut older = foreign(1, "curated", "## Tea\nlikes tea");
     older.status = Status::Superseded;
     older.related_records = vec![Relation {
