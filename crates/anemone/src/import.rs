@@ -21,7 +21,7 @@ use crate::keys::{KeysError, read_vault_key};
 use crate::known_folders::{FolderKind, note_copy, note_folder};
 use crate::restore::{
     ApplyPlanError, ConflictItem, DifferentAgentsError, MissingLine, RestoreChoice, Stores,
-    UnknownChoiceError, check_agent, restore, text, warning,
+    UnknownChoiceError, arrived, check_agent, restore, text, warning,
 };
 
 /// Which archive is imported, and into what.
@@ -236,9 +236,9 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
         Ok(warnings) => report.warnings.extend(warnings.iter().map(warning)),
         Err(source) => return Err(ImportError::Apply { report: Box::new(report), source }),
     }
-    let arrived = adapter.locate(&machine, &workspace, alias);
-    note_copy(host, &machine, adapter, &arrived);
-    remember_id(adapter, &arrived, source.manifest().agent.id, host);
+    let agent = arrived(&machine, &ChosenAgent { adapter, agent: target }, &plan).agent;
+    note_copy(host, &machine, adapter, &agent);
+    remember_id(adapter, &agent, source.manifest().agent.id, host);
     if !is_standard(&request.file) {
         note_folder(host, FolderKind::Archive, &request.file, None);
     }

@@ -22,7 +22,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use self::announced::announced;
-use self::ends::{arrived, check_apart, choose_source, choose_target, snapshots_folder};
+use self::ends::{check_apart, choose_source, choose_target, snapshots_folder};
 use self::layers::plan_layers;
 pub use self::layers::{KindPlan, LayerPlan, RecordPlan};
 use self::reader::Reader;
@@ -34,7 +34,7 @@ use crate::known_folders::note_copy;
 use crate::proof::{Current, Proof, compare};
 use crate::restore::{
     ApplyPlanError, ConflictItem, DifferentAgentsError, MissingLine, RestoreChoice, Stores,
-    UnknownChoiceError, check_agent, restore, warning,
+    UnknownChoiceError, arrived, check_agent, restore, warning,
 };
 use crate::text::{bytes, count};
 

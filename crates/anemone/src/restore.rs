@@ -12,6 +12,7 @@ use anemone_runtimes::{
 };
 use serde::Serialize;
 
+use crate::agent::ChosenAgent;
 use crate::files::Unfinished;
 use crate::host::Host;
 
@@ -394,4 +395,17 @@ pub fn warning(warning: &Warning) -> String {
         Some(path) => format!("{path}: {}", warning.message),
         None => warning.message.clone(),
     }
+}
+
+/// Returns the agent as it is found now: the install may be new, and laid out in another way than
+/// was to be expected.
+pub(crate) fn arrived(machine: &Machine, target: &ChosenAgent, plan: &Plan) -> ChosenAgent {
+    let adapter = target.adapter;
+    let real = |path: &Path| fs_err::canonicalize(path).ok();
+    let of_install = target.agent.install.as_deref();
+    let agent =
+        of_install.map(|install| adapter.locate(machine, install, Some(&target.agent.alias)));
+    let agent = agent.filter(|agent| real(&agent.workspace) == real(&plan.workspace));
+    let agent = agent.unwrap_or_else(|| adapter.locate(machine, &plan.workspace, None));
+    ChosenAgent { adapter, agent }
 }

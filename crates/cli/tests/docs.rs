@@ -58,10 +58,11 @@ fn console_blocks_print_what_they_say() {
 /// Copies a page with wildcards in place of what differs from run to run. README shows real output,
 /// because a wildcard tells a reader nothing.
 fn write_normalised(page: &Path, copy: &Path) {
-    let volatile = VOLATILE.map(|(pattern, wildcard)| (Regex::new(pattern).unwrap(), wildcard));
+    let volatile = VOLATILE
+        .map(|(pattern, wildcard)| (Regex::new(pattern).expect("it is a pattern"), wildcard));
     let mut is_in_console = false;
     let mut normalised = String::new();
-    for line in fs_err::read_to_string(page).unwrap().lines() {
+    for line in fs_err::read_to_string(page).expect("README can be read").lines() {
         if line.starts_with("```") {
             is_in_console = line == "```console";
         }
@@ -74,6 +75,7 @@ fn write_normalised(page: &Path, copy: &Path) {
         normalised.push_str(&line);
         normalised.push('\n');
     }
-    fs_err::create_dir_all(copy.parent().unwrap()).unwrap();
-    fs_err::write(copy, normalised).unwrap();
+    let folder = copy.parent().expect("it is in a folder");
+    fs_err::create_dir_all(folder).expect("the folder can be made");
+    fs_err::write(copy, normalised).expect("the copy can be written");
 }

@@ -1,8 +1,8 @@
 //! Where an agent moves from, and where to.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anemone_runtimes::{FoundAgent, Machine, Plan};
+use anemone_runtimes::{FoundAgent, Machine};
 
 use super::{MigrateError, MigrateRequest, real};
 use crate::agent::{
@@ -117,17 +117,4 @@ pub(super) fn snapshots_folder(
         return Err(MigrateError::SnapshotsInWorkspace { folder });
     }
     Ok(folder)
-}
-
-/// Returns the agent as it is found now: the install may be new, and laid out in another way than
-/// was to be expected.
-pub(super) fn arrived(machine: &Machine, target: &ChosenAgent, plan: &Plan) -> ChosenAgent {
-    let adapter = target.adapter;
-    let real = |path: &Path| fs_err::canonicalize(path).ok();
-    let of_install = target.agent.install.as_deref();
-    let agent =
-        of_install.map(|install| adapter.locate(machine, install, Some(&target.agent.alias)));
-    let agent = agent.filter(|agent| real(&agent.workspace) == real(&plan.workspace));
-    let agent = agent.unwrap_or_else(|| adapter.locate(machine, &plan.workspace, None));
-    ChosenAgent { adapter, agent }
 }

@@ -40,7 +40,7 @@ impl AgentName {
             return Self::Only;
         }
         let is_ambiguous = others.clone().any(|other| other.alias == one.alias);
-        let runtime = is_ambiguous.then(|| one.adapter.name);
+        let runtime = is_ambiguous.then_some(one.adapter.name);
         Self::Alias { alias: one.alias.clone(), runtime }
     }
 }

@@ -126,7 +126,7 @@ fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     forge("sound", &|_| {});
     forge("sound, with another file", &|forgery| forgery.add("raw/openclaw/EXTRA.md"));
     forge("sound, with another text", &|document| {
-        document.edit_record(|forgery| forgery["content"] = "x".into())
+        document.edit_record(|forgery| forgery["content"] = "x".into());
     });
 
     // The list of entries.
@@ -149,7 +149,7 @@ fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
         forgery.manifest.entries.push(soul);
     });
     forge("a wrong checksum", &|forgery| {
-        forgery.manifest.checksum = Some(format!("sha256:{:064}", 0))
+        forgery.manifest.checksum = Some(format!("sha256:{:064}", 0));
     });
     forge("no checksum", &|forgery| forgery.manifest.checksum = None);
     forge("a link without a target", &|forgery| {
@@ -209,7 +209,7 @@ fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     });
     forge("a record of another quarter", &|document| {
         document.edit_record(|forgery| {
-            forgery["temporal"]["created_at"] = "2024-01-05T00:00:00Z".into()
+            forgery["temporal"]["created_at"] = "2024-01-05T00:00:00Z".into();
         });
     });
     forge("a partition listed twice", &|forgery| {
@@ -235,7 +235,7 @@ fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     });
     forge("a record of another agent", &|document| {
         document.edit_record(|forgery| {
-            forgery["agent_id"] = "00000000-0000-4000-8000-000000000001".into()
+            forgery["agent_id"] = "00000000-0000-4000-8000-000000000001".into();
         });
     });
     forge("a record twice", &|forgery| {
@@ -250,14 +250,14 @@ fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
         forgery.edit_json(INDEX, |index| index["partitions"][0]["record_count"] = 26.into());
     });
     forge("a record without text", &|document| {
-        document.edit_record(|forgery| forgery["content"] = "".into())
+        document.edit_record(|forgery| forgery["content"] = "".into());
     });
     forge("a record that is sure beyond 1", &|document| {
-        document.edit_record(|forgery| forgery["confidence"] = 2.into())
+        document.edit_record(|forgery| forgery["confidence"] = 2.into());
     });
     forge("a record without a status", &|document| {
         document.edit_record(|forgery| {
-            drop(forgery.as_object_mut().expect("the test made it").remove("status"))
+            drop(forgery.as_object_mut().expect("the test made it").remove("status"));
         });
     });
     forge("a record that is not JSON", &|forgery| {

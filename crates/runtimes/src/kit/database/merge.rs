@@ -776,7 +776,7 @@ mod tests {
         let request = Request { file: "x".into(), ask: Ask::Merge(Box::new(merge)) };
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "--nocapture"])
-            .arg("database::merge::tests::in_a_process_of_its_own")
+            .arg("kit::database::merge::tests::in_a_process_of_its_own")
             .current_dir(folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

@@ -692,7 +692,7 @@ mod tests {
     fn run_alone(test: &str, folder: &Path) {
         let output = Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "--test-threads=1"])
-            .arg(format!("database::serve::tests::{test}"))
+            .arg(format!("kit::database::serve::tests::{test}"))
             .current_dir(folder)
             .output()
             .unwrap();
