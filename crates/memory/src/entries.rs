@@ -192,7 +192,7 @@ impl EntryList {
 
     /// Returns the entries that a find of the index is about: those with words of the question,
     /// or all that it shows. An entry may have more lines than the find shows, see
-    /// [`is_shown`](Placed::is_shown).
+    /// [`is_shown`](Entry::is_shown).
     #[must_use]
     pub fn of_hit(&self, hit: &Hit) -> Vec<&Entry> {
         let shown: Vec<&Entry> = self
