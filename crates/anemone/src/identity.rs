@@ -10,9 +10,9 @@
 //! <data>/anemone/agents/<id>/           what must not be lost
 //! ```
 //!
-//! An agent is found by its workspace. If the workspace was moved, the agent is found by the id file
-//! in it, or by the folder itself (device, inode and time of creation). A copy whose original still
-//! exists is another agent. The first id of an agent that is not known yet is the one in
+//! An agent is found by the path of its workspace. If the workspace was moved, the agent is found by
+//! the folder itself (device, inode and time of creation), or by the id file in it. A copy whose
+//! original still exists is another agent, and so is a workspace that a command made from an archive. The first id of an agent that is not known yet is the one in
 //! `.alf-agent-id`, or else derived from the path of the workspace; from the first command that
 //! writes state on, the id is read from `agent.json`.
 //!
@@ -27,7 +27,6 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::{Existing, faults, folder_of, make_private_folder, sync_folder_if_possible};
 use anemone_format::{AgentId, sha256_hex};
-use anemone_memory::OwnerNote;
 use anemone_runtimes::{FoundAgent, Runtime};
 
 use self::known::{AgentRecord, Assignment, KnownAgents};
@@ -139,8 +138,22 @@ impl AgentIdentity {
             let copies = known_folders(host, FolderKind::Copy).into_iter();
             copies.map(|copy| real(&copy.folder)).any(|folder| folder == seen.workspace)
         };
-        let Assignment { id, key, noted } = known.assign(&seen, is_copy_of_ours);
+        let Assignment { id, key, noted } = known.assign(&seen, &is_copy_of_ours);
         Self { id, dirs: AgentDirs::named(&key, &host.folders), noted, seen }
+    }
+
+    /// Returns the folder of a search index. An agent that is not noted has no name that is its own
+    /// yet, and others may have come with the same id.
+    #[must_use]
+    pub fn index(&self, name: &str) -> PathBuf {
+        match (&self.noted, self.seen.id_in_workspace) {
+            (None, Some(_)) => {
+                let mut place = digest_of(&self.seen.workspace);
+                place.truncate(16);
+                self.dirs.indexes().join(format!("{name}-{place}"))
+            }
+            _ => self.dirs.indexes().join(name),
+        }
     }
 
     /// Returns the folder of what is kept about the memory in `root`: where an earlier version kept
@@ -180,22 +193,6 @@ impl AgentIdentity {
         if let Some(earlier) = self.earlier_export_note(host) {
             take_over(&earlier, &self.dirs.export_note()).ok();
         }
-    }
-
-    /// As [`claim`](Self::claim), but only where an earlier version kept something about the memory
-    /// in `root`.
-    pub(crate) fn take_over(&mut self, root: &Path, host: &Host) {
-        if exists(&earlier_memory(root, host)) {
-            self.claim(root, host);
-        }
-    }
-
-    /// Returns the note that is to be written once something is kept about the agent; `None` if it
-    /// is there.
-    pub(crate) fn owner_note(&self) -> Option<OwnerNote> {
-        let record = self.seen.record(self.id, self.noted.as_ref());
-        let is_noted = self.noted.as_ref() == Some(&record);
-        (!is_noted).then(|| record.owner_note(&self.dirs.state)).flatten()
     }
 
     /// Writes down which agent this is. If another process took the name of the folders in the

@@ -14,6 +14,7 @@ use crate::host::{Host, SharedClock};
 use crate::identity::{AgentIdentity, identify_keeper};
 use crate::search::index::note_elsewhere;
 use crate::search::target::{SearchTarget, TargetChoice, TargetError, is_folder_of_notes};
+use crate::survey::real;
 
 /// Whose memory is meant, as somebody said it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -164,12 +165,12 @@ impl MemoryPlace {
     }
 
     fn store(mut self, access: Access, host: &Host) -> Result<MarkdownStore, OpenMemoryError> {
+        // Two agents with one id must not write into the same folder, so its name is taken first.
         if access == Access::Write {
-            self.keeper.take_over(&self.root, host);
+            self.keeper.claim(&self.root, host);
         }
         let state = self.keeper.memory_state(&self.root, host);
-        let owner = self.keeper.owner_note().filter(|_| access == Access::Write);
-        Ok(MarkdownStore::open(&self.root, &state, self.layout)?.with_owner(owner))
+        Ok(MarkdownStore::open(&self.root, &state, self.layout)?)
     }
 }
 
@@ -220,13 +221,19 @@ impl AgentMemory {
     }
 
     /// Returns the memory with the rows that a change was about: the agent may keep its memory
-    /// elsewhere since.
+    /// elsewhere since. A database outside of the agent's install is not its own: the install was
+    /// moved, and what is at the old path now belongs to somebody else.
     #[must_use]
     pub fn memory_of(&self, change: Option<&NotedRows>) -> Box<dyn Memory> {
-        match change {
-            Some(noted) => self.rows_in(&noted.database, &noted.alias),
-            None => self.memory(),
-        }
+        let Some(noted) = change else { return self.memory() };
+        let install = self.agent.install.as_deref().unwrap_or(&self.agent.workspace);
+        let database = match &self.keeps {
+            MemoryBackend::Sqlite(current) if !real(&noted.database).starts_with(real(install)) => {
+                current
+            }
+            _ => &noted.database,
+        };
+        self.rows_in(database, &noted.alias)
     }
 
     fn rows_in(&self, database: &Path, alias: &str) -> Box<dyn Memory> {

@@ -229,8 +229,6 @@ impl LockedStore<'_> {
     pub(crate) fn commit(&self, begun: &Recorded) -> Result<(ChangeId, usize), JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
-        // It comes first: after the change nothing would write it again, or clean up after it.
-        self.site().note_owner();
         faults::step().map_err(fail)?;
         fs_err::rename(&begun.path, begun.path.with_extension("done")).map_err(fail)?;
         // Whoever is told that the change is made can undo it, also after a power cut.
@@ -303,7 +301,6 @@ impl LockedStore<'_> {
         };
         let mut bytes = serde_json::to_vec(&noted).map_err(|error| fail(error.into()))?;
         bytes.push(b'\n');
-        self.site().note_owner();
         let path = folder.join(next_name(&folder, id, "done").map_err(fail)?);
         keep_durable(&path, &bytes).map_err(fail)?;
         sync_folder(&folder).map_err(fail)?;

@@ -124,7 +124,7 @@ pub use session_state::SessionState;
 pub use slug::{Spoken, slug_of, telling_slug};
 pub use stamps::stamps_in;
 pub use store::{
-    FileSnapshot, LockedStore, MarkdownStore, MarkdownStoreError, OwnerNote, PageKind, PageScope,
+    FileSnapshot, LockedStore, MarkdownStore, MarkdownStoreError, PageKind, PageScope,
 };
 pub use successors::{FoundLines, Successor, successors};
 pub use summary::{Contradiction, EntrySummary};

@@ -10,9 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anemone_files::{
-    Durability, FileStamp, Folder, folder_of, is_not_plain, make_private_folder, replace_file,
-};
+use anemone_files::{FileStamp, Folder, is_not_plain};
 use anemone_index::{DocumentSource as _, FolderSource, MarkdownFolder};
 use jiff::civil::Date;
 use rustix::fs::{FlockOperation, flock};
@@ -63,17 +61,7 @@ pub struct MarkdownStore {
     state: PathBuf,
     layout: MarkdownLayout,
     scope: PageScope,
-    owner: Option<OwnerNote>,
     pub(crate) rest_times: RestTimes,
-}
-
-/// A note of whose memory it is, written as soon as something is kept about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnerNote {
-    /// Where it is; its folder is made.
-    pub path: PathBuf,
-    /// What it says.
-    pub bytes: Vec<u8>,
 }
 
 /// Why the files of a memory cannot be reached.
@@ -152,31 +140,13 @@ impl MarkdownStore {
             real.map_err(|source| MarkdownStoreError::Io { path: root.to_owned(), source })?;
         let rest_times = RestTimes::default();
         let scope = PageScope::Memories;
-        Ok(Self { root, state: state.to_owned(), layout, scope, owner: None, rest_times })
+        Ok(Self { root, state: state.to_owned(), layout, scope, rest_times })
     }
 
     /// Takes these files for the memory.
     #[must_use]
     pub fn with_scope(self, scope: PageScope) -> Self {
         Self { scope, ..self }
-    }
-
-    /// Takes a note that is written together with the first change.
-    #[must_use]
-    pub fn with_owner(self, owner: Option<OwnerNote>) -> Self {
-        Self { owner, ..self }
-    }
-
-    /// Writes the note of whose memory it is, unless it is there. Without it a memory is only not
-    /// found again when it moves, so nothing is said where it cannot be written.
-    pub(crate) fn note_owner(&self) {
-        let Some(OwnerNote { path, bytes }) = &self.owner else { return };
-        if fs_err::read(path).is_ok_and(|there| there == *bytes) {
-            return;
-        }
-        if make_private_folder(folder_of(path)).is_ok() {
-            replace_file(path, bytes, Durability::Eventual).ok();
-        }
     }
 
     /// Returns the workspace.

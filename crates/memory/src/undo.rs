@@ -133,8 +133,7 @@ pub fn undo(
 
 /// Returns the rows that a change was about.
 fn rows_of<'a>(memory: &'a dyn Memory, noted: &NotedRows) -> Result<&'a dyn RowStore, UndoError> {
-    let is_it = |rows: &&dyn RowStore| rows.database() == noted.database;
-    let rows = memory.rows().filter(is_it).filter(|rows| rows.database().is_file());
+    let rows = memory.rows().filter(|rows| rows.database().is_file());
     rows.ok_or_else(|| UndoError::DatabaseGone { database: noted.database.clone() })
 }
 

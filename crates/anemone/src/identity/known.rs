@@ -10,7 +10,6 @@ use anemone_files::{
     temporary_file,
 };
 use anemone_format::AgentId;
-use anemone_memory::OwnerNote;
 use anemone_runtimes::noted_agent_id;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -81,11 +80,6 @@ impl AgentRecord {
         Ok(note)
     }
 
-    /// Returns the note for somebody else to write.
-    pub(super) fn owner_note(&self, state: &Path) -> Option<OwnerNote> {
-        Some(OwnerNote { path: state.join(NOTE), bytes: self.to_bytes().ok()? })
-    }
-
     /// Writes the note as a whole. With [`Existing::Keep`] the name of the folder may be taken.
     pub(super) fn write(&self, state: &Path, existing: Existing) -> io::Result<()> {
         make_private_folder(folder_of(state))?;
@@ -132,9 +126,9 @@ impl KnownAgents {
     pub(super) fn assign(
         &self,
         seen: &SeenAgent,
-        is_copy_of_ours: impl FnOnce() -> bool,
+        is_copy_of_ours: &dyn Fn() -> bool,
     ) -> Assignment {
-        let found = self.find(seen);
+        let found = self.find(seen, is_copy_of_ours);
         let own_key = found.map(|(key, _)| key.as_str());
         let others = || self.agents.iter().filter(|(key, _)| Some(key.as_str()) != own_key);
         // An id in the workspace counts, unless the workspace is a copy.
@@ -149,12 +143,20 @@ impl KnownAgents {
     }
 
     /// Finds the note of an agent that was seen.
-    fn find(&self, seen: &SeenAgent) -> Option<&(String, AgentRecord)> {
+    fn find(
+        &self,
+        seen: &SeenAgent,
+        is_copy_of_ours: &dyn Fn() -> bool,
+    ) -> Option<&(String, AgentRecord)> {
         let is_here = |record: &AgentRecord| record.workspace.path() == seen.workspace;
         let agents = || self.agents.iter();
-        // Its id was brought here, and is nowhere else.
+        let is_same_folder =
+            |record: &AgentRecord| seen.stamp.is_some() && record.stamp == seen.stamp;
+        let contradicts =
+            |record: &AgentRecord| seen.id_in_workspace.is_some_and(|id| id != record.id);
+        // A restore put a new folder in its place.
         let by_id = |(_, record): &&(String, AgentRecord)| {
-            seen.id_in_workspace == Some(record.id) && (is_here(record) || record.is_gone())
+            seen.id_in_workspace == Some(record.id) && is_here(record)
         };
         let by_alias = |(_, record): &&(String, AgentRecord)| {
             is_here(record) && !seen.alias.is_empty() && record.alias == seen.alias
@@ -162,15 +164,22 @@ impl KnownAgents {
         let by_place =
             |(_, record): &&(String, AgentRecord)| is_here(record) && seen.has_name_of(record);
         let by_folder = |(_, record): &&(String, AgentRecord)| {
-            let is_same = seen.stamp.is_some() && record.stamp == seen.stamp;
-            let contradicts = seen.id_in_workspace.is_some_and(|id| id != record.id);
-            is_same && !contradicts && seen.has_name_of(record) && record.is_gone()
+            is_same_folder(record)
+                && !contradicts(record)
+                && seen.has_name_of(record)
+                && record.is_gone()
+        };
+        // It came from another file system. What a command made from an archive did not come from
+        // anywhere, so the other agent is another one, even if it is gone.
+        let by_move = |(_, record): &&(String, AgentRecord)| {
+            seen.id_in_workspace == Some(record.id) && record.is_gone() && !is_copy_of_ours()
         };
         agents()
             .find(by_id)
             .or_else(|| agents().find(by_alias))
             .or_else(|| agents().find(by_place))
             .or_else(|| agents().find(by_folder))
+            .or_else(|| agents().find(by_move))
     }
 
     /// Returns a name for folders that no other agent has.

@@ -153,6 +153,56 @@ fn an_agent_that_a_command_put_elsewhere_keeps_its_id_and_has_its_own_folders() 
 }
 
 #[test]
+fn two_agents_that_came_with_one_id_take_folders_of_their_own_though_both_begin_at_once() {
+    let place = Place::new();
+    let id = "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f";
+    let [mut one, mut other] = ["a", "b"].map(|name| {
+        place.write(&format!("{name}/.alf-agent-id"), id);
+        crate::known_folders::note_folder(&place.host, FolderKind::Copy, &place.path(name), None);
+        place.workspace(name)
+    });
+    assert_ne!(one.index("x"), other.index("x"), "not even what is only read is shared");
+    one.claim(&place.path("a"), &place.host);
+    other.claim(&place.path("b"), &place.host);
+    assert_eq!((one.id, one.id.to_string().as_str()), (other.id, id));
+    assert_ne!(one.dirs, other.dirs);
+    assert_eq!(place.identify("a").dirs, one.dirs);
+    assert_eq!(place.identify("b").dirs, other.dirs);
+}
+
+#[test]
+fn what_is_kept_about_a_deleted_agent_goes_to_no_other_one_with_its_id() {
+    let place = Place::new();
+    let id = "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f";
+    for name in ["a", "b"] {
+        place.write(&format!("{name}/.alf-agent-id"), id);
+        crate::known_folders::note_folder(&place.host, FolderKind::Copy, &place.path(name), None);
+    }
+    let gone = place.claim("a");
+    fs::remove_dir_all(place.path("a")).unwrap();
+    let other = place.identify("b");
+    assert_eq!(other.id, gone.id);
+    assert_ne!(other.dirs, gone.dirs);
+}
+
+#[test]
+fn a_copy_that_is_known_keeps_its_folders_while_the_original_is_away() {
+    let place = Place::new();
+    let id = "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f";
+    for name in ["disk/w", "copy"] {
+        place.workspace(name);
+        place.write(&format!("{name}/.alf-agent-id"), id);
+    }
+    let original = place.claim("disk/w");
+    let copy = place.claim("copy");
+    assert_ne!(copy.dirs, original.dirs);
+    fs::rename(place.path("disk"), place.path("unmounted")).unwrap();
+    assert_eq!(place.claim("copy").dirs, copy.dirs);
+    fs::rename(place.path("unmounted"), place.path("disk")).unwrap();
+    assert_eq!(place.identify("disk/w").dirs, original.dirs);
+}
+
+#[test]
 fn an_id_that_somebody_puts_into_the_workspace_counts_and_the_folders_stay() {
     let place = Place::new();
     place.workspace("w");

@@ -28,7 +28,7 @@ use self::workspace::{Scope, WorkspaceSource, extra_sources};
 use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError, check_folder};
 use crate::files::{FileError, Scratch, Source};
 use crate::host::{Host, Progress};
-use crate::identity::{AgentDirs, identify, take_over_index};
+use crate::identity::{AgentIdentity, identify, take_over_index};
 use crate::sealed_header::Packaging;
 use crate::search::SourceNote;
 use crate::search::index::home;
@@ -177,7 +177,7 @@ struct Found {
     vital: Vec<(usize, String)>,
     is_encrypted: bool,
     /// The folders of the agent, where the index is of one.
-    agent: Option<AgentDirs>,
+    agent: Option<AgentIdentity>,
 }
 
 /// Counts the Markdown files beside the memories of a folder, which may be taken for a workspace
@@ -381,7 +381,7 @@ impl TargetChoice {
             found.notes.extend(notes_beside(adapter, &workspace));
         }
         if scope == Scope::Memories {
-            found.agent = Some(identify(adapter, &agent, host).dirs);
+            found.agent = Some(identify(adapter, &agent, host));
         }
         let agent = Arc::new(agent);
         if searchable.files && workspace.is_dir() {
@@ -434,7 +434,7 @@ impl TargetChoice {
                         "{} sessions={} private={}",
                         found.kind, self.sessions, self.private
                     ));
-                    take_over_index(by_sources, agent.indexes().join(name))
+                    take_over_index(by_sources, agent.index(&name))
                 }
                 None => by_sources,
             }
