@@ -198,14 +198,16 @@ impl AgentIdentity {
     /// Writes down which agent this is. If another process took the name of the folders in the
     /// meantime, the agent is looked up again.
     fn note(&mut self, host: &Host) -> io::Result<()> {
-        const ATTEMPTS: usize = 4;
-        for attempt in 0..ATTEMPTS {
+        // Each attempt fails only because another process took a name, so there are as many as
+        // agents that could begin at once.
+        const ATTEMPTS: usize = 64;
+        let mut is_damaged = false;
+        for _ in 0..ATTEMPTS {
             let record = self.seen.record(self.id, self.noted.as_ref());
             if self.noted.as_ref() == Some(&record) {
                 return Ok(());
             }
-            // What is still no agent's after a second look is a damaged note.
-            let replaces = self.noted.is_some() || attempt > 0;
+            let replaces = self.noted.is_some() || is_damaged;
             let existing = if replaces { Existing::Replace } else { Existing::Keep };
             match record.write(&self.dirs.state, existing) {
                 Ok(()) => {
@@ -213,7 +215,10 @@ impl AgentIdentity {
                     return Ok(());
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    let taken = self.dirs.state.clone();
                     *self = Self::of(self.seen.clone(), host);
+                    // A name that is free and yet taken has a note that nobody can read.
+                    is_damaged = self.noted.is_none() && self.dirs.state == taken;
                 }
                 Err(error) => return Err(error),
             }
