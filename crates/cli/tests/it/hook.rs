@@ -793,7 +793,10 @@ fn a_hook_does_not_wait_for_who_does_not_end_and_a_dry_run_for_nobody() {
         assert_eq!((&busy["ok"], &busy["code"]), (&json!(false), &json!("busy")), "{busy}");
     }
     assert!(hooks.notes().is_empty());
-    assert!(!hooks.0.exists("state"), "nothing was written");
+    for agent in fs_err::read_dir(hooks.0.path("state/anemone/agents")).expect("it is noted") {
+        let agent = agent.expect("it can be listed").path();
+        assert!(!agent.join("memory").exists(), "nothing was written about its memory");
+    }
     drop(workspace);
     assert_eq!(hooks.call(&session, "")["status"], "written");
 }
