@@ -2,31 +2,37 @@
 
 #![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+mod support;
+
+use std::path::Path;
 
 use anemone::agent::AgentChoice;
 use anemone::export::{ExportError, ExportReport, ExportRequest, export};
-use anemone::host::{Host, SharedClock};
 use anemone::import::{ImportError, ImportReport, ImportRequest, import};
 use anemone::migrate::{Endpoint, MigrateError, MigrateReport, MigrateRequest, migrate};
 use anemone::restore::{ApplyPlanError, InstallSetting, RestoreChoice, Stores, restore};
-use anemone::system::SystemClock;
 use anemone_files::Existing;
 use anemone_format::{Archive, ArchiveSource, Limits};
 use anemone_runtimes::{Action, LeftOutReason, OnConflict, Plan, SecretPolicy, by_name};
 
-/// A folder for one test, and a host whose folders lie in it.
+use self::support::{TestMachine, tree};
+
+/// A machine with a small agent of OpenClaw, and what is asked of the library.
 struct Ground {
-    folder: tempfile::TempDir,
-    host: Host,
+    machine: TestMachine,
+}
+
+impl std::ops::Deref for Ground {
+    type Target = TestMachine;
+
+    fn deref(&self) -> &TestMachine {
+        &self.machine
+    }
 }
 
 impl Ground {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let host = Host::below(folder.path(), SharedClock::new(SystemClock));
-        Self { folder, host }
+        Self { machine: TestMachine::new() }
     }
 
     /// Returns a ground with a small agent of OpenClaw.
@@ -37,16 +43,6 @@ impl Ground {
         ground.write("w/memory/2026-03-01.md", "# 2026-03-01\n\n## Port\n\nThe port is 8443.\n");
         ground.write("w/notes/plan.txt", "a plan\n");
         ground
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
-        fs_err::write(path, text).unwrap();
     }
 
     fn export_request(&self, archive: &str) -> ExportRequest {
@@ -91,23 +87,6 @@ impl Ground {
     }
 }
 
-/// Returns every file below a folder, with its content.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(next) = folders.pop() {
-        for entry in fs_err::read_dir(next).into_iter().flatten().flatten() {
-            if entry.file_type().unwrap().is_dir() {
-                folders.push(entry.path());
-            } else {
-                let path = entry.path().strip_prefix(folder).unwrap().to_owned();
-                found.insert(path, fs_err::read(entry.path()).unwrap());
-            }
-        }
-    }
-    found
-}
-
 #[test]
 fn two_exports_of_an_unchanged_agent_have_the_same_bytes() {
     let ground = Ground::with_agent();
@@ -131,13 +110,13 @@ fn an_archive_is_only_overwritten_when_asked_for() {
 #[test]
 fn a_dry_run_of_an_export_lists_files_and_writes_nothing() {
     let ground = Ground::with_agent();
-    let before = tree(ground.folder.path());
+    let before = tree(ground.root());
     let request = ExportRequest { dry_run: true, ..ground.export_request("a.alf") };
     let report = export(&request, &ground.host).unwrap();
     assert!(report.dry_run && report.output.is_none());
     let files = report.summary.unwrap().files;
     assert!(files.iter().any(|file| file.path == "MEMORY.md" && file.kind == "file"));
-    assert_eq!(tree(ground.folder.path()), before);
+    assert_eq!(tree(ground.root()), before);
 }
 
 #[test]
