@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anemone::agent::AgentChoice;
 use anemone::export::{ExportError, ExportReport, ExportRequest, export};
@@ -123,7 +123,7 @@ fn a_dry_run_of_an_export_lists_files_and_writes_nothing() {
 fn secrets_stop_an_export_unless_somebody_decides() {
     let ground = Ground::with_agent();
     let key = format!("sk-{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
-    ground.write("w/TOOLS.md", &format!("api_key = \"{key}\"\n"));
+    ground.write("w/TOOLS.md", format!("api_key = \"{key}\"\n"));
     let request = ground.export_request("a.alf");
     let Err(ExportError::Secrets { secrets }) = export(&request, &ground.host) else {
         panic!("it was exported")
