@@ -98,7 +98,7 @@ pub(crate) fn readme(vectors: &[Vector]) -> String {
     let mut text = format!(
         "# Conformance vectors\n\n\
          {} small files in the Agent Life Format, one behaviour each. The folder of a file says what \
-         a careful\nreader does with it:\n\n\
+         a\ncareful reader does with it:\n\n\
          | class | vectors | meaning |\n|---|---|---|\n",
         vectors.len()
     );
