@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub mod connect;
 pub(crate) mod conversation;
 pub(crate) mod database;
+pub(crate) mod file_count;
 pub(crate) mod hook_caller;
 pub(crate) mod ids;
 pub(crate) mod install_paths;

@@ -21,7 +21,7 @@ use std::path::Path;
 use anemone_memory::ContextRules;
 
 pub use kit::agent::{
-    DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
+    ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
     NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
     SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
 };
@@ -34,6 +34,7 @@ pub use kit::conversation::{
     Conversation, NotSaid, Reach, ReadConversationError, Role, Said, without_private,
 };
 pub use kit::database::{SERVE_ARGUMENT, ServeError, serve_database};
+pub use kit::file_count::{FileCount, MAX_COUNTED_DEPTH, MAX_COUNTED_ENTRIES};
 pub use kit::hook_caller::HookCaller;
 pub use kit::mapping;
 pub use kit::native_search::{

@@ -167,7 +167,8 @@ impl SearchAgents for ZeroClaw {
         if !agent.workspace.is_dir() && database.is_none() {
             return Vec::new();
         }
-        agent.config.iter().chain(database).cloned().collect()
+        let config = agent.config.as_deref();
+        config.into_iter().chain(database.map(|path| &**path)).map(Path::to_owned).collect()
     }
 
     fn file(&self, path: &str) -> SearchedFile {

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use anemone_files::FileKind;
 use anemone_format::{AgentId, Record, Sink, SnapshotSource};
 use anemone_memory::{Clock, ContextRules, MarkdownLayout, RowStore};
 
@@ -13,6 +14,7 @@ use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Un
 use crate::kit::check::{Check, Issue, Severity};
 use crate::kit::connect::Connect;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError, TranscriptFormat};
+use crate::kit::file_count::FileCounter;
 use crate::kit::ids::Namespaces;
 use crate::kit::mapping::Mapping;
 use crate::kit::native_search::NativeSearch;
@@ -435,6 +437,15 @@ impl Runtime {
     #[must_use]
     pub fn searched_folder(&self, path: &str) -> SearchedFolder {
         self.search.map_or(SearchedFolder::Other, |search| search.folder(path))
+    }
+
+    /// Says whether a file in a workspace counts as the agent's, by its path there.
+    #[must_use]
+    pub fn counts(&self, path: &Path) -> bool {
+        let kind_of = |path: &str| self.searched_folder(path);
+        let mut counter = FileCounter::new(&kind_of);
+        counter.see(path.as_os_str().as_encoded_bytes(), FileKind::File);
+        counter.finish().files > 0
     }
 
     /// Takes a database by its path alone, see [`SearchAgents::database`].

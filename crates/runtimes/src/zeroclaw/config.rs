@@ -16,12 +16,13 @@ mod merge;
 mod redact;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anemone_format::{RuntimeHints, Unknown};
 use toml_edit::{Document, Item, TableLike, Value};
 use zeroize::Zeroizing;
 
-use crate::kit::agent::Warning;
+use crate::kit::agent::{ConfigFile, Warning};
 pub(super) use file::{WriteError, read_plain, replace, write_new};
 pub(super) use merge::{ConfigSite, InstallUse, dotted, is_same_value, plan_config};
 pub(super) use redact::{Named, Redacted, SecretLeaf, is_encrypted_field, shown};
@@ -81,6 +82,11 @@ pub(super) struct ConfiguredAgent {
 }
 
 impl Config {
+    /// Returns the configuration of an agent, which is read once.
+    pub(super) fn of(file: &ConfigFile) -> Result<Arc<Self>, Warning> {
+        file.read_once(|path| Self::read(path).map(Arc::new))
+    }
+
     /// Reads a file. One that is not TOML cannot be redacted by field, so there is no `Config` of
     /// it, and it does not travel.
     pub(super) fn read(path: &Path) -> Result<Self, Warning> {

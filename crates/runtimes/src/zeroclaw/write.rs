@@ -11,6 +11,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anemone_format::{
     AgentId, Credentials, FileRoot, Identity, NOT_EXPORTED, RecordPlace, SnapshotSource, SourceFile,
@@ -22,7 +23,7 @@ use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
 use super::layout::{self, Place, generation};
 use super::store::{self, Records};
 use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
-use crate::kit::agent::{FoundAgent, Machine, Warning};
+use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Warning};
 use crate::kit::new_install::{NewInstall, Note};
 use crate::kit::paths::{lossy, spelled};
 use crate::kit::persona;
@@ -265,14 +266,17 @@ impl Site {
         let mut target = target.clone();
         let there = |path: &Path| fs_err::symlink_metadata(path).is_ok();
         let has_database = target.database.as_deref().is_some_and(there);
-        let usual = || Some(target.install.as_ref()?.join(CONFIG)).filter(|join| there(join));
+        let usual = || {
+            let path = Some(target.install.as_ref()?.join(CONFIG)).filter(|path| there(path));
+            path.map(ConfigFile::new)
+        };
         let config = target.config.clone().or_else(usual);
         let is_new = config.is_none() && !has_database && !target.workspace.is_dir();
         if let Some(layout) = options.layout {
             lay_out(&mut target, layout, is_new)?;
         }
         // Only the settings say where the runtime looks for memories.
-        let live = config.map(|path| read_config(&path)).transpose()?;
+        let live = config.as_ref().map(read_config).transpose()?;
         let configured = live.as_ref().map(|live| live.backend(&target.alias));
         let asked = options.backend;
         let backend = match (configured, asked) {
@@ -301,9 +305,11 @@ impl Site {
     }
 }
 
-fn read_config(path: &Path) -> Result<Config, PlanError> {
-    Config::read(path)
-        .map_err(|warning| PlanError::Settings { path: path.to_owned(), detail: warning.message })
+fn read_config(file: &ConfigFile) -> Result<Arc<Config>, PlanError> {
+    Config::of(file).map_err(|warning| PlanError::Settings {
+        path: file.to_path_buf(),
+        detail: warning.message,
+    })
 }
 
 /// Lays a new install out in one way or the other.

@@ -140,7 +140,8 @@ pub(in crate::zeroclaw) fn plan(
         }
     }
     let Some(install) = target.install.as_deref().filter(|_| !puts.is_empty()) else { return };
-    let config = target.config.clone().unwrap_or_else(|| install.join("config.toml"));
+    let config = target.config.as_deref().map(Path::to_owned);
+    let config = config.unwrap_or_else(|| install.join("config.toml"));
     let overwrites = options.on_conflict == OnConflict::Theirs;
     let mut change = Change { install: install.to_owned(), config, puts, overwrites };
     let planned = draft.config.as_ref().and_then(|step| step.change.planned_text());
