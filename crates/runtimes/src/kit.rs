@@ -21,6 +21,7 @@ pub(crate) mod persona;
 pub(crate) mod plan;
 pub(crate) mod previous;
 pub(crate) mod restore;
+pub(crate) mod restore_source;
 pub(crate) mod runtime;
 pub(crate) mod sample_install;
 pub(crate) mod searchable;

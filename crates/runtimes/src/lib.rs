@@ -58,7 +58,8 @@ pub use kit::searchable::{
     ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
     Store, StoreKind, Unsearched,
 };
-pub use kit::sidecar::{ComingBack, KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, name_of};
+pub use kit::restore_source::RestoreSource;
+pub use kit::sidecar::{KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, name_of};
 pub use kit::tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
 pub use kit::vectors::{VectorOf, WantedModel, vectors_in};
 pub use kit::walk::AGENT_ID_FILE;

@@ -25,7 +25,7 @@ use self::archive::ArchiveDocuments;
 use self::documents::Wanted;
 use self::store::StoreSource;
 use self::workspace::{Scope, WorkspaceSource, extra_sources};
-use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError, check_folder};
+use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError};
 use crate::files::{FileError, Scratch, Source};
 use crate::host::{Host, Progress};
 use crate::identity::{AgentIdentity, identify, take_over_index};

@@ -32,7 +32,7 @@ use crate::kit::plan::{
 };
 use crate::kit::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
 use crate::kit::sidecar::{
-    Claim, Claims, Keep, Link, Placed, Returned, SIDECAR, Written, is_within, keep_with,
+    Claim, Claims, Keep, Link, Placed, ReturningSnapshot, SIDECAR, Written, is_within, keep_with,
 };
 use crate::kit::walk::AGENT_ID_FILE;
 
@@ -47,7 +47,7 @@ pub(super) fn plan(
     let mut draft = PlanBuilder::default();
     let is_foreign = source.manifest().agent.source_runtime != RUNTIME;
     let returned = match is_foreign {
-        true => Returned::open(machine, source, RUNTIME, &mut draft.warnings)?,
+        true => ReturningSnapshot::open(machine, source, RUNTIME, &mut draft.warnings)?,
         false => None,
     };
     // What the agent is, and was.

@@ -41,7 +41,7 @@ use crate::kit::plan::{
     Conflict, MemoriesStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
     PlanOptions, Restore, RestoreError,
 };
-use crate::kit::sidecar::{Fate, Link, LinkPart, Returned, name_of};
+use crate::kit::sidecar::{Fate, Link, LinkPart, ReturningSnapshot, name_of};
 
 /// The longest description of a database that is read.
 const MAX_DESCRIPTION_BYTES: u64 = 4 << 20;
@@ -98,7 +98,7 @@ pub(super) struct Records<'a> {
     /// What the plan is applied with.
     pub(super) source: &'a dyn SnapshotSource,
     /// The same as it comes back, if it was away.
-    pub(super) returned: Option<&'a Returned<'a>>,
+    pub(super) returned: Option<&'a ReturningSnapshot<'a>>,
     /// Whether those that this runtime read out of files stay in files.
     pub(super) in_files: bool,
 }
@@ -167,7 +167,7 @@ pub(super) fn plan(
     Ok(planner.finish(change, made, described.is_some(), draft))
 }
 
-fn is_changed(returned: Option<&Returned<'_>>, record: RecordId) -> bool {
+fn is_changed(returned: Option<&ReturningSnapshot<'_>>, record: RecordId) -> bool {
     returned.and_then(|returned| returned.fate(record)) == Some(Fate::Changed)
 }
 

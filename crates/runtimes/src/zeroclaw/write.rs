@@ -32,7 +32,7 @@ use crate::kit::plan::{
     PlanError, PlanOptions, Wanted,
 };
 use crate::kit::restore;
-use crate::kit::sidecar::{self, Fate, Keep, Link, Placed, Returned, SIDECAR, is_within};
+use crate::kit::sidecar::{self, Fate, Keep, Link, Placed, ReturningSnapshot, SIDECAR, is_within};
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
 /// workspace.
@@ -115,10 +115,10 @@ pub(super) fn returned<'a>(
     machine: &Machine,
     source: &'a dyn SnapshotSource,
     warnings: &mut Vec<Warning>,
-) -> Result<Option<Returned<'a>>, PlanError> {
+) -> Result<Option<ReturningSnapshot<'a>>, PlanError> {
     match source.manifest().agent.source_runtime == RUNTIME {
         true => Ok(None),
-        false => Returned::open(machine, source, RUNTIME, warnings),
+        false => ReturningSnapshot::open(machine, source, RUNTIME, warnings),
     }
 }
 
@@ -126,7 +126,7 @@ pub(super) fn returned<'a>(
 /// it has none of that name, or only the name.
 fn secrets(
     source: &dyn SnapshotSource,
-    returned: Option<&Returned<'_>>,
+    returned: Option<&ReturningSnapshot<'_>>,
 ) -> io::Result<Option<Credentials>> {
     let now = source.credentials()?;
     let Some(had) = returned.map_or(Ok(None), SnapshotSource::credentials)? else {
@@ -388,7 +388,7 @@ struct Planner<'a> {
     source: &'a dyn SnapshotSource,
     /// The snapshot as it should be now: the source, or what comes back with it.
     now: &'a dyn SnapshotSource,
-    returned: Option<&'a Returned<'a>>,
+    returned: Option<&'a ReturningSnapshot<'a>>,
     site: &'a Site,
     options: &'a PlanOptions<'a>,
     was: Was,
@@ -441,7 +441,7 @@ impl Planner<'_> {
                 draft.wanted.push(self.carried(index));
             }
         }
-        let strangers = self.returned.map(Returned::strangers).unwrap_or_default();
+        let strangers = self.returned.map(ReturningSnapshot::strangers).unwrap_or_default();
         let (homely, homeless): (Vec<usize>, Vec<usize>) = strangers
             .into_iter()
             .partition(|stranger| self.has_a_place(&self.source.files()[*stranger]));
@@ -480,7 +480,7 @@ impl Planner<'_> {
         };
         returned.each_original(&mut |record| {
             if returned.fate(record.id) != Some(Fate::Same) {
-                stale.extend(record.source.origin_file);
+                stale.extend(record.source.origin_file.clone());
             }
             Ok(())
         })?;
@@ -497,7 +497,7 @@ impl Planner<'_> {
     /// for one more way there.
     fn keep_the_other(
         &self,
-        returned: &Returned<'_>,
+        returned: &ReturningSnapshot<'_>,
         links: Vec<Link>,
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
