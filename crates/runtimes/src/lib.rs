@@ -49,16 +49,17 @@ pub use kit::plan::{
     RestoreError, Step, StepKind,
 };
 pub use kit::previous::PreviousSnapshot;
+pub use kit::restore_source::RestoreSource;
 pub use kit::runtime::{
-    EvergreenRecords, FindAgents, KeepMemoryRows, OwnIndex, ReadAgents, ReadConversations,
-    RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces, WorkspaceFiles,
+    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, OwnIndex, ReadAgents,
+    ReadConversations, RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces,
+    WorkspaceFiles,
 };
 pub use kit::sample_install::{SampleAgent, SampleFile, SampleInstall};
 pub use kit::searchable::{
     ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
     Store, StoreKind, Unsearched,
 };
-pub use kit::restore_source::RestoreSource;
 pub use kit::sidecar::{KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, name_of};
 pub use kit::tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
 pub use kit::vectors::{VectorOf, WantedModel, vectors_in};

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::Layer;
-use super::record_cache::RecordCache;
 use super::read::{Archive, CarriedFile, ReadEntryError};
+use super::record_cache::RecordCache;
 use crate::attachments::Attachments;
 use crate::credentials::Credentials;
 use crate::identity::Identity;

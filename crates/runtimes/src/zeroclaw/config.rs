@@ -380,14 +380,15 @@ fn is_deep_value(value: &Value, depth: usize) -> bool {
 pub(super) mod tests {
     use std::collections::BTreeMap;
 
-    use anemone_format::{AgentInfo, InMemory, Manifest, Snapshot, SnapshotSource};
+    use anemone_format::{AgentInfo, InMemory, Manifest, Snapshot};
 
     use super::*;
     use crate::kit::agent::Machine;
+    use crate::kit::restore_source::RestoreSource;
 
     /// Calls with a machine and a snapshot that have nothing.
     pub(in crate::zeroclaw) fn with_nothing<T>(
-        call: impl FnOnce(&Machine, &dyn SnapshotSource) -> T,
+        call: impl FnOnce(&Machine, &RestoreSource<'_>) -> T,
     ) -> T {
         let id = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap();
         let agent = AgentInfo::new(id, "a", "zeroclaw");
@@ -398,7 +399,8 @@ pub(super) mod tests {
             database_reader: PathBuf::from("/nowhere"),
             scratch: PathBuf::from("/nowhere"),
         };
-        call(&machine, &InMemory::new(&Snapshot::new(manifest)))
+        let snapshot = Snapshot::new(manifest);
+        call(&machine, &RestoreSource::new(&InMemory::new(&snapshot)))
     }
 
     fn config(text: &str) -> Config {

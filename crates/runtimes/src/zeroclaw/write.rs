@@ -32,6 +32,7 @@ use crate::kit::plan::{
     PlanError, PlanOptions, Wanted,
 };
 use crate::kit::restore;
+use crate::kit::restore_source::RestoreSource;
 use crate::kit::sidecar::{self, Fate, Keep, Link, Placed, ReturningSnapshot, SIDECAR, is_within};
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
@@ -45,17 +46,13 @@ const MAX_CONFIG_BYTES: u64 = 8 << 20;
 /// Plans how a snapshot becomes an agent.
 pub(super) fn plan(
     machine: &Machine,
-    source: &dyn SnapshotSource,
+    source: &RestoreSource<'_>,
     target: &FoundAgent,
     options: &PlanOptions<'_>,
 ) -> Result<Plan, PlanError> {
-    let mut draft = PlanBuilder::default();
-    let returned = returned(machine, source, &mut draft.warnings)?;
-    let now: &dyn SnapshotSource = match &returned {
-        Some(returned) => returned,
-        None => source,
-    };
-    if let Some(returned) = &returned {
+    let mut draft = PlanBuilder::new(source);
+    let (returned, now, source) = (source.returning(), source.current(), source.snapshot());
+    if let Some(returned) = returned {
         draft.forgotten = returned.forgotten().map_err(PlanError::Source)?;
     }
     let is_ours = now.manifest().agent.source_runtime == RUNTIME;
@@ -71,8 +68,7 @@ pub(super) fn plan(
         keep_name(&mut target, now).map_err(PlanError::Source)?;
     }
     let site = Site::settle(&target, options, archived.as_deref(), was)?;
-    let planner =
-        Planner { machine, source, now, returned: returned.as_ref(), site: &site, options, was };
+    let planner = Planner { machine, source, now, returned, site: &site, options, was };
     planner.settings(archived.as_deref(), resumes, &mut draft);
     if let Some(install) = site.target.install.clone()
         && (resumes || draft.config.as_ref().is_some_and(|config| config.made))
@@ -100,26 +96,13 @@ pub(super) fn plan(
     {
         restore::note_capabilities(machine, structured, &mut draft);
     }
-    let found = secrets(source, returned.as_ref()).map_err(PlanError::Source)?;
+    let found = secrets(source, returned).map_err(PlanError::Source)?;
     if let Some(found) = found {
         credentials::plan(&site.target, options, found, &mut draft);
     }
     let mut plan = plan::plan(&site.target.workspace, draft, source, options)?;
     plan.agent_id = agent_id;
     Ok(plan)
-}
-
-/// Returns the snapshot of this runtime that comes back with one of another runtime. What this
-/// runtime read itself is no stranger's, whatever rides along.
-pub(super) fn returned<'a>(
-    machine: &Machine,
-    source: &'a dyn SnapshotSource,
-    warnings: &mut Vec<Warning>,
-) -> Result<Option<ReturningSnapshot<'a>>, PlanError> {
-    match source.manifest().agent.source_runtime == RUNTIME {
-        true => Ok(None),
-        false => ReturningSnapshot::open(machine, source, RUNTIME, warnings),
-    }
 }
 
 /// Returns the credentials that count: those that the agent has now, and those that it had where

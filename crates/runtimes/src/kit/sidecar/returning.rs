@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use anemone_format::{
-    Attachments, Credentials, FileRoot, Identity, Manifest, Moment, Principals, Record, RecordCache, RecordId,
-    SnapshotSource, SourceFile, SourceKind, Status, Unknown,
+    Attachments, Credentials, FileRoot, Identity, Manifest, Moment, Principals, Record,
+    RecordCache, RecordId, SnapshotSource, SourceFile, SourceKind, Status, Unknown,
 };
 use jiff::Timestamp;
 use serde::Deserialize;

@@ -8,9 +8,10 @@ use anemone_format::{File, InMemory, Moment, Node, Opaque, Snapshot, StampTable,
 use proptest::prelude::*;
 use serde::Serialize;
 
+use super::tests::plan;
 use super::*;
 use crate::kit::plan::StepKind;
-use crate::kit::sidecar::{self, Fate, LinkPart};
+use crate::kit::sidecar::{self, Fate, LinkPart, ReturningSnapshot};
 use crate::kit::tree::tests::{at, carried_folder, file, link, snapshot};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 
@@ -489,8 +490,9 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
     });
     let root = tempfile::tempdir().unwrap();
     let source = InMemory::new(&away);
-    let returned =
-        ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new()).unwrap().unwrap();
+    let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new())
+        .unwrap()
+        .unwrap();
     let mut fates = Vec::new();
     returned
         .each_record(&mut |it| {
@@ -617,7 +619,7 @@ fn fates(workspace: &Snapshot, original: &Snapshot) -> BTreeMap<&'static str, us
     let mut originals = Vec::new();
     returned
         .each_original(&mut |record| {
-            originals.push(record);
+            originals.push(record.clone());
             Ok(())
         })
         .unwrap();
@@ -823,7 +825,8 @@ fn a_broken_folder_is_told_and_carried_on() {
         let root = tempfile::tempdir().unwrap();
         let source = InMemory::new(&away);
         let mut warnings = Vec::new();
-        let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut warnings);
+        let returned =
+            ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut warnings);
         assert!(returned.unwrap().is_none(), "{name}");
         assert_eq!(warnings[0].code, "origin_broken", "{name}");
     }
