@@ -24,9 +24,11 @@
 
 pub mod agent;
 pub mod agents;
+pub mod alf;
 pub mod archive;
 pub mod audit;
 pub mod chat;
+pub mod check;
 pub mod config;
 pub mod connect;
 pub mod context;

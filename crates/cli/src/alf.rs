@@ -8,7 +8,6 @@ mod check;
 mod export;
 mod help;
 mod import;
-pub(crate) mod settings;
 mod validate;
 
 use std::ffi::{OsStr, OsString};
@@ -16,11 +15,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anemone::alf::AlfSettings;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use serde::Serialize;
 
-use self::settings::Settings;
 use crate::agent::adapter;
 use crate::args::KeyArgs;
 use crate::commands::Context;
@@ -214,7 +213,7 @@ impl AgentArgs {
             (Some(runtime), Some(workspace)) => return Ok((known(runtime)?, workspace)),
             given => given,
         };
-        let settings = Settings::read(home)?;
+        let settings = AlfSettings::read(home)?;
         let runtime = runtime.or(settings.runtime);
         let workspace = workspace.or(settings.workspace);
         match (runtime, workspace) {

@@ -5,6 +5,7 @@ mod agent;
 mod agents;
 mod archive;
 mod audit;
+mod check;
 mod config;
 mod connect;
 mod context;

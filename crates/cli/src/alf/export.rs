@@ -14,8 +14,8 @@ use crate::files::{Existing, open_plain};
 use crate::output::count;
 use crate::sealed_header::Packaging;
 use anemone::agent::AgentChoice;
-use anemone::export::{ExportRequest, ExportSummary, SecretItem, export};
-use anemone_runtimes::SecretPolicy;
+use anemone::export::{ExportRequest, ExportSummary, export};
+use anemone_runtimes::{SecretFinding, SecretPolicy};
 
 /// How sealed archives are called: nobody can look into them.
 const SEALED_NAMES: [&str; 2] = [".alf", ".alf.age"];
@@ -115,9 +115,9 @@ fn is_archive(path: &Path) -> Result<bool, CliError> {
 }
 
 /// What happened to files that do not travel as they are.
-fn remarks<N>(summary: &ExportSummary<N>) -> Vec<String> {
+fn remarks(summary: &ExportSummary) -> Vec<String> {
     let secrets = summary.secrets.iter().map(|secret| {
-        let SecretItem { path, line, kind } = secret;
+        let SecretFinding { path, line, kind } = secret;
         format!("{path}:{line}: {kind}, replaced with a mark in the archive")
     });
     let left_out = summary
