@@ -63,6 +63,7 @@ pub mod seal;
 pub mod sealed_header;
 pub mod search;
 pub mod snapshot;
+pub mod statement;
 pub mod status;
 pub mod survey;
 pub mod system;

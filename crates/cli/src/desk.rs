@@ -216,7 +216,6 @@ impl MemoryService for LocalMemoryService {
                 verify_in(&living.site, &mut found.hits);
                 sink_superseded(&mut found.hits);
             }
-            let found = found.map_notes(answers::note);
             let mut found = answers::found(found, question.min_score);
             if inner.offer.is_of_agent() {
                 entries::name(&mut found.results, &searched);

@@ -10,8 +10,8 @@ use anemone::living::MemoryChoice;
 use anemone::search::target::TargetChoice;
 
 pub(crate) use self::audit::fix;
-pub(crate) use self::search::{Warning, index_command, vectors, warning};
-pub(crate) use self::status::{NextLine, ProblemLine, next, problem};
+pub(crate) use self::search::{index_command, vectors, warning};
+pub(crate) use self::status::{next, problem};
 pub(crate) use self::target::target_words;
 
 /// Returns the arguments that name a memory, each behind a space.

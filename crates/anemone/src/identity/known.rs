@@ -150,10 +150,6 @@ impl KnownAgents {
     ) -> Option<&(String, AgentRecord)> {
         let is_here = |record: &AgentRecord| record.workspace.path() == seen.workspace;
         let agents = || self.agents.iter();
-        let is_same_folder =
-            |record: &AgentRecord| seen.stamp.is_some() && record.stamp == seen.stamp;
-        let contradicts =
-            |record: &AgentRecord| seen.id_in_workspace.is_some_and(|id| id != record.id);
         // A restore put a new folder in its place.
         let by_id = |(_, record): &&(String, AgentRecord)| {
             seen.id_in_workspace == Some(record.id) && is_here(record)
@@ -164,8 +160,9 @@ impl KnownAgents {
         let by_place =
             |(_, record): &&(String, AgentRecord)| is_here(record) && seen.has_name_of(record);
         let by_folder = |(_, record): &&(String, AgentRecord)| {
-            is_same_folder(record)
-                && !contradicts(record)
+            seen.stamp.is_some()
+                && record.stamp == seen.stamp
+                && seen.id_in_workspace.is_none_or(|id| id == record.id)
                 && seen.has_name_of(record)
                 && record.is_gone()
         };

@@ -5,9 +5,9 @@ mod shown;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::words::{Warning, warning};
 pub(crate) use anemone::days;
 use anemone::search::{SearchHit, SearchReport, SearchRequest, search};
+use anemone::statement::Statement;
 use clap::Args;
 use jiff::civil::Date;
 
@@ -15,6 +15,7 @@ use super::Context;
 use super::ranking::{RankingArgs, large_jobs};
 use crate::args::{EmbedderArgs, SourceArgs};
 use crate::error::{CliError, Kind};
+use crate::words::warning;
 
 /// Find what an agent remembers
 ///
@@ -92,17 +93,15 @@ pub(crate) struct SearchArgs {
 
 const SOURCE_HEADING: &str = "What to search";
 
-/// What was found, with the notes in words.
-pub(crate) type Found = SearchReport<Warning>;
-
-pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, CliError> {
+pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<SearchReport, CliError> {
     let request = args.request(context.host.today())?;
     let mut found = search(&request, &context.host)?;
     // People see a mark for each, see `safe`.
     if context.printer.is_json() {
         found.hits.iter_mut().for_each(SearchHit::clean);
     }
-    Ok(found.map_notes(warning))
+    Statement::word_all(&mut found.notes, warning);
+    Ok(found)
 }
 
 /// Reads a day that somebody gave with a flag.

@@ -14,9 +14,10 @@ use crate::words::warning;
 use anemone::context::ContextReport;
 use anemone::remember::{RememberError, RememberReport};
 use anemone::search::{SearchHit, SearchNote, SearchReport};
+use anemone::statement::Statement;
 
 /// Says a note in the words of tools.
-pub(super) fn note(note: SearchNote) -> String {
+fn note(note: SearchNote) -> String {
     match note {
         SearchNote::TooWeak => {
             "nothing is similar enough; minScore 0 shows the nearest texts".to_owned()
@@ -25,12 +26,13 @@ pub(super) fn note(note: SearchNote) -> String {
     }
 }
 
-pub(super) fn found(report: SearchReport<String>, min_score: Option<f64>) -> Found {
+pub(super) fn found(report: SearchReport, min_score: Option<f64>) -> Found {
     let least = min_score.unwrap_or(f64::NEG_INFINITY);
     let all = report.hits.len();
     let results: Vec<_> =
         report.hits.into_iter().filter(|hit| hit.score >= least).map(memory).collect();
-    let mut notes = report.notes;
+    let typed = report.notes.into_iter().filter_map(Statement::into_typed);
+    let mut notes: Vec<String> = typed.map(note).collect();
     if results.len() < all {
         notes.push(format!("results below minScore: {}", all - results.len()));
     }
@@ -155,7 +157,8 @@ pub(super) fn forgotten(report: ForgetReport) -> Forgotten {
 }
 
 pub(super) fn context(report: ContextReport) -> ContextText {
-    let mut notes: Vec<String> = report.notes.iter().map(|note| note.words("query")).collect();
+    let mut notes: Vec<String> =
+        report.notes.iter().filter_map(Statement::typed).map(|note| note.words("query")).collect();
     let left = report.parts.iter().filter(|part| part.cut || !part.included);
     notes.extend(left.map(|file| format!("{}: {}", file.path, file.detail)));
     ContextText {

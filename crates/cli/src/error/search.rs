@@ -1,13 +1,13 @@
 //! Why there is no answer, in words.
 
-use anemone::search::SearchError;
 use anemone::search::eval::EvalError;
 use anemone::search::index::IndexError;
 use anemone::search::read::ReadError;
 use anemone::search::target::TargetError;
+use anemone::search::{NoteWords, SearchError};
 
 use super::{CliError, Kind};
-use crate::words::{Warning, vectors};
+use crate::words::vectors;
 
 impl From<TargetError> for CliError {
     fn from(error: TargetError) -> Self {
@@ -133,7 +133,7 @@ impl From<EvalError> for CliError {
                 .about(path)
                 .hint("give each question \"relevant\": [{\"path\": ..., \"line\": ...}]"),
             EvalError::EmbedderFailed(note) => {
-                let Warning { code, message } = vectors(note);
+                let NoteWords { code, message } = vectors(note);
                 Self::new(Kind::Failed, code, message)
             }
             _ => match error {

@@ -1,23 +1,13 @@
 //! What somebody should know about an answer, in words.
 
 use anemone::connect::quoted;
-use anemone::search::{NamedEmbedder, SearchNote, SourceNote, VectorNote};
+use anemone::search::{NamedEmbedder, NoteWords, SearchNote, SourceNote, VectorNote};
 use anemone::text::count;
-use serde::Serialize;
 
 use super::target_words;
 use crate::error::{CliError, plain};
 
-/// Something that somebody should know, with a stable word for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Warning {
-    /// The stable word.
-    pub(crate) code: &'static str,
-    /// What is to be known.
-    pub(crate) message: String,
-}
-
-impl From<CliError> for Warning {
+impl From<CliError> for NoteWords {
     fn from(error: CliError) -> Self {
         let parts = std::iter::once(error.message).chain(error.causes);
         let message = parts.collect::<Vec<_>>().join(": ");
@@ -27,13 +17,13 @@ impl From<CliError> for Warning {
 }
 
 /// Says a note in words.
-pub(crate) fn warning(note: SearchNote) -> Warning {
+pub(crate) fn warning(note: SearchNote) -> NoteWords {
     let (code, message) = match note {
         SearchNote::Source(note) => return source(&note),
         SearchNote::NotFilled(error) => return CliError::from(error).into(),
         SearchNote::Vectors(note) => return vectors(&note),
         SearchNote::EmbedderUnavailable { embedder, error } => {
-            let why = Warning::from(CliError::from(error)).message;
+            let why = NoteWords::from(CliError::from(error)).message;
             ("embedder_unavailable", format!("{embedder} is not used: {why}"))
         }
         SearchNote::EmbedderNotNamed { embedder } => (
@@ -113,10 +103,10 @@ pub(crate) fn warning(note: SearchNote) -> Warning {
             ),
         ),
     };
-    Warning { code, message }
+    NoteWords { code, message }
 }
 
-fn source(note: &SourceNote) -> Warning {
+fn source(note: &SourceNote) -> NoteWords {
     let (code, message) = match note {
         SourceNote::Runtime { message } => ("source", message.clone()),
         SourceNote::NotesBeside { files } => (
@@ -146,14 +136,15 @@ fn source(note: &SourceNote) -> Warning {
             ),
         ),
     };
-    Warning { code, message }
+    NoteWords { code, message }
 }
 
 /// Says a note about vectors in words.
-pub(crate) fn vectors(note: &VectorNote) -> Warning {
+pub(crate) fn vectors(note: &VectorNote) -> NoteWords {
     let (code, message) = match note {
-        VectorNote::Failed { embedder, reason } => {
-            ("embedder_failed", format!("{embedder} is left out of this search: {reason}"))
+        VectorNote::Failed { embedder, reason, is_large_job } => {
+            let hint = if *is_large_job { "; if that is meant: --yes" } else { "" };
+            ("embedder_failed", format!("{embedder} is left out of this search: {reason}{hint}"))
         }
         VectorNote::Missing { embedder, model, missing, chunks } => (
             "vectors_missing",
@@ -178,7 +169,7 @@ pub(crate) fn vectors(note: &VectorNote) -> Warning {
             ),
         ),
     };
-    Warning { code, message }
+    NoteWords { code, message }
 }
 
 /// Returns the command that fills in the vectors of an embedder.

@@ -1,27 +1,13 @@
 //! What is wrong, what to do next, and why nothing was looked at, in words.
 
 use anemone::connect::quoted;
-use anemone::status::{AgentName, ExportReason, Level, NextStep, Problem, Readiness};
+use anemone::status::{
+    AgentName, ExportReason, NextStep, Problem, ProblemWords, Readiness, StepWords,
+};
 use anemone_runtimes::by_name;
-use serde::Serialize;
 
 use crate::error::CliError;
 use crate::output::count;
-
-/// Something that somebody should know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct ProblemLine {
-    pub(crate) code: &'static str,
-    pub(crate) level: Level,
-    pub(crate) message: String,
-}
-
-/// A command, as somebody would type it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct NextLine {
-    pub(crate) command: String,
-    pub(crate) why: String,
-}
 
 /// Returns the name of a runtime for people.
 fn title_of(runtime: &'static str) -> &'static str {
@@ -29,9 +15,9 @@ fn title_of(runtime: &'static str) -> &'static str {
 }
 
 /// Says what is wrong.
-pub(crate) fn problem(problem: Problem) -> ProblemLine {
+pub(crate) fn problem(problem: Problem) -> ProblemWords {
     let (code, level) = (problem.code(), problem.level());
-    ProblemLine { code, level, message: problem_message(problem) }
+    ProblemWords { code, level, message: problem_message(problem) }
 }
 
 fn problem_message(problem: Problem) -> String {
@@ -87,8 +73,8 @@ fn problem_message(problem: Problem) -> String {
 }
 
 /// Says by which command a step is done, and why.
-pub(crate) fn next(step: NextStep) -> NextLine {
-    let line = |command: String, why: &str| NextLine { command, why: why.to_owned() };
+pub(crate) fn next(step: NextStep) -> StepWords {
+    let line = |command: String, why: &str| StepWords { command, why: why.to_owned() };
     match step {
         NextStep::ShowSettings => {
             line("anemone config".to_owned(), "shows what is wrong with the settings")
