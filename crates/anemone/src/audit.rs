@@ -7,10 +7,10 @@ use anemone_memory::{
 use anemone_runtimes::{MemoryBackend, context_rules};
 use serde::Serialize;
 
-use crate::config::{Config, ConfigError};
+use crate::config::Config;
 use crate::entry_reference::{ContradictoryEntries, EntryReference, SimilarEntries, UnreadFile};
 use crate::host::Host;
-use crate::living::{MemoryChoice, OpenMemoryError};
+use crate::living::{Access, MemoryChoice, OpenMemoryError};
 use crate::statement::Statement;
 use crate::text::safe;
 
@@ -144,25 +144,9 @@ impl Fix {
     }
 }
 
-/// Why a memory could not be examined.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AuditError {
-    /// The config.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The memory was not found, or cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenMemoryError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
-
 /// Examines a memory.
-pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, AuditError> {
-    let machine = host.machine()?;
-    let memory = request.memory.find(&machine, host)?;
+pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, OpenMemoryError> {
+    let (machine, memory) = request.memory.open(Access::Read, host)?;
     let settings = Config::read(host)?.audit;
     let rules: Vec<_> = context_rules().collect();
     let mut audit = examine(&memory.site, &settings, &rules, host.today());

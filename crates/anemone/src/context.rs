@@ -194,16 +194,12 @@ pub enum ContextError {
     /// The system gives no random numbers.
     #[error(transparent)]
     Random(#[from] RandomError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
 }
 
 /// Composes what a session should see.
 pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, ContextError> {
-    let machine = host.machine()?;
     let counts = request.query.is_some() && request.recalls == RecallCounting::Counted;
-    let memory = request.memory.find_for(Access::unless(!counts), &machine, host)?;
+    let (machine, memory) = request.memory.open(Access::Write.unless(!counts), host)?;
     let session = request.session;
     let rules =
         request.rules.unwrap_or_else(|| (memory.adapter.context_of)(memory.agent.generation));

@@ -126,7 +126,7 @@ pub(crate) fn remember_id(adapter: &Runtime, agent: &FoundAgent, id: AgentId, ho
     }
     let mut identity = identify(adapter, agent, host);
     identity.id = id;
-    let record = identity.seen.record(id, identity.noted.as_ref());
+    let record = identity.seen.record(id, &identity.dirs.state, identity.noted.as_ref());
     // Without the note the agent is only another one to the next export.
     record.write(&identity.dirs.state, Existing::Replace).ok();
 }
@@ -205,7 +205,7 @@ impl AgentIdentity {
         const ATTEMPTS: usize = 64;
         let mut is_damaged = false;
         for _ in 0..ATTEMPTS {
-            let record = self.seen.record(self.id, self.noted.as_ref());
+            let record = self.seen.record(self.id, &self.dirs.state, self.noted.as_ref());
             if self.noted.as_ref() == Some(&record) {
                 return Ok(());
             }

@@ -35,7 +35,7 @@ use anemone::days::day;
 use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
 use anemone::host::{Host, OwnMachine};
 use anemone::identity::identify;
-use anemone::living::MemoryChoice;
+use anemone::living::{Access, MemoryChoice};
 use anemone::remember::{DuplicateCheck, MemoryPart, RememberRequest, remember};
 use anemone::search::index::{
     IndexFallback, OpenIndex, Rebuild, left_out, open_fresh, read_document,
@@ -137,7 +137,7 @@ impl Inner {
     }
 
     fn living(&self) -> Result<AgentMemory, ServiceError> {
-        Ok(self.memory().find(&self.machine, self.host())?)
+        Ok(self.memory().find_for(Access::Read, &self.machine, self.host())?)
     }
 
     /// Reads a day as people say it.

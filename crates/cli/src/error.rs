@@ -4,7 +4,6 @@
 mod agent;
 mod agents;
 mod archive;
-mod audit;
 mod check;
 mod config;
 mod connect;

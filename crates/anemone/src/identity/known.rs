@@ -34,6 +34,10 @@ pub(super) struct AgentRecord {
     /// The folder by which it is recognised after a move.
     pub(super) folder: NotedPath,
     pub(super) stamp: Option<FolderStamp>,
+    /// The name of the folder that the note is in. A note that was copied from another agent's
+    /// folder says nothing: what lies beside it still belongs to the agent of this folder.
+    #[serde(default)]
+    pub(super) key: Option<String>,
 }
 
 /// A path in JSON.
@@ -113,7 +117,9 @@ impl KnownAgents {
         let read = |folder: PathBuf| {
             let key = folder.file_name()?.to_str()?.to_owned();
             let note = read_small(&folder.join(NOTE), MAX_NOTE).ok()??;
-            Some((key, serde_json::from_slice(&note).ok()?))
+            let record: AgentRecord = serde_json::from_slice(&note).ok()?;
+            let is_foreign = record.key.as_ref().is_some_and(|of| *of != key);
+            (!is_foreign).then_some((key, record))
         };
         let entries = listed.into_iter().flatten().flatten();
         let mut agents: Vec<_> = entries.filter_map(|entry| read(entry.path())).collect();

@@ -365,6 +365,26 @@ fn without_a_state_folder_the_id_is_derived() {
 }
 
 #[test]
+fn a_note_from_another_agents_folder_orphans_no_journal() {
+    let place = Place::new();
+    place.workspace("a");
+    place.workspace("b");
+    let (one, other) = (place.claim("a"), place.claim("b"));
+    let root = place.path("a");
+    let journal = one.memory_state(&root, &place.host).join("journal");
+    fs::create_dir_all(&journal).unwrap();
+    fs::copy(other.dirs.state.join("agent.json"), one.dirs.state.join("agent.json")).unwrap();
+    for is_written in [false, true] {
+        let found = if is_written { place.claim("a") } else { place.identify("a") };
+        assert_eq!((found.id, &found.dirs), (one.id, &one.dirs));
+        assert_eq!(found.memory_state(&root, &place.host).join("journal"), journal);
+        assert_eq!(place.identify("b").dirs, other.dirs);
+    }
+    let note = text(one.dirs.state.join("agent.json")).unwrap();
+    assert!(note.contains(&one.id.to_string()), "{note}");
+}
+
+#[test]
 fn a_note_that_is_no_note_says_nothing() {
     let place = Place::new();
     place.workspace("w");

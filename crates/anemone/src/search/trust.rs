@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::SearchHit;
 use super::target::TargetChoice;
 use crate::host::Host;
-use crate::living::MemoryChoice;
+use crate::living::{Access, MemoryChoice};
 
 /// What is to be known of a find before a model reads it.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -65,7 +65,7 @@ pub(super) fn verify(
         return;
     }
     let (agent, index_dir) = (target.agent.clone(), target.index_dir.clone());
-    if let Ok(memory) = (MemoryChoice { agent, index_dir }).find(machine, host) {
+    if let Ok(memory) = (MemoryChoice { agent, index_dir }).find_for(Access::Read, machine, host) {
         verify_in(&memory.site, hits);
     }
 }

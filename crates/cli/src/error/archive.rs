@@ -140,8 +140,7 @@ impl From<VaultError> for CliError {
 impl From<InspectError> for CliError {
     fn from(error: InspectError) -> Self {
         match error {
-            InspectError::File(error) => error.into(),
-            InspectError::Open { path, source } => Self::from(source).about(&path),
+            InspectError::Open(error) => error.into(),
             InspectError::Entry(error) => error.into(),
             InspectError::Io(error) => error.into(),
             other => Self::from_error(Kind::Failed, "corrupt_archive", &other),

@@ -11,7 +11,6 @@ impl From<ContextError> for CliError {
             ContextError::Find(error) => error.into(),
             ContextError::Open(error) => error.into(),
             ContextError::Random(error) => error.into(),
-            ContextError::Io(error) => error.into(),
             other => Self::from_error(Kind::Failed, "memory", &other),
         }
     }

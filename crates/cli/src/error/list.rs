@@ -18,7 +18,6 @@ impl From<ListError> for CliError {
                 ListError::Store(error) => error.into(),
                 ListError::Memory(error) => error.into(),
                 ListError::Open(error) => error.into(),
-                ListError::Io(error) => error.into(),
                 other => Self::from_error(Kind::Failed, "memory", &other),
             },
         }

@@ -15,7 +15,12 @@ impl From<OpenMemoryError> for CliError {
                 Self::from_error(Kind::Usage, "state_folder", &error)
                     .hint("give the workspace with -w DIR")
             }
+            OpenMemoryError::StateIsFile { .. } => {
+                Self::from_error(Kind::Failed, "not_a_folder", &error)
+                    .hint("move the file away, or name another folder with XDG_STATE_HOME")
+            }
             OpenMemoryError::Io(error) => error.into(),
+            OpenMemoryError::Config(error) => error.into(),
             OpenMemoryError::Agent(error) => error.into(),
             OpenMemoryError::Store(error) => error.into(),
             OpenMemoryError::Target(error) => error.into(),

@@ -22,9 +22,7 @@ impl From<RememberError> for CliError {
                     .hint("ask the agent itself to remember it")
             }
             RememberError::Memory(error) => error.into(),
-            RememberError::Config(error) => error.into(),
             RememberError::Open(error) => error.into(),
-            RememberError::Io(error) => error.into(),
             other => Self::from_error(Kind::Failed, "memory", &other),
         }
     }

@@ -16,9 +16,7 @@ impl From<TidyError> for CliError {
             _ => match error {
                 TidyError::Store(error) => error.into(),
                 TidyError::Apply(error) => error.into(),
-                TidyError::Config(error) => error.into(),
                 TidyError::Open(error) => error.into(),
-                TidyError::Io(error) => error.into(),
                 other => Self::from_error(Kind::Failed, "memory", &other),
             },
         }

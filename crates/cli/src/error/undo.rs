@@ -23,7 +23,6 @@ impl From<UndoError> for CliError {
             },
             UndoError::Store(error) => error.into(),
             UndoError::Open(error) => error.into(),
-            UndoError::Io(error) => error.into(),
             other => Self::from_error(Kind::Failed, "memory", &other),
         }
     }
