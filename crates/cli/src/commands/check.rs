@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use anemone::agent::AgentChoice;
 use anemone::check::{CheckReport, CheckRequest, check};
+use anemone_messages::UserError;
 use anemone_runtimes::{Issue, Resources, Severity, Suggestion};
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
 use crate::args::RuntimeParser;
-use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 
 /// Check whether an agent can be exported, and list what prevents it
@@ -58,7 +58,7 @@ pub(crate) struct IssueLine {
     suggestion: String,
 }
 
-pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, UserError> {
     let CheckArgs { runtime, workspace, agent } = args.clone();
     let answer = examine(AgentChoice { runtime, workspace, agent }, context)?;
     context.printer.print(&answer)?;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, C
 }
 
 /// Checks an agent, and puts the issues into words.
-pub(crate) fn examine(agent: AgentChoice, context: &Context<'_>) -> Result<CheckAnswer, CliError> {
+pub(crate) fn examine(agent: AgentChoice, context: &Context<'_>) -> Result<CheckAnswer, UserError> {
     let request = CheckRequest { agent, alf_key_is_set: context.environment.alf_key_is_set };
     let mut report = check(&request, &context.host)?;
     let mut issues: Vec<IssueLine> =
@@ -94,14 +94,14 @@ pub(crate) fn suggestions(issues: &[IssueLine]) -> Vec<String> {
 }
 
 /// Says why an export would refuse.
-fn refusal_issue(error: CliError) -> IssueLine {
+fn refusal_issue(error: UserError) -> IssueLine {
     let suggestion = error.hint.unwrap_or_else(|| "see `anemone export`".to_owned());
     let parts: Vec<String> = std::iter::once(error.message).chain(error.causes).collect();
     IssueLine::new(Severity::Error, error.code, parts.join(": "), suggestion)
 }
 
 /// Says that the existing tool's settings are ignored, and why.
-fn settings_issue(error: CliError) -> IssueLine {
+fn settings_issue(error: UserError) -> IssueLine {
     let suggestion = error.hint.unwrap_or_else(|| "make it a file you may read".to_owned());
     IssueLine::new(Severity::Warning, "alf_config_invalid", error.message, suggestion)
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use anemone::context::{ContextReport, ContextRequest, context as compose};
 use anemone::statement::Statement;
 use anemone_memory::{Budget, ContextRules, SessionKind};
+use anemone_messages::UserError;
 use anemone_runtimes::context_rules;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -12,7 +13,6 @@ use serde::Serialize;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 
 /// Compose the context that a session starts with
@@ -83,7 +83,7 @@ pub(crate) struct Shown {
     raw: bool,
 }
 
-pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<Shown, CliError> {
+pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<Shown, UserError> {
     let mut report = compose(&args.request(), &context.host)?;
     Statement::word_all(&mut report.notes, |note| note.words("--query"));
     Ok(Shown { report, explain: args.explain, raw: !context.environment.stdout_is_terminal })

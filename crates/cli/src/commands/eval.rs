@@ -6,14 +6,13 @@ use std::path::PathBuf;
 use anemone::embedder::VectorLine;
 use anemone::search::eval::{EvalReport, EvalRequest, Figures, Line, VectorShare, evaluate};
 use anemone::statement::Statement;
+use anemone_messages::{UserError, warning};
 use clap::Args;
 
 use super::Context;
 use super::ranking::{RankingArgs, large_jobs};
 use crate::args::{EmbedderArgs, SourceArgs};
-use crate::error::CliError;
 use crate::output::{BOLD, DIM, ODD, Report, count, safe, title};
-use crate::words::warning;
 
 /// Measure search quality on your own questions
 ///
@@ -62,7 +61,7 @@ pub(crate) struct EvalArgs {
     misses: bool,
 }
 
-pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<EvalReport, CliError> {
+pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<EvalReport, UserError> {
     args.ranking.check_source(args.source.as_deref())?;
     let request = EvalRequest {
         target: args.searched.choice(args.source.clone()),

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use anemone::export::{
     ExportReport, ExportRequest, ExportSummary, NotRequestedItem, RequestWords, export,
 };
+use anemone::files::Existing;
+use anemone_messages::UserError;
 use anemone_runtimes::{
     DEFAULT_ARTIFACT_LIMIT, LeftOut, LeftOutReason, NotRequested, NotRequestedKind, SecretPolicy,
     Warning,
@@ -14,8 +16,6 @@ use clap::Args;
 
 use super::Context;
 use crate::args::AgentArgs;
-use crate::error::CliError;
-use crate::files::Existing;
 use crate::output::{BAD, BOLD, DIM, ODD, Report, bytes, count, safe};
 
 /// Write everything about an agent into an archive
@@ -128,7 +128,7 @@ fn request_words(not_requested: NotRequested) -> RequestWords {
     RequestWords { include_with, message }
 }
 
-pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<ExportReport, CliError> {
+pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<ExportReport, UserError> {
     Ok(shown(export(&args.request(), &context.host)?))
 }
 

@@ -12,6 +12,8 @@ use anemone::search::upkeep::{
 };
 use anemone::statement::Statement;
 use anemone_index::Replace;
+use anemone_messages::UserError;
+use anemone_messages::warning;
 use anemone_runtimes::native_chunkers;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -19,8 +21,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::Context;
 use super::ranking::large_jobs;
 use crate::args::{EmbedderArgs, SourceArgs};
-use crate::error::CliError;
-use crate::words::warning;
 
 /// Update the search index of a memory, or manage indexes
 ///
@@ -112,7 +112,7 @@ impl IndexArgs {
     }
 }
 
-pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), UserError> {
     let (printer, host) = (context.printer, &context.host);
     let request = args.request();
     request.embedder.check()?;

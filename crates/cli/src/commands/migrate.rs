@@ -9,12 +9,12 @@ use anemone::migrate::{
 };
 use anemone::proof::LayerProof;
 use anemone::statement::Statement;
+use anemone_messages::UserError;
 use anemone_runtimes::mapping::Becomes;
 use clap::Args;
 
 use super::Context;
 use crate::args::RestoreArgs;
-use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 use crate::restored::{store_lines, write_missing};
 
@@ -92,7 +92,7 @@ impl FromStr for Place {
     }
 }
 
-pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<MigrateReport, CliError> {
+pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<MigrateReport, UserError> {
     let mut report = migrate(&args.request(&context.host.folders.home), &context.host)?;
     for kind in report.plan.layers.iter_mut().flat_map(|layer| &mut layer.kinds) {
         if let Some(destination) = kind.becomes.typed() {

@@ -9,14 +9,13 @@ use anemone::status::{
     StatusReport, StatusRequest, status,
 };
 use anemone_memory::HookWrite;
+use anemone_messages::{UserError, next, problem};
 use clap::Args;
 use jiff::Timestamp;
 
 use super::Context;
-use crate::error::CliError;
 use crate::human;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, bytes, count, safe};
-use crate::words;
 
 /// Look at this machine: agents, archives, search, and what to do next
 ///
@@ -31,14 +30,14 @@ pub(crate) struct StatusArgs {
     workspace: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusReport, CliError> {
+pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusReport, UserError> {
     let request = StatusRequest { workspace: args.workspace.clone() };
     let mut report = status(&request, &context.host)?;
     for agent in &mut report.agents {
-        Statement::word_all(&mut agent.problems, words::problem);
+        Statement::word_all(&mut agent.problems, problem);
     }
-    Statement::word_all(&mut report.problems, words::problem);
-    Statement::word_all(&mut report.next, words::next);
+    Statement::word_all(&mut report.problems, problem);
+    Statement::word_all(&mut report.next, next);
     Ok(report)
 }
 

@@ -7,16 +7,15 @@ use std::time::Duration;
 use anemone::search::upkeep::{IndexReport, IndexRequest};
 use anemone::search::watch::{WatchEvent, WatchMode, watch_index};
 use anemone::statement::Statement;
+use anemone_messages::{UserError, warning};
 use serde::Serialize;
 
 use super::shown::changes;
 use crate::commands::Context;
-use crate::error::CliError;
 use crate::output::{DIM, ODD, Report, count, safe};
-use crate::words::warning;
 
 /// Refreshes an index after every change, until the process is told to stop.
-pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<(), CliError> {
+pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<(), UserError> {
     let mut printed = Ok(true);
     watch_index(request, &context.host, &mut |event| {
         match event {
