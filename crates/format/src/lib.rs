@@ -72,7 +72,7 @@ pub use identity::{
     Capability, Identity, Idiolect, Linguistics, ModelHints, Names, PersonalityTraits, Portability,
     ProseIdentity, Psychology, StructuredIdentity, SubAgent, SubAgentStatus,
 };
-pub use json::ReadJsonError;
+pub use json::{ReadJsonError, with_causes};
 pub use limits::Limits;
 pub use manifest::{
     ALF_VERSION, AgentInfo, AttachmentsLayer, CountedLayer, Entry, EntryKind, IdentityLayer,

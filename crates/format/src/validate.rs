@@ -16,8 +16,10 @@ pub use self::damage::find_damage;
 use crate::archive::read::{ArchiveKind, Edits, OpenError, Opened, Refusal};
 use crate::container::read::{Bytes, ContentFault};
 use crate::container::seal::Seal;
-use crate::json::ReadJsonError;
+use crate::delta::DeltaManifest;
+use crate::json::{ReadJsonError, with_causes};
 use crate::limits::Limits;
+use crate::manifest::Manifest;
 use crate::purge::plan::Opening;
 use crate::schema::SchemaDocument;
 use crate::survey::{Pointer, Surprise, Survey};
@@ -148,11 +150,15 @@ pub fn open_validated(
 }
 
 fn check(opened: Opened, findings: &mut Findings) -> Result<Opening, OpenError> {
-    let document = match opened.kind {
-        ArchiveKind::Archive => SchemaDocument::Manifest,
-        ArchiveKind::Delta => SchemaDocument::DeltaManifest,
-    };
-    shape::check_document(document, opened.manifest_entry, &opened.manifest, findings);
+    let (entry, bytes) = (opened.manifest_entry, &opened.manifest);
+    match opened.kind {
+        ArchiveKind::Archive => {
+            shape::parse::<Manifest>(SchemaDocument::Manifest, entry, bytes, findings);
+        }
+        ArchiveKind::Delta => {
+            shape::parse::<DeltaManifest>(SchemaDocument::DeltaManifest, entry, bytes, findings);
+        }
+    }
     let is_well_formed = findings.errors.is_empty();
     let seal = opened.container.seal();
     let opening = Opening::from_opened(opened)?;
@@ -198,18 +204,6 @@ fn is_edited(error: &ReadJsonError) -> bool {
     matches!(fault, Some(ContentFault::Digest { .. }))
 }
 
-/// Returns an error and its causes as one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
-}
-
 /// What has been found so far.
 #[derive(Default)]
 struct Findings {
@@ -238,7 +232,7 @@ impl Findings {
             OpenError::Feature { .. } => "manifest.json#/requires".to_owned(),
             _ => String::new(),
         };
-        self.error("unreadable", path, chain(error));
+        self.error("unreadable", path, with_causes(error));
     }
 
     /// Takes something that is said in one place and is otherwise in another: an error, or a
@@ -258,7 +252,7 @@ impl Findings {
     /// Takes an entry that could not be read to its end.
     fn unreadable(&mut self, path: impl Into<String>, error: &ReadJsonError) {
         let code = if is_edited(error) { "edited" } else { "unreadable" };
-        self.error(code, path, chain(error));
+        self.error(code, path, with_causes(error));
     }
 
     fn error(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {

@@ -16,7 +16,7 @@ use anemone_embed::{EmbedError, Embedder, ModelIdentity, estimate_tokens};
 use crate::index::Index;
 use crate::progress::{IndexProgress, NoProgress};
 use crate::store::{ChunkId, Slot, StoreError};
-pub(crate) use blocks::{block_texts, chain, checked, hash};
+pub(crate) use blocks::{block_texts, checked, hash};
 pub(crate) use cached::Cached;
 pub use carried::CarriedReport;
 pub(crate) use fill::write_static_vectors;

@@ -269,19 +269,13 @@ impl PurgePlan {
         Ok(plan)
     }
 
-    /// Returns true when the text can be taken out of the whole file.
-    #[must_use]
-    pub fn can_apply(&self) -> bool {
-        self.obstacles.is_empty()
-    }
-
     /// Looks for the text in records that stay.
     fn search_records(&mut self, file: &Opening) -> Result<(), PlanPurgeError> {
         for entry in file.record_entries() {
             file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
                 let (head, record) = file
                     .record_of(line)
-                    .map_err(|source| ReadEntryError::new(entry, Some(number), source))?;
+                    .map_err(|source| ReadEntryError::new(&entry, Some(number), source))?;
                 if self.records.contains_key(&head.id) {
                     return Ok(());
                 }
@@ -438,7 +432,7 @@ fn find_records(file: &Opening, wanted: &HashSet<RecordId>) -> Result<Vec<Found>
     let mut found = Vec::new();
     for entry in file.record_entries() {
         file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
-            let located = |source| ReadEntryError::new(entry, Some(number), source);
+            let located = |source| ReadEntryError::new(&entry, Some(number), source);
             let (head, record) = file.record_of(line).map_err(located)?;
             if wanted.contains(&head.id) {
                 let record = json::parse::<Record>(&record).map_err(located)?;
