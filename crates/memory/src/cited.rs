@@ -118,7 +118,8 @@ fn nested_lines(parts: &[Part], unit: &ParsedEntry, cited: (usize, usize)) -> (u
         if part.lines.0 > cited.1 && !is_below {
             break;
         }
-        if !is_below && !(part.is_item && part.indent == head.indent) {
+        let is_beside = part.is_item && part.indent == head.indent;
+        if !(is_below || is_beside) {
             return unit.lines;
         }
         end = part.lines.1;
