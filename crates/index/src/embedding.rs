@@ -83,7 +83,7 @@ pub enum EmbeddingError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The embedder.
-    #[error("{} texts were embedded, and then no more", done.texts)]
+    #[error("embedding stopped after {} texts", done.texts)]
     Embedder {
         /// What was done until then.
         done: EmbeddingReport,

@@ -47,7 +47,7 @@ pub struct RecallCount {
 
 /// Why recalls cannot be counted.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot reach the list of what was recalled")]
+#[error("cannot access the list of recalled memories")]
 pub struct RecallError {
     /// The cause.
     #[from]
