@@ -20,7 +20,7 @@ use crate::delta::DeltaManifest;
 use crate::json::{ReadJsonError, with_causes};
 use crate::limits::Limits;
 use crate::manifest::Manifest;
-use crate::purge::plan::Opening;
+use crate::purge::plan::ArchiveOrDelta;
 use crate::schema::SchemaDocument;
 use crate::survey::{Pointer, Surprise, Survey};
 
@@ -141,7 +141,7 @@ pub fn open_validated(
     length: u64,
     limits: &Limits,
     edits: Edits,
-) -> Result<(Opening, Report), OpenError> {
+) -> Result<(ArchiveOrDelta, Report), OpenError> {
     let opened = Opened::open(source, length, limits, edits)?;
     let kind = opened.kind;
     let mut findings = Findings::new(edits);
@@ -149,7 +149,7 @@ pub fn open_validated(
     Ok((opening, findings.into_report(Some(kind))))
 }
 
-fn check(opened: Opened, findings: &mut Findings) -> Result<Opening, OpenError> {
+fn check(opened: Opened, findings: &mut Findings) -> Result<ArchiveOrDelta, OpenError> {
     let (entry, bytes) = (opened.manifest_entry, &opened.manifest);
     match opened.kind {
         ArchiveKind::Archive => {
@@ -161,11 +161,11 @@ fn check(opened: Opened, findings: &mut Findings) -> Result<Opening, OpenError> 
     }
     let is_well_formed = findings.errors.is_empty();
     let seal = opened.container.seal();
-    let opening = Opening::from_opened(opened)?;
+    let opening = ArchiveOrDelta::from_opened(opened)?;
     if is_well_formed {
         let has_digests = match &opening {
-            Opening::Archive(archive) => !archive.manifest().entries.is_empty(),
-            Opening::Delta(delta) => !delta.manifest().entries.is_empty(),
+            ArchiveOrDelta::Archive(archive) => !archive.manifest().entries.is_empty(),
+            ArchiveOrDelta::Delta(delta) => !delta.manifest().entries.is_empty(),
         };
         match seal {
             Seal::Absent if has_digests => findings.warning("seal-missing", "", SEAL_MISSING),
@@ -173,8 +173,8 @@ fn check(opened: Opened, findings: &mut Findings) -> Result<Opening, OpenError> 
             Seal::Absent | Seal::Intact => {}
         }
         match &opening {
-            Opening::Archive(archive) => archive::check(archive, findings),
-            Opening::Delta(delta) => delta::check(delta, findings),
+            ArchiveOrDelta::Archive(archive) => archive::check(archive, findings),
+            ArchiveOrDelta::Delta(delta) => delta::check(delta, findings),
         }
     }
     Ok(opening)

@@ -20,5 +20,6 @@ pub use line::{
 };
 pub use outline::{Block, BlockKind, Conventions, Table, outline, tables};
 pub use page::{
-    Heading, Hidden, HiddenKind, LabelledItem, Page, Section, SectionKind, line_ends, plain_text,
+    Heading, HiddenKind, HiddenRange, LabelledItem, Page, Section, SectionKind, line_ends,
+    plain_text,
 };

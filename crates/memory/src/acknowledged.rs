@@ -43,7 +43,7 @@ const STAMP: &str = "<!-- anemone: ";
 
 /// An entry that was dropped by an editor and put back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Restored {
+pub struct RestoredText {
     /// The file.
     pub path: String,
     /// The entry's text, as it stands in the file.
@@ -123,7 +123,7 @@ impl LockedStore<'_> {
     }
 
     /// Puts back what editors dropped since we last looked.
-    pub(crate) fn restore(&self) -> Result<Vec<Restored>, MarkdownStoreError> {
+    pub(crate) fn restore(&self) -> Result<Vec<RestoredText>, MarkdownStoreError> {
         let mut acknowledged = self.acknowledged()?;
         let mut restored = Vec::new();
         let paths: HashSet<String> =
@@ -155,7 +155,7 @@ impl LockedStore<'_> {
         &self,
         acknowledged: &mut Acknowledged,
         path: &str,
-    ) -> Result<Vec<Restored>, MarkdownStoreError> {
+    ) -> Result<Vec<RestoredText>, MarkdownStoreError> {
         let mut restored = Vec::new();
         for _ in 0..ROUNDS {
             let known = acknowledged.known(path);
@@ -178,7 +178,7 @@ impl LockedStore<'_> {
                 | AppendOutcome::Displaced(_) => continue,
             }
             let again = missing.into_iter();
-            restored.extend(again.map(|text| Restored { path: path.to_owned(), text }));
+            restored.extend(again.map(|text| RestoredText { path: path.to_owned(), text }));
         }
         restored.sort_unstable_by(|one, other| one.text.cmp(&other.text));
         restored.dedup();

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::acknowledged::{Acknowledged, Restored};
+use crate::acknowledged::{Acknowledged, RestoredText};
 use crate::journal::{ChangeId, JournalError};
 use crate::page::closing;
 use crate::recovery::Cause;
@@ -72,7 +72,7 @@ pub struct Applied {
     /// By which it can be undone.
     pub id: ChangeId,
     /// What an editor had dropped and was put back meanwhile.
-    pub restored: Vec<Restored>,
+    pub restored: Vec<RestoredText>,
     /// How many old changes can no longer be undone, since this one takes their room.
     pub dropped: usize,
 }
@@ -210,7 +210,7 @@ impl LockedStore<'_> {
         looks: &[Option<FileStamp>],
         acknowledged: &mut Acknowledged,
         id: Uuid,
-    ) -> Result<Vec<Restored>, ApplyError> {
+    ) -> Result<Vec<RestoredText>, ApplyError> {
         let mut restored = self.restored().to_vec();
         for (at, (edit, (there, look))) in
             change.edits.iter().zip(seen.iter().zip(looks)).enumerate()

@@ -24,7 +24,7 @@ use crate::change::{Change, Edit};
 use crate::cited::{Citation, citation_of, cited};
 use crate::entries::{Entry, EntryList, decoded, encoded, without};
 use crate::entry::Clock;
-use crate::forgetting::{ForgetNote, Forgetting};
+use crate::forgetting::{ForgetMarker, ForgetNote};
 use crate::memory::{Memory, MemoryError};
 use crate::page::{key_prefix, tables_without_rows};
 use crate::row_store::KeptRow;
@@ -159,7 +159,7 @@ impl ForgetPlan {
         target: &ForgetTarget,
         note: ForgetNote,
         clock: &dyn Clock,
-    ) -> Result<Forgetting, ApplyForgetError> {
+    ) -> Result<ForgetMarker, ApplyForgetError> {
         let held = memory.store().lock()?;
         let again = plan_forget(memory, target)?;
         if again.all() != self.all() {

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::addition::Addition;
 use crate::change::{Applied, ApplyError};
 use crate::duplicates::{Candidate, Duplicate};
-use crate::entry::{Category, Given};
+use crate::entry::{Category, NewEntry};
 use crate::finder::{FindError, Finder};
 use crate::forget::ForgetError;
 use crate::journal::JournalError;
@@ -83,10 +83,10 @@ pub trait Memory: Send + Sync {
     ) -> Result<Option<Duplicate>, MemoryError>;
 
     /// Plans how something is written.
-    fn plan_entry(&self, given: &Given, place: Place) -> Result<PlannedEntry, MemoryError>;
+    fn plan_entry(&self, given: &NewEntry, place: Place) -> Result<PlannedEntry, MemoryError>;
 
     /// Returns what somebody should know before something is written.
-    fn cautions(&self, given: &Given) -> Result<Vec<Caution>, MemoryError>;
+    fn cautions(&self, given: &NewEntry) -> Result<Vec<Caution>, MemoryError>;
 
     /// Writes entries as one change.
     fn add(

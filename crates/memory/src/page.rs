@@ -26,7 +26,7 @@ use anemone_markdown::{
     outline, tables,
 };
 
-use crate::entry::{Given, Importance, Label};
+use crate::entry::{Importance, Label, NewEntry};
 
 /// So much of a heading is told with each unit below it.
 const MAX_HEADING_BYTES: usize = 200;
@@ -300,7 +300,7 @@ impl Label {
 /// Writes an entry as it stands in a file, with its last line ending. Its stamp is a short one:
 /// what that leaves out goes into the table with the [`stamps`](crate::Change::stamps) of the change.
 #[must_use]
-pub fn render(given: &Given) -> String {
+pub fn render(given: &NewEntry) -> String {
     let mut stamp = given.stamp.clone().shortened();
     let mut line = String::from("- ");
     if let Some(label) = &given.label {
@@ -401,9 +401,9 @@ mod tests {
 
     use super::*;
 
-    fn given(text: &str, key: Option<&str>) -> Given {
+    fn given(text: &str, key: Option<&str>) -> NewEntry {
         let at = "2026-11-16T10:00:00Z".parse().unwrap();
-        Given {
+        NewEntry {
             text: text.to_owned(),
             key: key.map(str::to_owned),
             label: None,

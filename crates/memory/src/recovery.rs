@@ -39,7 +39,7 @@ use anemone_files::{Folder, SwapOutcome};
 use anemone_format::Hex;
 
 use crate::change::digest;
-use crate::journal::{NotedEdit, Recorded};
+use crate::journal::{EditRecord, StoredChange};
 use crate::replacing::{
     Beside, Content, Leftover, digest_of, give_back, is_newer, move_back, put, take,
 };
@@ -97,7 +97,7 @@ impl LockedStore<'_> {
 
     /// Notes that a change is made whose every edit was found made; `false` when somebody saved one
     /// of its files since.
-    fn complete(&self, begun: &Recorded) -> Result<bool, MarkdownStoreError> {
+    fn complete(&self, begun: &StoredChange) -> Result<bool, MarkdownStoreError> {
         let mut acknowledged = self.acknowledged()?;
         for (edit, image) in begun.noted.edits.iter().zip(&begun.images) {
             self.make_durable(edit)?;
@@ -121,7 +121,7 @@ impl LockedStore<'_> {
     /// Reverts what was made of a change, and drops its record.
     pub(crate) fn take_back(
         &self,
-        begun: &Recorded,
+        begun: &StoredChange,
         cause: Cause,
     ) -> Result<(), MarkdownStoreError> {
         // What is reverted must not be put back as if an editor had dropped it. This is noted
@@ -156,7 +156,7 @@ impl LockedStore<'_> {
     }
 
     /// Reverts one edit; returns what its file is then.
-    fn revert(&self, begun: &Recorded, at: usize) -> Result<Got, MarkdownStoreError> {
+    fn revert(&self, begun: &StoredChange, at: usize) -> Result<Got, MarkdownStoreError> {
         let Some(edit) = begun.noted.edits.get(at) else { return Ok(Got::Nothing) };
         let image = begun.images.get(at).map(Vec::as_slice).unwrap_or_default();
         for _ in 0..TIMES {
@@ -182,7 +182,7 @@ impl LockedStore<'_> {
     }
 
     /// Says how far an edit got, and clears away what lies beside its file.
-    fn look_at(&self, begun: &Recorded, at: usize) -> Result<Got, MarkdownStoreError> {
+    fn look_at(&self, begun: &StoredChange, at: usize) -> Result<Got, MarkdownStoreError> {
         let Some(edit) = begun.noted.edits.get(at) else { return Ok(Got::Nothing) };
         let image = begun.images.get(at).map(Vec::as_slice).unwrap_or_default();
         let look = || {
@@ -203,13 +203,13 @@ impl LockedStore<'_> {
     }
 
     /// Makes a file safe on the disk as it is now.
-    fn make_durable(&self, edit: &NotedEdit) -> Result<(), MarkdownStoreError> {
+    fn make_durable(&self, edit: &EditRecord) -> Result<(), MarkdownStoreError> {
         let Some((folder, name)) = self.site().find(&edit.path)? else { return Ok(()) };
         folder.sync_file(name).map_err(|error| self.site().fail(&edit.path, error))
     }
 }
 
-impl NotedEdit {
+impl EditRecord {
     /// Clears away what lies beside the file; see the protocol.
     fn clear(&self, folder: &Folder, name: &str, beside: &Beside, image: &[u8]) -> io::Result<()> {
         for leftover in beside.leftovers(folder)? {

@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::change::Change;
-    use crate::entry::Given;
+    use crate::entry::NewEntry;
     use crate::erasure::ErasedEntries;
     use crate::forget::ForgetTarget;
     use crate::forgetting::{Finality, ForgetNote};
@@ -123,7 +123,7 @@ mod tests {
             Moment::from(Timestamp::UNIX_EPOCH),
         );
         let text = format!("entry {number}");
-        let given = Given { text, key: None, label: None, tags: Vec::new(), stamp };
+        let given = NewEntry { text, key: None, label: None, tags: Vec::new(), stamp };
         let there = site.read(LOG).unwrap();
         let kind = PageKind::of(LOG);
         let edit = site.appended(LOG, there.as_ref(), kind, &render(&given));
