@@ -2,7 +2,7 @@
 //!
 //! An editor or an agent loads a file, thinks, and saves it: what was added in between is not in
 //! what it saves. It knows no lock, so this cannot be prevented, only mended. For each entry that
-//! was acknowledged the text is kept for a while, and whoever takes the lock next looks: when the
+//! was acknowledged the text is kept for a while, and the next holder of the lock looks: when the
 //! file is not as we left it, was last saved within [`WINDOW_NS`] after the entry was added, and
 //! does not have the entry, the entry is added again, at the end. That is only done when the file
 //! rests, see [`crate::rest`]: an editor that emptied it may be about to write the entry itself.
@@ -46,7 +46,7 @@ const STAMP: &str = "<!-- anemone: ";
 pub struct RestoredText {
     /// The file.
     pub path: String,
-    /// The entry's text, as it stands in the file.
+    /// The entry's text, as it is in the file.
     pub text: String,
 }
 
@@ -336,7 +336,7 @@ impl Kept {
         }
     }
 
-    /// Whether somebody took the stamp off the entry and left the rest.
+    /// Whether only the stamp was taken off the entry.
     fn is_in_unstamped(&self, text: &str) -> bool {
         let Some((stamp, _)) = ProvenanceStamp::at_end_of(&self.text) else { return false };
         let bare = self.text[..stamp.start].trim_end();

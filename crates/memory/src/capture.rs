@@ -38,7 +38,7 @@ impl Default for CaptureSettings {
 pub enum CaptureKind {
     /// What somebody likes or wants done.
     Preference,
-    /// What was settled.
+    /// A decision.
     Decision,
     /// Who somebody is, and how they are reached.
     Entity,

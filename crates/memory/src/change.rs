@@ -3,7 +3,7 @@
 //! Applying writes what was there into the journal first. A file is replaced by a new one that
 //! gets its name when it is whole, see [`crate::replacing`]; a log is only ever added to, with one
 //! write, and looked at afterwards, see [`crate::acknowledged`]. All edits of a change are made, or
-//! none: one that is cut off is ended or taken back by whoever takes the lock next, see
+//! none: one that is cut off is ended or taken back by the next holder of the lock, see
 //! [`crate::recovery`].
 
 use std::collections::HashSet;
@@ -87,7 +87,7 @@ pub enum ApplyError {
         /// The file.
         path: String,
     },
-    /// Somebody else saved the file after it was read.
+    /// Another program saved the file after it was read.
     #[error("{path} was changed by another program in the meantime")]
     Changed {
         /// The file.

@@ -37,7 +37,7 @@ pub fn citation_of(path: &str, (first, last): (usize, usize)) -> String {
     if first == last { format!("{path}#L{first}") } else { format!("{path}#L{first}-L{last}") }
 }
 
-/// Returns what stands in the cited lines of a file; the error is the smallest range of lines that
+/// Returns the content of the cited lines of a file; the error is the smallest range of lines that
 /// contains them and can be removed.
 pub(crate) fn cited(
     text: &str,

@@ -83,7 +83,7 @@ pub struct Part {
     place: Place,
 }
 
-/// Where a part stands in the text.
+/// Where a part is placed in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     File,

@@ -182,7 +182,7 @@ impl ErasedEntries {
             edit.patch = Patch::between(image, &after);
         } else if edit.after.is_some() {
             // What the change left is not known, so it cannot be told what is left of it now:
-            // from here on the file counts as one that somebody else changed.
+            // from here on the file counts as one that another program changed.
             edit.after = Some(String::new());
         }
         true

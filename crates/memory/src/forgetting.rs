@@ -329,7 +329,7 @@ impl ForgetMarker {
         made.map_err(|source| MarkdownStoreError::Io { path, source })
     }
 
-    /// Removes the note: everything is done, and whoever asked for it was told. What is left of it
+    /// Removes the note: everything is done, and the caller has been told. What is left of it
     /// by an error is removed by the next one who looks.
     pub fn end(self) {
         // The note goes first: its marks alone mean nothing.
@@ -340,7 +340,7 @@ impl ForgetMarker {
 }
 
 impl FinishedForget {
-    /// Removes the note of it, once whoever asked for it was told.
+    /// Removes the note of it, once the caller has been told.
     pub fn end(self) {
         self.note.end();
     }

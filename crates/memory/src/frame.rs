@@ -36,7 +36,7 @@ pub struct FramedMemory<'a> {
     pub origin: Option<ShownOrigin>,
     /// The day it was written or is about, where that is known.
     pub date: Option<Date>,
-    /// The file it stands in.
+    /// The file it is in.
     pub path: &'a str,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! One file a change in `<state>/journal/`, named by its place in the order of changes and its id:
 //! `<number>-<id>.begun` until the change is made, then `<number>-<id>.done`; `.kept` when it was
-//! reverted after somebody else had saved one of its files, see [`crate::recovery`]. The oldest go
-//! when there are too many, or too much.
+//! reverted after another program had saved one of its files, see [`crate::recovery`]. The oldest
+//! are removed when there are too many of them or they take too much space.
 //!
 //! ```text
 //! {"what":"forget","at":"...","edits":[{"path":"MEMORY.md","before":120,"after":"<sha256>"}]}
@@ -97,7 +97,7 @@ pub struct EditRecord {
     /// What was added, where something was only added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) added: Option<Added>,
-    /// The SHA-256 of what is there since; `None`: no file.
+    /// The SHA-256 of the content since; `None`: no file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<String>,
     /// What the change did to it, apart from the rest.
@@ -246,7 +246,7 @@ impl LockedStore<'_> {
         sync_folder(&folder).map_err(fail)
     }
 
-    /// Keeps the record of a change that was reverted around what somebody else saved.
+    /// Keeps the record of a change that was reverted around what another program saved.
     pub(crate) fn set_aside(&self, begun: &StoredChange) -> Result<(), JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
@@ -261,7 +261,7 @@ impl LockedStore<'_> {
     }
 
     /// Returns changes that were begun and not ended, the oldest first. What was not even begun as
-    /// a whole goes: whoever holds the lock knows that nobody else still writes it.
+    /// a whole goes: the holder of the lock knows that nobody else still writes it.
     pub(crate) fn cut_off(&self) -> Result<Vec<StoredChange>, JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };

@@ -1,8 +1,8 @@
-//! A memory that lives: what is remembered, recalled, forgotten and kept clean.
+//! The memory of an agent: remembering, recalling, forgetting and tidying.
 //!
-//! Everything that writes goes the same way: the [`MarkdownStore`] is locked, what is there is read, a
-//! [`Change`] is planned as a value, and applied with a pre-image in the journal. Nothing here
-//! prints, asks the clock, makes ids or knows the home folder; it is handed all of them.
+//! Every write takes the same path: the [`MarkdownStore`] is locked, the current content is read, a
+//! [`Change`] is planned as a value and applied with a pre-image in the journal. Nothing here
+//! prints, reads the clock, makes ids or knows the home folder; callers pass all of these in.
 
 #![warn(missing_docs)]
 

@@ -17,7 +17,7 @@ use crate::remember::{Caution, Place};
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError, PageKind};
 use crate::suspicion::suspicious;
 
-/// Somebody saves between reading and writing; nobody does it this often.
+/// Another program may save between reading and writing; none does it this often.
 const TIMES: usize = 16;
 
 /// A memory in the Markdown files of a workspace.
@@ -153,7 +153,7 @@ impl Memory for MarkdownMemory {
         Ok(cautions)
     }
 
-    /// What somebody else saves meanwhile is kept, and the entries are added to that.
+    /// What another program saves meanwhile is kept, and the entries are added to that.
     fn add(
         &self,
         held: &LockedStore<'_>,

@@ -38,7 +38,7 @@ pub type BackendError = Box<dyn std::error::Error + Send + Sync>;
 /// - keys and texts are any text, whatever it looks like; but ZeroClaw reserves keys that begin with
 ///   `p|` for what belongs to one person, and a database refuses them;
 /// - a text with a secret is refused, and nothing is written;
-/// - a text that the memory has already is refused, also when somebody else wrote it after it was
+/// - a text that the memory has already is refused, also when another program wrote it after it was
 ///   planned;
 /// - what several write at once is all there.
 pub trait Memory: Send + Sync {
@@ -113,7 +113,7 @@ pub struct PlannedEntry {
     pub id: String,
     /// The file, or the name of the database.
     pub path: String,
-    /// The entry as it would stand there.
+    /// The entry as it would be written.
     pub text: String,
     /// The row that it becomes, in a database.
     pub row: Option<PlannedRow>,

@@ -160,7 +160,7 @@ fn is_statement(sentence: &str) -> bool {
     has_substance(sentence) && !asks(sentence)
 }
 
-/// Whether a sentence is long enough to say something; scripts without blanks count letters.
+/// Whether a sentence is long enough to say something; scripts without spaces count letters.
 fn has_substance(sentence: &str) -> bool {
     let wide = sentence.chars().filter(|character| is_wide(*character)).count();
     sentence.split_whitespace().count() + wide >= LEAST_WORDS

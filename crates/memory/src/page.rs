@@ -297,7 +297,7 @@ impl Label {
     }
 }
 
-/// Writes an entry as it stands in a file, with its last line ending. Its stamp is a short one:
+/// Writes an entry as it is in a file, with its last line ending. Its stamp is a short one:
 /// what that leaves out goes into the table with the [`stamps`](crate::Change::stamps) of the change.
 #[must_use]
 pub fn render(given: &NewEntry) -> String {
@@ -340,8 +340,8 @@ pub fn render(given: &NewEntry) -> String {
     line
 }
 
-/// Returns a text without what no Markdown file can keep: blanks at the ends of lines, other line
-/// endings, control characters.
+/// Returns a text without what a Markdown file cannot keep: whitespace at the ends of lines, other
+/// line endings, control characters.
 #[must_use]
 pub fn tidied(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");

@@ -54,7 +54,7 @@ pub struct RecallError {
     source: io::Error,
 }
 
-/// Returns a text without what does not matter when two are compared: case, blanks.
+/// Returns a text without what does not matter when two are compared: case, whitespace.
 pub(crate) fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

@@ -20,7 +20,7 @@ use crate::suspicion::suspicious;
 /// A memory as a model is shown it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecalledMemory {
-    /// The file it stands in.
+    /// The file it is in.
     pub path: String,
     /// What it says.
     pub text: String,

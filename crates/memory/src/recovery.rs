@@ -2,7 +2,7 @@
 //! either of them while this was done before.
 //!
 //! When every edit is made, the change is made, though nobody was told. Otherwise each edit is
-//! reverted that still is as we made it; what somebody else saved in between stays theirs.
+//! reverted that still is as we made it; what another program saved in between is kept.
 //!
 //! # The protocol
 //!
@@ -25,7 +25,7 @@
 //! 3. A file is reverted by the same steps by which it is changed. Afterwards 1 and 2 are repeated,
 //!    so the result is read back and compared before anything relies on it.
 //! 4. Only when every file is as it should be and safe on the disk is the record renamed (`.done`)
-//!    or deleted. When a change was cut off and somebody else saved one of its files since, the
+//!    or deleted. When a change was cut off and another program saved one of its files since, the
 //!    former content is in no file any more: the record is kept as `.kept`, which `undo` passes
 //!    over; the last ten of them stay.
 //!
@@ -58,14 +58,14 @@ enum Got {
     Part,
     /// It is made.
     Made,
-    /// Somebody else saved the file.
+    /// Another program saved the file.
     Theirs,
 }
 
 /// Why a change is reverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// Somebody else saved a file, and it was left to them.
+    /// Another program saved a file, so its version was kept.
     Refused,
     /// An error or a kill, after which nobody knows how far an edit got.
     CutOff,

@@ -11,7 +11,7 @@ use crate::store::{LockedStore, MAX_FILE_BYTES, MarkdownStore, MarkdownStoreErro
 
 /// Nobody else writes to the table; somebody may copy one over it.
 const TIMES: usize = 8;
-/// The table while it is written anew.
+/// The table while it is rewritten.
 const UNFINISHED: &str = ".anemone-stamps.part";
 
 impl MarkdownStore {
@@ -213,7 +213,7 @@ mod tests {
             begun.erase().unwrap();
             if is_killed {
                 drop((begun, held));
-                // Whoever takes the lock next finishes it.
+                // The next holder of the lock finishes it.
                 site.lock().unwrap();
             } else {
                 held.erase_from_journal(&ErasedEntries::new(&plan.entries)).unwrap();

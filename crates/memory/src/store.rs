@@ -94,7 +94,7 @@ pub enum MarkdownStoreError {
         /// What it is about.
         path: PathBuf,
     },
-    /// Somebody else writes, and does not end.
+    /// Another program keeps writing.
     #[error("another program is writing to {path}")]
     Busy {
         /// The workspace.

@@ -87,7 +87,7 @@ pub struct TidyPlan {
     edits: Vec<Edit>,
 }
 
-/// An entry of a log that has had its time.
+/// An entry of a log that is due for the archive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpiredLogEntry {
     /// The entry.

@@ -1,6 +1,6 @@
 //! Taking back the last change, and then the one before it.
 //!
-//! What takes a change back is a change itself and stands in the journal, so nothing that was ever
+//! What takes a change back is a change itself and is in the journal, so nothing that was ever
 //! there is lost by it; changes that were taken back, and what took them back, are passed over when
 //! one goes further back.
 
@@ -37,7 +37,7 @@ pub enum UndoError {
     /// There is none.
     #[error("there is no change to undo")]
     Nothing,
-    /// Somebody changed what it had left.
+    /// Its result has been changed since.
     #[error("{path} is no longer as the change `{what}` left it")]
     Conflict {
         /// The file.
@@ -47,7 +47,7 @@ pub enum UndoError {
         /// What the journal keeps of it: a line of JSON, then what was there.
         kept: PathBuf,
     },
-    /// Somebody changed a row since.
+    /// A row has been changed since.
     #[error("the row {key:?} was changed by somebody else since; nothing was taken back")]
     RowChanged {
         /// Its key.

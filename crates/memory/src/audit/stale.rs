@@ -12,7 +12,7 @@ use crate::summary::EntrySummary;
 /// Words about a time to come, in entries that are long past it.
 const SOON: &[&str] = &["tomorrow", "tonight", "next week", "next month", "this week"];
 
-/// An entry that time has overtaken.
+/// An entry that is out of date.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StaleEntry {
     /// The entry.
