@@ -33,16 +33,8 @@ struct Status {
     state_dir: String,
     state_dir_exists: bool,
     service_reachable: bool,
-    agents: Vec<Agent>,
+    agents: Vec<State>,
     agent_service_status: Vec<Asked>,
-}
-
-#[derive(Serialize)]
-struct Agent {
-    agent_id: String,
-    last_synced_sequence: Option<u64>,
-    last_synced_at: Option<String>,
-    snapshot_exists: bool,
 }
 
 /// What the service says of an agent; here it is not asked.
@@ -118,13 +110,6 @@ fn status(context: &Context<'_>) -> Result<Status, UserError> {
         state_dir_exists: folder.is_dir(),
         service_reachable: false,
         agent_service_status: asked.collect(),
-        agents: states.into_iter().map(Agent::from).collect(),
+        agents: states,
     })
-}
-
-impl From<State> for Agent {
-    fn from(state: State) -> Self {
-        let State { agent_id, last_synced_sequence, last_synced_at, snapshot_exists } = state;
-        Self { agent_id, last_synced_sequence, last_synced_at, snapshot_exists }
-    }
 }

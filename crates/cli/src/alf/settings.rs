@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::AgentId;
 use anemone_messages::UserError;
+use serde::Serialize;
 use toml_edit::{Document, Item, TableLike};
 
 /// More than that tool writes.
@@ -64,8 +65,8 @@ impl Settings {
     }
 }
 
-/// How far an agent was synced by the existing tool.
-#[derive(Debug, PartialEq, Eq)]
+/// How far an agent was synced by the existing tool, as `alf help status` shows it.
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct State {
     pub(crate) agent_id: String,
     pub(crate) last_synced_sequence: Option<u64>,

@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use anemone::connect::quoted;
 use anemone_mcp::{
-    HttpSettings, LocalMemoryService, ServeError, ServeOptions, Settings, serve_http, serve_stdio,
+    HttpSettings, LocalMemoryService, OpenServiceError, ServeError, ServeOptions, Settings,
+    serve_http, serve_stdio,
 };
 use anemone_messages::{Kind, UserError};
 use clap::Args;
@@ -198,11 +199,18 @@ fn runtime() -> Result<Runtime, UserError> {
 
 impl McpArgs {
     fn service(&self, context: &Context<'_>) -> Result<LocalMemoryService, UserError> {
-        Ok(LocalMemoryService::open(ServeOptions {
+        let service = LocalMemoryService::open(ServeOptions {
             host: context.silent_host(),
             target: self.searched.choice(self.source.clone()),
             allow_write: self.allow_write,
-        })?)
+        });
+        service.map_err(|error| match error {
+            OpenServiceError::NotAnAgent => UserError::from_error(Kind::Usage, "only_read", &error)
+                .hint("leave out --allow-write, or give an agent with -w DIR"),
+            OpenServiceError::Target(error) => error.into(),
+            OpenServiceError::Io(error) => error.into(),
+            _ => UserError::failure_from("memory", &error),
+        })
     }
 
     fn settings(&self) -> Settings {
