@@ -15,6 +15,8 @@ use anemone_mcp::{
     serve_http, serve_stdio,
 };
 use anemone_messages::{Kind, UserError};
+use anemone_runtimes::connect::Connect;
+use anemone_runtimes::connects;
 use clap::Args;
 use serde::Serialize;
 use tokio::runtime::Runtime;
@@ -100,8 +102,11 @@ struct Serving {
     url: String,
     token_file: String,
     allow_write: bool,
-    /// The command that adds this server to Claude Code.
+    /// The command that adds this server to a program.
     add: String,
+    /// The name of that program.
+    #[serde(skip)]
+    program: &'static str,
 }
 
 pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode, UserError> {
@@ -155,13 +160,12 @@ fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(
     }
     let url = format!("http://{local}/mcp");
     let token_file = token.path.display().to_string();
-    let file = quoted(&token_file);
+    let add = |program: &'static Connect| Some((program.title, program.add_http_server?));
+    let (program, add) = connects().find_map(add).expect("some program adds servers over HTTP");
     let serving = Serving {
         ok: true,
-        add: format!(
-            "claude mcp add --transport http memory {url} --header \"Authorization: Bearer $(cat \
-             {file})\""
-        ),
+        add: add(&url, &quoted(&token_file)),
+        program,
         url,
         token_file,
         allow_write: args.allow_write,
@@ -236,7 +240,7 @@ impl Report for Serving {
         let how = reading_or_writing(self.allow_write);
         writeln!(out, "serving {how} at {BOLD}{}{BOLD:#}", self.url)?;
         writeln!(out, "the token is in {}; ctrl-c ends", safe(&self.token_file))?;
-        writeln!(out, "for Claude Code: {}", safe(&self.add))
+        writeln!(out, "for {}: {}", self.program, safe(&self.add))
     }
 }
 
