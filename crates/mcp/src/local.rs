@@ -20,7 +20,7 @@ use anemone::exports::last_of;
 use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
 use anemone::host::{Host, OwnMachine};
 use anemone::identity::identify;
-use anemone::living::{AgentMemory, MemoryChoice, OpenMemoryError, delimiter};
+use anemone::living::{Access, AgentMemory, MemoryChoice, OpenMemoryError, delimiter};
 use anemone::remember::{DuplicateCheck, MemoryPart, RememberError, RememberRequest, remember};
 use anemone::search::index::{
     IndexFallback, OpenIndex, Rebuild, left_out, open_fresh, read_document,
@@ -152,7 +152,7 @@ impl Inner {
     }
 
     fn agent_memory(&self) -> Result<AgentMemory, OpenMemoryError> {
-        self.memory().find(&self.machine, &self.options.host)
+        self.memory().find_for(Access::Read, &self.machine, &self.options.host)
     }
 
     fn day(&self, field: &str, text: Option<&str>) -> Result<Option<Date>, Refusal> {

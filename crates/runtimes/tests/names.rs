@@ -12,8 +12,6 @@ const REGISTRY: &str = "runtimes/src/lib.rs";
 
 /// Files that still name a runtime, and why. A file that no longer does must leave the list.
 const STILL_NAMED: &[(&str, &str)] = &[
-    ("cli/src/alf/check.rs", "a key of the JSON report"),
-    ("cli/src/commands/check.rs", "a key of the JSON report"),
     ("runtimes/src/fuzzing.rs", "laws of the files of one runtime"),
     ("runtimes/src/kit/database/merge.rs", "the schema that restored rows are merged into"),
     ("runtimes/src/kit/plan/powers.rs", "files that make any program run something"),
