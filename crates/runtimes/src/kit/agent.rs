@@ -219,6 +219,22 @@ pub struct Warning {
     pub message: String,
 }
 
+impl Warning {
+    /// Returns a warning that is about no file.
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, path: None, message: message.into() }
+    }
+
+    /// Returns a warning about a file.
+    pub(crate) fn about(
+        code: &'static str,
+        path: impl fmt::Display,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { code, path: Some(path.to_string()), message: message.into() }
+    }
+}
+
 /// Something that belongs to an agent and only travels on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotRequested {
@@ -267,6 +283,13 @@ pub struct LeftOut {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+}
+
+impl LeftOut {
+    /// Returns one file that does not travel.
+    pub(crate) fn file(path: String, reason: LeftOutReason, bytes: u64) -> Self {
+        Self { path, reason, files: 1, bytes }
+    }
 }
 
 /// Why something does not travel.

@@ -86,12 +86,12 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// Warns of a file.
     pub(crate) fn warn(&mut self, code: &'static str, path: &[u8], message: impl Into<String>) {
-        self.warnings.push(Warning { code, path: Some(lossy(path)), message: message.into() });
+        self.warnings.push(Warning::about(code, lossy(path), message.into()));
     }
 
     fn leave_out(&mut self, found: &Found, reason: LeftOutReason) {
         let (path, bytes) = (lossy(&found.path), found.size());
-        self.left_out.push(LeftOut { path, reason, files: 1, bytes });
+        self.left_out.push(LeftOut::file(path, reason, bytes));
     }
 
     fn find_secrets(&mut self, found: &Found, hits: &[SecretHit]) {
@@ -275,12 +275,7 @@ impl<'a> Carrier<'a> {
             Err(SinkError::Name { fault, .. }) => {
                 let message = format!("does not travel, because its name {fault}");
                 self.outcome.warn("name", head.path, message);
-                self.outcome.left_out.push(LeftOut {
-                    path: lossy(head.path),
-                    reason: LeftOutReason::Name,
-                    files: 1,
-                    bytes: 0,
-                });
+                self.outcome.left_out.push(LeftOut::file(lossy(head.path), LeftOutReason::Name, 0));
                 Ok(None)
             }
             Err(error) => Err(error.into()),
@@ -348,7 +343,7 @@ impl<'a> Carrier<'a> {
             return true;
         }
         let (reason, bytes) = (LeftOutReason::Secret, found.size());
-        self.outcome.left_out.push(LeftOut { path: shown, reason, files: 1, bytes });
+        self.outcome.left_out.push(LeftOut::file(shown, reason, bytes));
         false
     }
 

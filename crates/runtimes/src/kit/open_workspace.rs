@@ -128,11 +128,10 @@ impl Files {
 /// Warns of an agent without memories.
 pub(crate) fn warn_of_nothing(carrier: &mut Carrier<'_>) {
     if carrier.outcome.records == 0 {
-        carrier.outcome.warnings.push(Warning {
-            code: "no_memory_content",
-            path: None,
-            message: "no memories were found; see whether this is the right folder".to_owned(),
-        });
+        carrier.outcome.warnings.push(Warning::new(
+            "no_memory_content",
+            "no memories were found; see whether this is the right folder",
+        ));
     }
 }
 
@@ -201,12 +200,11 @@ impl OpenWorkspace {
         let large = move |found: &&Found| {
             found.is_file() && !is_included(found, threshold) && !is_managed(&found.path)
         };
-        self.walked.found.iter().filter(large).map(|found| LeftOut {
-            path: lossy(&found.path),
-            reason: LeftOutReason::Referenced,
-            files: 1,
-            bytes: found.size(),
-        })
+        self.walked
+            .found
+            .iter()
+            .filter(large)
+            .map(|found| LeftOut::file(lossy(&found.path), LeftOutReason::Referenced, found.size()))
     }
 
     /// Tells what the walk left out, and which links keep memories out of the archive.

@@ -624,10 +624,12 @@ fn link_outside(step: &Step, workspace: &Path) -> Option<Warning> {
         true => without_dots(absolute).starts_with(workspace),
         false => destination(link, target).is_some(),
     };
-    (!inside).then(|| Warning {
-        code: "link_outside",
-        path: Some(lossy(link)),
-        message: "leads out of the workspace; the link is made, what it leads to is not".to_owned(),
+    (!inside).then(|| {
+        Warning::about(
+            "link_outside",
+            lossy(link),
+            "leads out of the workspace; the link is made, what it leads to is not",
+        )
     })
 }
 
@@ -645,11 +647,11 @@ fn tidy(
         let key = tree::key_of(&wanted.path);
         // The runtime's own files come first and count.
         if sorted.contains_key(&key) {
-            notes.push(NotRestored {
-                what: NotRestoredKind::File,
-                path: Some(lossy(&wanted.path)),
-                reason: "the snapshot has another file of the same path".to_owned(),
-            });
+            notes.push(NotRestored::of(
+                NotRestoredKind::File,
+                lossy(&wanted.path),
+                "the snapshot has another file of the same path",
+            ));
             continue;
         }
         sorted.insert(key, wanted);
@@ -844,11 +846,11 @@ impl Planner<'_> {
     }
 
     fn note_redacted(&mut self, path: &[u8]) {
-        self.not_restored.push(NotRestored {
-            what: NotRestoredKind::Secrets,
-            path: Some(lossy(path)),
-            reason: "they were taken out of the file when it was read".to_owned(),
-        });
+        self.not_restored.push(NotRestored::of(
+            NotRestoredKind::Secrets,
+            lossy(path),
+            "they were taken out of the file when it was read",
+        ));
     }
 
     fn push(
@@ -863,11 +865,11 @@ impl Planner<'_> {
         let is_file = matches!(node, WantedNode::File { .. });
         let mask = if is_file { 0o777 } else { 0o3777 };
         if mode.is_some_and(|mode| mode & !mask & 0o7777 != 0) {
-            self.not_restored.push(NotRestored {
-                what: NotRestoredKind::Mode,
-                path: Some(lossy(&path)),
-                reason: "set-user-id and its like are not put back".to_owned(),
-            });
+            self.not_restored.push(NotRestored::of(
+                NotRestoredKind::Mode,
+                lossy(&path),
+                "set-user-id and its like are not put back",
+            ));
         }
         mode = mode.map(|mode| mode & mask);
         self.steps.push(Step { path, action, reason, node, mode, mtime, refresh });

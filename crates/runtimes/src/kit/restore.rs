@@ -51,11 +51,11 @@ pub(crate) fn note_capabilities(
             continue;
         }
         if let Some(missing) = missing_requirement(machine, capability) {
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Capability,
-                path: Some(capability.name.clone()),
-                reason: format!("it needs {missing}, which is not here"),
-            });
+            draft.not_restored.push(NotRestored::of(
+                NotRestoredKind::Capability,
+                capability.name.clone(),
+                format!("it needs {missing}, which is not here"),
+            ));
         }
     }
 }
@@ -142,11 +142,7 @@ impl Lost {
         .filter(|(count, _)| *count > 0)
         .map(|(count, reason)| {
             let noun = if count == 1 { "record" } else { "records" };
-            NotRestored {
-                what: NotRestoredKind::Records,
-                path: None,
-                reason: format!("{count} {noun}: {reason}"),
-            }
+            NotRestored::new(NotRestoredKind::Records, format!("{count} {noun}: {reason}"))
         })
     }
 }

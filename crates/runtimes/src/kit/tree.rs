@@ -312,7 +312,7 @@ impl Built {
             let example = if path.is_empty() { "." } else { &path };
             let message =
                 format!("files and folders that {what}: {}, such as {example}", keys.len());
-            Some(Warning { code, path: None, message })
+            Some(Warning::new(code, message))
         });
         lost.collect()
     }
@@ -430,11 +430,11 @@ impl Apply<'_> {
         let mut applied = Applied { warnings: built.warnings(), ..Applied::default() };
         let workspace = &self.plan.workspace;
         let mut trouble = |path: &Path, source: &io::Error| {
-            applied.warnings.push(Warning {
-                code: "not_tidied",
-                path: Some(path.display().to_string()),
-                message: format!("the import is complete, but this is left to do: {source}"),
-            });
+            applied.warnings.push(Warning::about(
+                "not_tidied",
+                path.display(),
+                format!("the import is complete, but this is left to do: {source}"),
+            ));
         };
         let parent = workspace.parent().unwrap_or(Path::new("/"));
         let synced = (self.hook)(Point::Swapped).and_then(|()| sync_folder(parent));

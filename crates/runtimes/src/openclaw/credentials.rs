@@ -103,11 +103,11 @@ impl Store {
 }
 
 fn unreadable(path: &Path, what: &str) -> Warning {
-    Warning {
-        code: "credentials_unreadable",
-        path: Some(path.to_string_lossy().into_owned()),
-        message: format!("credentials are missing: {what}"),
-    }
+    Warning::about(
+        "credentials_unreadable",
+        path.display(),
+        format!("credentials are missing: {what}"),
+    )
 }
 
 fn stores(

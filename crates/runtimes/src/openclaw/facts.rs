@@ -70,9 +70,7 @@ pub(super) fn each_fact<E>(
     origin_file: &str,
     take: &mut dyn FnMut(Fact) -> Result<(), E>,
 ) -> Result<Vec<Warning>, E> {
-    let warning = |message: String| {
-        vec![Warning { code: "facts_unreadable", path: Some(origin_file.to_owned()), message }]
-    };
+    let warning = |message: String| vec![Warning::about("facts_unreadable", origin_file, message)];
     let unreadable =
         |error: DatabaseError| warning(format!("the facts could not be read: {error}"));
     let tables = match database.tables() {

@@ -137,13 +137,13 @@ impl ChunkStream {
         self.meta = Meta::read(database, meta)?;
         self.provenance = Provenance::read(database)?;
         if self.provenance.overflowed {
-            self.warnings.push(Warning {
-                code: "index_malformed",
-                path: Some(self.origin.clone()),
-                message: format!(
+            self.warnings.push(Warning::about(
+                "index_malformed",
+                self.origin.clone(),
+                format!(
                     "says of more than {MAX_PROVENANCE} pieces who is behind them; it is left out"
                 ),
-            });
+            ));
         }
         self.indexed = indexed_files(database, files)?;
         self.fingerprint = Some(self.digest(database, chunks)?);
@@ -285,11 +285,11 @@ impl ChunkStream {
     }
 
     fn warn(&mut self, error: &DatabaseError) {
-        self.warnings.push(Warning {
-            code: "index_unreadable",
-            path: Some(self.origin.clone()),
-            message: format!("the search index gives no vectors: {error}"),
-        });
+        self.warnings.push(Warning::about(
+            "index_unreadable",
+            self.origin.clone(),
+            format!("the search index gives no vectors: {error}"),
+        ));
     }
 }
 

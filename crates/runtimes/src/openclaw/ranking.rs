@@ -5,7 +5,7 @@ mod chunks;
 mod corpus;
 mod excerpt;
 #[cfg(test)]
-mod golden;
+mod golden_tests;
 mod keywords;
 mod march;
 mod script;

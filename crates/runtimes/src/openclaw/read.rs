@@ -261,11 +261,12 @@ fn extra_paths(machine: &Machine, opened: &OpenWorkspace, config: &Config) -> Ve
         let path = config::resolve(machine, &opened.path, extra);
         (!path.starts_with(&opened.path)).then(|| path.display().to_string())
     });
-    let warning = |path| Warning {
-        code: "extra_path",
-        path: Some(path),
-        message: "is searched by the runtime, but lies outside the workspace and does not travel"
-            .to_owned(),
+    let warning = |path| {
+        Warning::about(
+            "extra_path",
+            path,
+            "is searched by the runtime, but lies outside the workspace and does not travel",
+        )
     };
     outside.map(warning).collect()
 }

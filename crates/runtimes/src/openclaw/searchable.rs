@@ -73,11 +73,10 @@ fn extra(machine: &Machine, agent: &FoundAgent, config: &Config) -> Vec<ExtraPla
 /// A configuration that cannot be understood may name places that nobody searches then.
 fn warnings(config: &Config) -> impl Iterator<Item = Warning> {
     let path = config.path.display().to_string();
-    config.oddities.iter().map(move |oddity| Warning {
-        code: oddity.code,
-        path: Some(path.clone()),
-        message: oddity.message.clone(),
-    })
+    config
+        .oddities
+        .iter()
+        .map(move |oddity| Warning::about(oddity.code, path.clone(), oddity.message.clone()))
 }
 
 /// Takes the facts that some users keep beside their notes, by the path of their database.

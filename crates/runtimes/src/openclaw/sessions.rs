@@ -160,11 +160,11 @@ impl Tally {
     }
 
     fn warn(&mut self, path: &Path, error: &dyn std::fmt::Display) {
-        self.warnings.push(Warning {
-            code: "sessions_unreadable",
-            path: Some(path.to_string_lossy().into_owned()),
-            message: format!("conversations are missing: {error}"),
-        });
+        self.warnings.push(Warning::about(
+            "sessions_unreadable",
+            path.display(),
+            format!("conversations are missing: {error}"),
+        ));
     }
 }
 

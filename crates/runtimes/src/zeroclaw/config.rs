@@ -84,11 +84,8 @@ impl Config {
     /// Reads a file. One that is not TOML cannot be redacted by field, so there is no `Config` of
     /// it, and it does not travel.
     pub(super) fn read(path: &Path) -> Result<Self, Warning> {
-        let warning = |message: String| Warning {
-            code: "config_unreadable",
-            path: Some(path.display().to_string()),
-            message,
-        };
+        let warning =
+            |message: String| Warning::about("config_unreadable", path.display(), message);
         let text = read_plain(path, MAX_BYTES)
             .and_then(|text| text.ok_or_else(|| std::io::ErrorKind::NotFound.into()))
             .map_err(|error| warning(format!("cannot be read: {error}")))?;
@@ -115,13 +112,14 @@ impl Config {
     /// Warns of a backend that nobody knows.
     pub(super) fn backend_warning(&self, alias: &str) -> Option<Warning> {
         let name = self.backend_name(alias);
-        known_backend(&name).is_none().then(|| Warning {
-            code: "backend_unknown",
-            path: None,
-            message: format!(
-                "the memory backend {:?} is not known; the runtime takes it for markdown",
-                shown(&name)
-            ),
+        known_backend(&name).is_none().then(|| {
+            Warning::new(
+                "backend_unknown",
+                format!(
+                    "the memory backend {:?} is not known; the runtime takes it for markdown",
+                    shown(&name)
+                ),
+            )
         })
     }
 

@@ -147,13 +147,11 @@ pub(super) fn credentials(
     reading.profiles(install)?;
     let mut warnings = reading.warnings;
     for (error, (count, first)) in reading.locked {
-        warnings.push(Warning {
-            code: "credentials_locked",
-            path: Some(install.display().to_string()),
-            message: format!(
-                "{count} credentials are named without their secrets, {first} first: {error}"
-            ),
-        });
+        warnings.push(Warning::about(
+            "credentials_locked",
+            install.display(),
+            format!("{count} credentials are named without their secrets, {first} first: {error}"),
+        ));
     }
     let credentials = Some(reading.found).filter(|found| !found.is_empty());
     let document = |credentials| Credentials { credentials, unknown: Unknown::default() };
@@ -174,11 +172,11 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn warn(&mut self, path: &Path, what: &str) {
-        self.warnings.push(Warning {
-            code: "credentials_unreadable",
-            path: Some(path.display().to_string()),
-            message: format!("credentials are missing: {what}"),
-        });
+        self.warnings.push(Warning::about(
+            "credentials_unreadable",
+            path.display(),
+            format!("credentials are missing: {what}"),
+        ));
     }
 
     /// Takes a secret of the configuration.

@@ -183,10 +183,12 @@ impl Home {
             }
             opened => (opened?, None),
         };
-        let missing = empty.is_some().then(|| Warning {
-            code: "workspace_missing",
-            path: Some(agent.workspace.display().to_string()),
-            message: "there is no such folder; only what the database holds travels".to_owned(),
+        let missing = empty.is_some().then(|| {
+            Warning::about(
+                "workspace_missing",
+                agent.workspace.display(),
+                "there is no such folder; only what the database holds travels",
+            )
         });
         let inside = |path: Option<&PathBuf>| {
             let path = real(path?);
@@ -236,12 +238,8 @@ impl Home {
             let reason = self.reason(&found.path)?;
             let travels = rows_travel && self.is_database(&found.path)
                 || self.config.as_deref() == Some(&found.path);
-            (!travels && found.is_file()).then(|| LeftOut {
-                path: lossy(&found.path),
-                reason,
-                files: 1,
-                bytes: found.size(),
-            })
+            (!travels && found.is_file())
+                .then(|| LeftOut::file(lossy(&found.path), reason, found.size()))
         });
         missing.collect()
     }

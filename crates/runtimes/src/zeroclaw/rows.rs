@@ -398,8 +398,7 @@ impl<'a> RowReader<'a> {
             (tally.no_link, "links_unresolved", "rows are replaced by one that is not there"),
             (tally.no_stamp, "stamps_unread", "notes of where rows come from are too much to read"),
         ];
-        let warning =
-            |(count, code, what)| Warning { code, path: None, message: format!("{count} {what}") };
+        let warning = |(count, code, what)| Warning::new(code, format!("{count} {what}"));
         told.into_iter().filter(|value| value.0 > 0).map(warning).collect()
     }
 }

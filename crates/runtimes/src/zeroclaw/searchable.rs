@@ -34,11 +34,10 @@ pub(super) fn searchable(_: &Machine, agent: &FoundAgent) -> Searchable {
     });
     let backend = config.as_ref().map(|config| config.backend(&agent.alias));
     if let Some(Backend::Elsewhere(name)) = &backend {
-        warnings.push(Warning {
-            code: "backend_elsewhere",
-            path: None,
-            message: format!("memories are kept in {name}, out of reach of a search"),
-        });
+        warnings.push(Warning::new(
+            "backend_elsewhere",
+            format!("memories are kept in {name}, out of reach of a search"),
+        ));
     }
     let is_used = !matches!(backend, Some(Backend::Markdown | Backend::None));
     let mut stores = Vec::new();

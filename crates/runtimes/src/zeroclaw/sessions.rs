@@ -636,11 +636,11 @@ impl<'a, E> Reader<'a, E> {
         ];
         for (code, count, what) in notes {
             if count > 0 {
-                self.warnings.push(Warning {
+                self.warnings.push(Warning::about(
                     code,
-                    path: Some(root.join("sessions").to_string_lossy().into_owned()),
-                    message: format!("{count} conversations {what}"),
-                });
+                    root.join("sessions").display(),
+                    format!("{count} conversations {what}"),
+                ));
             }
         }
     }

@@ -187,11 +187,11 @@ fn described(
     content.take(MAX_DESCRIPTION_BYTES).read_to_end(&mut text).map_err(PlanError::Source)?;
     let described = serde_json::from_slice(&text).ok();
     if described.is_none() {
-        draft.warnings.push(Warning {
-            code: "database_description",
-            path: Some(DESCRIPTION.to_owned()),
-            message: "cannot be read; the table gets the columns of today".to_owned(),
-        });
+        draft.warnings.push(Warning::about(
+            "database_description",
+            DESCRIPTION,
+            "cannot be read; the table gets the columns of today",
+        ));
     }
     Ok(described)
 }
@@ -674,10 +674,8 @@ impl<'a> Planner<'a> {
         draft: &mut PlanBuilder,
     ) -> Vec<Link> {
         let Counts { added, replaced, kept, same, new_ids } = self.counts;
-        let note = |count: u64, reason: &str| NotRestored {
-            what: NotRestoredKind::Memory,
-            path: None,
-            reason: format!("{count} {reason}"),
+        let note = |count: u64, reason: &str| {
+            NotRestored::new(NotRestoredKind::Memory, format!("{count} {reason}"))
         };
         for (reason, count) in &self.no_row {
             match reason {
@@ -689,19 +687,18 @@ impl<'a> Planner<'a> {
             }
         }
         for column in self.homeless.iter().take(MAX_NAMED) {
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Column,
-                path: Some(column.clone()),
-                reason: "the table has no such column, and the runtime does not know it".to_owned(),
-            });
+            draft.not_restored.push(NotRestored::of(
+                NotRestoredKind::Column,
+                column.clone(),
+                "the table has no such column, and the runtime does not know it",
+            ));
         }
         if self.homeless.len() > MAX_NAMED {
             let more = self.homeless.len() - MAX_NAMED;
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Column,
-                path: None,
-                reason: format!("{more} more columns that the table does not have"),
-            });
+            draft.not_restored.push(NotRestored::new(
+                NotRestoredKind::Column,
+                format!("{more} more columns that the table does not have"),
+            ));
         }
         if self.cut > 0 {
             draft.not_restored.push(note(self.cut, "were too long to travel whole"));
@@ -709,18 +706,16 @@ impl<'a> Planner<'a> {
         if self.lost_vectors > 0 {
             let reason = "embeddings were skipped (other model or text); the runtime will \
                           recompute them";
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Embedding,
-                path: None,
-                reason: format!("{} {reason}", self.lost_vectors),
-            });
+            draft.not_restored.push(NotRestored::new(
+                NotRestoredKind::Embedding,
+                format!("{} {reason}", self.lost_vectors),
+            ));
         }
         if new_ids > 0 {
-            draft.warnings.push(Warning {
-                code: "memory_id_taken",
-                path: None,
-                message: format!("{new_ids} memories get a new id, because others have theirs"),
-            });
+            draft.warnings.push(Warning::new(
+                "memory_id_taken",
+                format!("{new_ids} memories get a new id, because others have theirs"),
+            ));
         }
         draft.records += added + replaced + kept + same;
         draft.conflicts.extend(self.conflicts);

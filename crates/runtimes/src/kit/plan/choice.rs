@@ -1,5 +1,7 @@
 //! What somebody may choose for a new install, and the sorts of things that do not come back.
 
+use std::fmt::Display;
+
 /// How a new install keeps memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstallBackend {
@@ -49,6 +51,18 @@ pub struct NotRestored {
     pub path: Option<String>,
     /// Why.
     pub reason: String,
+}
+
+impl NotRestored {
+    /// Returns something that is not in one place.
+    pub(crate) fn new(what: NotRestoredKind, reason: impl Into<String>) -> Self {
+        Self { what, path: None, reason: reason.into() }
+    }
+
+    /// Returns something with a path or a name.
+    pub(crate) fn of(what: NotRestoredKind, path: impl Display, reason: impl Into<String>) -> Self {
+        Self { what, path: Some(path.to_string()), reason: reason.into() }
+    }
 }
 
 /// A sort of thing that does not come back.

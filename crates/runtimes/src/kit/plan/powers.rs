@@ -95,10 +95,11 @@ impl Plan {
             Warning { code: "powerful_file", path, message: message.to_owned() }
         });
         let more = found.len().saturating_sub(MOST_NAMED);
-        let rest = (more > 0).then(|| Warning {
-            code: "powerful_file",
-            path: None,
-            message: format!("{more} more files can make programs run or give somebody access"),
+        let rest = (more > 0).then(|| {
+            Warning::new(
+                "powerful_file",
+                format!("{more} more files can make programs run or give somebody access"),
+            )
         });
         named.chain(rest).collect()
     }

@@ -113,14 +113,14 @@ impl<'a> Returned<'a> {
                 Ok(returned)
             }
             Err(Trouble::Broken(what)) => {
-                warnings.push(Warning {
-                    code: "origin_broken",
-                    path: Some(SIDECAR.to_owned()),
-                    message: format!(
+                warnings.push(Warning::about(
+                    "origin_broken",
+                    SIDECAR,
+                    format!(
                         "cannot be used to put the agent back as it was, because {what}; what the \
                          agent has now comes along, and the folder with it"
                     ),
-                });
+                ));
                 Ok(None)
             }
             Err(Trouble::Io(error)) => Err(PlanError::Source(error)),
@@ -594,11 +594,8 @@ impl<'a> Folder<'a> {
             }
         }
         let mut warn = |code, tally: &Tally, what: &str| {
-            warnings.extend(tally.message(what).map(|message| Warning {
-                code,
-                path: Some(SIDECAR.to_owned()),
-                message,
-            }));
+            warnings
+                .extend(tally.message(what).map(|message| Warning::about(code, SIDECAR, message)));
         };
         warn("origin_incomplete", &missing, "are no longer there and do not come back");
         warn("origin_edited", &edited, "were edited, and come back as they are now");

@@ -50,11 +50,11 @@ pub fn recover_leftovers(workspace: &Path) -> Vec<Warning> {
         };
         match done {
             Ok(warning) => warnings.extend(warning),
-            Err(error) => warnings.push(Warning {
-                code: "leftover",
-                path: Some(path.display().to_string()),
-                message: format!("is left from an interrupted import: {error}"),
-            }),
+            Err(error) => warnings.push(Warning::about(
+                "leftover",
+                path.display(),
+                format!("is left from an interrupted import: {error}"),
+            )),
         }
     }
     warnings
@@ -107,11 +107,11 @@ fn leftover_of(rest: &str, inode: u64) -> Option<Leftover> {
 /// Gives an old tree its name back; the run was killed between two renames.
 fn put_back(old: &Path, workspace: &Path) -> io::Result<Warning> {
     rename_to_free(old, workspace)?;
-    Ok(Warning {
-        code: "leftover_restored",
-        path: Some(workspace.display().to_string()),
-        message: "an interrupted import had moved this workspace away; it is back".to_owned(),
-    })
+    Ok(Warning::about(
+        "leftover_restored",
+        workspace.display(),
+        "an interrupted import had moved this workspace away; it is back",
+    ))
 }
 
 /// Keeps the files of an old tree that the workspace does not have.
@@ -120,11 +120,11 @@ fn keep_replaced(old: &Path, workspace: &Path) -> io::Result<Option<Warning>> {
         return Ok(None);
     }
     let kept = keep_aside(old, workspace)?;
-    Ok(Some(Warning {
-        code: "leftover_kept",
-        path: Some(kept.display().to_string()),
-        message: "holds the files that an interrupted import replaced".to_owned(),
-    }))
+    Ok(Some(Warning::about(
+        "leftover_kept",
+        kept.display(),
+        "holds the files that an interrupted import replaced",
+    )))
 }
 
 /// Says whether a workspace has a file or link of an old tree, with the same content.

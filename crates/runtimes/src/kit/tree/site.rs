@@ -148,10 +148,12 @@ pub(crate) fn leftovers(workspace: &Path, site: &Site) -> Result<Vec<Warning>, P
                    is missing out of it";
     let half_made = "an import that was ended half-way left this folder; nothing was there before \
                      it, and the next import removes it";
-    let warnings = found.into_iter().map(|path| Warning {
-        code: "leftover",
-        message: if is_first(&path) { half_made } else { message }.to_owned(),
-        path: Some(path.display().to_string()),
+    let warnings = found.into_iter().map(|path| {
+        Warning::about(
+            "leftover",
+            path.display(),
+            if is_first(&path) { half_made } else { message },
+        )
     });
     Ok(warnings.collect())
 }

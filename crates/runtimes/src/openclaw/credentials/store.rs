@@ -140,7 +140,7 @@ pub(in crate::openclaw) fn plan_store(
     let install = target.install.as_deref();
     let (Some(install), Some(folder)) = (install, agent_folder(&target.alias)) else {
         let message = "there is no install to put credentials into".to_owned();
-        return Err(Warning { code: "credentials_no_store", path: None, message });
+        return Err(Warning::new("credentials_no_store", message));
     };
     let state = install.join(STATE_DATABASE);
     let failed = |error: &dyn fmt::Display| unreadable(&state, &error.to_string());
@@ -184,7 +184,7 @@ fn not_restored(credential: &Credential, reason: &str) -> NotRestored {
         Some(label) => format!("{}: {label}", credential.service),
         None => credential.service.clone(),
     };
-    NotRestored { what: NotRestoredKind::Credential, path: Some(name), reason: reason.to_owned() }
+    NotRestored::of(NotRestoredKind::Credential, name, reason)
 }
 
 /// Says whether the program knows that its profiles are in the state database. Profiles that it

@@ -307,11 +307,7 @@ impl Back<'_> {
                     true => "everything in it was forgotten; the file that is there stays",
                     false => "everything in it was forgotten",
                 };
-                draft.not_restored.push(NotRestored {
-                    what: NotRestoredKind::File,
-                    path: Some(path.to_owned()),
-                    reason: reason.to_owned(),
-                });
+                draft.not_restored.push(NotRestored::of(NotRestoredKind::File, path, reason));
                 return Ok(());
             }
         }
@@ -334,11 +330,11 @@ impl Back<'_> {
         for (index, file) in self.returned.files().iter().enumerate() {
             let foreign = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
             if foreign || file.root == FileRoot::Other {
-                draft.not_restored.push(NotRestored {
-                    what: NotRestoredKind::File,
-                    path: Some(crate::kit::paths::lossy(&file.path)),
-                    reason: "the snapshot does not say where it belongs".to_owned(),
-                });
+                draft.not_restored.push(NotRestored::of(
+                    NotRestoredKind::File,
+                    crate::kit::paths::lossy(&file.path),
+                    "the snapshot does not say where it belongs",
+                ));
                 continue;
             }
             if !is_patched(&file.path) {
@@ -368,29 +364,20 @@ impl Back<'_> {
         let more = self.lost.len().saturating_sub(MAX_NAMED);
         for (name, why) in self.lost.drain(..).take(MAX_NAMED) {
             let reason = why.to_owned();
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Record,
-                path: Some(name),
-                reason,
-            });
+            draft.not_restored.push(NotRestored::of(NotRestoredKind::Record, name, reason));
         }
         if more > 0 {
             let reason = format!("{more} more like these");
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Records,
-                path: None,
-                reason,
-            });
+            draft.not_restored.push(NotRestored::new(NotRestoredKind::Records, reason));
         }
         if self.unknown_files > 0 {
-            draft.warnings.push(Warning {
-                code: "not_utf8",
-                path: None,
-                message: format!(
+            draft.warnings.push(Warning::new(
+                "not_utf8",
+                format!(
                     "{} files hold memories that changed, and cannot be changed themselves",
                     self.unknown_files
                 ),
-            });
+            ));
         }
     }
 
@@ -411,11 +398,11 @@ impl Back<'_> {
         let before = draft.wanted.len();
         draft.wanted.retain(|file| !is_within(&file.path, SIDECAR.as_bytes()));
         if draft.wanted.len() < before {
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Files,
-                path: Some(SIDECAR.to_owned()),
-                reason: "a newer one takes its place".to_owned(),
-            });
+            draft.not_restored.push(NotRestored::of(
+                NotRestoredKind::Files,
+                SIDECAR,
+                "a newer one takes its place",
+            ));
         }
         // All of the other runtime's files, so that it is itself again on one more way there.
         let placed: HashSet<String> =

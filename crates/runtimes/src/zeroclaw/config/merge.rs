@@ -82,11 +82,7 @@ pub(in crate::zeroclaw) fn plan_config(
 ) -> Result<Option<ConfigStep>, Warning> {
     let ConfigSite { layout, alias, use_of } = site;
     let path = live.map_or_else(|| install.join(FILE), Path::to_owned);
-    let warning = |code, message: &str| Warning {
-        code,
-        path: Some(path.display().to_string()),
-        message: message.to_owned(),
-    };
+    let warning = |code, message: &str| Warning::about(code, path.display(), message);
     let old = file::read_plain(&path, MAX_BYTES)
         .map_err(|error| warning("config_unreadable", &format!("cannot be read: {error}")))?;
     let theirs = archived.map(theirs).transpose().map_err(|()| {

@@ -485,12 +485,10 @@ pub(super) fn redacted(text: &str) -> Redacted {
             warning: None,
         };
     }
-    let warning = Warning {
-        code: "config_withheld",
-        path: None,
-        message: "the configuration does not travel: it cannot be had without its secrets"
-            .to_owned(),
-    };
+    let warning = Warning::new(
+        "config_withheld",
+        "the configuration does not travel: it cannot be had without its secrets",
+    );
     Redacted { text: String::new(), secrets: leaves, comments, warning: Some(warning) }
 }
 

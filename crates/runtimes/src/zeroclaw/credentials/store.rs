@@ -195,7 +195,7 @@ fn name_of(credential: &Credential) -> String {
 }
 
 fn not_restored(name: &str, reason: String) -> NotRestored {
-    NotRestored { what: NotRestoredKind::Credential, path: Some(name.to_owned()), reason }
+    NotRestored::of(NotRestoredKind::Credential, name, reason)
 }
 
 /// Says whether a credential has no secret.

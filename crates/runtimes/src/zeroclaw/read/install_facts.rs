@@ -199,14 +199,14 @@ fn made(
             return None;
         }
         if redacted.comments > 0 {
-            warnings.push(Warning {
-                code: "config_comments",
-                path: Some(CONFIG.to_owned()),
-                message: format!(
+            warnings.push(Warning::about(
+                "config_comments",
+                CONFIG,
+                format!(
                     "{} of its comments held a secret, which does not travel",
                     redacted.comments
                 ),
-            });
+            ));
         }
         let is_redacted = !redacted.secrets.is_empty() || redacted.comments > 0;
         Some(made(CONFIG, redacted.text, is_redacted, configured_at.cloned()))
@@ -218,19 +218,18 @@ fn made(
 fn oddities(agent: &FoundAgent) -> impl Iterator<Item = Warning> {
     const TOLD: [&str; 4] = ["stray_log", "several_agents", "database_ignored", "seed_ignored"];
     let told = agent.oddities.iter().filter(|oddity| TOLD.contains(&oddity.code));
-    told.map(|value| Warning { code: value.code, path: None, message: value.message.clone() })
+    told.map(|value| Warning::new(value.code, value.message.clone()))
 }
 
 /// Says that a database is read though no settings name it.
 fn backend_assumed(agent: &FoundAgent) -> Option<Warning> {
     let path = agent.database.as_ref().filter(|database| is_live(database))?;
-    Some(Warning {
-        code: "backend_assumed",
-        path: Some(path.display().to_string()),
-        message: "is read, though the settings that would name it cannot be; the agent may keep \
-                  its memories elsewhere"
-            .to_owned(),
-    })
+    Some(Warning::about(
+        "backend_assumed",
+        path.display(),
+        "is read, though the settings that would name it cannot be; the agent may keep \
+                  its memories elsewhere",
+    ))
 }
 
 /// Says what is unusual about where memories are kept.
@@ -254,7 +253,7 @@ fn backend_warning(config: &Config, agent: &FoundAgent) -> Option<Warning> {
             ("backend_elsewhere", format!("memories are kept in {name}, out of reach; {instead}"))
         }
     };
-    Some(Warning { code, path: None, message })
+    Some(Warning::new(code, message))
 }
 
 /// Opens the database of memories, if the agent uses one.
@@ -313,11 +312,7 @@ fn outside_document(
     if path.starts_with(&opened.path) {
         return Ok(None);
     }
-    let warning = |message: String| Warning {
-        code: "aieos_outside",
-        path: Some(path.display().to_string()),
-        message,
-    };
+    let warning = |message: String| Warning::about("aieos_outside", path.display(), message);
     let place = real(&path);
     let install = agent.install.as_ref().map(|install| real(install));
     if !install.is_some_and(|install| place.starts_with(install)) {
