@@ -18,6 +18,7 @@ pub(crate) static CLAUDE_CODE: Runtime = Runtime {
     variables: &["CLAUDE_CONFIG_DIR"],
     places: None,
     files: WORKSPACE_FILES,
+    run_by: &[".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/"],
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
     context_of: |_| &SEPTEMBER,

@@ -15,6 +15,7 @@ pub(crate) static CODEX: Runtime = Runtime {
     variables: &["CODEX_HOME"],
     places: None,
     files: WORKSPACE_FILES,
+    run_by: &[".codex/config.toml"],
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
     context_of: |_| &SEPTEMBER,

@@ -26,6 +26,7 @@ static NOTES: Runtime = Runtime {
         first: |machine| machine.home.join("notes"),
     }),
     files: WORKSPACE_FILES,
+    run_by: &[],
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
     context_of: |_| &SEPTEMBER,

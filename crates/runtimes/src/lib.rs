@@ -10,8 +10,6 @@
 
 mod claude_code;
 mod codex;
-#[doc(hidden)]
-pub mod fuzzing;
 mod kit;
 mod openclaw;
 mod zeroclaw;
@@ -61,7 +59,11 @@ pub use kit::sidecar::{ComingBack, KeptFile, KeptSnapshot, LinkPart, digest_of, 
 pub use kit::tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
 pub use kit::vectors::{VectorOf, WantedModel, vectors_in};
 pub use kit::walk::AGENT_ID_FILE;
+#[doc(hidden)]
+pub use openclaw::fuzzing as openclaw_laws;
 pub use openclaw::sample::SAMPLE_INSTALL;
+#[doc(hidden)]
+pub use zeroclaw::fuzzing as zeroclaw_laws;
 
 /// Every program that we know something of; a new one is a folder and a line here. The first that has
 /// agents takes any folder that no runtime knows.

@@ -9,9 +9,10 @@ mod conversation;
 mod credentials;
 mod discover;
 mod facts;
+pub mod fuzzing;
 mod index;
 mod install;
-pub(crate) mod labels;
+mod labels;
 mod layout;
 mod mapping;
 mod memory;
@@ -71,6 +72,7 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
         first: |machine| machine.home.join(".openclaw/workspace"),
     }),
     files: WORKSPACE_FILES,
+    run_by: &[],
     layout: MarkdownLayout::PLAIN,
     contexts: context::ALL,
     context_of: context::of,

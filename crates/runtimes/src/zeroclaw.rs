@@ -12,7 +12,7 @@ mod conversation;
 mod credentials;
 mod discover;
 mod entries;
-pub(crate) mod fuzzing;
+pub mod fuzzing;
 mod layout;
 mod mapping;
 mod memory;
@@ -20,7 +20,7 @@ mod proof;
 mod ranking;
 mod read;
 mod rows;
-pub(crate) mod schema;
+mod schema;
 mod searchable;
 mod sessions;
 mod store;
@@ -78,6 +78,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
         },
     }),
     files: WORKSPACE_FILES,
+    run_by: &[],
     layout: MarkdownLayout {
         curated_head: "# Long-Term Memory\n\n",
         daily_title: "# Daily Log \u{2014} ",
@@ -90,7 +91,11 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
     records: RecordRules {
         // ZeroClaw forgets everything but its core.
         evergreen: EvergreenRecords::Namespace("core"),
-        rows: Some(RowRules { private_key: "p|", owner_column: "principal_id" }),
+        rows: Some(RowRules {
+            private_key: schema::PRIVATE_KEY,
+            owner_column: "principal_id",
+            schema: &schema::SCHEMA,
+        }),
         vectors_are_of_text: true,
     },
     own_index: None,

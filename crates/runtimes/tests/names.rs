@@ -20,9 +20,6 @@ const STILL_NAMED: &[(&str, &str)] = &[
     ("cli/src/commands/migrate.rs", "examples in the help text"),
     ("cli/src/error/archive.rs", "an example in a hint"),
     ("cli/src/error/search.rs", "an example in a hint"),
-    ("runtimes/src/fuzzing.rs", "laws of the files of one runtime"),
-    ("runtimes/src/kit/database/merge.rs", "the schema that restored rows are merged into"),
-    ("runtimes/src/kit/plan/powers.rs", "files that make any program run something"),
 ];
 
 /// Crates that are only for tests and samples.

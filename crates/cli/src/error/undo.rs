@@ -14,6 +14,9 @@ impl From<UndoError> for CliError {
                 MemoryUndoError::RowChanged { database, .. } => {
                     Self::from_error(Kind::Conflict, "changed", &error).about(database).hint(HINT)
                 }
+                MemoryUndoError::RowsGone { database, .. } => {
+                    Self::from_error(Kind::Failed, "rows_gone", &error).about(database).hint(HINT)
+                }
                 MemoryUndoError::DatabaseGone { database } => {
                     Self::from_error(Kind::Failed, "database_gone", &error)
                         .about(database)

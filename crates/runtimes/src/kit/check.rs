@@ -456,17 +456,12 @@ impl Utf8 {
 }
 
 /// Whether a folder may be written to.
-#[cfg(unix)]
 pub(crate) fn is_writable(folder: &Path) -> bool {
     use rustix::fs::Access;
     rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
 /// Whether a folder may be written to.
-#[cfg(not(unix))]
-pub(crate) fn is_writable(folder: &Path) -> bool {
-    fs_err::metadata(folder).is_ok_and(|metadata| !metadata.permissions().readonly())
-}
 
 /// So many secrets, files or links a message of a check names; the rest it counts.
 pub const NAMED_IN_MESSAGE: usize = 5;

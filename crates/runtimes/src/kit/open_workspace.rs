@@ -240,9 +240,7 @@ impl OpenWorkspace {
 /// Returns when the install was last configured: nothing says when a credential was made.
 pub(crate) fn configured_at(agent: &FoundAgent) -> Moment {
     let metadata = agent.config.as_ref().and_then(|path| fs_err::metadata(path).ok());
-    let time = metadata.and_then(|metadata| metadata.modified().ok());
-    let instant = time.and_then(|time| jiff::Timestamp::try_from(time).ok());
-    instant.and_then(times::moment).unwrap_or_else(times::epoch)
+    metadata.as_ref().and_then(times::modified).unwrap_or_else(times::epoch)
 }
 
 /// A credential is as old as it was when it was first seen.

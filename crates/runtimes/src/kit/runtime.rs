@@ -13,6 +13,7 @@ use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Un
 use crate::kit::check::{Check, Issue, Severity};
 use crate::kit::connect::Connect;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError, TranscriptFormat};
+use crate::kit::database::RowSchema;
 use crate::kit::ids::Namespaces;
 use crate::kit::mapping::Mapping;
 use crate::kit::native_search::NativeSearch;
@@ -36,6 +37,9 @@ pub struct Runtime {
     pub places: Option<UsualPlaces>,
     /// The files of its workspaces, and what they are.
     pub files: WorkspaceFiles,
+    /// Ends of the paths of files in any folder that make it run something; a folder, of which every
+    /// file does, ends in `/`.
+    pub(crate) run_by: &'static [&'static str],
     /// How it lays out memories in Markdown.
     pub layout: MarkdownLayout,
     /// What its versions put before a session, the oldest first.
@@ -131,6 +135,8 @@ pub(crate) struct RowRules {
     pub(crate) private_key: &'static str,
     /// The column that names this person.
     pub(crate) owner_column: &'static str,
+    /// The tables that they are in.
+    pub(crate) schema: &'static RowSchema,
 }
 
 /// Finds the agents of a runtime; reads little and writes nothing.

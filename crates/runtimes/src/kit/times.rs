@@ -3,6 +3,7 @@
 //! A time without a zone is taken as UTC, so that the same file gives the same record on every
 //! machine.
 
+use std::fs::Metadata;
 use std::sync::LazyLock;
 
 use anemone_files::FileStat;
@@ -80,6 +81,11 @@ pub(crate) fn midnight(date: Date) -> Option<Moment> {
 pub(crate) fn mtime_of(stat: &FileStat) -> Option<Moment> {
     let nanoseconds = i32::try_from(stat.modified.nanoseconds).ok()?;
     Timestamp::new(stat.modified.seconds, nanoseconds).ok().and_then(moment)
+}
+
+/// Returns when a file was last written.
+pub(crate) fn modified(metadata: &Metadata) -> Option<Moment> {
+    metadata.modified().ok().and_then(|time| Timestamp::try_from(time).ok()).and_then(moment)
 }
 
 /// Takes an instant in the years that a moment can write: years before our era have no place.

@@ -81,7 +81,7 @@ pub(super) fn each_fact<E>(
     else {
         return Ok(Vec::new());
     };
-    let names = table.columns;
+    let names: Vec<String> = table.columns.into_iter().map(|column| column.name).collect();
     let Some(shape) = Shape::of(&names) else {
         return Ok(warning("the table facts has no entity, key and value".to_owned()));
     };

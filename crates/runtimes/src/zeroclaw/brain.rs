@@ -11,13 +11,13 @@ use std::sync::OnceLock;
 use serde::Serialize;
 
 use super::DEFAULT_ALIAS;
-use super::schema::{MEMORIES, PRIVATE_KEY, STAMP_COLUMNS, STAMPS};
+use super::schema::{PRIVATE_KEY, SCHEMA, STAMP_COLUMNS, STAMPS};
 use crate::kit::agent::Machine;
 use crate::kit::database::{Column, Database, DatabaseError, Read, Table, Value};
 use crate::kit::stamps::RowStamp;
 
 /// The table of memories.
-pub(super) const TABLE: &str = MEMORIES;
+pub(super) const TABLE: &str = SCHEMA.table;
 /// Where an archive describes the database, below `raw/zeroclaw`: the agent's row, what made the
 /// vectors, the columns with their types. Never written into a workspace.
 pub(super) const DESCRIPTION: &str = ".alf-database.json";
@@ -133,13 +133,10 @@ impl Brain {
         }
         let tables = database.tables()?;
         let Some(table) = find(&tables, TABLE) else { return Ok(None) };
+        let layout: Vec<Column> =
+            table.columns.iter().filter(|column| !column.generated).cloned().collect();
+        let columns = layout.iter().map(|column| column.name.clone()).collect();
         let table = table.name.clone();
-        let layout = database.columns(&table)?;
-        let columns = layout
-            .iter()
-            .filter(|layout| !layout.generated)
-            .map(|layout| layout.name.clone())
-            .collect();
         let agents = agents(&database, &tables)?;
         let meta = listed(&database, &tables, "memory_meta", &["key", "value"])?;
         let meta = meta.iter().filter_map(|row| Some((text(&row[0])?, text(&row[1])?))).collect();
@@ -224,7 +221,6 @@ impl Brain {
             layout_columns: self
                 .layout
                 .iter()
-                .filter(|column| !column.generated)
                 .map(|column| ColumnDescription {
                     default: column.default.as_deref(),
                     name: &column.name,

@@ -7,6 +7,7 @@ use super::config::{Backend, Config};
 use super::discover::is_live;
 use super::layout::{self, CONFIG, CURATED, DATABASE, MEMORY, Place, USER};
 use super::read::redact::texts;
+use super::schema::SCHEMA;
 use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::Severity::{Error, Info, Warning};
@@ -14,7 +15,7 @@ use crate::kit::check::{
     Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, a_few, begin,
     is_inside, noted_agent_id,
 };
-use crate::kit::database::{self, DatabaseError};
+use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::written_at;
 use crate::kit::paths::lossy;
 use crate::kit::times::date_in_name;
@@ -150,7 +151,7 @@ fn note_schema(brain: &Brain, check: &mut Check) {
     let is_known =
         |known: &[&str], name: &String| known.iter().any(|value| name.eq_ignore_ascii_case(value));
     // The first documents have a column that no version made.
-    let is_column = |name: &String| database::is_known(name) || is_known(&["timestamp"], name);
+    let is_column = |name: &String| SCHEMA.column(name).is_some() || is_known(&["timestamp"], name);
     let columns: Vec<String> =
         brain.columns.iter().filter(|column| !is_column(column)).cloned().collect();
     if !columns.is_empty() {

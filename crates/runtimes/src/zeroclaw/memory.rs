@@ -28,6 +28,7 @@ use sha2::{Digest as _, Sha256};
 use self::open::OpenRowsError;
 use self::rows::{NewRow, Rows, written};
 use super::schema::PRIVATE_KEY;
+use crate::kit::paths::with_suffix;
 
 /// The rows of one agent in ZeroClaw's database.
 pub(super) struct ZeroClawRows {
@@ -94,11 +95,10 @@ impl RowStore for ZeroClawRows {
     }
 
     fn state(&self) -> Option<[u8; 32]> {
-        let mut log = self.path.as_os_str().to_owned();
-        log.push("-wal");
         let database = fs_err::metadata(&self.path).ok()?;
         // Whoever opens the database makes an empty log, which says nothing.
-        let log = fs_err::metadata(PathBuf::from(log)).ok().filter(|log| log.len() > 0);
+        let log =
+            fs_err::metadata(with_suffix(&self.path, "-wal")).ok().filter(|log| log.len() > 0);
         let mut state = Sha256::new();
         for file in std::iter::once(database).chain(log) {
             for number in [file.ino(), file.len(), file.mtime().unsigned_abs()] {

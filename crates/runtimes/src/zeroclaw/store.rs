@@ -29,13 +29,12 @@ use self::target::{
 };
 use super::brain::DESCRIPTION;
 use super::rows::raw_of;
-use super::schema::KNOWN;
+use super::schema::{KNOWN, SCHEMA};
 use super::write::returned;
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
 use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::database::{
-    AgentEntry, DatabaseError, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value, is_addable,
-    is_known, merge_rows,
+    AgentEntry, DatabaseError, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value, merge_rows,
 };
 use crate::kit::plan::{
     Conflict, MemoriesStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
@@ -315,6 +314,7 @@ impl Change {
             others.push(entry_of(&derived(DEFAULT_ALIAS), DEFAULT_ALIAS, ""));
         }
         let merge = Merge {
+            runtime: RUNTIME.to_owned(),
             layout,
             columns: columns.clone(),
             agent: owner,
@@ -368,7 +368,7 @@ fn found_layout(target: &Target, described: &Described) -> (Layout, Vec<MergeCol
         .collect();
     for column in &described.layout_columns {
         let is_there = columns.iter().any(|other| other.name.eq_ignore_ascii_case(&column.name));
-        if !is_there && is_addable(&column.name) {
+        if !is_there && SCHEMA.is_addable(&column.name) {
             columns.push(MergeColumn { name: column.name.clone(), declared: String::new() });
         }
     }
@@ -385,7 +385,7 @@ fn made_layout(described: &Described, wants_agents: bool) -> (Layout, Vec<MergeC
             .iter()
             .any(|character| character.eq_ignore_ascii_case(name));
         let is_agent = name.eq_ignore_ascii_case(AGENT_ID);
-        let has_room = layout.len() < MAX_COLUMNS || is_known(name);
+        let has_room = layout.len() < MAX_COLUMNS || SCHEMA.column(name).is_some();
         if !is_there && !is_rowid && !name.is_empty() && has_room && (!is_agent || wants_agents) {
             layout.push(MergeColumn { name: name.to_owned(), declared: declared.to_owned() });
         }

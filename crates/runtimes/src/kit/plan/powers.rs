@@ -4,6 +4,7 @@
 //! exceptions, so an import names them.
 
 use super::{Action, Plan, Step, StepKind};
+use crate::RUNTIMES;
 use crate::kit::agent::Warning;
 use crate::kit::paths::lossy;
 
@@ -43,11 +44,8 @@ const RUN_BY_NAME: &[&str] = &[
     "sitecustomize.py",
     "usercustomize.py",
 ];
-/// Ends of paths that make something run.
+/// Ends of paths that make something run, besides those that runtimes name.
 const RUN_BY_END: &[&str] = &[
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".codex/config.toml",
     ".cursor/mcp.json",
     ".gemini/settings.json",
     ".git/config",
@@ -59,7 +57,6 @@ const RUN_BY_END: &[&str] = &[
 ];
 /// Folders of which every file makes something run.
 const RUN_BY_FOLDER: &[&str] = &[
-    ".claude/hooks",
     ".config/autostart",
     ".config/systemd",
     ".devcontainer",
@@ -112,6 +109,10 @@ fn power_of(path: &str) -> Option<Power> {
     let name = path.rsplit('/').next().unwrap_or_default();
     let ends_with = |end: &&str| path.ends_with(&format!("/{end}"));
     let is_below = |folder: &&str| path.contains(&format!("/{folder}/"));
+    let is_run_by = |path: &&str| match path.strip_suffix('/') {
+        Some(folder) => is_below(&folder),
+        None => ends_with(path),
+    };
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     if AUTHORISE_BY_NAME.contains(&name) || AUTHORISE_BY_FOLDER.iter().any(is_below) {
         return Some(Power::Authorises);
@@ -119,6 +120,7 @@ fn power_of(path: &str) -> Option<Power> {
     let runs = RUN_BY_NAME.contains(&name)
         || RUN_BY_END.iter().any(ends_with)
         || RUN_BY_FOLDER.iter().any(is_below)
+        || RUNTIMES.iter().flat_map(|runtime| runtime.run_by).any(is_run_by)
         || matches!(extension, Some("desktop" | "service" | "pth"));
     runs.then_some(Power::Runs)
 }

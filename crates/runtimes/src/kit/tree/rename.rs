@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use super::Able;
 use super::site::OLD_ENDING;
+use crate::kit::paths::with_suffix;
 
 /// Lets two folders change names.
 ///
@@ -27,9 +28,7 @@ pub(super) fn exchange_folders(staging: &Path, workspace: &Path, able: Able) -> 
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         other => return Ok(other?),
     }
-    let mut aside = staging.as_os_str().to_owned();
-    aside.push(OLD_ENDING);
-    let aside = PathBuf::from(aside);
+    let aside = with_suffix(staging, OLD_ENDING);
     rename_to_free(workspace, &aside)?;
     if let Err(error) = rename_to_free(staging, workspace) {
         rename_to_free(&aside, workspace)?;

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::database::{Copy, CopyError, DatabaseError, Put, put_rows};
+use crate::kit::paths::with_suffix;
 use crate::kit::plan::{NotRestored, NotRestoredKind, Restore, RestoreError};
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
@@ -354,11 +355,8 @@ fn back_up(database: &Path) -> Result<PathBuf, ApplyStoreError> {
         CopyError::Busy { path } => ApplyStoreError::Busy { path },
         source => ApplyStoreError::Database { path: database.to_owned(), source: source.into() },
     })?;
-    let free = (1_u32..10_000).map(|number| {
-        let mut name = database.as_os_str().to_owned();
-        name.push(format!(".before-import-{number}"));
-        PathBuf::from(name)
-    });
+    let free =
+        (1_u32..10_000).map(|number| with_suffix(database, &format!(".before-import-{number}")));
     let Some(backup) = free.into_iter().find(|path| fs::symlink_metadata(path).is_err()) else {
         return Err(failed(io::ErrorKind::AlreadyExists.into()));
     };

@@ -9,6 +9,8 @@ use fs_err as fs;
 use rustix::fs::{Gid, Uid};
 use zeroize::Zeroizing;
 
+use crate::kit::paths::with_suffix;
+
 /// Copies of one second, at most.
 const MAX_COPIES: u32 = 1000;
 
@@ -102,13 +104,12 @@ fn keep_copy(
     let mut file = written(folder, old, owner)?;
     file.as_file().sync_all()?;
     for number in 1..=MAX_COPIES {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".backup-{stamp}"));
-        if number > 1 {
-            name.push(format!("-{number}"));
-        }
+        let name = match number {
+            1 => with_suffix(path, &format!(".backup-{stamp}")),
+            _ => with_suffix(path, &format!(".backup-{stamp}-{number}")),
+        };
         match file.persist_noclobber(&name) {
-            Ok(_) => return Ok(PathBuf::from(name)),
+            Ok(_) => return Ok(name),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => file = error.file,
             Err(error) => return Err(error.error),
         }

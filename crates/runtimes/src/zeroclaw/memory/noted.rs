@@ -144,7 +144,10 @@ impl Rows {
         let unstamp =
             |id: &str| all.execute("DELETE FROM anemone_stamps WHERE memory_id = ?1", [id]);
         for id in &noted.added {
-            back.removed += all.execute("DELETE FROM memories WHERE id = ?1", [id])?;
+            match all.execute("DELETE FROM memories WHERE id = ?1", [id])? {
+                0 => back.gone += 1,
+                removed => back.removed += removed,
+            }
             unstamp(id)?;
         }
         let mut written = HashSet::new();

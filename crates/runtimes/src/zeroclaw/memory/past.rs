@@ -6,6 +6,8 @@ use jiff::civil::Date;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::kit::paths::with_suffix;
+
 /// Counts the rows of a category that were last written before a day; `None` when there is no such
 /// database or table. The database is only read.
 pub(super) fn count_past_rows(
@@ -39,8 +41,7 @@ pub(super) fn count_past_rows(
 /// Opens a database so that nothing is written beside it, unless somebody writes to it now.
 fn open(database: &Path) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut log = database.as_os_str().to_owned();
-    log.push("-wal");
+    let log = with_suffix(database, "-wal");
     let is_written = fs_err::metadata(&log).is_ok_and(|log| log.len() > 0);
     let connection = if is_written {
         Connection::open_with_flags(database, flags)?

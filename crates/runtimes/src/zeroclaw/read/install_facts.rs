@@ -2,10 +2,8 @@
 
 use std::io::Read as _;
 use std::path::Path;
-use std::time::SystemTime;
 
 use anemone_format::{Credentials, Moment, ReadingInfo, Root, RuntimeHints, Unknown, sha256_hex};
-use jiff::Timestamp;
 use serde::Serialize;
 
 use super::super::brain::{Brain, DESCRIPTION};
@@ -330,13 +328,9 @@ fn outside_document(
     });
     match read {
         Ok(metadata) => {
-            let at = metadata.modified().ok().and_then(moment);
+            let at = times::modified(&metadata);
             Ok(Some(OutsideDocument { text, at }))
         }
         Err(error) => Err(warning(format!("cannot be read: {error}"))),
     }
-}
-
-fn moment(time: SystemTime) -> Option<Moment> {
-    Timestamp::try_from(time).ok().and_then(times::moment)
 }

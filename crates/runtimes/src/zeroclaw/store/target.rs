@@ -8,13 +8,15 @@ use fs_err as fs;
 use sha2::{Digest as _, Sha256};
 
 use super::super::brain::{AgentRow, Brain, position_of};
+use super::super::schema::SCHEMA;
 use crate::kit::agent::Machine;
 use crate::kit::database::{DatabaseError, Value, digest};
 use crate::kit::ids::short_digest;
+use crate::kit::paths::with_suffix;
 use crate::kit::plan::PlanError;
 
 /// The column that says whose a row is.
-pub(super) const AGENT_ID: &str = "agent_id";
+pub(super) const AGENT_ID: &str = SCHEMA.owner;
 
 /// What lies at the place of a database.
 pub(super) enum Present {
@@ -122,11 +124,8 @@ impl Present {
 
 /// Finds what a database that is gone has left behind.
 pub(super) fn leftover(path: &Path) -> Option<String> {
-    ["-wal", "-journal"].into_iter().find_map(|suffix| {
-        let mut name = path.file_name()?.to_owned();
-        name.push(suffix);
-        fs::symlink_metadata(path.with_file_name(&name)).is_ok().then(|| suffix.to_owned())
-    })
+    let there = |suffix: &&str| fs::symlink_metadata(with_suffix(path, suffix)).is_ok();
+    ["-wal", "-journal"].into_iter().find(there).map(str::to_owned)
 }
 
 impl Target {

@@ -351,6 +351,7 @@ fn rows_that_stop_half_way_leave_no_trace() {
     let columns = ["id", "key", "content", "created_at", "updated_at"];
     let columns = columns.map(|name| MergeColumn { name: name.into(), declared: String::new() });
     let merge = Merge {
+        runtime: RUNTIME.to_owned(),
         layout: Layout::Found(query(&to, "SELECT name FROM pragma_table_info('memories')")),
         columns: columns.to_vec(),
         agent: Some(entry_of("a-1", "default", "")),

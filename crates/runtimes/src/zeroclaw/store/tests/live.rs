@@ -183,6 +183,7 @@ fn a_copy_that_the_runtime_made_is_neither_used_nor_removed() {
     assert_eq!(fs::metadata(&theirs).unwrap().len(), 0);
     // The other process takes nothing but an empty file.
     let mut merge = Merge {
+        runtime: RUNTIME.to_owned(),
         layout: Layout::Found(query(&to, "SELECT name FROM pragma_table_info('memories')")),
         columns: vec![MergeColumn { name: "key".into(), declared: String::new() }],
         agent: Some(entry_of("a-1", "default", "")),

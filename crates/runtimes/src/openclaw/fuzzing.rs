@@ -1,9 +1,9 @@
-//! Laws that hold for any input, for the fuzzer; nothing else calls them.
+//! Laws of files in OpenClaw's layout that hold for any input; only the fuzzer calls them.
 
-use crate::kit::times;
-use crate::openclaw::labels::labels;
 use anemone_markdown::{Page, Section};
-use anemone_secrets::{Scanner, redact, scan};
+
+use super::labels::labels;
+use crate::kit::times;
 
 /// A file that is cut into sections or rows is those, joined; lines are counted without gaps.
 ///
@@ -40,46 +40,4 @@ fn assert_joined(text: &str, sections: &[Section<'_>]) {
         (at, line) = (at + section.text.len(), section.line_end);
     }
     assert_eq!(at, text.len(), "nothing is left");
-}
-
-/// A stream gives what the whole gives; what was redacted holds no secret.
-///
-/// # Panics
-///
-/// When a law does not hold.
-pub fn secrets(bytes: &[u8]) {
-    let hits = scan(bytes);
-    let mut end = 0;
-    for hit in &hits {
-        assert!(end <= hit.range.start && hit.range.start < hit.range.end, "hits are apart");
-        end = hit.range.end;
-    }
-    assert!(end <= bytes.len());
-    // The first byte says how long blocks are.
-    let size = bytes.first().map_or(1, |first| usize::from(*first) + 1);
-    let mut scanner = Scanner::new();
-    bytes.chunks(size).for_each(|block| scanner.feed(block));
-    assert_eq!(scanner.finish(), hits, "in blocks of {size}");
-    let redacted = redact(bytes, &hits).into_owned();
-    let left = scan(&redacted);
-    assert_eq!(left, [], "of {hits:?}");
-    assert_eq!(redact(&redacted, &left), redacted);
-}
-
-/// A configuration of ZeroClaw without its secrets is TOML, and has none.
-///
-/// # Panics
-///
-/// When a law does not hold.
-pub fn zeroclaw_config(text: &str) {
-    crate::zeroclaw::fuzzing::config(text);
-}
-
-/// A file of ZeroClaw's memories is read into records of their own.
-///
-/// # Panics
-///
-/// When a law does not hold.
-pub fn zeroclaw_entries(text: &str) {
-    crate::zeroclaw::fuzzing::entries(text);
 }
