@@ -10,7 +10,7 @@ use crate::kit::connect::desired::{
 };
 use crate::kit::connect::{
     ConfigEdit, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig,
-    DesiredFile, Format, Hooks, RefuseError, ServerEntry, json_file, line, no_orphans, words,
+    DesiredFile, Format, Hooks, RefuseError, ServerEntry, json_file, line, words,
 };
 
 const READING: &str = include_str!("../../../../integrations/claude-code/hooks/hooks.json");
@@ -69,27 +69,15 @@ impl<'a> Scope<'a> {
         let home = place.machine.home.as_path();
         let set = place.resolved("CLAUDE_CONFIG_DIR");
         let server_path = self.servers();
-        DesiredConfig {
-            files: vec![
-                DesiredFile {
-                    path: self.settings(home, set.as_deref()),
-                    format: Format::Json,
-                    wants: Vec::new(),
-                    known: Box::new(known_hooks),
-                    orphans: no_orphans,
-                },
-                DesiredFile {
-                    path: set.as_deref().unwrap_or(home).join(".claude.json"),
-                    format: Format::Json,
-                    wants: Vec::new(),
-                    known: Box::new(move |document| known_server(document, &server_path)),
-                    orphans: no_orphans,
-                },
-            ],
-            own: Vec::new(),
-            notes: Vec::new(),
-            next: "start a new session of Claude Code; /hooks and /mcp show what was added",
-        }
+        let settings = self.settings(home, set.as_deref());
+        let servers = set.as_deref().unwrap_or(home).join(".claude.json");
+        let known = move |document: &Value| known_server(document, &server_path);
+        let files = vec![
+            DesiredFile::bare(settings, Format::Json, known_hooks),
+            DesiredFile::bare(servers, Format::Json, known),
+        ];
+        let next = "start a new session of Claude Code; /hooks and /mcp show what was added";
+        DesiredConfig::bare(files, next)
     }
 
     fn desired(

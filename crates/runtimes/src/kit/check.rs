@@ -456,12 +456,11 @@ impl Utf8 {
 }
 
 /// Whether a folder may be written to.
+/// Whether a folder may be written to.
 pub(crate) fn is_writable(folder: &Path) -> bool {
     use rustix::fs::Access;
     rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
-
-/// Whether a folder may be written to.
 
 /// So many secrets, files or links a message of a check names; the rest it counts.
 pub const NAMED_IN_MESSAGE: usize = 5;

@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 
 use anemone_format::{FileRoot, Record, Status};
-use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
+use crate::kit::credentials::SecretText;
 use crate::kit::plan::{InstallBackend, InstallLayout};
 use crate::kit::sidecar;
 use crate::{RUNTIMES, by_name};
@@ -58,15 +58,6 @@ pub fn bare_secret(payload: &[u8]) -> Zeroizing<String> {
     let mut mappings = RUNTIMES.iter().flat_map(|runtime| runtime.mappings);
     let found = mappings.find_map(|mapping| (mapping.proof.bare_secret)(payload));
     found.unwrap_or_else(|| Zeroizing::new(String::from_utf8_lossy(payload).into_owned()))
-}
-
-/// A text that is wiped when it is no longer needed.
-pub(crate) struct SecretText(pub(crate) Zeroizing<String>);
-
-impl<'de> Deserialize<'de> for SecretText {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from).map(|text| Self(Zeroizing::new(text)))
-    }
 }
 
 /// Returns the two halves of a sign-in as one text; `None` when there is neither.

@@ -20,9 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{Folder, read_limited};
-use anemone_format::{
-    AgentId, Credential, CredentialType, Credentials, Encryption, Moment, NOT_EXPORTED, Unknown,
-};
+use anemone_format::{AgentId, Credential, CredentialType, Credentials, Moment};
 use fs_err as fs;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -33,8 +31,9 @@ use super::install::{
     AGENT_DATABASE, InstallDatabase, PROFILES_FILE, STATE_DATABASE, agent_folder,
 };
 use crate::kit::agent::{FoundAgent, Machine, ReadError, SealSecret, Warning};
+use crate::kit::credentials::{bare, document, unreadable};
 use crate::kit::database::{DatabaseError, Read, Value};
-use crate::kit::{ids, times};
+use crate::kit::times;
 pub(super) use store::{OnExisting, plan_store};
 
 /// The table with the store that all agents of an install share.
@@ -85,9 +84,7 @@ pub(super) fn credentials(
         }
     }
     credentials.extend(channels(install, agent_id, fallback, &mut warnings));
-    let credentials = Some(credentials).filter(|credentials| !credentials.is_empty());
-    let document = |credentials| Credentials { credentials, unknown: Unknown::default() };
-    Ok((credentials.map(document), warnings))
+    Ok((document(credentials), warnings))
 }
 
 /// The text of one store; wiped when dropped.
@@ -98,16 +95,8 @@ struct Store {
 
 impl Store {
     fn warning(&self, what: &str) -> Warning {
-        unreadable(&self.path, what)
+        unreadable(self.path.display(), what)
     }
-}
-
-fn unreadable(path: &Path, what: &str) -> Warning {
-    Warning::about(
-        "credentials_unreadable",
-        path.display(),
-        format!("credentials are missing: {what}"),
-    )
 }
 
 fn stores(
@@ -121,7 +110,7 @@ fn stores(
     let mut add = |path: PathBuf, text: Result<Option<Zeroizing<String>>, String>| match text {
         Ok(Some(text)) => stores.push(Store { path, text }),
         Ok(None) => {}
-        Err(what) => warnings.push(unreadable(&path, &what)),
+        Err(what) => warnings.push(unreadable(path.display(), what)),
     };
     if let Some(database) = database {
         add(database.path().to_owned(), own_store(database).map_err(|error| error.to_string()));
@@ -266,25 +255,6 @@ fn credential_of(
     Some(credential)
 }
 
-fn bare(agent_id: AgentId, name: &str, service: &str, created_at: &Moment) -> Credential {
-    Credential {
-        id: ids::item(agent_id, &format!("credential:{name}")),
-        agent_id,
-        service: service.to_owned(),
-        credential_type: CredentialType::Custom,
-        label: None,
-        capabilities_granted: Vec::new(),
-        encrypted_payload: NOT_EXPORTED.to_owned(),
-        encryption: Encryption::none(),
-        created_at: created_at.clone(),
-        updated_at: None,
-        last_rotated_at: None,
-        expires_at: None,
-        tags: Vec::new(),
-        unknown: Unknown::default(),
-    }
-}
-
 /// Reads a time in milliseconds; what cannot be one is left out.
 fn expiry_of(raw: &RawValue) -> Option<Moment> {
     let number: f64 = serde_json::from_str(raw.get()).ok()?;
@@ -318,7 +288,7 @@ fn channels(
     let left_out = folders.left_out.saturating_add(names.left_out);
     if left_out > 0 {
         let what = format!("only the first {MAX_CHANNELS} accounts of channels are named");
-        warnings.push(unreadable(&root, &what));
+        warnings.push(unreadable(root.display(), what));
     }
     let credential = |(channel, name): (String, String)| {
         let mut credential = bare(agent_id, &format!("channel:{name}"), &channel, fallback);

@@ -15,8 +15,8 @@ mod round_trip_tests;
 use std::collections::BTreeMap;
 
 use anemone_format::{
-    Credential, Credentials, FileRoot, Identity, NOT_EXPORTED, Record, RecordId, SnapshotSource,
-    SourceFile, SourceKind,
+    Credential, Credentials, FileRoot, Identity, Record, RecordId, SnapshotSource, SourceFile,
+    SourceKind,
 };
 
 use self::records::{Became, Pages};
@@ -24,6 +24,7 @@ use super::RUNTIME;
 use super::credentials::{OnExisting, plan_store};
 use super::layout::{MemoryKind, Place, place_of};
 use crate::kit::agent::{FoundAgent, Machine};
+use crate::kit::credentials::{not_restored, open};
 use crate::kit::paths::lossy;
 use crate::kit::persona::{documents, one_line};
 use crate::kit::plan::{
@@ -271,20 +272,20 @@ fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> C
             }
             FileRoot::Raw(runtime) => *others.entry(runtime).or_default() += 1,
             FileRoot::Artifacts => carried.artifacts.push(Wanted::carried(index, file)),
-            FileRoot::Other => notes.push(NotRestored {
-                what: NotRestoredKind::File,
-                path: Some(lossy(&file.path)),
-                reason: "the snapshot does not say where it belongs".to_owned(),
-            }),
+            FileRoot::Other => notes.push(NotRestored::of(
+                NotRestoredKind::File,
+                lossy(&file.path),
+                "the snapshot does not say where it belongs",
+            )),
         }
     }
     for (runtime, files) in others {
         let noun = if files == 1 { "file" } else { "files" };
-        notes.push(NotRestored {
-            what: NotRestoredKind::Files,
-            path: Some(format!("raw/{runtime}")),
-            reason: format!("{files} {noun} of {runtime} mean nothing to {RUNTIME}"),
-        });
+        notes.push(NotRestored::of(
+            NotRestoredKind::Files,
+            format!("raw/{runtime}"),
+            format!("{files} {noun} of {runtime} mean nothing to {RUNTIME}"),
+        ));
     }
     carried
 }
@@ -299,23 +300,10 @@ fn plan_credentials(
 ) {
     let mut opened = Vec::new();
     for credential in credentials.credentials {
-        let reason = if credential.encrypted_payload == NOT_EXPORTED {
-            "its secret was not exported; sign in again".to_owned()
-        } else if let Some(key) = options.vault_key {
-            match key.open(&credential) {
-                Ok(_) if target.install.is_none() => {
-                    "the workspace belongs to no install that could keep it".to_owned()
-                }
-                Ok(secret) => {
-                    opened.push((credential, secret));
-                    continue;
-                }
-                Err(error) => error.to_string(),
-            }
-        } else {
-            "its secret is sealed, and no vault key was given".to_owned()
-        };
-        draft.not_restored.push(not_restored(&credential, reason));
+        match open(&credential, target, options) {
+            Ok(secret) => opened.push((credential, secret)),
+            Err(reason) => draft.not_restored.push(not_restored(&credential, reason)),
+        }
     }
     if opened.is_empty() {
         return;
@@ -340,14 +328,6 @@ fn plan_credentials(
             draft.not_restored.extend(opened.iter().map(note));
         }
     }
-}
-
-fn not_restored(credential: &Credential, reason: String) -> NotRestored {
-    let name = match &credential.label {
-        Some(label) => format!("{}: {label}", credential.service),
-        None => credential.service.clone(),
-    };
-    NotRestored { what: NotRestoredKind::Credential, path: Some(name), reason }
 }
 
 #[cfg(test)]

@@ -189,15 +189,9 @@ const TOOLS: &[&str] = &["capabilities", "tools"];
 fn taken_apart(document: &Value) -> (StructuredIdentity, Value) {
     let mut rest = document.clone();
     let mut fields = StructuredIdentity {
-        names: None,
-        role: None,
         goals: goals(document),
-        psychology: None,
-        linguistics: None,
         capabilities: capabilities(document),
-        sub_agents: Vec::new(),
-        aieos_extensions: None,
-        unknown: Unknown::default(),
+        ..StructuredIdentity::default()
     };
     for slot in SLOTS {
         let Some((place, value)) = slot.find(document) else { continue };
@@ -396,34 +390,15 @@ fn list(texts: &[String]) -> Option<Value> {
 }
 
 fn psychology(fields: &mut StructuredIdentity) -> &mut Psychology {
-    fields.psychology.get_or_insert_with(|| Psychology {
-        neural_matrix: None,
-        personality_traits: None,
-        moral_alignment: None,
-        mbti: None,
-        unknown: Unknown::default(),
-    })
+    fields.psychology.get_or_insert_default()
 }
 
 fn linguistics(fields: &mut StructuredIdentity) -> &mut Linguistics {
-    fields.linguistics.get_or_insert_with(|| Linguistics {
-        formality_level: None,
-        verbosity: None,
-        humor_level: None,
-        slang_usage: None,
-        preferred_language: None,
-        idiolect: None,
-        unknown: Unknown::default(),
-    })
+    fields.linguistics.get_or_insert_default()
 }
 
 fn idiolect(fields: &mut StructuredIdentity) -> &mut Idiolect {
-    linguistics(fields).idiolect.get_or_insert_with(|| Idiolect {
-        catchphrases: Vec::new(),
-        verbal_tics: Vec::new(),
-        avoided_words: Vec::new(),
-        unknown: Unknown::default(),
-    })
+    linguistics(fields).idiolect.get_or_insert_default()
 }
 
 fn name_at(document: &Value, place: &[&str]) -> Option<String> {
@@ -561,9 +536,7 @@ fn capability(value: &Value, portability: Option<Portability>) -> Option<Capabil
             .and_then(|object| object.get("priority")?.as_u64())
             .filter(|identity| *identity > 0),
         portability,
-        host_requirements: None,
-        credential_ids: Vec::new(),
-        unknown: Unknown::default(),
+        ..Capability::default()
     })
 }
 

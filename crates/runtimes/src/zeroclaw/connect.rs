@@ -32,18 +32,9 @@ pub(crate) const CONNECT: Connect = Connect {
 fn locate(place: &ConnectPlace<'_>) -> DesiredConfig {
     let folder = place.absolute("ZEROCLAW_CONFIG_DIR");
     let folder = folder.unwrap_or_else(|| place.machine.home.join(".zeroclaw"));
-    DesiredConfig {
-        files: vec![DesiredFile {
-            path: folder.join("config.toml"),
-            format: Format::Toml,
-            wants: Vec::new(),
-            known: Box::new(known),
-            orphans,
-        }],
-        own: Vec::new(),
-        notes: Vec::new(),
-        next: "restart ZeroClaw, or have it read its configuration again",
-    }
+    let file = DesiredFile::bare(folder.join("config.toml"), Format::Toml, known);
+    let next = "restart ZeroClaw, or have it read its configuration again";
+    DesiredConfig::bare(vec![DesiredFile { orphans, ..file }], next)
 }
 
 fn desire(

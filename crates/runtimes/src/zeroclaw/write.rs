@@ -84,13 +84,11 @@ pub(super) fn plan(
         false => planner.move_in(&mut draft)?,
     }
     if draft.forgotten.count > 0 && draft.memories.as_ref().is_some_and(|memory| !memory.made) {
-        draft.warnings.push(Warning {
-            code: "forgotten_stay",
-            path: None,
-            message: "nothing is taken out of the database that is there: what was forgotten \
-                      meanwhile is still in it"
-                .to_owned(),
-        });
+        draft.warnings.push(Warning::new(
+            "forgotten_stay",
+            "nothing is taken out of the database that is there: what was forgotten \
+                      meanwhile is still in it",
+        ));
     }
     draft.wanted.push(restore::agent_id_file(now.manifest()));
     restore::note_artifacts(now, &mut draft).map_err(PlanError::Source)?;
@@ -422,11 +420,11 @@ impl Planner<'_> {
                 FileRoot::Other => false,
             };
             if !belongs {
-                draft.not_restored.push(NotRestored {
-                    what: NotRestoredKind::File,
-                    path: Some(lossy(&file.path)),
-                    reason: format!("it means nothing to {RUNTIME}"),
-                });
+                draft.not_restored.push(NotRestored::of(
+                    NotRestoredKind::File,
+                    lossy(&file.path),
+                    format!("it means nothing to {RUNTIME}"),
+                ));
             } else if is_raw(file)
                 && (is_of_install(&file.path) || stale.contains(&lossy(&file.path)))
             {
@@ -543,11 +541,11 @@ impl Planner<'_> {
             } else if is_raw(file) && is_of_install(&file.path) {
                 continue;
             } else if self.returned.is_some() {
-                draft.not_restored.push(NotRestored {
-                    what: NotRestoredKind::File,
-                    path: Some(lossy(&file.path)),
-                    reason: "what it holds is kept in another way now".to_owned(),
-                });
+                draft.not_restored.push(NotRestored::of(
+                    NotRestoredKind::File,
+                    lossy(&file.path),
+                    "what it holds is kept in another way now",
+                ));
             } else {
                 keep.aside.push(index);
             }
@@ -579,13 +577,12 @@ impl Planner<'_> {
         if let Some(identity) = identity.as_ref().filter(is_aieos)
             && let Some(text) = aieos::document(identity)
         {
-            draft.warnings.push(Warning {
-                code: "aieos_document",
-                path: Some(AIEOS.to_owned()),
-                message: "is read once the configuration says format = \"aieos\" and \
-                          aieos_path = \"identity.json\" for the agent's identity"
-                    .to_owned(),
-            });
+            draft.warnings.push(Warning::about(
+                "aieos_document",
+                AIEOS,
+                "is read once the configuration says format = \"aieos\" and \
+                          aieos_path = \"identity.json\" for the agent's identity",
+            ));
             files.push((AIEOS.to_owned(), text, identity.updated_at.clone()));
         }
         for (path, text, at) in files {

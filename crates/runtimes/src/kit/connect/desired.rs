@@ -18,6 +18,13 @@ pub struct DesiredConfig {
     pub next: &'static str,
 }
 
+impl DesiredConfig {
+    /// Returns files of a program without entries, and what the user does next.
+    pub(crate) fn bare(files: Vec<DesiredFile>, next: &'static str) -> Self {
+        Self { files, own: Vec::new(), notes: Vec::new(), next }
+    }
+}
+
 /// A file of the program, and the entries that should be in it.
 pub struct DesiredFile {
     /// Where it is.
@@ -30,6 +37,18 @@ pub struct DesiredFile {
     pub known: Finder,
     /// Finds entries that name something of ours that is gone.
     pub orphans: fn(&Value) -> Vec<ConfigEdit>,
+}
+
+impl DesiredFile {
+    /// Returns a file without entries.
+    pub(crate) fn bare(
+        path: PathBuf,
+        format: Format,
+        known: impl Fn(&Value) -> Vec<ConfigEdit> + 'static,
+    ) -> Self {
+        let (known, orphans) = (Box::new(known), no_orphans as _);
+        Self { path, format, wants: Vec::new(), known, orphans }
+    }
 }
 
 /// Finds entries in a document.

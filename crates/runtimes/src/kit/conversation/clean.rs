@@ -1,5 +1,7 @@
 //! What of a message somebody said, and what a program put into it.
 
+use crate::kit::word_list::WordList;
+
 /// What is left of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Cleaned {
@@ -14,22 +16,7 @@ pub(super) enum Cleaned {
 }
 
 /// Elements that programs put into messages, by name: from `<name` to `</name`.
-const ELEMENTS: [&str; 14] = [
-    "system-reminder",
-    "relevant-memories",
-    "recalled-memory",
-    "memory-context",
-    "local-command-stdout",
-    "local-command-stderr",
-    "bash-stdout",
-    "bash-stderr",
-    "think",
-    "thinking",
-    "tool_call",
-    "tool_result",
-    "function_calls",
-    "ide_opened_file",
-];
+const ELEMENTS: WordList = WordList(include_str!("clean/elements.txt"));
 /// Blocks between lines, from the first to the second.
 const BLOCKS: [(&str, &str); 2] =
     [("BEGIN_QUOTED_NOTES", "END_QUOTED_NOTES"), ("[Untrusted daily memory:", "]")];
@@ -165,7 +152,7 @@ fn without_elements(text: &str, injected: &mut u64) -> String {
     while let Some(at) = rest.find('<') {
         let (before, after) = rest.split_at(at);
         let name = ELEMENTS.iter().find(|name| {
-            let tail = after[1..].strip_prefix(**name);
+            let tail = after[1..].strip_prefix(*name);
             tail.is_some_and(|tail| tail.starts_with(['>', ' ', '\n']))
         });
         out.push_str(before);

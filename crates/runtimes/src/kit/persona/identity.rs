@@ -110,28 +110,13 @@ fn prose(files: &IdentityFiles<'_>) -> Option<ProseIdentity> {
 }
 
 fn structured(files: &IdentityFiles<'_>) -> Option<StructuredIdentity> {
-    let names = agent_name(files).map(|primary| Names {
-        primary,
-        nickname: None,
-        full: None,
-        unknown: Unknown::default(),
-    });
+    let names = agent_name(files).map(|primary| Names { primary, ..Names::default() });
     let capabilities = files.identity.map(capabilities).unwrap_or_default();
     let sub_agents = files.agents.map(sub_agents).unwrap_or_default();
     if names.is_none() && capabilities.is_empty() && sub_agents.is_empty() {
         return None;
     }
-    Some(StructuredIdentity {
-        names,
-        role: None,
-        goals: Vec::new(),
-        psychology: None,
-        linguistics: None,
-        capabilities,
-        sub_agents,
-        aieos_extensions: None,
-        unknown: Unknown::default(),
-    })
+    Some(StructuredIdentity { names, capabilities, sub_agents, ..StructuredIdentity::default() })
 }
 
 /// Reads the list below `## Capabilities`.
@@ -158,14 +143,12 @@ fn capability(item: &str) -> Option<Capability> {
     Some(Capability {
         name: name.to_owned(),
         description: (!description.is_empty()).then(|| description.to_owned()),
-        priority: None,
         portability: Some(match needs {
             Some(_) => Portability::HostDependent,
             None => Portability::Intrinsic,
         }),
         host_requirements: needs.map(str::to_owned),
-        credential_ids: Vec::new(),
-        unknown: Unknown::default(),
+        ..Capability::default()
     })
 }
 

@@ -7,6 +7,7 @@ use super::{Action, Plan, Step, StepKind};
 use crate::RUNTIMES;
 use crate::kit::agent::Warning;
 use crate::kit::paths::lossy;
+use crate::kit::word_list::WordList;
 
 /// Files that are named one by one, at most.
 const MOST_NAMED: usize = 20;
@@ -21,49 +22,10 @@ enum Power {
 }
 
 /// Names of files that make something run, wherever they are.
-const RUN_BY_NAME: &[&str] = &[
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".envrc",
-    ".lldbinit",
-    ".gdbinit",
-    ".mcp.json",
-    ".pre-commit-config.yaml",
-    ".profile",
-    ".pythonstartup",
-    ".vimrc",
-    ".exrc",
-    ".nvimrc",
-    ".zlogin",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    "crontab",
-    "sitecustomize.py",
-    "usercustomize.py",
-];
-/// Ends of paths that make something run, besides those that runtimes name.
-const RUN_BY_END: &[&str] = &[
-    ".cursor/mcp.json",
-    ".gemini/settings.json",
-    ".git/config",
-    ".vscode/launch.json",
-    ".vscode/mcp.json",
-    ".vscode/settings.json",
-    ".vscode/tasks.json",
-    "config/fish/config.fish",
-];
-/// Folders of which every file makes something run.
-const RUN_BY_FOLDER: &[&str] = &[
-    ".config/autostart",
-    ".config/systemd",
-    ".devcontainer",
-    ".git/hooks",
-    ".husky",
-    "library/launchagents",
-];
+const RUN_BY_NAME: WordList = WordList(include_str!("powers/run_by_name.txt"));
+/// Ends of paths that make something run, besides those that runtimes name; a folder of which every
+/// file does ends in `/`.
+const RUN_BY_PATH: WordList = WordList(include_str!("powers/run_by_path.txt"));
 /// Names of files that let somebody in.
 const AUTHORISE_BY_NAME: &[&str] = &[".netrc", ".npmrc", ".pypirc", "authorized_keys"];
 /// Folders of which every file lets somebody in.
@@ -107,20 +69,18 @@ impl Plan {
 fn power_of(path: &str) -> Option<Power> {
     let path = format!("/{}", path.to_lowercase());
     let name = path.rsplit('/').next().unwrap_or_default();
-    let ends_with = |end: &&str| path.ends_with(&format!("/{end}"));
     let is_below = |folder: &&str| path.contains(&format!("/{folder}/"));
-    let is_run_by = |path: &&str| match path.strip_suffix('/') {
-        Some(folder) => is_below(&folder),
-        None => ends_with(path),
-    };
+    let mut run_by =
+        RUN_BY_PATH.iter().chain(RUNTIMES.iter().flat_map(|runtime| runtime.run_by).copied());
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     if AUTHORISE_BY_NAME.contains(&name) || AUTHORISE_BY_FOLDER.iter().any(is_below) {
         return Some(Power::Authorises);
     }
-    let runs = RUN_BY_NAME.contains(&name)
-        || RUN_BY_END.iter().any(ends_with)
-        || RUN_BY_FOLDER.iter().any(is_below)
-        || RUNTIMES.iter().flat_map(|runtime| runtime.run_by).any(is_run_by)
+    let runs = RUN_BY_NAME.contains(name)
+        || run_by.any(|end| match end.strip_suffix('/') {
+            Some(folder) => is_below(&folder),
+            None => path.ends_with(&format!("/{end}")),
+        })
         || matches!(extension, Some("desktop" | "service" | "pth"));
     runs.then_some(Power::Runs)
 }

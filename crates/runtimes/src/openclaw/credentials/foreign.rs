@@ -6,8 +6,10 @@
 use std::collections::BTreeSet;
 
 use anemone_format::{Credential, Moment};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
+
+use crate::kit::credentials::SecretText;
 
 /// An opened credential, and the name of its profile.
 pub(super) struct Opened<'a> {
@@ -24,21 +26,6 @@ impl Opened<'_> {
     }
 }
 
-/// A text that is wiped when dropped.
-struct Secret(Zeroizing<String>);
-
-impl Serialize for Secret {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Secret {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|text| Self(Zeroizing::new(text)))
-    }
-}
-
 #[derive(Deserialize)]
 struct Payload {
     zeroclaw: Body,
@@ -49,7 +36,7 @@ struct Payload {
 struct Body {
     #[serde(default)]
     path: Vec<String>,
-    value: Option<Secret>,
+    value: Option<SecretText>,
     id: Option<String>,
     profile: Option<TheirProfile>,
 }
@@ -60,9 +47,9 @@ struct TheirProfile {
     model_provider: Option<String>,
     provider: Option<String>,
     profile_name: Option<String>,
-    token: Option<Secret>,
-    access_token: Option<Secret>,
-    refresh_token: Option<Secret>,
+    token: Option<SecretText>,
+    access_token: Option<SecretText>,
+    refresh_token: Option<SecretText>,
     expires_at: Option<String>,
 }
 
@@ -73,13 +60,13 @@ struct Profile {
     kind: &'static str,
     provider: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<Secret>,
+    key: Option<SecretText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<Secret>,
+    token: Option<SecretText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    access: Option<Secret>,
+    access: Option<SecretText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    refresh: Option<Secret>,
+    refresh: Option<SecretText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<i64>,
 }
@@ -149,7 +136,7 @@ fn made(credential: &Credential, body: Body) -> Result<Made, &'static str> {
 fn made_of_key(
     credential: &Credential,
     path: &[String],
-    value: Option<Secret>,
+    value: Option<SecretText>,
 ) -> Result<Made, &'static str> {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let (provider, name) = match &path[..] {

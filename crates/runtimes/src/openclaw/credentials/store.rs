@@ -14,12 +14,13 @@ use zeroize::Zeroizing;
 use super::foreign::{self, Opened};
 use super::{
     AGENT_DATABASE, Fields, InstallDatabase, PROFILES_FILE, STATE_DATABASE, STATE_KEY, STATE_TABLE,
-    agent_folder, own_store, read_below, state_text, unreadable,
+    agent_folder, own_store, read_below, state_text,
 };
 use crate::kit::agent::{FoundAgent, Machine, Warning};
+use crate::kit::credentials::{not_restored, unreadable};
 use crate::kit::database::{Copy, CopyError, DatabaseError, Put, put_rows};
 use crate::kit::paths::with_suffix;
-use crate::kit::plan::{NotRestored, NotRestoredKind, Restore, RestoreError};
+use crate::kit::plan::{NotRestored, Restore, RestoreError};
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
 /// database.
@@ -144,14 +145,14 @@ pub(in crate::openclaw) fn plan_store(
         return Err(Warning::new("credentials_no_store", message));
     };
     let state = install.join(STATE_DATABASE);
-    let failed = |error: &dyn fmt::Display| unreadable(&state, &error.to_string());
+    let failed = |error: &dyn fmt::Display| unreadable(state.display(), error);
     let database = InstallDatabase::open(machine, &state).map_err(|error| failed(&error))?;
     let (path, old) = if let Some(database) = &database {
         (state.clone(), state_text(database, STATE_KEY).map_err(|error| failed(&error))?)
     } else {
         let path = install.join(folder.join(PROFILES_FILE));
         let old = read_below(install, &folder.join(PROFILES_FILE));
-        let old = old.map_err(|error| unreadable(&path, &error.to_string()))?;
+        let old = old.map_err(|error| unreadable(path.display(), error))?;
         (path, old)
     };
     let (profiles, refused) = foreign::profiles(opened);
@@ -180,14 +181,6 @@ pub(in crate::openclaw) fn plan_store(
     Ok(change)
 }
 
-fn not_restored(credential: &Credential, reason: &str) -> NotRestored {
-    let name = match &credential.label {
-        Some(label) => format!("{}: {label}", credential.service),
-        None => credential.service.clone(),
-    };
-    NotRestored::of(NotRestoredKind::Credential, name, reason)
-}
-
 /// Says whether the program knows that its profiles are in the state database. Profiles that it
 /// keeps in the agent's database would be hidden by telling it so; then nothing is planned.
 fn is_store_named(
@@ -195,7 +188,7 @@ fn is_store_named(
     state: &InstallDatabase,
     agent_folder: &Path,
 ) -> Result<bool, Warning> {
-    let odd = |what: &str| unreadable(state.path(), what);
+    let odd = |what: &str| unreadable(state.path().display(), what);
     let failed = |error: DatabaseError| odd(&error.to_string());
     if let Some(location) = state_text(state, LOCATION_KEY).map_err(failed)? {
         let is_here = location.contains("state-db");
@@ -220,7 +213,7 @@ impl StoreChange {
 
     fn merge(&mut self, opened: &[Opened<'_>], on_existing: OnExisting) -> Result<(), Warning> {
         let old = self.old.take();
-        let odd = |what: &str| unreadable(&self.path, what);
+        let odd = |what: &str| unreadable(self.path.display(), what);
         let text = old.as_deref().map_or(r#"{"version":1,"profiles":{}}"#, String::as_str);
         let fields: Fields<'_> =
             serde_json::from_str(text).map_err(|_| odd("the store is not a JSON object"))?;

@@ -5,45 +5,19 @@ mod words;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use anemone_embed::Embedder;
-use anemone_index::{Answer, AnswerNote, Document, Rankers, Request, TextVectors, embed_texts};
+use anemone_index::TextVectors;
 use jiff::Timestamp;
-use rusqlite::Error;
 
 use super::age::aged;
-use super::chunks::Generation;
-use super::corpus::{Corpus, source_of};
+use super::chunks::INVALID_PROJECT;
+use super::corpus::Corpus;
 use super::march::nearest;
 use super::spread::spread;
-use super::{
-    MIN_SCORE, NO_MODEL, SNIPPET_UNITS, Selected, TEXT_WEIGHT, VECTOR_WEIGHT, hit, script,
-};
+use super::{MIN_SCORE, NO_MODEL, SNIPPET_UNITS, Selected, TEXT_WEIGHT, VECTOR_WEIGHT, script};
 use words::Found;
 
 /// Candidates of a ranker.
 const CANDIDATES: usize = 200;
-/// What OpenClaw writes where a project annotation makes no sense; such a chunk is never shown.
-const INVALID_PROJECT: &str = "!invalid-project-annotation";
-
-/// Answers as OpenClaw of September 2026 does, outside any project.
-pub(super) fn answer(
-    documents: &[Document],
-    request: &Request,
-    embedder: Option<&dyn Embedder>,
-) -> Result<Answer, Error> {
-    let model = embedder.map_or(NO_MODEL, |embedder| embedder.identity().model.as_str());
-    let corpus = Corpus::of_documents(documents, Generation::Nine, model)?;
-    let query = script::trimmed(&request.query);
-    let texts = corpus.chunks.iter().map(|chunk| chunk.text.as_str());
-    let (vectors, rankers) =
-        if query.is_empty() { (None, Vec::new()) } else { embed_texts(embedder, query, texts) };
-    let found = search(&corpus, query, request.limit, request.now, vectors.as_ref());
-    Ok(Answer {
-        hits: found.into_iter().map(|selected| hit(&corpus, selected, request)).collect(),
-        rankers: Rankers { lexical: true, vectors: rankers },
-        notes: if query.is_empty() { vec![AnswerNote::NothingAsked] } else { Vec::new() },
-    })
-}
 
 pub(super) fn search(
     corpus: &Corpus<'_>,
@@ -196,11 +170,7 @@ fn selected(
     found: &[Found],
     limit: usize,
 ) -> Vec<Selected> {
-    let range = |chunk: usize| {
-        let document = corpus.document_of(chunk);
-        let chunk = &corpus.chunks[chunk];
-        (source_of(document), document.path.as_str(), chunk.start_line, chunk.end_line)
-    };
+    let range = |chunk| corpus.range_of(chunk);
     let take = |entry: &Merged| Selected {
         chunk: entry.chunk,
         score: entry.score,

@@ -4,7 +4,9 @@ use std::convert::Infallible;
 use std::io::Read as _;
 use std::path::Path;
 
-use anemone_format::{File, InMemory, Moment, Node, Opaque, Snapshot, StampTable, Status};
+use anemone_format::{
+    File, InMemory, Moment, NOT_EXPORTED, Node, Opaque, Snapshot, StampTable, Status,
+};
 use proptest::prelude::*;
 use serde::Serialize;
 

@@ -14,6 +14,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 use zeroize::Zeroizing;
 
 use crate::kit::agent::Warning;
+use crate::kit::word_list::WordList;
 use anemone_secrets as secrets;
 
 /// What stands in the place of a secret.
@@ -30,111 +31,21 @@ const ROUNDS: usize = 4;
 const MAX_KEYS: usize = 100;
 
 /// The fields that the runtime itself calls secret, wherever they are (0.8.7).
-const FIELDS: [&str; 47] = [
-    "access_token",
-    "amqp_url",
-    "anysearch_api_key",
-    "api_key",
-    "api_keys",
-    "api_token",
-    "app_password",
-    "app_secret",
-    "app_token",
-    "auth_header",
-    "auth_token",
-    "bearer_token",
-    "bocha_api_key",
-    "bot_token",
-    "brave_api_key",
-    "channel_access_token",
-    "channel_secret",
-    "client_cert",
-    "client_key",
-    "client_secret",
-    "db_url",
-    "embedding_api_key",
-    "encrypt_key",
-    "jina_api_key",
-    "keenable_api_key",
-    "nickserv_password",
-    "oauth_client_id",
-    "oauth_client_secret",
-    "oauth_refresh_token",
-    "oauth_token",
-    "paired_tokens",
-    "password",
-    "private_key",
-    "recovery_key",
-    "refresh_token",
-    "sasl_password",
-    "secret",
-    "serply_api_key",
-    "server_password",
-    "signing_secret",
-    "smtp_password",
-    "tavily_api_key",
-    "token",
-    "verification_token",
-    "verify_token",
-    "webhook_key",
-    "webhook_secret",
-];
+const FIELDS: WordList = WordList(include_str!("words/secret_fields.txt"));
 
 /// Maps that it calls secret: every value below is.
 const MAPS: [&str; 6] = ["config", "env", "extra_headers", "headers", "otel_headers", "secrets"];
 
 /// Fields of other versions and of what people add.
-const MORE_FIELDS: [&str; 12] = [
-    "shared_secret",
-    "totp_secret",
-    "otp_secret",
-    "database_url",
-    "connection_string",
-    "dsn",
-    "webhook_url",
-    "webhook_urls",
-    "passphrase",
-    "cookie",
-    "authorization",
-    "credentials",
-];
+const MORE_FIELDS: WordList = WordList(include_str!("words/more_secret_fields.txt"));
 
 /// Last words of names whose texts are secret.
-const LAST_WORDS: [&str; 15] = [
-    "secret",
-    "secrets",
-    "password",
-    "passwords",
-    "passwd",
-    "pass",
-    "pwd",
-    "pw",
-    "passcode",
-    "passphrase",
-    "passphrases",
-    "token",
-    "tokens",
-    "apikey",
-    "apikeys",
-];
+const LAST_WORDS: WordList = WordList(include_str!("words/last_words.txt"));
 /// Those of them whose numbers are secret too; a number of tokens only counts them.
 const NUMBERS_TOO: [&str; 9] =
     ["secret", "password", "passwd", "pass", "pwd", "pw", "passcode", "passphrase", "token"];
 /// Words before `key` and `keys` that make it a secret one.
-const BEFORE_KEY: [&str; 12] = [
-    "api",
-    "private",
-    "secret",
-    "access",
-    "auth",
-    "encryption",
-    "encrypt",
-    "signing",
-    "hmac",
-    "shared",
-    "master",
-    "recovery",
-];
+const BEFORE_KEY: WordList = WordList(include_str!("words/before_key.txt"));
 /// Words of names that count tokens of a model.
 const COUNTS: [&str; 6] = ["max", "min", "chunk", "context", "budget", "limit"];
 /// Keys with a command line, or parts of one.
@@ -198,7 +109,7 @@ pub(super) enum Rule {
 }
 
 static SECRET_FIELDS: LazyLock<BTreeSet<String>> =
-    LazyLock::new(|| FIELDS.iter().chain(&MORE_FIELDS).map(|field| plain_name(field)).collect());
+    LazyLock::new(|| FIELDS.iter().chain(MORE_FIELDS.iter()).map(plain_name).collect());
 static SECRET_MAPS: LazyLock<BTreeSet<String>> =
     LazyLock::new(|| MAPS.iter().map(|map| plain_name(map)).collect());
 
@@ -249,12 +160,12 @@ fn rule_of_name(name: &str) -> Rule {
     let words = words_of(name);
     let Some((last, before)) = words.split_last() else { return Rule::Looks };
     let is_key = (last == "key" || last == "keys")
-        && before.last().is_some_and(|word| BEFORE_KEY.contains(&word.as_str()));
+        && before.last().is_some_and(|word| BEFORE_KEY.contains(word));
     let is_count = last == "tokens" && before.iter().any(|word| COUNTS.contains(&word.as_str()));
     if NUMBERS_TOO.contains(&last.as_str()) {
         return Rule::Field;
     }
-    if is_key || LAST_WORDS.contains(&last.as_str()) && !is_count {
+    if is_key || LAST_WORDS.contains(last) && !is_count {
         return Rule::Texts;
     }
     Rule::Looks
@@ -342,7 +253,7 @@ fn is_field(key: &str) -> bool {
 pub(in crate::zeroclaw) fn is_encrypted_field(path: &[String]) -> bool {
     let is_map = |key: &String| MAPS.contains(&key.as_str());
     let last = path.iter().rev().find(|key| key.parse::<usize>().is_err());
-    last.is_some_and(|key| FIELDS.contains(&key.as_str()))
+    last.is_some_and(|key| FIELDS.contains(key))
         || path.len() > 1 && path[1..].iter().any(is_map)
         || path.first().is_some_and(|first| first != "secrets" && is_map(first))
 }

@@ -18,10 +18,10 @@ use zeroize::Zeroizing;
 
 use super::key::{self, SecretKey};
 use super::{
-    Body, CONFIG_TAG, Fields, MAX_PROFILES_BYTES, PROFILES_FILE, Payload, REFERENCE_TAG, Secret,
-    TOKENS,
+    Body, CONFIG_TAG, Fields, MAX_PROFILES_BYTES, PROFILES_FILE, Payload, REFERENCE_TAG, TOKENS,
 };
 use crate::kit::agent::{FoundAgent, Machine};
+use crate::kit::credentials::{SecretText, name_of, not_restored, open};
 use crate::kit::plan::{
     CredentialsStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanOptions, Restore,
     RestoreError,
@@ -68,9 +68,9 @@ impl Place {
 }
 
 enum LeafValue {
-    Text(Secret),
+    Text(SecretText),
     /// A number or a list.
-    Toml(Secret),
+    Toml(SecretText),
 }
 
 /// What was done with one of them.
@@ -132,11 +132,11 @@ pub(in crate::zeroclaw) fn plan(
         match opened(&credential, target, options, &mut entries) {
             Ok(Some(put)) if !taken.insert(put.place.name()) => {
                 let reason = "another secret goes to its place".to_owned();
-                draft.not_restored.push(not_restored(&put.name, reason));
+                draft.not_restored.push(named_not_restored(&put.name, reason));
             }
             Ok(Some(put)) => puts.push(put),
             Ok(None) => {}
-            Err(reason) => draft.not_restored.push(not_restored(&name_of(&credential), reason)),
+            Err(reason) => draft.not_restored.push(not_restored(&credential, reason)),
         }
     }
     let Some(install) = target.install.as_deref().filter(|_| !puts.is_empty()) else { return };
@@ -156,7 +156,7 @@ pub(in crate::zeroclaw) fn plan(
         Ok(outcome) => outcome,
         Err(error) => {
             let reason = reason_of(&error);
-            let note = |put: &Put| not_restored(&put.name, reason.clone());
+            let note = |put: &Put| named_not_restored(&put.name, reason.clone());
             draft.not_restored.extend(change.puts.iter().map(note));
             return;
         }
@@ -169,7 +169,7 @@ pub(in crate::zeroclaw) fn plan(
             Some(Done::Replaced) => &mut step.1,
             Some(Done::Kept) => &mut step.2,
             Some(Done::Refused(reason)) => {
-                draft.not_restored.push(not_restored(&put.name, reason.to_owned()));
+                draft.not_restored.push(named_not_restored(&put.name, reason.to_owned()));
                 return false;
             }
             None => return false,
@@ -187,14 +187,8 @@ pub(in crate::zeroclaw) fn plan(
     draft.credentials = Some(CredentialsStep { store, added, replaced, kept, change });
 }
 
-fn name_of(credential: &Credential) -> String {
-    match &credential.label {
-        Some(label) => format!("{}: {label}", credential.service),
-        None => credential.service.clone(),
-    }
-}
-
-fn not_restored(name: &str, reason: String) -> NotRestored {
+/// Returns a credential of a name that is not put back.
+fn named_not_restored(name: &str, reason: impl Into<String>) -> NotRestored {
     NotRestored::of(NotRestoredKind::Credential, name, reason)
 }
 
@@ -223,16 +217,7 @@ fn opened(
         // The configuration says where it is.
         return Ok(None);
     }
-    if is_bare(credential) {
-        return Err("its secret was not exported; sign in again".to_owned());
-    }
-    let Some(key) = options.vault_key else {
-        return Err("its secret is sealed, and no vault key was given".to_owned());
-    };
-    let secret = key.open(credential).map_err(|error| error.to_string())?;
-    if target.install.is_none() {
-        return Err("the workspace belongs to no install that could keep it".to_owned());
-    }
+    let secret = open(credential, target, options)?;
     let place = match serde_json::from_slice::<Payload>(&secret) {
         Ok(payload) => own_place(payload.zeroclaw),
         Err(_) => serde_json::from_slice::<Foreign>(&secret)
@@ -288,10 +273,10 @@ struct Foreign {
     #[serde(rename = "type")]
     kind: String,
     provider: Option<String>,
-    key: Option<Secret>,
-    token: Option<Secret>,
-    access: Option<Secret>,
-    refresh: Option<Secret>,
+    key: Option<SecretText>,
+    token: Option<SecretText>,
+    access: Option<SecretText>,
+    refresh: Option<SecretText>,
     expires: Option<f64>,
 }
 
@@ -320,7 +305,7 @@ fn foreign_place(
         });
     }
     let mut fields = Map::new();
-    let mut set = |key: &str, secret: Option<Secret>| {
+    let mut set = |key: &str, secret: Option<SecretText>| {
         let value = secret.map_or(Value::Null, |secret| Value::String(secret.0.to_string()));
         let is_set = !value.is_null();
         fields.insert(key.to_owned(), value);

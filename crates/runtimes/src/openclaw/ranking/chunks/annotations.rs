@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::super::script::is_space;
+
 /// Opens a comment, and closes it.
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
 /// What stands for a project that cannot be read.
-const INVALID_PROJECT: &str = "!invalid-project-annotation";
+pub(in super::super) const INVALID_PROJECT: &str = "!invalid-project-annotation";
 /// The files whose triggers and importance count.
 const CURATED: [&str; 3] = ["MEMORY.md", "memory.md", "USER.md"];
 
@@ -205,10 +207,4 @@ fn without_trailing_blanks(text: &str) -> String {
         kept.push_str(&line[body.len()..]);
     }
     kept
-}
-
-/// Whether JavaScript takes a character for white space.
-pub(super) fn is_space(character: char) -> bool {
-    // It counts the byte order mark, and does not count U+0085.
-    character == '\u{feff}' || (character.is_whitespace() && character != '\u{85}')
 }
