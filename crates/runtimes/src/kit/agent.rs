@@ -10,6 +10,7 @@ use anemone_format::{
 };
 
 use crate::kit::previous::PreviousSnapshot;
+use crate::kit::word_enum::word_enum;
 
 /// What a runtime may know of the machine it runs on; only a door asks the machine itself.
 #[derive(Clone)]
@@ -246,29 +247,18 @@ pub struct NotRequested {
     pub bytes: u64,
 }
 
-/// What only travels on request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NotRequestedKind {
-    /// Transcripts of conversations.
-    Transcripts,
-    /// Entries that the runtime keeps for one person only.
-    PrivateEntries,
-    /// The secrets of credentials; what they are for travels.
-    CredentialSecrets,
-    /// The settings of the install, which no option includes.
-    Settings,
-}
-
-impl NotRequestedKind {
-    /// Returns a word for programs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Transcripts => "transcripts",
-            Self::PrivateEntries => "private_entries",
-            Self::CredentialSecrets => "credential_secrets",
-            Self::Settings => "settings",
-        }
+word_enum! {
+    /// What only travels on request.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum NotRequestedKind {
+        /// Transcripts of conversations.
+        Transcripts = "transcripts",
+        /// Entries that the runtime keeps for one person only.
+        PrivateEntries = "private_entries",
+        /// The secrets of credentials; what they are for travels.
+        CredentialSecrets = "credential_secrets",
+        /// The settings of the install, which no option includes.
+        Settings = "settings",
     }
 }
 
@@ -292,33 +282,35 @@ impl LeftOut {
     }
 }
 
-/// Why something does not travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LeftOutReason {
-    /// A folder that can be made again: `.git`, `node_modules` and the like.
-    Skipped,
-    /// `.alfignore` says so.
-    Ignored,
-    /// It could not be read.
-    Unreadable,
-    /// A socket, a pipe or a device.
-    Special,
-    /// In more folders than anybody would make.
-    TooDeep,
-    /// Its name cannot be in an archive.
-    Name,
-    /// Larger than the threshold; named in the attachments.
-    Referenced,
-    /// It is ours: an archive that was never finished.
-    Own,
-    /// It holds a secret that cannot be replaced in it.
-    Secret,
-    /// It is made to hold keys, and never travels.
-    KeyStore,
-    /// It belongs to all agents of an install.
-    Shared,
-    /// A database that is not in use, or a copy of one.
-    Unused,
+word_enum! {
+    /// Why something does not travel.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum LeftOutReason {
+        /// A folder that can be made again: `.git`, `node_modules` and the like.
+        Skipped = "skipped",
+        /// `.alfignore` says so.
+        Ignored = "ignored",
+        /// It could not be read.
+        Unreadable = "unreadable",
+        /// A socket, a pipe or a device.
+        Special = "special",
+        /// In more folders than anybody would make.
+        TooDeep = "too_deep",
+        /// Its name cannot be in an archive.
+        Name = "name",
+        /// Larger than the threshold; named in the attachments.
+        Referenced = "referenced",
+        /// It is ours: an archive that was never finished.
+        Own = "own",
+        /// It holds a secret that cannot be replaced in it.
+        Secret = "secret",
+        /// It is made to hold keys, and never travels.
+        KeyStore = "secret",
+        /// It belongs to all agents of an install.
+        Shared = "shared",
+        /// A database that is not in use, or a copy of one.
+        Unused = "unused",
+    }
 }
 
 impl LeftOutReason {
@@ -334,24 +326,6 @@ impl LeftOutReason {
             | Self::KeyStore
             | Self::Shared
             | Self::Unused => false,
-        }
-    }
-
-    /// Returns a word for programs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Skipped => "skipped",
-            Self::Ignored => "ignored",
-            Self::Unreadable => "unreadable",
-            Self::Special => "special",
-            Self::TooDeep => "too_deep",
-            Self::Name => "name",
-            Self::Referenced => "referenced",
-            Self::Own => "own",
-            Self::Secret | Self::KeyStore => "secret",
-            Self::Shared => "shared",
-            Self::Unused => "unused",
         }
     }
 }

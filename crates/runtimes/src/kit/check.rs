@@ -13,6 +13,7 @@ use anemone_format::{AgentId, Moment};
 use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, LeftOutReason, SecretFinding};
 use crate::kit::paths::lossy;
 use crate::kit::walk::{Found, FoundKind, IgnoreFileError, WalkRules, Workspace};
+use crate::kit::word_enum::word_enum;
 use anemone_secrets::{FileScanner, SecretHit};
 
 /// What a check found.
@@ -109,26 +110,16 @@ pub struct Issue {
     pub suggestion: String,
 }
 
-/// How bad an issue is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// The agent cannot be exported.
-    Error,
-    /// It can, but something would be missing or wrong.
-    Warning,
-    /// Worth knowing.
-    Info,
-}
-
-impl Severity {
-    /// Returns the word for programs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        }
+word_enum! {
+    /// How bad an issue is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Severity {
+        /// The agent cannot be exported.
+        Error = "error",
+        /// It can, but something would be missing or wrong.
+        Warning = "warning",
+        /// Worth knowing.
+        Info = "info",
     }
 }
 

@@ -16,6 +16,8 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use crate::kit::word_enum::word_enum;
+
 use anemone_files::{Folder, folder_of};
 use anemone_format::Moment;
 use anemone_secrets::SecretValues;
@@ -78,23 +80,14 @@ pub struct Said {
     pub by_owner: Option<bool>,
 }
 
-/// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// A person.
-    User,
-    /// The agent.
-    Assistant,
-}
-
-impl Role {
-    /// Returns the word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
+word_enum! {
+    /// Who speaks.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Role {
+        /// A person.
+        User = "user",
+        /// The agent.
+        Assistant = "assistant",
     }
 }
 

@@ -11,6 +11,8 @@ use anemone_format::{
 };
 use sha2::{Digest as _, Sha256};
 
+use crate::kit::raw_place::RawPlace;
+
 /// An earlier reading of an agent.
 #[derive(Debug)]
 pub struct PreviousSnapshot {
@@ -145,12 +147,7 @@ fn text_of(record: &Record) -> Fingerprint {
 }
 
 fn heading_of(record: &Record) -> Option<Fingerprint> {
-    #[derive(serde::Deserialize)]
-    struct Place {
-        heading: Option<String>,
-    }
-    let place: Place = record.raw_source_format.as_ref()?.parse().ok()?;
-    Some(fingerprint(&[place.heading?.as_bytes()]))
+    Some(fingerprint(&[RawPlace::of(record).heading.as_str()?.as_bytes()]))
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::io;
 use std::path::Path;
 
 use anemone_format::{
-    Capability, Manifest, Portability, RecordPlace, SnapshotSource, StructuredIdentity,
+    Capability, Manifest, Portability, Record, RecordPlace, SnapshotSource, StructuredIdentity,
 };
 
 use crate::kit::agent::Machine;
-use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, Wanted};
+use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, Wanted};
 use crate::kit::walk::AGENT_ID_FILE;
 
 /// The shelf of transcripts, which lie outside the workspace.
@@ -17,6 +17,24 @@ pub(crate) const SESSION: &str = "session";
 
 pub(crate) fn agent_id_file(manifest: &Manifest) -> Wanted {
     Wanted::text(AGENT_ID_FILE, manifest.agent.id.to_string(), manifest.created_at.clone())
+}
+
+/// Hands out every record of a snapshot; what fails on the way out fails at the scratch file.
+pub(crate) fn each_record(
+    source: &dyn SnapshotSource,
+    take: &mut dyn FnMut(&Record) -> io::Result<()>,
+) -> Result<(), PlanError> {
+    let mut failed = None;
+    let walked = source.each_record(&mut |record| {
+        take(record).map_err(|error| {
+            failed = Some(error);
+            io::ErrorKind::Other.into()
+        })
+    });
+    walked.map_err(|error| match failed {
+        Some(error) => PlanError::Scratch(error),
+        None => PlanError::Source(error),
+    })
 }
 
 /// Notes artifacts that the snapshot only names.

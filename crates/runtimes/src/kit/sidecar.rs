@@ -28,7 +28,6 @@ mod spool;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::io;
 
 use anemone_format::{
     Credentials, Encryption, FileRoot, Moment, NOT_EXPORTED, RecordId, SnapshotSource, SourceFile,
@@ -39,6 +38,7 @@ use serde::{Deserialize, Serialize};
 use crate::kit::agent::Machine;
 use crate::kit::paths::spelled;
 use crate::kit::plan::{MAX_DEPTH, Piece, PlanBuilder, PlanError, Wanted, WantedNode};
+use crate::kit::restore::each_record;
 
 pub(crate) use self::claims::{Claim, Claims};
 pub use self::coming_back::ComingBack;
@@ -355,18 +355,10 @@ impl Folder {
     fn records(&mut self, source: &dyn SnapshotSource) -> Result<u64, PlanError> {
         let start = self.spool.offset();
         let mut count = 0;
-        let mut failed = None;
         let spool = &mut self.spool;
-        let walked = source.each_record(&mut |record| {
+        each_record(source, &mut |record| {
             count += 1;
-            spool.json_line(record).map_err(|error| {
-                failed = Some(error);
-                io::ErrorKind::Other.into()
-            })
-        });
-        walked.map_err(|error| match failed.take() {
-            Some(error) => PlanError::Scratch(error),
-            None => PlanError::Source(error),
+            spool.json_line(record)
         })?;
         let piece = self.spool.since(start);
         self.add(RECORDS, vec![piece]);

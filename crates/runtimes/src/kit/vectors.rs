@@ -5,6 +5,8 @@
 
 use serde::Deserialize;
 
+use crate::kit::hex;
+
 /// What stands beside a vector that is of another text than its record's: that text's SHA-256.
 pub(crate) const TEXT_DIGEST: &str = "text_sha256";
 
@@ -73,18 +75,8 @@ fn family(provider: &str) -> String {
 }
 
 /// Reads a SHA-256 in hexadecimal.
-pub(crate) fn digest_in(hex: &str) -> Option<[u8; 32]> {
-    let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
-    let mut digest = [0; 32];
-    if !rest.is_empty() || pairs.len() != digest.len() {
-        return None;
-    }
-    for (byte, [high, low]) in digest.iter_mut().zip(pairs) {
-        let half =
-            |value: u8| char::from(value).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        *byte = half(*high)? << 4 | half(*low)?;
-    }
-    Some(digest)
+pub(crate) fn digest_in(text: &str) -> Option<[u8; 32]> {
+    hex::decoded(text)?.try_into().ok()
 }
 
 /// The vectors of a record, with the text that they are of.

@@ -26,11 +26,13 @@ use super::memory::Shared;
 use super::{NAMESPACES, RUNTIME};
 use crate::kit::agent::{FoundAgent, SessionCounts, Warning};
 use crate::kit::database::{Read, Value};
+use crate::kit::lines::{Line, read_line};
+use crate::kit::session_text::SessionText;
 use crate::kit::times;
 use places::{MOST, Most, Place, Places, part_of, row_of};
-use transcript::{Piece, Seen, Transcript, moment_of_millis};
+use transcript::{Seen, Transcript, moment_of_millis};
+use unpack::unpacked;
 pub(super) use unpack::unpacked_event;
-use unpack::{Line, read_line, unpacked};
 
 /// A piece of a conversation.
 #[derive(Clone, Debug, PartialEq)]
@@ -279,7 +281,8 @@ impl<E> Reader<'_, E> {
             index: seen.pieces.get(&origin_file).copied().unwrap_or(0),
             origin_file,
             seen,
-            piece: Piece::default(),
+            text: SessionText::default(),
+            trust: None,
         }
     }
 

@@ -5,15 +5,17 @@
 //! since 0.8 keeps the memories of all its agents in one table.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use serde::Serialize;
+use anemone_format::{FileRoot, SnapshotSource, SourceFile, SourceKind};
+use serde::{Deserialize, Serialize};
 
-use super::DEFAULT_ALIAS;
 use super::schema::{PRIVATE_KEY, SCHEMA, STAMP_COLUMNS, STAMPS};
+use super::{DEFAULT_ALIAS, RUNTIME};
 use crate::kit::agent::Machine;
-use crate::kit::database::{Column, Database, DatabaseError, Read, Table, Value};
+use crate::kit::database::{AgentEntry, Column, Database, DatabaseError, Read, Table, Value};
 use crate::kit::stamps::RowStamp;
 
 /// The table of memories.
@@ -27,6 +29,8 @@ const MAX_STAMPS_BYTES: usize = 64 << 20;
 
 /// The most agents, settings and versions that are read.
 const MAX_LISTED: usize = 10_000;
+/// The longest description that is read.
+const MAX_DESCRIPTION_BYTES: u64 = 4 << 20;
 /// The longest name or setting that is taken.
 const MAX_TEXT_BYTES: usize = 4_096;
 
@@ -40,20 +44,12 @@ pub(super) struct Brain {
     /// The columns of [`TABLE`], in order, without `rowid` and without those that are computed.
     pub(super) columns: Vec<String>,
     /// The agents that it knows; empty in a database for one agent.
-    pub(super) agents: Vec<AgentRow>,
+    pub(super) agents: Vec<AgentEntry>,
     /// `memory_meta`, if it is there.
     pub(super) meta: Vec<(String, String)>,
     layout: Vec<Column>,
     versions: Vec<Version>,
     fingerprint: OnceLock<Option<String>>,
-}
-
-/// An agent in the database.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct AgentRow {
-    pub(super) id: String,
-    pub(super) alias: String,
-    pub(super) created_at: String,
 }
 
 /// A row of [`TABLE`] with every column it has.
@@ -97,29 +93,52 @@ struct Version {
     version: i64,
 }
 
-/// The description; its fields stand in the order of their names.
-#[derive(Serialize)]
-struct Description<'a> {
-    agent: Option<AgentDescription<'a>>,
-    layout_columns: Vec<ColumnDescription<'a>>,
-    meta: BTreeMap<&'a str, &'a str>,
-    schema_version: &'a [Version],
+/// The description of a database in an archive; its fields stand in the order of their names.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(super) struct Description {
+    /// The agent whose rows travel.
+    pub(super) agent: Option<AgentEntry>,
+    /// The columns of the table.
+    pub(super) layout_columns: Vec<DescribedColumn>,
+    /// The settings of the database.
+    pub(super) meta: BTreeMap<String, String>,
+    #[serde(skip_deserializing)]
+    schema_version: Vec<Version>,
 }
 
-#[derive(Serialize)]
-struct AgentDescription<'a> {
-    alias: &'a str,
-    created_at: &'a str,
-    id: &'a str,
-}
-
-#[derive(Serialize)]
-struct ColumnDescription<'a> {
-    default: Option<&'a str>,
-    name: &'a str,
+/// A column, as the description has it.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct DescribedColumn {
+    #[serde(skip_deserializing)]
+    default: Option<String>,
+    /// Its name.
+    pub(super) name: String,
+    #[serde(skip_deserializing)]
     not_null: bool,
-    #[serde(rename = "type")]
-    kind: &'a str,
+    /// Its declared type.
+    #[serde(rename = "type", default)]
+    pub(super) kind: String,
+}
+
+impl Description {
+    /// Reads the description that a snapshot has; the error is that it is none.
+    pub(super) fn of(source: &dyn SnapshotSource) -> io::Result<Option<serde_json::Result<Self>>> {
+        let is_it = |file: &SourceFile| {
+            is_raw(file)
+                && file.path == DESCRIPTION.as_bytes()
+                && matches!(file.kind, SourceKind::File { .. })
+        };
+        let Some(at) = source.files().iter().position(is_it) else { return Ok(None) };
+        let mut text = Vec::new();
+        source.content(at)?.take(MAX_DESCRIPTION_BYTES).read_to_end(&mut text)?;
+        Ok(Some(serde_json::from_slice(&text)))
+    }
+}
+
+/// Says whether a file of a snapshot is one of this runtime's.
+pub(super) fn is_raw(file: &SourceFile) -> bool {
+    matches!(&file.root, FileRoot::Raw(runtime) if runtime == RUNTIME)
 }
 
 impl Brain {
@@ -201,7 +220,7 @@ impl Brain {
     }
 
     /// Returns an agent of the database.
-    pub(super) fn agent(&self, alias: &str) -> Option<&AgentRow> {
+    pub(super) fn agent(&self, alias: &str) -> Option<&AgentEntry> {
         self.agents.iter().find(|agent| agent.alias == alias)
     }
 
@@ -212,24 +231,17 @@ impl Brain {
 
     /// Describes the database for one agent, as JSON; see [`DESCRIPTION`].
     pub(super) fn description(&self, alias: &str) -> String {
+        let column = |column: &Column| DescribedColumn {
+            default: column.default.clone(),
+            name: column.name.clone(),
+            not_null: column.not_null,
+            kind: column.kind.clone(),
+        };
         let description = Description {
-            agent: self.agent(alias).map(|agent| AgentDescription {
-                alias: &agent.alias,
-                created_at: &agent.created_at,
-                id: &agent.id,
-            }),
-            layout_columns: self
-                .layout
-                .iter()
-                .map(|column| ColumnDescription {
-                    default: column.default.as_deref(),
-                    name: &column.name,
-                    not_null: column.not_null,
-                    kind: &column.kind,
-                })
-                .collect(),
-            meta: self.meta.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
-            schema_version: &self.versions,
+            agent: self.agent(alias).cloned(),
+            layout_columns: self.layout.iter().map(column).collect(),
+            meta: self.meta.iter().cloned().collect(),
+            schema_version: self.versions.clone(),
         };
         let mut text = serde_json::to_string_pretty(&description)
             .expect("texts, numbers and maps with text keys are JSON");
@@ -350,11 +362,11 @@ fn text(value: &Value) -> Option<String> {
     value.as_text().map(str::to_owned)
 }
 
-fn agents(database: &Database, tables: &[Table]) -> Result<Vec<AgentRow>, DatabaseError> {
+fn agents(database: &Database, tables: &[Table]) -> Result<Vec<AgentEntry>, DatabaseError> {
     let rows = listed(database, tables, "agents", &["id", "alias", "created_at"])?;
     let agent = |row: Vec<Value>| {
         let created_at = text(&row[2]).unwrap_or_default();
-        Some(AgentRow { id: text(&row[0])?, alias: text(&row[1])?, created_at })
+        Some(AgentEntry { id: text(&row[0])?, alias: text(&row[1])?, created_at })
     };
     Ok(rows.into_iter().filter_map(agent).collect())
 }

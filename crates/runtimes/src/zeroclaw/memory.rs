@@ -26,8 +26,8 @@ use jiff::tz::TimeZone;
 use sha2::{Digest as _, Sha256};
 
 use self::open::OpenRowsError;
-use self::rows::{NewRow, Rows, written};
-use super::schema::PRIVATE_KEY;
+use self::rows::{NewRow, Rows};
+use super::schema::{PRIVATE_KEY, row_time};
 use crate::kit::paths::with_suffix;
 
 /// The rows of one agent in ZeroClaw's database.
@@ -66,7 +66,7 @@ impl ZeroClawRows {
     /// Opens the database to write, and creates it if it does not exist.
     fn open(&self) -> Result<Rows, MemoryError> {
         *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let now = written(self.clock.now(), TimeZone::UTC);
+        let now = row_time(self.clock.now(), TimeZone::UTC);
         Ok(self.rows(open::open(&self.path, &now).map_err(unopened)?))
     }
 }

@@ -22,9 +22,9 @@ use anemone_format::{
     AgentId, Embedding, EmbeddingSource, ExtractionMethod, MemoryType, Moment, Opaque, Record,
     RecordId, Relation, StampTable, Status, Unknown,
 };
-use serde::Deserialize;
 use serde::de::{self, MapAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap as _, SerializeStruct as _, Serializer};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use uuid::Uuid;
 
@@ -365,7 +365,7 @@ impl<'a> RowReader<'a> {
             rowid: row.rowid,
             vector: self.model.hearsay.filter(|_| vector.is_some()),
             cut: &cut,
-            row: &cells,
+            row: CellsOut(&cells),
         };
         record.raw_source_format = Opaque::new(&raw).ok();
         record.embeddings.extend(vector.map(|vector| Embedding {
@@ -702,39 +702,22 @@ fn extra(key: &str, private: Option<&PrivateKey<'_>>) -> Unknown {
 }
 
 /// What puts a row back.
+#[derive(Serialize)]
 struct RawOut<'a> {
     key: &'a str,
     rowid: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     vector: Option<&'static str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     cut: &'a [&'a str],
-    row: &'a [(&'a str, &'a Value)],
-}
-
-impl Serialize for RawOut<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_struct("row", 5)?;
-        map.serialize_field("key", self.key)?;
-        map.serialize_field("rowid", &self.rowid)?;
-        if let Some(vector) = self.vector {
-            map.serialize_field("vector", vector)?;
-        }
-        if !self.cut.is_empty() {
-            map.serialize_field("cut", self.cut)?;
-        }
-        map.serialize_field("row", &CellsOut(self.row))?;
-        map.end()
-    }
+    row: CellsOut<'a>,
 }
 
 struct CellsOut<'a>(&'a [(&'a str, &'a Value)]);
 
 impl Serialize for CellsOut<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in self.0 {
-            map.serialize_entry(name, &cells::AsJson(value))?;
-        }
-        map.end()
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, cells::AsJson(value))))
     }
 }
 

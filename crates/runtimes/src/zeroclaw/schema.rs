@@ -13,6 +13,9 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
 use crate::kit::database::{OwnerTable, RowSchema};
 
 /// How long a change of a few rows waits for another writer: the agent may be at work.
@@ -176,4 +179,9 @@ pub(crate) fn new_database() -> String {
     let indexes: String = SCHEMA.indexes(|_| true).collect();
     let triggers: String = TRIGGERS.iter().map(|(_, sql)| format!("{sql};")).collect();
     format!("{AGENTS}{memories}{CACHE}{META}{VERSION}{indexes}{search};{triggers}")
+}
+
+/// Writes a time as ZeroClaw does: with nanoseconds and the offset.
+pub(crate) fn row_time(now: Timestamp, zone: TimeZone) -> String {
+    now.to_zoned(zone).strftime("%Y-%m-%dT%H:%M:%S.%9f%:z").to_string()
 }

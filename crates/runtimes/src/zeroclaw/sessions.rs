@@ -16,7 +16,7 @@ mod piece;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use anemone_files::{FileStat, Folder};
@@ -30,6 +30,7 @@ use super::rows::Shared;
 use crate::kit::agent::{FoundAgent, Machine, SessionCounts, Warning};
 use crate::kit::database::{Database, DatabaseError, Read, Rows, Value};
 use crate::kit::ids::short_digest;
+use crate::kit::lines::{Line, read_line};
 use crate::kit::paths::{is_name, lossy, path_bytes};
 use crate::kit::times::{self, mtime_of};
 use anemone_secrets as secrets;
@@ -37,8 +38,6 @@ use piece::Conversation;
 
 /// More files or conversations than anybody has; their names are kept in memory.
 const MOST: usize = 200_000;
-/// The longest line.
-const MAX_LINE_BYTES: u64 = 16 << 20;
 /// The most that is read of one file.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 /// The longest key that is taken as it is.
@@ -717,28 +716,6 @@ fn without_calls<'a>(role: &str, content: &'a str, counts: &mut SessionCounts) -
     counts.dropped += calls.len() as u64;
     let said = json.as_ref().and_then(|json| json.get("content")?.as_str()).unwrap_or_default();
     Cow::Owned(said.to_owned())
-}
-
-/// What was read of a line.
-enum Line {
-    Text,
-    TooLong,
-    End,
-}
-
-/// Reads a line, but no more of it than a line may have.
-fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
-    line.clear();
-    let read = input.take(MAX_LINE_BYTES + 1).read_until(b'\n', line)?;
-    if read == 0 {
-        return Ok(Line::End);
-    }
-    if line.last() == Some(&b'\n') || read as u64 <= MAX_LINE_BYTES {
-        return Ok(Line::Text);
-    }
-    line.clear();
-    input.skip_until(b'\n')?;
-    Ok(Line::TooLong)
 }
 
 #[cfg(test)]

@@ -10,16 +10,15 @@ mod keys;
 mod target;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{
     LeftoverKind, create_private, locked_folder, private_temporary_folder, rename_to_free, sweep,
     sync_folder,
 };
-use anemone_format::{FileRoot, Moment, RecordId, SnapshotSource, SourceKind, sha256_hex};
+use anemone_format::{Moment, RecordId, SnapshotSource, sha256_hex};
 use fs_err as fs;
-use serde::Deserialize;
 use uuid::Uuid;
 
 use self::entry::{Entry, NoRow, Shared, note_superseded, stamp};
@@ -27,7 +26,7 @@ use self::keys::Keys;
 use self::target::{
     AGENT_ID, IdDigest, Known, Present, Target, cell_digest, content_digest, id_digest, leftover,
 };
-use super::brain::DESCRIPTION;
+use super::brain::{DESCRIPTION, Description};
 use super::rows::raw_of;
 use super::schema::{KNOWN, SCHEMA};
 use super::write::returned;
@@ -43,7 +42,6 @@ use crate::kit::plan::{
 use crate::kit::sidecar::{Fate, Link, LinkPart, Returned, name_of};
 
 /// The longest description of a database that is read.
-const MAX_DESCRIPTION_BYTES: u64 = 4 << 20;
 /// How the folder starts in which a new database is made; six letters and digits follow.
 const STAGING: &str = ".import-";
 /// The most columns of a new table.
@@ -68,29 +66,6 @@ const COLUMNS: [&str; KNOWN.len()] = {
 const COLUMNS_UNTIL_0_7: usize = 11;
 /// What every version needs, also that which reads a table of the first one.
 const LEAST_COLUMNS: usize = 7;
-
-/// What a snapshot says of the database that its records come from.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Described {
-    agent: Option<DescribedAgent>,
-    layout_columns: Vec<DescribedColumn>,
-    meta: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct DescribedAgent {
-    id: String,
-    #[serde(default)]
-    created_at: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct DescribedColumn {
-    name: String,
-    #[serde(rename = "type", default)]
-    kind: String,
-}
 
 /// The records to be written.
 pub(super) struct Records<'a> {
@@ -170,29 +145,17 @@ fn is_changed(returned: Option<&Returned<'_>>, record: RecordId) -> bool {
     returned.and_then(|returned| returned.fate(record)) == Some(Fate::Changed)
 }
 
-/// Reads what a snapshot says of the database that it comes from.
+/// Reads what the snapshot says of its database.
 fn described(
     source: &dyn SnapshotSource,
     draft: &mut PlanBuilder,
-) -> Result<Option<Described>, PlanError> {
-    let found = source.files().iter().position(|file| {
-        file.path == DESCRIPTION.as_bytes()
-            && matches!(&file.root, FileRoot::Raw(runtime) if runtime == RUNTIME)
-            && matches!(file.kind, SourceKind::File { .. })
-    });
-    let Some(found) = found else { return Ok(None) };
-    let mut text = Vec::new();
-    let content = source.content(found).map_err(PlanError::Source)?;
-    content.take(MAX_DESCRIPTION_BYTES).read_to_end(&mut text).map_err(PlanError::Source)?;
-    let described = serde_json::from_slice(&text).ok();
-    if described.is_none() {
-        draft.warnings.push(Warning::about(
-            "database_description",
-            DESCRIPTION,
-            "cannot be read; the table gets the columns of today",
-        ));
+) -> Result<Option<Description>, PlanError> {
+    let described = Description::of(source).map_err(PlanError::Source)?;
+    if let Some(Err(_)) = &described {
+        let message = "cannot be read; the table gets the columns of today";
+        draft.warnings.push(Warning::about("database_description", DESCRIPTION, message));
     }
-    Ok(described)
+    Ok(described.and_then(Result::ok))
 }
 
 /// What has to be known of all records before the first one is decided about.
@@ -261,11 +224,11 @@ impl Change {
         path: &Path,
         alias: &str,
         source: &dyn SnapshotSource,
-        described: Option<&Described>,
+        described: Option<&Description>,
         present: &Present,
         wants_agents: bool,
     ) -> Self {
-        let none = Described::default();
+        let none = Description::default();
         let described = described.unwrap_or(&none);
         let (layout, columns) = match present {
             Present::Table(target) => found_layout(target, described),
@@ -303,7 +266,7 @@ impl Change {
                 (Some(known), Some(brought)) if !has_rows && known.id != brought.id => {
                     entry_of(&brought.id, alias, &brought.created_at)
                 }
-                (Some(known), _) => entry_of(&known.id, alias, &known.created_at),
+                (Some(known), _) => known.clone(),
                 (None, Some(brought)) => entry_of(&brought.id, alias, &brought.created_at),
                 (None, None) => entry_of(&derived(alias), alias, ""),
             }
@@ -359,7 +322,7 @@ fn model_of(meta: &[(String, String)]) -> Option<(String, u64)> {
 }
 
 /// Keeps the columns of a table, and adds those that the runtime would add.
-fn found_layout(target: &Target, described: &Described) -> (Layout, Vec<MergeColumn>) {
+fn found_layout(target: &Target, described: &Description) -> (Layout, Vec<MergeColumn>) {
     let mut columns: Vec<MergeColumn> = target
         .columns
         .iter()
@@ -376,7 +339,7 @@ fn found_layout(target: &Target, described: &Described) -> (Layout, Vec<MergeCol
 }
 
 /// Makes the columns that the source's table had, or those that the runtime makes.
-fn made_layout(described: &Described, wants_agents: bool) -> (Layout, Vec<MergeColumn>) {
+fn made_layout(described: &Description, wants_agents: bool) -> (Layout, Vec<MergeColumn>) {
     let mut layout: Vec<MergeColumn> = Vec::new();
     let add = |layout: &mut Vec<MergeColumn>, name: &str, declared: &str| {
         let is_there = layout.iter().any(|layout| layout.name.eq_ignore_ascii_case(name));

@@ -15,9 +15,8 @@ use std::path::{Path, PathBuf};
 use anemone_format::{
     AgentId, Credentials, FileRoot, Identity, NOT_EXPORTED, RecordPlace, SnapshotSource, SourceFile,
 };
-use serde::Deserialize;
 
-use super::brain::DESCRIPTION;
+use super::brain::{DESCRIPTION, Description, is_raw};
 use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
 use super::layout::{self, Place, generation};
 use super::store::{self, Records};
@@ -208,24 +207,12 @@ fn resume(target: &mut FoundAgent, agent_id: AgentId) -> bool {
 
 /// In a new install an agent is called what it was called; nobody asked for another name.
 fn keep_name(target: &mut FoundAgent, snapshot: &dyn SnapshotSource) -> io::Result<()> {
-    #[derive(Deserialize)]
-    struct Description {
-        agent: Option<Named>,
-    }
-    #[derive(Deserialize)]
-    struct Named {
-        alias: String,
-    }
-    let is_description = |file: &SourceFile| is_raw(file) && file.path == DESCRIPTION.as_bytes();
-    let Some(at) = snapshot.files().iter().position(is_description) else { return Ok(()) };
-    let mut text = Vec::new();
-    snapshot.content(at)?.take(MAX_CONFIG_BYTES).read_to_end(&mut text)?;
-    let described: Option<Description> = serde_json::from_slice(&text).ok();
-    let Some(named) =
-        described.and_then(|described| described.agent).filter(|value| is_plain_name(&value.alias))
-    else {
+    let Some(Ok(Description { agent: Some(named), .. })) = Description::of(snapshot)? else {
         return Ok(());
     };
+    if !is_plain_name(&named.alias) {
+        return Ok(());
+    }
     let install = target.install.as_deref().filter(|_| target.generation == Some(generation::DATA));
     if let Some(install) = install.filter(|install| !install.join("agents").exists())
         && target.config.is_none()
@@ -362,11 +349,6 @@ fn archived_config(source: &dyn SnapshotSource) -> std::io::Result<Option<String
     let mut text = String::new();
     source.content(at)?.take(MAX_CONFIG_BYTES).read_to_string(&mut text)?;
     Ok(Some(text))
-}
-
-/// Whether a file is one of ZeroClaw's own.
-fn is_raw(file: &SourceFile) -> bool {
-    matches!(&file.root, FileRoot::Raw(runtime) if runtime == RUNTIME)
 }
 
 /// Whether a raw file of an archive is about the install, and lies in no workspace.

@@ -77,12 +77,14 @@ pub(crate) struct MergeColumn {
 /// An agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentEntry {
-    /// Its id, unless the database knows the agent already.
-    pub(crate) id: String,
     /// Its name.
+    #[serde(default)]
     pub(crate) alias: String,
     /// When it was made; empty stands for now.
+    #[serde(default)]
     pub(crate) created_at: String,
+    /// Its id, unless the database knows the agent already.
+    pub(crate) id: String,
 }
 
 /// What is done with a row.

@@ -13,7 +13,7 @@ use super::chunks::INVALID_PROJECT;
 use super::corpus::Corpus;
 use super::march::nearest;
 use super::spread::spread;
-use super::{MIN_SCORE, NO_MODEL, SNIPPET_UNITS, Selected, TEXT_WEIGHT, VECTOR_WEIGHT, script};
+use super::{MIN_SCORE, SNIPPET_UNITS, Selected, TEXT_WEIGHT, VECTOR_WEIGHT, script};
 use words::Found;
 
 /// Candidates of a ranker.

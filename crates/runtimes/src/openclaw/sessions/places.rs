@@ -10,9 +10,10 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::Tally;
-use super::unpack::{Line, MAX_UNPACKED_BYTES, read_line, unpacked};
+use super::unpack::{MAX_UNPACKED_BYTES, unpacked};
 use crate::kit::database::{DatabaseError, Read, Value};
 use crate::kit::ids::short_digest;
+use crate::kit::lines::{Line, read_line};
 use crate::kit::paths::is_name;
 use crate::openclaw::install::InstallDatabase;
 

@@ -18,7 +18,7 @@ use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::carrier::MAX_TEXT_BYTES;
 use crate::kit::paths::spelled;
 use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, Wanted};
-use crate::kit::restore::SESSION;
+use crate::kit::restore::{SESSION, each_record};
 use crate::kit::sidecar::{
     Fate, LinkPart, Placed, Returned, SIDECAR, digest_of, is_within, name_of,
 };
@@ -166,17 +166,7 @@ impl Back<'_> {
             });
             walked.map_err(read)?;
         }
-        let mut failed = None;
-        let walked = returned.each_record(&mut |record| {
-            self.look_at(record).map_err(|error| {
-                failed = Some(error);
-                io::ErrorKind::Other.into()
-            })
-        });
-        walked.map_err(|error| match failed.take() {
-            Some(error) => PlanError::Scratch(error),
-            None => read(error),
-        })
+        each_record(returned, &mut |record| self.look_at(record))
     }
 
     fn look_at(&mut self, record: &Record) -> io::Result<()> {

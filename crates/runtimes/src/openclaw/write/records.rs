@@ -9,13 +9,13 @@ use std::io;
 
 use anemone_format::{Moment, Record, RecordId, SnapshotSource, Status};
 use jiff::Timestamp;
-use serde::Deserialize;
 
 use super::cut::{self, cut};
 use super::one_line;
 use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::plan::{self, PlanBuilder, PlanError, Wanted};
-use crate::kit::restore::{Lost, SESSION};
+use crate::kit::raw_place::RawPlace;
+use crate::kit::restore::{Lost, SESSION, each_record};
 use crate::kit::sidecar::{LinkPart, Placed, Spooler, Written};
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::MemoryKind;
@@ -180,17 +180,7 @@ impl Pages {
 
     /// Takes every record of a snapshot.
     pub(super) fn take_all(&mut self, source: &dyn SnapshotSource) -> Result<(), PlanError> {
-        let mut failed = None;
-        let walked = source.each_record(&mut |record| {
-            self.take(record, file_of(record)).map_err(|error| {
-                failed = Some(error);
-                io::ErrorKind::Other.into()
-            })
-        });
-        walked.map_err(|error| match failed.take() {
-            Some(error) => PlanError::Scratch(error),
-            None => PlanError::Source(error),
-        })
+        each_record(source, &mut |record| self.take(record, file_of(record)))
     }
 
     /// Takes a record that goes into the file at `path`.
@@ -466,37 +456,18 @@ fn slug(text: &str) -> String {
     if slug.is_empty() { "imported".to_owned() } else { slug.to_owned() }
 }
 
-/// What a record carries to be put back, as far as we use it.
-#[derive(Deserialize, Default)]
-struct Place {
-    #[serde(default)]
-    line_start: Option<serde_json::Value>,
-    #[serde(default)]
-    key: Option<serde_json::Value>,
-    #[serde(default)]
-    heading: Option<serde_json::Value>,
-}
-
 impl Part {
     fn new(record: &Record, path: &str, offset: u64, recent: bool) -> Self {
-        let place: Place = record
-            .raw_source_format
-            .as_ref()
-            .and_then(|format| format.parse().ok())
-            .unwrap_or_default();
-        let text = |value: &Option<serde_json::Value>| {
-            value
-                .as_ref()
-                .and_then(|value| value.as_str())
-                .map(one_line)
-                .filter(|value| !value.is_empty())
+        let place = RawPlace::of(record);
+        let text = |value: &serde_json::Value| {
+            value.as_str().map(one_line).filter(|value| !value.is_empty())
         };
         let key = text(&place.key);
         let content = record.content.as_str();
         let body = heading_end(content);
         let named = key.is_some();
         let title = key.or_else(|| text(&place.heading)).unwrap_or_else(|| title_of(content));
-        let line_start = place.line_start.and_then(|start| start.as_u64());
+        let line_start = place.line_start.as_u64();
         let from_here = record.source.origin_file.as_deref() == Some(path);
         // What has a key was an entry of a list, and its content alone is not what stood there.
         let at_home = from_here && line_start.is_some() && !named;

@@ -7,18 +7,17 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io;
 
 use anemone_format::{MemoryType, Moment, Record, RecordId, SnapshotSource, Status, sha256_hex};
 use jiff::Timestamp;
-use serde::Deserialize;
 
 use super::super::RUNTIME;
 use super::bullets::{CORE_TITLE, DAILY_TITLE, escaped};
 use crate::kit::agent::Machine;
 use crate::kit::ids::short_digest;
 use crate::kit::plan::{Piece, PlanBuilder, PlanError, Wanted};
-use crate::kit::restore::Lost;
+use crate::kit::raw_place::RawPlace;
+use crate::kit::restore::{Lost, each_record};
 use crate::kit::sidecar::{Link, LinkPart, Spooler};
 
 /// A key is cut to this.
@@ -57,56 +56,47 @@ pub(in crate::zeroclaw) fn write(
     let mut sheets: BTreeMap<String, Sheet> = BTreeMap::new();
     let (mut keys, mut links) = (Keys::default(), Vec::new());
     let (mut lost, mut records) = (Lost::default(), 0);
-    let mut write_error = None;
-    source
-        .each_record(&mut |record| {
-            if *record.status.effective() == Status::Deleted {
-                lost.deleted += 1;
-                links.push(Link { id: record.id, parts: Vec::new() });
-                return Ok(());
-            }
-            if is_transcript(record) {
-                lost.session += 1;
-                links.push(Link { id: record.id, parts: Vec::new() });
-                return Ok(());
-            }
-            let place = Place::of(record);
-            records += 1;
-            if let Some(file) = own_file(record).filter(|file| taken.contains(file.as_bytes())) {
-                links.push(link(record, file, place.key));
-                return Ok(());
-            }
-            let path = free_path(file_of(record), &taken);
-            let key = keys.unique(key_of(record, &place));
-            links.push(link(record, &path, Some(key.clone())));
-            let content = escaped(&record.content);
-            let offset = out.write(content.as_bytes()).map_err(|error| {
-                write_error = Some(error);
-                io::Error::from(io::ErrorKind::Other)
-            })?;
-            let part = Part {
-                created_at: record.temporal.created_at.instant(),
-                order: place.order,
-                id: record.id,
-                key,
-                offset,
-                length: content.len() as u64,
-            };
-            let temporal = &record.temporal;
-            let changed_at = temporal.updated_at.as_ref().unwrap_or(&temporal.created_at);
-            let sheet = sheets
-                .entry(path)
-                .or_insert_with(|| Sheet { parts: Vec::new(), changed_at: changed_at.clone() });
-            if changed_at.instant() > sheet.changed_at.instant() {
-                sheet.changed_at = changed_at.clone();
-            }
-            sheet.parts.push(part);
-            Ok(())
-        })
-        .map_err(|error| match write_error.take() {
-            Some(error) => PlanError::Scratch(error),
-            None => PlanError::Source(error),
-        })?;
+    each_record(source, &mut |record| {
+        if *record.status.effective() == Status::Deleted {
+            lost.deleted += 1;
+            links.push(Link { id: record.id, parts: Vec::new() });
+            return Ok(());
+        }
+        if is_transcript(record) {
+            lost.session += 1;
+            links.push(Link { id: record.id, parts: Vec::new() });
+            return Ok(());
+        }
+        let place = Place::of(record);
+        records += 1;
+        if let Some(file) = own_file(record).filter(|file| taken.contains(file.as_bytes())) {
+            links.push(link(record, file, place.key));
+            return Ok(());
+        }
+        let path = free_path(file_of(record), &taken);
+        let key = keys.unique(key_of(record, &place));
+        links.push(link(record, &path, Some(key.clone())));
+        let content = escaped(&record.content);
+        let offset = out.write(content.as_bytes())?;
+        let part = Part {
+            created_at: record.temporal.created_at.instant(),
+            order: place.order,
+            id: record.id,
+            key,
+            offset,
+            length: content.len() as u64,
+        };
+        let temporal = &record.temporal;
+        let changed_at = temporal.updated_at.as_ref().unwrap_or(&temporal.created_at);
+        let sheet = sheets
+            .entry(path)
+            .or_insert_with(|| Sheet { parts: Vec::new(), changed_at: changed_at.clone() });
+        if changed_at.instant() > sheet.changed_at.instant() {
+            sheet.changed_at = changed_at.clone();
+        }
+        sheet.parts.push(part);
+        Ok(())
+    })?;
     drop(taken);
     draft.records += records;
     for (path, sheet) in sheets {
@@ -152,22 +142,7 @@ struct Place {
 
 impl Place {
     fn of(record: &Record) -> Self {
-        #[derive(Deserialize, Default)]
-        struct Raw {
-            #[serde(default)]
-            key: serde_json::Value,
-            #[serde(default)]
-            heading: serde_json::Value,
-            #[serde(default)]
-            rowid: serde_json::Value,
-            #[serde(default)]
-            line_start: serde_json::Value,
-        }
-        let raw: Raw = record
-            .raw_source_format
-            .as_ref()
-            .and_then(|format| format.parse().ok())
-            .unwrap_or_default();
+        let raw = RawPlace::of(record);
         let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
         Self {
             key: text(&raw.key),

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use anemone_format::{MemoryType, Moment, Record, RecordId, Status};
 use jiff::Timestamp;
-use jiff::tz::Offset;
+use jiff::tz::TimeZone;
 
 use super::super::rows::{RawRow, raw_of};
+use super::super::schema::row_time;
 use super::keys;
 use super::target::plain_id;
 use crate::kit::database::Value;
@@ -273,17 +274,7 @@ pub(super) fn note_superseded(record: &Record, superseded: &mut HashMap<RecordId
 
 /// Writes a time as the runtime does.
 pub(super) fn stamp(at: Timestamp) -> String {
-    let at = Offset::UTC.to_datetime(at);
-    format!(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:09}+00:00",
-        at.year(),
-        at.month(),
-        at.day(),
-        at.hour(),
-        at.minute(),
-        at.second(),
-        at.subsec_nanosecond()
-    )
+    row_time(at, TimeZone::UTC)
 }
 
 /// Returns the category of a shelf.

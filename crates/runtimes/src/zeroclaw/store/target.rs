@@ -7,10 +7,10 @@ use std::path::Path;
 use fs_err as fs;
 use sha2::{Digest as _, Sha256};
 
-use super::super::brain::{AgentRow, Brain, position_of};
+use super::super::brain::{Brain, position_of};
 use super::super::schema::SCHEMA;
 use crate::kit::agent::Machine;
-use crate::kit::database::{DatabaseError, Value, digest};
+use crate::kit::database::{AgentEntry, DatabaseError, Value, digest};
 use crate::kit::ids::short_digest;
 use crate::kit::paths::with_suffix;
 use crate::kit::plan::PlanError;
@@ -32,7 +32,7 @@ pub(super) enum Present {
 /// more of them than memory.
 pub(super) struct Target {
     pub(super) columns: Vec<String>,
-    pub(super) agents: Vec<AgentRow>,
+    pub(super) agents: Vec<AgentEntry>,
     pub(super) meta: Vec<(String, String)>,
     /// Rows of the agent, by their keys.
     pub(super) rows: HashMap<Box<str>, Known>,
