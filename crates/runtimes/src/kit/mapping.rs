@@ -330,10 +330,10 @@ fn fits(pattern: &str, kind: &str) -> bool {
 pub fn to_markdown() -> String {
     let mut text = String::from(
         "# What becomes what\n\n\
-         `anemone migrate` moves an agent to another runtime. What the runtime has a place for is native;\n\
-         everything else rides along in the folder `.alf-origin` of the workspace, record by record, and is put\n\
-         back when the agent returns. This page is made from the tables that the program uses\n\
-         (`mapping.rs` of each runtime in `crates/runtimes/src`).\n",
+         `anemone migrate` moves an agent to another runtime. Data that the runtime has a place for is\n\
+         converted; everything else is stored in the folder `.alf-origin` of the workspace, the sidecar,\n\
+         record by record, and restored when the agent returns. This page is generated from the tables that\n\
+         the program uses (`mapping.rs` of each runtime in `crates/runtimes/src`).\n",
     );
     for mapping in RUNTIMES.iter().flat_map(|runtime| runtime.mappings) {
         write_mapping(mapping, &mut text);
