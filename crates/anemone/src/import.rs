@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{ArchiveSource, Edits, ReadEntryError, SnapshotSource as _};
 use anemone_runtimes::{
-    Action, Machine, OnConflict, Plan, PlanError, Runtime, Step, StepKind, by_name,
+    Action, Machine, OnConflict, Plan, PlanError, RestoreSource, Runtime, Step, StepKind, by_name,
     recover_leftovers,
 };
 use serde::Serialize;
@@ -218,8 +218,9 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
     if !request.dry_run {
         recovered = recover_leftovers(&target.workspace);
     }
-    let plan = adapter.plan(&machine, &source, &target, &options)?;
     let runtime = adapter.name;
+    let restore_source = RestoreSource::open(&machine, &source, runtime)?;
+    let plan = adapter.plan(&machine, &restore_source, &target, &options)?;
     let mut report = ImportReport::planned(runtime, &plan, &source, request.dry_run);
     report.workspace = shown(&workspace, &plan).display().to_string();
     report.warnings = archive_warnings;
@@ -232,7 +233,7 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
     if request.dry_run {
         return Ok(report);
     }
-    match restore(&plan, &source, &machine, &mut report.stores, host) {
+    match restore(&plan, &restore_source, &machine, &mut report.stores, host) {
         Ok(warnings) => report.warnings.extend(warnings.iter().map(warning)),
         Err(source) => return Err(ImportError::Apply { report: Box::new(report), source }),
     }

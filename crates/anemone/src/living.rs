@@ -65,6 +65,8 @@ pub struct AgentMemory {
     /// Its files.
     pub site: MarkdownStore,
     source: TargetChoice,
+    /// The agent as `anemone search` finds it.
+    searched_agent: FoundAgent,
     clock: SharedClock,
 }
 
@@ -86,6 +88,7 @@ impl MemoryChoice {
             return Err(OpenMemoryError::StateFolder { message: oddity.message.clone() });
         }
         let keeps = adapter.searchable(machine, &agent).keeps;
+        let searched_agent = agent.clone();
         // Rows are of an agent by its name, and a name that was only assumed could make a new one.
         if matches!(keeps, MemoryBackend::Sqlite(_))
             && agent.oddities.iter().any(|oddity| oddity.code == "alias_assumed")
@@ -101,7 +104,8 @@ impl MemoryChoice {
         let site = place.store(access, host)?.with_scope(scope);
         let (agent_choice, index_dir) = (self.agent.clone(), self.index_dir.clone());
         let source = TargetChoice { agent: agent_choice, index_dir, ..TargetChoice::default() };
-        Ok(AgentMemory { adapter, agent, keeps, site, source, clock: host.clock.clone() })
+        let clock = host.clock.clone();
+        Ok(AgentMemory { adapter, agent, keeps, site, source, searched_agent, clock })
     }
 
     /// As [`find`](Self::find), for a command that is going to write: a change that was cut off is
@@ -246,7 +250,8 @@ impl AgentMemory {
 
     /// Returns what of this memory is searched, as `anemone search` does it.
     pub fn searched(&self, machine: &Machine, host: &Host) -> Result<SearchTarget, TargetError> {
-        self.source.find(machine, host)
+        let (adapter, agent) = (self.adapter, self.searched_agent.clone());
+        self.source.find_in(ChosenAgent { adapter, agent }, machine, host)
     }
 
     /// Returns what finds entries of this memory, in the index that `anemone search` uses.

@@ -4,11 +4,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, SnapshotSource, VaultKey};
+use anemone_format::{AgentId, VaultKey};
 use anemone_runtimes::{
     Applied, ApplyError, ConfigStep, Conflict, CredentialsStep, Machine, MemoriesStep, NewInstall,
-    NotRestored, OnConflict, Plan, PlanOptions, RestoreError, Warning, apply, mapping,
-    noted_agent_id, recover_leftovers,
+    NotRestored, OnConflict, Plan, PlanOptions, RestoreError, RestoreSource, Warning, apply,
+    mapping, noted_agent_id, recover_leftovers,
 };
 use serde::Serialize;
 
@@ -331,7 +331,7 @@ pub enum ApplyPlanError {
 /// last, because nothing needs them before the settings name them.
 pub fn restore(
     plan: &Plan,
-    source: &dyn SnapshotSource,
+    source: &RestoreSource<'_>,
     machine: &Machine,
     stores: &mut Stores,
     host: &Host,
@@ -348,7 +348,7 @@ pub fn restore(
         Some(install) => install.begin().map_err(ApplyPlanError::Install)?,
         None => None,
     };
-    let applied = apply(plan, source, &Unfinished).inspect_err(|_| {
+    let applied = apply(plan, source.snapshot(), &Unfinished).inspect_err(|_| {
         if let (Some(install), Some(made)) = (install, &made) {
             install.cancel(made);
         }

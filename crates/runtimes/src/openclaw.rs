@@ -29,24 +29,16 @@ mod write;
 
 use std::path::Path;
 
-use anemone_format::{AgentId, Sink, SnapshotSource};
+use anemone_format::AgentId;
 use anemone_memory::MarkdownLayout;
 use uuid::Uuid;
 
-use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
-use crate::kit::check::Check;
-use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
+use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::ids::Namespaces;
 use crate::kit::persona::WORKSPACE_FILES;
-use crate::kit::plan::{Plan, PlanError, PlanOptions};
 use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, OwnIndex, ReadAgents, ReadConversations, RecordRules,
-    RestoreAgents, Runtime, SearchAgents, UsualPlaces,
+    EvergreenRecords, FindAgents, OwnIndex, RecordRules, Runtime, UsualPlaces,
 };
-use crate::kit::searchable::{
-    Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
-};
-use crate::kit::vectors::{VectorOf, WantedModel};
 
 pub(crate) use self::context::SEPTEMBER;
 
@@ -88,6 +80,7 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
     search: Some(&OpenClaw),
     rows: None,
     restore: Some(&OpenClaw),
+    move_in: Some(&OpenClaw),
     conversations: Some(&OpenClaw),
     connect: Some(&connect::CONNECT),
     native_search: Some(&ranking::NATIVE_SEARCH),
@@ -109,94 +102,5 @@ impl FindAgents for OpenClaw {
 
     fn derive_id(&self, agent: &FoundAgent) -> AgentId {
         NAMESPACES.derive(agent)
-    }
-}
-
-impl ReadAgents for OpenClaw {
-    fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
-        check::check(machine, agent)
-    }
-
-    fn is_unchanged(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-    ) -> Result<Option<Unchanged>, ReadError> {
-        read::is_unchanged(machine, agent, options)
-    }
-
-    fn read(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<Reading, ReadError> {
-        read::read(machine, agent, options, sink)
-    }
-}
-
-impl SearchAgents for OpenClaw {
-    fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
-        searchable::searchable(machine, agent)
-    }
-
-    fn file(&self, path: &str) -> SearchedFile {
-        searchable::file(path)
-    }
-
-    fn folder(&self, path: &str) -> SearchedFolder {
-        searchable::folder(path)
-    }
-
-    fn database(&self, path: &Path, _: &str) -> Option<(FoundAgent, StoreKind)> {
-        searchable::database(path)
-    }
-
-    fn read_store(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        kind: StoreKind,
-        private: bool,
-        take: &mut dyn FnMut(Remembered),
-    ) -> Result<Unsearched, ReadError> {
-        searchable::read(machine, agent, kind, private, take)
-    }
-
-    fn read_vectors(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        wanted: &WantedModel<'_>,
-        _: bool,
-        take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
-    ) -> Result<(), ReadError> {
-        vectors::read(machine, agent, wanted, take)
-    }
-}
-
-impl RestoreAgents for OpenClaw {
-    fn plan(
-        &self,
-        machine: &Machine,
-        source: &dyn SnapshotSource,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        write::plan(machine, source, target, options)
-    }
-}
-
-impl ReadConversations for OpenClaw {
-    fn read_conversation(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        session: &str,
-        reach: Reach,
-    ) -> Result<Conversation, ReadConversationError> {
-        conversation::read(machine, agent, session, reach)
     }
 }

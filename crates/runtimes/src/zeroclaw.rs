@@ -31,24 +31,19 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, Sink, SnapshotSource};
+use anemone_format::AgentId;
 use anemone_memory::{Clock, MarkdownLayout, RowStore};
 use uuid::Uuid;
 
-use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
-use crate::kit::check::Check;
-use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
+use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::ids::Namespaces;
 use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
+use crate::kit::restore_source::RestoreSource;
 use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, KeepMemoryRows, ReadAgents, ReadConversations, RecordRules,
-    RestoreAgents, RowRules, Runtime, SearchAgents, UsualPlaces,
+    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, RecordRules, RestoreAgents,
+    RowRules, Runtime, UsualPlaces,
 };
-use crate::kit::searchable::{
-    Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
-};
-use crate::kit::vectors::{VectorOf, WantedModel};
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "zeroclaw";
@@ -105,6 +100,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
     search: Some(&ZeroClaw),
     rows: Some(&ZeroClaw),
     restore: Some(&ZeroClaw),
+    move_in: Some(&ZeroClaw),
     conversations: Some(&ZeroClaw),
     connect: Some(&connect::CONNECT),
     native_search: Some(&ranking::NATIVE_SEARCH),
@@ -137,79 +133,6 @@ impl FindAgents for ZeroClaw {
     }
 }
 
-impl ReadAgents for ZeroClaw {
-    fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
-        check::check(machine, agent)
-    }
-
-    fn is_unchanged(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-    ) -> Result<Option<Unchanged>, ReadError> {
-        read::is_unchanged(machine, agent, options)
-    }
-
-    fn read(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<Reading, ReadError> {
-        read::read(machine, agent, options, sink)
-    }
-}
-
-impl SearchAgents for ZeroClaw {
-    fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
-        searchable::searchable(machine, agent)
-    }
-
-    fn files_beside(&self, agent: &FoundAgent) -> Vec<PathBuf> {
-        let database = agent.database.as_ref().filter(|database| discover::is_live(database));
-        if !agent.workspace.is_dir() && database.is_none() {
-            return Vec::new();
-        }
-        agent.config.iter().chain(database).cloned().collect()
-    }
-
-    fn file(&self, path: &str) -> SearchedFile {
-        searchable::file(path)
-    }
-
-    fn folder(&self, path: &str) -> SearchedFolder {
-        searchable::folder(path)
-    }
-
-    fn database(&self, path: &Path, alias: &str) -> Option<(FoundAgent, StoreKind)> {
-        Some(searchable::database(path, alias))
-    }
-
-    fn read_store(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        kind: StoreKind,
-        private: bool,
-        take: &mut dyn FnMut(Remembered),
-    ) -> Result<Unsearched, ReadError> {
-        searchable::read(machine, agent, kind, private, take)
-    }
-
-    fn read_vectors(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        wanted: &WantedModel<'_>,
-        private: bool,
-        take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
-    ) -> Result<(), ReadError> {
-        vectors::read(machine, agent, wanted, private, take)
-    }
-}
-
 impl KeepMemoryRows for ZeroClaw {
     fn memory_rows(
         &self,
@@ -223,10 +146,10 @@ impl KeepMemoryRows for ZeroClaw {
 }
 
 impl RestoreAgents for ZeroClaw {
-    fn plan(
+    fn plan_restore(
         &self,
         machine: &Machine,
-        source: &dyn SnapshotSource,
+        source: &RestoreSource<'_>,
         target: &FoundAgent,
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError> {
@@ -234,14 +157,14 @@ impl RestoreAgents for ZeroClaw {
     }
 }
 
-impl ReadConversations for ZeroClaw {
-    fn read_conversation(
+impl MoveAgentsIn for ZeroClaw {
+    fn plan_move_in(
         &self,
         machine: &Machine,
-        agent: &FoundAgent,
-        session: &str,
-        reach: Reach,
-    ) -> Result<Conversation, ReadConversationError> {
-        conversation::read(machine, agent, session, reach)
+        source: &RestoreSource<'_>,
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+    ) -> Result<Plan, PlanError> {
+        write::plan(machine, source, target, options)
     }
 }

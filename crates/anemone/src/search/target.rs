@@ -25,7 +25,7 @@ use self::archive::ArchiveDocuments;
 use self::documents::Wanted;
 use self::store::StoreSource;
 use self::workspace::{Scope, WorkspaceSource, extra_sources};
-use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError, check_folder};
+use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError};
 use crate::files::{FileError, Scratch, Source};
 use crate::host::{Host, Progress};
 use crate::identity::{AgentIdentity, identify, take_over_index};
@@ -213,6 +213,16 @@ impl TargetChoice {
         choice.place_index(found, host)
     }
 
+    /// As [`find`](Self::find), for a choice of an agent that was chosen already.
+    pub fn find_in(
+        &self,
+        chosen: ChosenAgent,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<SearchTarget, TargetError> {
+        self.place_index(self.workspace_of(&self.agent, chosen, machine, host)?, host)
+    }
+
     fn wanted(&self) -> Wanted {
         Wanted { sessions: self.sessions, private: self.private }
     }
@@ -319,13 +329,23 @@ impl TargetChoice {
         machine: &Machine,
         host: &Host,
     ) -> Result<Found, TargetError> {
-        if args.runtime.as_deref() == Some(FOLDER) {
-            let folder = args.workspace.as_ref().ok_or(TargetError::NoFolder)?;
-            check_folder(folder)?;
-            return Ok(folder_of_markdown(folder));
+        if args.runtime.as_deref() == Some(FOLDER) && args.workspace.is_none() {
+            return Err(TargetError::NoFolder);
         }
-        let chosen = args.choose_by_files(machine)?;
+        self.workspace_of(args, args.choose_by_files(machine)?, machine, host)
+    }
+
+    fn workspace_of(
+        &self,
+        args: &AgentChoice,
+        chosen: ChosenAgent,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<Found, TargetError> {
         let agent = &chosen.agent;
+        if args.runtime.as_deref() == Some(FOLDER) {
+            return Ok(folder_of_markdown(&agent.workspace));
+        }
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
             return Err(TargetError::StateFolder { message: oddity.message.clone() });
         }

@@ -10,11 +10,34 @@ use std::path::{Path, PathBuf};
 use anemone_files::each_block;
 use anemone_format::{AgentId, Moment};
 
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, LeftOutReason, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOutReason, Oddity, SecretFinding};
 use crate::kit::paths::lossy;
+use crate::kit::searchable::SearchedFolder;
 use crate::kit::walk::{Found, FoundKind, IgnoreFileError, WalkRules, Workspace};
 use crate::kit::word_enum::word_enum;
 use anemone_secrets::{FileScanner, SecretHit};
+
+/// What is advised about each issue: lines of a severity, a code and a suggestion.
+#[derive(Clone, Copy)]
+pub(crate) struct Advice(pub(crate) &'static str);
+
+impl Advice {
+    fn on(self, code: &str) -> (Severity, &'static str) {
+        let mut lines = self.0.lines().map(|line| line.splitn(3, ' '));
+        let found = lines.find_map(|mut line| {
+            let (severity, known, suggestion) = (line.next()?, line.next()?, line.next()?);
+            (known == code).then_some((severity, suggestion))
+        });
+        match found {
+            Some(("error", suggestion)) => (Severity::Error, suggestion),
+            Some(("warning", suggestion)) => (Severity::Warning, suggestion),
+            Some((_, suggestion)) => (Severity::Info, suggestion),
+            None => (Severity::Info, "nothing, unless it is a surprise"),
+        }
+    }
+}
+
+const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
 
 /// What a check found.
 #[derive(Clone, Debug, Default)]
@@ -130,16 +153,21 @@ impl Check {
         self.issues.iter().all(|issue| issue.severity != Severity::Error)
     }
 
-    /// Notes an issue.
-    pub(crate) fn note(
-        &mut self,
-        severity: Severity,
-        code: &'static str,
-        message: impl Into<String>,
-        suggestion: impl Into<String>,
-    ) {
-        let (message, suggestion) = (message.into(), suggestion.into());
+    /// Notes an issue, with what is advised about it.
+    pub(crate) fn note(&mut self, advice: Advice, code: &'static str, message: impl Into<String>) {
+        let (severity, suggestion) = advice.on(code);
+        let (message, suggestion) = (message.into(), suggestion.to_owned());
         self.issues.push(Issue { severity, code, message, suggestion });
+    }
+
+    /// Notes what is odd about where an agent lies, unless that is said already.
+    pub(crate) fn note_oddities(&mut self, advice: Advice, agent: &FoundAgent) {
+        let said: Vec<&str> = self.issues.iter().map(|issue| issue.code).collect();
+        for Oddity { code, message } in &agent.oddities {
+            if *code != "workspace_missing" && !said.contains(code) {
+                self.note(advice, code, message);
+            }
+        }
     }
 
     /// Notes a workspace that may not be written to.
@@ -147,10 +175,9 @@ impl Check {
         if !self.writable {
             let shown = self.workspace.display();
             self.note(
-                Severity::Warning,
+                ADVICE,
                 "workspace_not_writable",
                 format!("the workspace {shown} may not be written to"),
-                "an export only reads; an import into it needs the right to write",
             );
         }
     }
@@ -161,20 +188,10 @@ impl Check {
         let any =
             [found.soul_md, found.identity_md, found.agents_md, found.user_md, found.memory_md];
         if !any.contains(&true) {
-            self.note(
-                Severity::Warning,
-                "workspace_empty",
-                "no file of an agent lies in the workspace",
-                "see whether this is the right folder; `anemone agents` lists what is on this machine",
-            );
+            self.note(ADVICE, "workspace_empty", "no file of an agent lies in the workspace");
         }
         if !found.soul_md {
-            self.note(
-                Severity::Warning,
-                "no_soul_md",
-                "there is no SOUL.md",
-                "the agent is exported without a persona; write a SOUL.md to give it one",
-            );
+            self.note(ADVICE, "no_soul_md", "there is no SOUL.md");
         }
     }
 
@@ -186,50 +203,34 @@ impl Check {
             .map(|secret| format!("{} line {} ({})", secret.path, secret.line, secret.kind))
             .collect();
         let threshold = DEFAULT_ARTIFACT_LIMIT;
+        let found = match places.len() {
+            1 => "1 secret was found in the files".to_owned(),
+            number => format!("{number} secrets were found in the files"),
+        };
+        let large = "so only named and not scanned for secrets";
         let notes = [
-            (
-                &places,
-                (Severity::Error, "secrets_found"),
-                match places.len() {
-                    1 => "1 secret was found in the files".to_owned(),
-                    number => format!("{number} secrets were found in the files"),
-                },
-                "take them out, or export with --redact-secrets or --allow-secrets",
-            ),
+            (&places, "secrets_found", found),
             (
                 &survey.unreadable,
-                (Severity::Warning, "unreadable_files"),
-                "these cannot be read and would not travel".to_owned(),
-                "give yourself the right to read them, or name them in .alfignore",
+                "unreadable_files",
+                "these cannot be read and would not travel".into(),
             ),
             (
                 &survey.not_utf8,
-                (Severity::Warning, "not_utf8"),
-                "these are not UTF-8; they travel, but not as records".to_owned(),
-                "save them as UTF-8",
+                "not_utf8",
+                "these are not UTF-8; they travel, but not as records".into(),
             ),
-            (
-                &survey.special,
-                (Severity::Warning, "special_files"),
-                "sockets, pipes and devices do not travel".to_owned(),
-                "nothing, unless they should not be there",
-            ),
+            (&survey.special, "special_files", "sockets, pipes and devices do not travel".into()),
             (
                 &survey.links_outside,
-                (Severity::Warning, "symlink_outside"),
-                "links that lead out of the workspace travel as links".to_owned(),
-                "copy what they lead to into the workspace, if it belongs to the agent",
+                "symlink_outside",
+                "links that lead out of the workspace travel as links".into(),
             ),
-            (
-                &survey.not_scanned,
-                (Severity::Info, "not_scanned"),
-                format!("larger than {threshold} bytes, so only named and not scanned for secrets"),
-                "export with --artifact-threshold, if they should travel",
-            ),
+            (&survey.not_scanned, "not_scanned", format!("larger than {threshold} bytes, {large}")),
         ];
-        for (paths, (severity, code), what, suggestion) in notes {
+        for (paths, code, what) in notes {
             if !paths.is_empty() {
-                self.note(severity, code, format!("{what}: {}", a_few(paths)), suggestion);
+                self.note(ADVICE, code, format!("{what}: {}", a_few(paths)));
             }
         }
     }
@@ -256,30 +257,19 @@ pub(crate) fn begin(
     };
     let shown = workspace.display();
     if !check.exists {
-        check.note(
-            Severity::Error,
-            "workspace_not_found",
-            format!("there is no workspace at {shown}"),
-            "give the workspace with -w DIR; `anemone agents` lists what is on this machine",
-        );
+        check.note(ADVICE, "workspace_not_found", format!("there is no workspace at {shown}"));
         return (check, Survey::default());
     }
     let survey = survey(workspace, memory, kind).unwrap_or_else(|error| {
         let is_ignore_file =
             error.get_ref().is_some_and(|reference| reference.is::<IgnoreFileError>());
         if is_ignore_file {
-            check.note(
-                Severity::Error,
-                "alfignore",
-                format!("in the workspace {shown}, {error}"),
-                "make it a plain file that you may read",
-            );
+            check.note(ADVICE, "alfignore", format!("in the workspace {shown}, {error}"));
         } else {
             check.note(
-                Severity::Error,
+                ADVICE,
                 "workspace_not_readable",
                 format!("the workspace {shown} cannot be read: {error}"),
-                "run it as the user that the agent belongs to",
             );
         }
         Survey::default()
@@ -337,8 +327,7 @@ pub(crate) fn survey(
     kind: &dyn Fn(&Found) -> Surveyed,
 ) -> io::Result<Survey> {
     let workspace = Workspace::open(&fs_err::canonicalize(workspace)?)?;
-    let rules = WalkRules { memory: memory.as_bytes(), exclude: &[] };
-    let walked = workspace.walk(&rules)?;
+    let walked = workspace.walk(&WalkRules::new(memory, |_| SearchedFolder::Other))?;
     let mut survey = Survey::default();
     for left_out in walked.left_out {
         match left_out.reason {

@@ -8,12 +8,11 @@ use super::config::Config;
 use super::discover::{GEN_9, config_in_use, discover, schema_version};
 use super::facts::each_fact;
 use super::layout::{FACTS, MEMORY, MemoryKind, Place, place_of};
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
 use crate::kit::artifacts::is_included;
-use crate::kit::check::Severity::{Info, Warning};
 use crate::kit::check::{
-    Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, begin, is_inside,
-    noted_agent_id,
+    Advice, Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, begin,
+    is_inside, noted_agent_id,
 };
 use crate::kit::database::Database;
 use crate::kit::install_paths::{same_place, written_at};
@@ -21,6 +20,9 @@ use crate::kit::paths::lossy;
 use crate::kit::persona::PersonaPlace;
 use crate::kit::walk::Found;
 use anemone_secrets as secrets;
+
+const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
+const ODDITIES: Advice = Advice(include_str!("check/oddities.txt"));
 
 /// Checks an agent; reads its workspace and writes nothing.
 pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
@@ -38,9 +40,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
         check.unreadable = survey.unreadable;
     }
     note_config(machine, agent, &mut check);
-    for oddity in &agent.oddities {
-        note_oddity(oddity, &mut check);
-    }
+    check.note_oddities(ODDITIES, agent);
     check.issues.sort_by_key(|issue| issue.severity);
     check
 }
@@ -80,12 +80,13 @@ fn secrets_in_facts(machine: &Machine, workspace: &Path, survey: &Survey) -> Vec
 
 fn config_state(machine: &Machine, agent: &FoundAgent) -> ConfigState {
     let config = match &agent.config {
-        Some(path) => Config::read(machine, path),
+        Some(file) => Config::of(machine, file),
         None => config_in_use(machine),
     };
     let Some(config) = config else { return ConfigState::default() };
     let own = config.agent(&agent.alias).and_then(|agent| agent.workspace.clone());
-    ConfigState { workspace: own.or(config.workspace), path: Some(config.path) }
+    let workspace = own.or_else(|| config.workspace.clone());
+    ConfigState { workspace, path: Some(config.path.clone()) }
 }
 
 fn resources(workspace: &Path, survey: &Survey) -> Resources {
@@ -165,52 +166,35 @@ fn note_resources(check: &mut Check) {
     check.note_persona();
     let logs = found.daily_logs.as_ref().map_or(0, |log| log.count);
     if !found.memory_md && logs == 0 {
-        check.note(
-            Warning,
-            "no_memory_content",
-            "there is no MEMORY.md and no daily log",
-            "let the agent work for a day, or see whether this is the right folder",
-        );
+        check.note(ADVICE, "no_memory_content", "there is no MEMORY.md and no daily log");
     }
     if found.memory_dir && logs == 0 {
-        check.note(
-            Warning,
-            "memory_dir_empty",
-            "the folder memory holds no daily log",
-            "daily logs are called YYYY-MM-DD.md; the agent writes them as it works",
-        );
+        check.note(ADVICE, "memory_dir_empty", "the folder memory holds no daily log");
     }
 }
 
 fn note_index(check: &mut Check) {
     let Some(database) = &check.index.database else {
         check.note(
-            Info,
+            ADVICE,
             "index_missing",
             "there is no search index; the export carries no vectors",
-            "run `openclaw memory index`, if vectors should travel",
         );
         return;
     };
     let shown = database.display();
     if check.index.stale {
         let message = format!("the search index {shown} is older than the newest memory file");
-        let suggestion = "run `openclaw memory index`, if all vectors should travel";
-        check.note(Info, "index_stale", message, suggestion);
+        check.note(ADVICE, "index_stale", message);
     } else {
         let message = format!("the search index {shown} is there");
-        check.note(Info, "index_present", message, "nothing; its vectors travel");
+        check.note(ADVICE, "index_present", message);
     }
 }
 
 fn note_config(machine: &Machine, agent: &FoundAgent, check: &mut Check) {
     if check.config.path.is_none() {
-        check.note(
-            Info,
-            "openclaw_config_not_found",
-            "there is no openclaw.json",
-            "nothing, unless OpenClaw keeps its state elsewhere: then set OPENCLAW_STATE_DIR",
-        );
+        check.note(ADVICE, "openclaw_config_not_found", "there is no openclaw.json");
     }
     let Some(configured) = &check.config.workspace else { return };
     let known = same_place(configured, &agent.workspace)
@@ -219,23 +203,8 @@ fn note_config(machine: &Machine, agent: &FoundAgent, check: &mut Check) {
             .any(|discover| same_place(&discover.workspace, &agent.workspace));
     if !known {
         let message = format!("openclaw.json names another workspace: {}", configured.display());
-        let suggestion = "see whether this is the folder that the agent works in";
-        check.note(Warning, "workspace_mismatch", message, suggestion);
+        check.note(ADVICE, "workspace_mismatch", message);
     }
-}
-
-fn note_oddity(oddity: &Oddity, check: &mut Check) {
-    let (severity, suggestion) = match oddity.code {
-        // Said already.
-        "workspace_missing" => return,
-        "schema_newer" => (Warning, "update anemone; until then some of it may stay behind"),
-        "config_invalid" => (Warning, "run `openclaw doctor`, or mend the file"),
-        "database_unreadable" => (Warning, "run it as the user that the agent belongs to"),
-        "state_folder" => (Warning, "give the workspace and not the state folder"),
-        "older_files_left" => (Info, "run `openclaw doctor --fix`, if they should be taken over"),
-        _ => (Info, "nothing, unless it is a surprise"),
-    };
-    check.note(severity, oddity.code, oddity.message.clone(), suggestion);
 }
 
 #[cfg(test)]

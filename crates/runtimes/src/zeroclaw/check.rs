@@ -8,11 +8,10 @@ use super::discover::is_live;
 use super::layout::{self, CONFIG, CURATED, DATABASE, MEMORY, Place, USER};
 use super::read::redact::texts;
 use super::schema::SCHEMA;
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
 use crate::kit::artifacts::is_included;
-use crate::kit::check::Severity::{Error, Info, Warning};
 use crate::kit::check::{
-    Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, a_few, begin,
+    Advice, Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, a_few, begin,
     is_inside, noted_agent_id,
 };
 use crate::kit::database::DatabaseError;
@@ -29,30 +28,33 @@ const TABLES: &[&str] = &["memories", "agents", "embedding_cache", "memory_meta"
 /// How the tables of the search index and of SQLite start.
 const OWN_TABLES: &[&str] = &["memories_fts", "sqlite_"];
 
+const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
+const ODDITIES: Advice = Advice(include_str!("check/oddities.txt"));
+
 /// Checks an agent; reads it and writes nothing.
 pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     let own_config = agent.workspace.join(CONFIG);
     let (mut check, mut survey) = begin(&agent.workspace, MEMORY, &|found| {
         // It travels without its secrets.
         let is_config =
-            found.path == CONFIG.as_bytes() && agent.config.as_ref() == Some(&own_config);
+            found.path == CONFIG.as_bytes() && agent.config.as_deref() == Some(&*own_config);
         if is_config { Surveyed::Skipped } else { surveyed(found) }
     });
     let database = agent.database.as_deref().filter(|database| is_live(database));
     if !check.exists && agent.install.is_some() && database.is_some() {
         check.issues.clear();
         check.note(
-            Warning,
+            ADVICE,
             "workspace_not_found",
             format!("there is no workspace at {}", agent.workspace.display()),
-            "nothing; the agent is exported from the database alone",
         );
     }
-    check.config = ConfigState { path: agent.config.clone(), workspace: None };
+    check.config =
+        ConfigState { path: agent.config.as_deref().map(Path::to_owned), workspace: None };
     if check.is_ready() {
-        let config = agent.config.as_ref().and_then(|path| Config::read(path).ok());
+        let config = agent.config.as_ref().and_then(|file| Config::of(file).ok());
         let backend = config.as_ref().map(|config| config.backend(&agent.alias));
-        survey.secrets.extend(config.iter().flat_map(secrets_in_config));
+        survey.secrets.extend(config.iter().flat_map(|config| secrets_in_config(config)));
         let uses_rows = !matches!(backend, Some(Backend::Markdown | Backend::None));
         let rows = match database.filter(|_| uses_rows) {
             Some(path) => look_into(machine, agent, path, &mut check, &mut survey),
@@ -70,16 +72,9 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
         check.unreadable = survey.unreadable;
     }
     if agent.config.is_none() {
-        check.note(
-            Info,
-            "zeroclaw_config_not_found",
-            "there is no config.toml",
-            "nothing, unless ZeroClaw keeps its state elsewhere: then set ZEROCLAW_CONFIG_DIR",
-        );
+        check.note(ADVICE, "zeroclaw_config_not_found", "there is no config.toml");
     }
-    for oddity in &agent.oddities {
-        note_oddity(oddity, &mut check);
-    }
+    check.note_oddities(ODDITIES, agent);
     check.issues.sort_by_key(|issue| issue.severity);
     check
 }
@@ -116,8 +111,7 @@ fn look_into(
     let read = Brain::open(machine, path).and_then(|brain| {
         let Some(brain) = brain else {
             let message = format!("{} holds no table of memories", path.display());
-            let suggestion = "see whether this is the right folder";
-            check.note(Warning, "no_table_of_memories", message, suggestion);
+            check.note(ADVICE, "no_table_of_memories", message);
             return Ok(RowCounts::default());
         };
         note_schema(&brain, check);
@@ -137,10 +131,9 @@ fn look_into(
     });
     read.unwrap_or_else(|error| {
         check.note(
-            Error,
+            ADVICE,
             "database_unreadable",
             format!("the memories in {} cannot be read: {error}", path.display()),
-            "run it as the user that the agent belongs to; if the file is damaged, put a copy back",
         );
         RowCounts::default()
     })
@@ -156,10 +149,9 @@ fn note_schema(brain: &Brain, check: &mut Check) {
         brain.columns.iter().filter(|column| !is_column(column)).cloned().collect();
     if !columns.is_empty() {
         check.note(
-            Info,
+            ADVICE,
             "unknown_columns",
             format!("the table of memories has columns that we do not know: {}", a_few(&columns)),
-            "nothing; they travel as they are",
         );
     }
     let is_own = |name: &String| OWN_TABLES.iter().any(|table| name.starts_with(table));
@@ -171,10 +163,9 @@ fn note_schema(brain: &Brain, check: &mut Check) {
         .collect();
     if !tables.is_empty() {
         check.note(
-            Info,
+            ADVICE,
             "unknown_tables",
             format!("the database has tables that do not travel: {}", a_few(&tables)),
-            "nothing, unless they hold something of the agent's",
         );
     }
     let missing: Vec<String> = NEEDED
@@ -184,10 +175,9 @@ fn note_schema(brain: &Brain, check: &mut Check) {
         .collect();
     if !missing.is_empty() {
         check.note(
-            Warning,
+            ADVICE,
             "missing_columns",
             format!("the table of memories has no column {}", a_few(&missing)),
-            "see whether this is a database of ZeroClaw's",
         );
     }
 }
@@ -242,47 +232,26 @@ fn note_memories(check: &mut Check, survey: &Survey, rows: &RowCounts, backend: 
     let database = check.index.database.as_ref().map(|database| database.display().to_string());
     if let Some(path) = database.filter(|_| rows.rows > 0) {
         check.note(
-            Info,
+            ADVICE,
             "memories_present",
             format!("{path} holds {} memories of the agent", rows.rows),
-            "nothing; they travel with their vectors",
         );
     } else if rows.private > 0 {
         // Told below.
     } else if files == 0 && backend != Some(&Backend::None) && check.is_ready() {
         check.note(
-            Warning,
+            ADVICE,
             "no_memory_content",
             "there is no row of the agent's, no MEMORY.md and no daily log",
-            "let the agent work for a day, or see whether this is the right folder",
         );
     }
     if rows.private > 0 {
         check.note(
-            Info,
+            ADVICE,
             "private_rows",
             format!("{} memories are somebody's own and would not travel", rows.private),
-            "export with --private, if they should",
         );
     }
-}
-
-fn note_oddity(oddity: &Oddity, check: &mut Check) {
-    let (severity, suggestion) = match oddity.code {
-        // Said already.
-        "workspace_missing" => return,
-        "database_unreadable" if check.issues.iter().any(|issue| issue.code == oddity.code) => {
-            return;
-        }
-        "database_unreadable" => (Warning, "run it as the user that the agent belongs to"),
-        "config_unreadable" => (Warning, "mend the file; until then the settings do not travel"),
-        "stray_log" => (Warning, "stop ZeroClaw, and look into the copy before you export"),
-        "backend_elsewhere" => (Warning, "export them with the tools of that database"),
-        "backend_none" => (Warning, "set a memory backend, if the agent should remember"),
-        "several_agents" => (Info, "give the workspace of the one that you mean"),
-        _ => (Info, "nothing, unless it is a surprise"),
-    };
-    check.note(severity, oddity.code, oddity.message.clone(), suggestion);
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod install_facts;
 pub(super) mod redact;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::Path;
 
 use anemone_format::{AgentInfo, Identity, Moment, Opaque, RecordId, Root, Sink, Unknown};
 use tempfile::TempDir;
@@ -14,17 +14,22 @@ use self::install_facts::{InstallFacts, memories_unreadable};
 use super::brain::{Brain, RowCounts};
 use super::layout::{self, AIEOS, MEMORY, Place};
 use super::rows::{RowReader, Shared};
-use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, aieos, brain, entries, sessions};
+use super::{
+    DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, aieos, brain, check, entries, searchable,
+    sessions,
+};
 use crate::kit::agent::{
     FoundAgent, LeftOut, LeftOutReason, Machine, ReadError, ReadOptions, Reading, SessionCounts,
     Unchanged, Warning,
 };
 use crate::kit::carrier::{self, Carrier, MAX_TEXT_BYTES, Made, keep_newest};
+use crate::kit::check::Check;
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::real;
 use crate::kit::open_workspace::{OpenWorkspace, ReadingParts, end_reading, warn_of_nothing};
 use crate::kit::paths::{lossy, path_bytes, spelled, without_dots};
 use crate::kit::persona::{self, PersonaPlace, Prose};
+use crate::kit::runtime::ReadAgents;
 use crate::kit::stable_copy::StableCopies;
 use crate::kit::walk::Found;
 use crate::kit::{ids, times};
@@ -36,114 +41,125 @@ const UNNAMED: &str = "agent";
 /// Bytes of the document of a persona, at most.
 const MAX_DOCUMENT_BYTES: u64 = 1 << 20;
 
-/// Reads an agent.
-pub(super) fn read(
-    machine: &Machine,
-    agent: &FoundAgent,
-    options: &ReadOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<Reading, ReadError> {
-    let home = Home::open(machine, agent, options)?;
-    let opened = &home.opened;
-    let around = InstallFacts::read(machine, agent, opened, options)?;
-    let carried = home.carried();
-    let artifacts: Vec<String> = carried
-        .iter()
-        .filter(|carried| carried.is_file() && !layout::is_managed(&carried.path))
-        .map(|carried| spelled(&carried.path))
-        .collect();
-    let steady = StableCopies::take(&opened.workspace, &opened.path, &carried, &machine.scratch);
-    let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
-    opened.tell(layout::is_managed, &mut carrier);
-    carrier.outcome.warnings.extend(home.warnings.iter().chain(&around.warnings).cloned());
-    carrier.outcome.left_out.extend(home.left_out(around.brain.is_some()));
-    carrier.outcome.left_out.extend(beside::left_out(agent, options));
+impl ReadAgents for ZeroClaw {
+    fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
+        check::check(machine, agent)
+    }
 
-    let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
-    let identity = identity(&home, &around, &prose, &mut carrier, options);
-    let principals = prose.principals(opened.agent_id, options.earlier);
-    let shared = Shared {
-        agent_id: opened.agent_id,
-        alias: &agent.alias,
-        identity_version: identity.as_ref().map(|identity| identity.version),
-        embedding: around.embedding.clone(),
-        fallback: around.written_at.clone().unwrap_or_else(times::epoch),
-        embeddings: options.embeddings,
-        stamps: opened.workspace.stamps(options.secrets),
-    };
-    let mut reader = Reader {
-        shared: &shared,
-        keeps_memories: around.keeps_memories(),
-        from_files: HashSet::new(),
-        carrier,
-    };
-    reader.files(&carried, &around.made)?;
-    if let Some(brain) = &around.brain {
-        let path = agent.database.clone().unwrap_or_default();
-        let counts = reader.rows(brain, options).map_err(|error| match error {
-            RowsError::Database(error) => memories_unreadable(&path, error),
-            RowsError::Read(error) => error,
-        })?;
-        reader.tell(agent, &counts);
+    /// Says whether an agent is what an earlier reading found.
+    fn is_unchanged(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Option<Unchanged>, ReadError> {
+        let Some(earlier) = options.earlier else { return Ok(None) };
+        let Some(info) = &earlier.manifest.reading else { return Ok(None) };
+        // Whether conversations changed is only known by reading them.
+        if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
+            return Ok(None);
+        }
+        let home = Home::open(machine, agent, options)?;
+        let opened = &home.opened;
+        if opened.agent_id != earlier.manifest.agent.id {
+            return Ok(None);
+        }
+        let around = InstallFacts::read(machine, agent, opened, options)?;
+        let threshold = options.artifact_threshold;
+        let carried = home.carried();
+        let placed = carried.iter().map(|found| (root_of(&found.path), found));
+        if around.info != *info
+            || !carrier::is_unchanged(&opened.workspace, earlier, threshold, placed, &around.made)
+        {
+            return Ok(None);
+        }
+        let mut left_out = opened.walked.left_out.clone();
+        left_out.extend(home.left_out(around.brain.is_some()));
+        left_out.extend(beside::left_out(agent, options));
+        left_out.extend(opened.large(threshold, layout::is_managed));
+        let warnings = opened.walked.warnings.iter().cloned();
+        let warnings = warnings.chain(home.warnings).chain(around.warnings).collect();
+        let count = opened.walked.count;
+        Ok(Some(Unchanged { count, warnings, left_out, not_requested: around.not_requested }))
     }
-    let sessions = if options.sessions {
-        Some(reader.sessions(machine, agent, options.private)?)
-    } else {
-        None
-    };
-    let mut carrier = reader.carrier;
-    if around.keeps_memories() {
-        warn_of_nothing(&mut carrier);
-    }
-    let name = name(agent, identity.as_ref(), &prose);
-    let mut info = AgentInfo::new(opened.agent_id, &name, RUNTIME);
-    info.source_runtime_version.clone_from(&agent.version);
-    let told = ReadingParts {
-        agent: info,
-        hints: around.hints,
-        info: around.info,
-        identity,
-        principals,
-        not_requested: around.not_requested,
-        credentials: around.credentials,
-        sessions,
-    };
-    Ok(end_reading(told, carrier, options))
-}
 
-/// Says whether an agent is what an earlier reading found.
-pub(super) fn is_unchanged(
-    machine: &Machine,
-    agent: &FoundAgent,
-    options: &ReadOptions<'_>,
-) -> Result<Option<Unchanged>, ReadError> {
-    let Some(earlier) = options.earlier else { return Ok(None) };
-    let Some(info) = &earlier.manifest.reading else { return Ok(None) };
-    // Whether conversations changed is only known by reading them.
-    if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
-        return Ok(None);
+    /// Reads an agent.
+    fn read(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Reading, ReadError> {
+        let home = Home::open(machine, agent, options)?;
+        let opened = &home.opened;
+        let around = InstallFacts::read(machine, agent, opened, options)?;
+        let carried = home.carried();
+        let artifacts: Vec<String> = carried
+            .iter()
+            .filter(|carried| carried.is_file() && !layout::is_managed(&carried.path))
+            .map(|carried| spelled(&carried.path))
+            .collect();
+        let steady =
+            StableCopies::take(&opened.workspace, &opened.path, &carried, &machine.scratch);
+        let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
+        opened.tell(layout::is_managed, &mut carrier);
+        carrier.outcome.warnings.extend(home.warnings.iter().chain(&around.warnings).cloned());
+        carrier.outcome.left_out.extend(home.left_out(around.brain.is_some()));
+        carrier.outcome.left_out.extend(beside::left_out(agent, options));
+
+        let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
+        let identity = identity(&home, &around, &prose, &mut carrier, options);
+        let principals = prose.principals(opened.agent_id, options.earlier);
+        let shared = Shared {
+            agent_id: opened.agent_id,
+            alias: &agent.alias,
+            identity_version: identity.as_ref().map(|identity| identity.version),
+            embedding: around.embedding.clone(),
+            fallback: around.written_at.clone().unwrap_or_else(times::epoch),
+            embeddings: options.embeddings,
+            stamps: opened.workspace.stamps(options.secrets),
+        };
+        let mut reader = Reader {
+            shared: &shared,
+            keeps_memories: around.keeps_memories(),
+            from_files: HashSet::new(),
+            carrier,
+        };
+        reader.files(&carried, &around.made)?;
+        if let Some(brain) = &around.brain {
+            let path = agent.database.clone().unwrap_or_default();
+            let counts = reader.rows(brain, options).map_err(|error| match error {
+                RowsError::Database(error) => memories_unreadable(&path, error),
+                RowsError::Read(error) => error,
+            })?;
+            reader.tell(agent, &counts);
+        }
+        let sessions = if options.sessions {
+            Some(reader.sessions(machine, agent, options.private)?)
+        } else {
+            None
+        };
+        let mut carrier = reader.carrier;
+        if around.keeps_memories() {
+            warn_of_nothing(&mut carrier);
+        }
+        let name = name(agent, identity.as_ref(), &prose);
+        let mut info = AgentInfo::new(opened.agent_id, &name, RUNTIME);
+        info.source_runtime_version.clone_from(&agent.version);
+        let told = ReadingParts {
+            agent: info,
+            hints: around.hints,
+            info: around.info,
+            identity,
+            principals,
+            not_requested: around.not_requested,
+            credentials: around.credentials,
+            sessions,
+            count: opened.walked.count,
+        };
+        Ok(end_reading(told, carrier, options))
     }
-    let home = Home::open(machine, agent, options)?;
-    let opened = &home.opened;
-    if opened.agent_id != earlier.manifest.agent.id {
-        return Ok(None);
-    }
-    let around = InstallFacts::read(machine, agent, opened, options)?;
-    let threshold = options.artifact_threshold;
-    let carried = home.carried();
-    let placed = carried.iter().map(|found| (root_of(&found.path), found));
-    if around.info != *info
-        || !carrier::is_unchanged(&opened.workspace, earlier, threshold, placed, &around.made)
-    {
-        return Ok(None);
-    }
-    let mut left_out = opened.walked.left_out.clone();
-    left_out.extend(home.left_out(around.brain.is_some()));
-    left_out.extend(beside::left_out(agent, options));
-    left_out.extend(opened.large(threshold, layout::is_managed));
-    let warnings = opened.walked.warnings.iter().cloned();
-    let warnings = warnings.chain(home.warnings).chain(around.warnings).collect();
-    Ok(Some(Unchanged { warnings, left_out, not_requested: around.not_requested }))
 }
 
 fn root_of(path: &[u8]) -> Root<'static> {
@@ -168,7 +184,10 @@ impl Home {
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
     ) -> Result<Self, ReadError> {
-        let (opened, empty) = match OpenWorkspace::open(agent, options, MEMORY, &NAMESPACES) {
+        let open = |agent: &FoundAgent, options: &ReadOptions<'_>| {
+            OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)
+        };
+        let (opened, empty) = match open(agent, options) {
             // An agent may have rows in the database of its install, and no files.
             Err(ReadError::NoWorkspace { path })
                 if agent.install.is_some()
@@ -179,7 +198,7 @@ impl Home {
                 let agent_id = options.agent_id.unwrap_or_else(|| NAMESPACES.derive(agent));
                 let options = ReadOptions { agent_id: Some(agent_id), ..*options };
                 let stand_in = FoundAgent { workspace: empty.path().to_owned(), ..agent.clone() };
-                (OpenWorkspace::open(&stand_in, &options, MEMORY, &NAMESPACES)?, Some(empty))
+                (open(&stand_in, &options)?, Some(empty))
             }
             opened => (opened?, None),
         };
@@ -190,13 +209,13 @@ impl Home {
                 "there is no such folder; only what the database holds travels",
             )
         });
-        let inside = |path: Option<&PathBuf>| {
+        let inside = |path: Option<&Path>| {
             let path = real(path?);
             Some(path_bytes(path.strip_prefix(&opened.path).ok()?.as_os_str()))
         };
         Ok(Self {
-            config: inside(agent.config.as_ref()),
-            database: inside(agent.database.as_ref()),
+            config: inside(agent.config.as_deref()),
+            database: inside(agent.database.as_deref()),
             _empty: empty,
             opened,
             warnings: missing.into_iter().collect(),

@@ -73,7 +73,6 @@ pub(super) struct Shared<'a> {
 /// Makes records of the rows of one database.
 pub(super) struct RowReader<'a> {
     shared: &'a Shared<'a>,
-    shape: Shape,
     ids: HashSet<RecordId>,
     /// Ids of rows, by their position, that are not those which their own text gives.
     renamed: HashMap<u64, RecordId>,
@@ -132,44 +131,6 @@ impl Model {
     }
 }
 
-/// Where the columns are that we know.
-struct Shape {
-    id: Option<usize>,
-    key: Option<usize>,
-    content: Option<usize>,
-    category: Option<usize>,
-    embedding: Option<usize>,
-    created_at: Option<usize>,
-    timestamp: Option<usize>,
-    updated_at: Option<usize>,
-    session_id: Option<usize>,
-    importance: Option<usize>,
-    superseded_by: Option<usize>,
-    kind: Option<usize>,
-    agent_id: Option<usize>,
-}
-
-impl Shape {
-    fn of(columns: &[String]) -> Self {
-        let find = |name: &str| position_of(columns, name);
-        Self {
-            id: find("id"),
-            key: find("key"),
-            content: find("content"),
-            category: find("category"),
-            embedding: find("embedding"),
-            created_at: find("created_at"),
-            timestamp: find("timestamp"),
-            updated_at: find("updated_at"),
-            session_id: find("session_id"),
-            importance: find("importance"),
-            superseded_by: find("superseded_by"),
-            kind: find("kind"),
-            agent_id: find("agent_id"),
-        }
-    }
-}
-
 impl<'a> RowReader<'a> {
     /// Looks through the rows once, for what they are called and what replaces what.
     /// `taken` are the ids that other records of the reading have.
@@ -181,7 +142,6 @@ impl<'a> RowReader<'a> {
         let (stamps, no_stamp) = brain.stamps();
         let mut reader = Self {
             shared,
-            shape: Shape::of(&brain.columns),
             ids: taken,
             renamed: HashMap::new(),
             newer: HashMap::new(),
@@ -264,34 +224,35 @@ impl<'a> RowReader<'a> {
 
     /// Makes a record of a row.
     pub(super) fn record(&mut self, columns: &[String], row: &Row) -> Record {
-        let shape = &self.shape;
-        let at = |at: Option<usize>| at.and_then(|at| row.cells.get(at)).unwrap_or(&Value::Null);
-        let id = self.id_of(row.position, at(shape.id), at(shape.key), row.rowid);
-        let key = text_of(at(shape.key));
+        let place = |name: &str| position_of(columns, name);
+        let at =
+            |name: &str| place(name).and_then(|place| row.cells.get(place)).unwrap_or(&Value::Null);
+        let id = self.id_of(row.position, at("id"), at("key"), row.rowid);
+        let key = text_of(at("key"));
         let private = private_key(&key);
         let plain_key = private.as_ref().map_or(&*key, |private| private.key);
-        let category = match at(shape.category) {
+        let category = match at("category") {
             Value::Null => None,
             value => Some(text_of(value)),
         };
-        let session = at(shape.session_id).as_text().filter(|text| !text.is_empty());
+        let session = at("session_id").as_text().filter(|text| !text.is_empty());
         let mut cut: Vec<&str> = Vec::new();
 
-        let (content, content_is_whole) = content_of(at(shape.content), &key, row.rowid);
-        let verbatim = matches!(at(shape.content), Value::Text(text) if text == &*content);
+        let (content, content_is_whole) = content_of(at("content"), &key, row.rowid);
+        let verbatim = matches!(at("content"), Value::Text(text) if text == &*content);
         if !content_is_whole {
             cut.push("content");
         }
 
-        let created = at(shape.created_at);
-        let created = [created, at(shape.timestamp), at(shape.updated_at)];
+        let created = at("created_at");
+        let created = [created, at("timestamp"), at("updated_at")];
         let created = created.into_iter().find_map(times::in_cell);
         self.tally.no_time += u64::from(created.is_none());
         let created_at = created.unwrap_or_else(|| self.shared.fallback.clone());
-        let updated_at = times::in_cell(at(shape.updated_at));
+        let updated_at = times::in_cell(at("updated_at"));
         let updated_at = updated_at.filter(|updated| updated.instant() != created_at.instant());
 
-        let embedding = at(shape.embedding);
+        let embedding = at("embedding");
         let vector =
             if self.shared.embeddings { vector_of(embedding, self.model.dimensions) } else { None };
         let is_bytes = !matches!(embedding, Value::Null);
@@ -299,7 +260,7 @@ impl<'a> RowReader<'a> {
 
         let mut record =
             Record::new(id, self.shared.agent_id, RUNTIME, created_at.clone(), &content);
-        record.memory_type = memory_type(at(shape.kind), category.as_deref());
+        record.memory_type = memory_type(at("kind"), category.as_deref());
         record.namespace = namespace(category.as_deref());
         record.tags = category.iter().map(|category| label(category).to_owned()).collect();
         record.tags.retain(|tag| !tag.is_empty() && tag != RUNTIME);
@@ -313,13 +274,13 @@ impl<'a> RowReader<'a> {
         record.source.extraction_method = Some(writer.method());
         record.source.session_id = session.map(|session| label(session).to_owned());
         record.source.identity_version = self.shared.identity_version;
-        let row_id = at(shape.id).as_text();
+        let row_id = at("id").as_text();
         if let Some((row, stamp)) = row_id.and_then(|id| self.stamps.get_key_value(id)) {
             stamp.note(&mut record, row);
         }
         record.confidence =
-            number_of(at(shape.importance)).filter(|number| (0.0..=1.0).contains(number));
-        if *at(shape.superseded_by) != Value::Null {
+            number_of(at("importance")).filter(|number| (0.0..=1.0).contains(number));
+        if *at("superseded_by") != Value::Null {
             record.status = Status::Superseded;
             let newer = self.newer.get(&row.position);
             self.tally.no_link += u64::from(newer.is_none());
@@ -335,15 +296,15 @@ impl<'a> RowReader<'a> {
 
         let mut hidden = [None; 3];
         if verbatim || !content_is_whole {
-            hidden[0] = shape.content;
+            hidden[0] = place("content");
         }
         // A column for vectors says nothing where there is none: every new table has one.
         if vector.is_some() || !self.shared.embeddings || !is_bytes {
-            hidden[1] = shape.embedding;
+            hidden[1] = place("embedding");
         }
-        let agent = at(shape.agent_id).as_text();
+        let agent = at("agent_id").as_text();
         if agent.is_some() && agent == self.agent_row_id.as_deref() {
-            hidden[2] = shape.agent_id;
+            hidden[2] = place("agent_id");
         }
         let mut left = MAX_CELLS_BYTES;
         let mut cells = Vec::with_capacity(columns.len());

@@ -176,6 +176,14 @@ struct Reader<'a, E> {
     not_taken: NotTaken,
 }
 
+/// What becomes of a conversation whose messages begin.
+enum Start {
+    Taken(Box<Conversation>),
+    Skipped,
+    /// Nobody knows whose it is.
+    Unknown,
+}
+
 /// The messages of a conversation that were taken, each with how often.
 type Taken = HashMap<u64, u64>;
 
@@ -293,53 +301,70 @@ impl<'a, E> Reader<'a, E> {
         let read = Read::of("sessions", &["session_key", "role", "content", "created_at"])
             .ordered_by(&["session_key", "id"]);
         let Some(rows) = self.rows(&database, &path, &read) else { return Ok(()) };
-        let mut current: Option<(Conversation, Taken)> = None;
-        let mut skipped: Option<String> = None;
+        self.messages(rows, &path, Some(folders), &|reader, key| {
+            let Some(key) = key.as_text() else { return Start::Unknown };
+            if reader.is_taken(key) {
+                return Start::Taken(Box::new(reader.conversation(key)));
+            }
+            reader.files.remove(key);
+            Start::Skipped
+        })
+    }
+
+    /// Reads messages, in the order of their conversations: rows of what says which, the role, the
+    /// content and the time, and of what does not travel. `folders` are those of files that may say
+    /// the same again.
+    fn messages(
+        &mut self,
+        rows: Rows,
+        path: &Path,
+        folders: Option<&[(Folder, PathBuf)]>,
+        start: &dyn Fn(&mut Self, &Value) -> Start,
+    ) -> Result<(), E> {
+        let mut current: Option<(Value, Start)> = None;
+        let mut taken = Taken::default();
         for row in rows {
             let row = match row {
                 Ok(row) => row,
                 Err(error) => {
-                    self.warn(&path, &error);
+                    self.warn(path, &error);
                     break;
                 }
             };
-            let [Value::Text(key), role, content, created_at] = row.as_slice() else {
-                self.counts.undecodable += 1;
-                continue;
-            };
-            if skipped.as_ref() == Some(key) {
-                continue;
-            }
-            if current.as_ref().is_none_or(|(current, _)| current.key != *key) {
-                if let Some((conversation, taken)) = current.take() {
-                    self.finish(conversation, taken, folders)?;
+            let [key, role, content, created_at, left @ ..] = row.as_slice() else { continue };
+            if current.as_ref().is_none_or(|(known, _)| known != key) {
+                if let Some((_, Start::Taken(conversation))) = current.take() {
+                    self.finish(*conversation, std::mem::take(&mut taken), folders)?;
                 }
-                if !self.is_taken(key) {
-                    self.files.remove(key);
-                    skipped = Some(key.clone());
+                current = Some((key.clone(), start(self, key)));
+            }
+            let conversation = match &mut current {
+                Some((_, Start::Taken(conversation))) => conversation,
+                Some((_, Start::Unknown)) => {
+                    self.counts.undecodable += 1;
                     continue;
                 }
-                current = Some((self.conversation(key), Taken::default()));
-            }
-            let Some((conversation, taken)) = &mut current else { continue };
-            let at = times::in_cell(created_at);
+                Some((_, Start::Skipped)) | None => continue,
+            };
             self.counts.events += 1;
+            self.counts.dropped +=
+                left.iter().filter(|value| **value != Value::Null).count() as u64;
             let (Value::Text(role), Value::Text(content)) = (role, content) else {
                 self.counts.undecodable += 1;
                 continue;
             };
             // Only files say the same again.
-            if self.files.contains_key(key) {
+            if folders.is_some() && self.files.contains_key(&conversation.key) {
                 *taken.entry(digest(role, content)).or_default() += 1;
             }
             if let Some(text) = spoken(role, content, &mut self.counts) {
-                let record = conversation.say(&text, at, self.shared);
+                let record = conversation.say(&text, times::in_cell(created_at), self.shared);
                 record.map_or(Ok(()), &mut self.take)?;
             }
         }
         match current {
-            Some((conversation, taken)) => self.finish(conversation, taken, folders),
-            None => Ok(()),
+            Some((_, Start::Taken(conversation))) => self.finish(*conversation, taken, folders),
+            _ => Ok(()),
         }
     }
 
@@ -419,17 +444,25 @@ impl<'a, E> Reader<'a, E> {
         conversation
     }
 
-    /// Ends a conversation of the database with what files have of it.
+    /// Ends a conversation with what files have of it.
     fn finish(
         &mut self,
         mut conversation: Conversation,
         mut taken: Taken,
-        folders: &[(Folder, PathBuf)],
+        folders: Option<&[(Folder, PathBuf)]>,
     ) -> Result<(), E> {
-        for file in self.files.remove(&conversation.key).unwrap_or_default() {
-            self.lines(&mut conversation, &file, &mut taken, folders)?;
+        if let Some(folders) = folders {
+            for file in self.files.remove(&conversation.key).unwrap_or_default() {
+                self.lines(&mut conversation, &file, &mut taken, folders)?;
+            }
         }
-        self.close(conversation)
+        let record = conversation.flush(self.shared);
+        record.map_or(Ok(()), &mut self.take)?;
+        let records = conversation.records();
+        let digest = short_digest(conversation.key.as_bytes());
+        let before = self.done.insert(digest, records).unwrap_or(0);
+        self.counts.transcripts += u64::from(records > before);
+        Ok(())
     }
 
     /// Reads a conversation that only files have.
@@ -438,17 +471,7 @@ impl<'a, E> Reader<'a, E> {
             return Ok(());
         }
         let conversation = self.conversation(key);
-        self.finish(conversation, Taken::default(), folders)
-    }
-
-    fn close(&mut self, mut conversation: Conversation) -> Result<(), E> {
-        let record = conversation.flush(self.shared);
-        record.map_or(Ok(()), &mut self.take)?;
-        let records = conversation.records();
-        let digest = short_digest(conversation.key.as_bytes());
-        let before = self.done.insert(digest, records).unwrap_or(0);
-        self.counts.transcripts += u64::from(records > before);
-        Ok(())
+        self.finish(conversation, Taken::default(), Some(folders))
     }
 
     /// Reads a file, without the messages that were taken before.
@@ -527,58 +550,26 @@ impl<'a, E> Reader<'a, E> {
         let Some(database) = self.open(folder, path, NAME) else { return Ok(()) };
         let path = path.join(NAME);
         let sessions = self.editor_sessions(&database, &path);
-        let columns = ["session_id", "role", "content", "reasoning_content", "created_at"];
+        let columns = ["session_id", "role", "content", "created_at", "reasoning_content"];
         let read = Read::of("acp_messages", &columns).ordered_by(&["session_id", "id"]);
         let Some(rows) = self.rows(&database, &path, &read) else { return Ok(()) };
-        let mut current: Option<(i64, Conversation)> = None;
-        for row in rows {
-            let row = match row {
-                Ok(row) => row,
-                Err(error) => {
-                    self.warn(&path, &error);
-                    break;
-                }
+        self.messages(rows, &path, None, &|reader, id| {
+            let session = match id {
+                Value::Integer(id) => sessions.get(id),
+                _ => None,
             };
-            let [Value::Integer(id), role, content, thoughts, created_at] = row.as_slice() else {
-                self.counts.undecodable += 1;
-                continue;
-            };
-            let EditorSession { uuid, opened_at, private } = match sessions.get(id) {
+            let EditorSession { uuid, opened_at, private } = match session {
                 Some(Some(ours)) => ours,
-                Some(None) => continue,
-                None => {
-                    self.counts.undecodable += 1;
-                    continue;
-                }
+                Some(None) => return Start::Skipped,
+                None => return Start::Unknown,
             };
-            if current.as_ref().is_none_or(|(open, _)| open != id) {
-                if let Some((_, conversation)) = current.take() {
-                    self.close(conversation)?;
-                }
-                let origin_file = format!("sessions/acp/{}", part_of(uuid));
-                let mut conversation =
-                    Conversation::new(uuid, origin_file, None, opened_at.clone());
-                conversation.private = *private;
-                let done = self.done.get(&short_digest(uuid.as_bytes())).copied();
-                conversation.go_on_at(done.unwrap_or(0));
-                current = Some((*id, conversation));
-            }
-            let Some((_, conversation)) = &mut current else { continue };
-            self.counts.events += 1;
-            self.counts.dropped += u64::from(!matches!(thoughts, Value::Null));
-            let (Value::Text(role), Value::Text(content)) = (role, content) else {
-                self.counts.undecodable += 1;
-                continue;
-            };
-            if let Some(text) = spoken(role, content, &mut self.counts) {
-                let record = conversation.say(&text, times::in_cell(created_at), self.shared);
-                record.map_or(Ok(()), &mut self.take)?;
-            }
-        }
-        match current {
-            Some((_, conversation)) => self.close(conversation),
-            None => Ok(()),
-        }
+            let origin_file = format!("sessions/acp/{}", part_of(uuid));
+            let mut conversation = Conversation::new(uuid, origin_file, None, opened_at.clone());
+            conversation.private = *private;
+            let done = reader.done.get(&short_digest(uuid.as_bytes())).copied();
+            conversation.go_on_at(done.unwrap_or(0));
+            Start::Taken(Box::new(conversation))
+        })
     }
 
     /// Returns the name and the beginning of each conversation with an editor; `None` for one that

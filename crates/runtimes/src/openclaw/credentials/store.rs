@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{Durability, replace_file};
-use anemone_format::{Credential, Moment, SnapshotSource};
+use anemone_format::{Credential, Moment};
 use fs_err as fs;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
@@ -21,6 +21,7 @@ use crate::kit::credentials::{not_restored, unreadable};
 use crate::kit::database::{Copy, CopyError, DatabaseError, Put, put_rows};
 use crate::kit::paths::with_suffix;
 use crate::kit::plan::{NotRestored, Restore, RestoreError};
+use crate::kit::restore_source::RestoreSource;
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
 /// database.
@@ -71,7 +72,7 @@ impl Restore for StoreChange {
     fn restore(
         &self,
         machine: &Machine,
-        _: &dyn SnapshotSource,
+        _: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError> {
         apply_store(machine, self, now).map_err(|error| RestoreError(Box::new(error)))?;

@@ -123,17 +123,8 @@ impl Site {
         earlier: Option<&PreviousSnapshot>,
         run: impl FnOnce(&Machine, &ReadOptions<'_>) -> T,
     ) -> T {
-        let options = ReadOptions {
-            agent_id: None,
-            sessions: false,
-            embeddings: true,
-            private: false,
-            seal: None,
-            artifact_threshold: 1_000,
-            secrets,
-            exclude: &[],
-            earlier,
-        };
+        let options =
+            ReadOptions { artifact_threshold: 1_000, secrets, earlier, ..ReadOptions::default() };
         run(&machine(self.scratch.path()), &options)
     }
 
@@ -143,8 +134,9 @@ impl Site {
         secrets: SecretPolicy,
     ) -> Result<(Kept, Reading), ReadError> {
         let mut kept = Kept::default();
-        let reading =
-            self.with(secrets, None, |machine, options| read(machine, agent, options, &mut kept))?;
+        let reading = self.with(secrets, None, |machine, options| {
+            ZeroClaw.read(machine, agent, options, &mut kept)
+        })?;
         Ok((kept, reading))
     }
 
@@ -339,7 +331,7 @@ fn an_agent_is_unchanged_until_a_row_a_file_or_a_setting_changes() {
     };
     let is_same = |earlier: &PreviousSnapshot| {
         let same = site.with(SecretPolicy::Report, Some(earlier), |machine, options| {
-            is_unchanged(machine, &agent, options)
+            ZeroClaw.is_unchanged(machine, &agent, options)
         });
         same.unwrap().is_some()
     };
