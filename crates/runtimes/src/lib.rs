@@ -29,7 +29,7 @@ pub use kit::check::{
 };
 pub use kit::connect;
 pub use kit::conversation::{
-    Conversation, NotSaid, Reach, ReadConversationError, Role, Said, without_private,
+    Conversation, OmittedCounts, Reach, ReadConversationError, Role, Said, without_private,
 };
 pub use kit::database::{SERVE_ARGUMENT, ServeError, serve_database};
 pub use kit::file_count::{FileCount, MAX_COUNTED_DEPTH, MAX_COUNTED_ENTRIES};

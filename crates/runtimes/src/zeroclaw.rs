@@ -54,7 +54,7 @@ pub(crate) const NAMESPACES: Namespaces = Namespaces {
     agents: Uuid::from_bytes(*b"alf-zclw-agent-1"),
 };
 
-/// The agent of an install that names none, and the owner of entries that belong to nobody.
+/// The agent of an install that names none, and the owner of entries without one.
 pub(crate) const DEFAULT_ALIAS: &str = "default";
 
 /// What there is to know of ZeroClaw.

@@ -244,7 +244,7 @@ pub struct Reading {
     pub count: FileCount,
     /// Of transcripts, when they were read.
     pub sessions: Option<SessionCounts>,
-    /// What somebody should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
     /// What was not carried, and why.
     pub left_out: Vec<LeftOut>,
@@ -259,7 +259,7 @@ pub struct Reading {
 pub struct Unchanged {
     /// Files of the workspace that count as the agent's.
     pub count: FileCount,
-    /// What somebody should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
     /// What is still not carried, and why.
     pub left_out: Vec<LeftOut>,
@@ -391,7 +391,7 @@ word_enum! {
 }
 
 impl LeftOutReason {
-    /// Says whether a file is missing from the archive although nobody chose to leave it out.
+    /// Says whether a file is missing from the archive although the user did not exclude it.
     #[must_use]
     pub const fn is_missing(self) -> bool {
         match self {

@@ -13,7 +13,7 @@ use anemone_format::{AgentId, Moment};
 use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOutReason, Oddity, SecretFinding};
 use crate::kit::paths::lossy;
 use crate::kit::searchable::SearchedFolder;
-use crate::kit::walk::{Found, FoundKind, IgnoreFileError, WalkRules, Workspace};
+use crate::kit::walk::{EntryKind, FoundEntry, IgnoreFileError, WalkRules, Workspace};
 use crate::kit::word_enum::word_enum;
 use anemone_secrets::{FileScanner, SecretHit};
 
@@ -58,7 +58,7 @@ pub struct Check {
     pub secrets: Vec<SecretFinding>,
     /// Files and folders that cannot be read.
     pub unreadable: Vec<String>,
-    /// What somebody should know, worst first.
+    /// Issues the user should know about, the worst first.
     pub issues: Vec<Issue>,
 }
 
@@ -120,7 +120,7 @@ pub struct IndexState {
     pub newest_memory: Option<Moment>,
 }
 
-/// Something that somebody should know.
+/// An issue the user should know about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
     /// How bad it is.
@@ -247,7 +247,7 @@ pub fn noted_agent_id(workspace: &Path) -> Option<AgentId> {
 pub(crate) fn begin(
     workspace: &Path,
     memory: &str,
-    kind: &dyn Fn(&Found) -> Surveyed,
+    kind: &dyn Fn(&FoundEntry) -> SurveyClass,
 ) -> (Check, Survey) {
     let mut check = Check {
         workspace: workspace.to_owned(),
@@ -291,7 +291,7 @@ pub(crate) fn is_inside(workspace: &Path, name: &str) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     /// Regular files that travel, by path.
-    pub(crate) files: Vec<Found>,
+    pub(crate) files: Vec<FoundEntry>,
     /// Links that lead out of the workspace.
     pub(crate) links_outside: Vec<String>,
     /// Sockets, pipes and devices.
@@ -308,7 +308,7 @@ pub(crate) struct Survey {
 
 /// What a file is to a survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Surveyed {
+pub(crate) enum SurveyClass {
     /// A text that becomes records or an identity.
     Text,
     /// Any other file that travels.
@@ -324,7 +324,7 @@ pub(crate) enum Surveyed {
 pub(crate) fn survey(
     workspace: &Path,
     memory: &str,
-    kind: &dyn Fn(&Found) -> Surveyed,
+    kind: &dyn Fn(&FoundEntry) -> SurveyClass,
 ) -> io::Result<Survey> {
     let workspace = Workspace::open(&fs_err::canonicalize(workspace)?)?;
     let walked = workspace.walk(&WalkRules::new(memory, |_| SearchedFolder::Other))?;
@@ -342,15 +342,15 @@ pub(crate) fn survey(
     for found in walked.found {
         survey.look_at_name(&found);
         match &found.kind {
-            FoundKind::Symlink(target) if workspace.destination(&found.path, target).is_none() => {
+            EntryKind::Symlink(target) if workspace.destination(&found.path, target).is_none() => {
                 survey.links_outside.push(lossy(&found.path));
             }
-            FoundKind::File { .. } if kind(&found) == Surveyed::Skipped => {}
-            FoundKind::File { .. } => {
+            EntryKind::File { .. } if kind(&found) == SurveyClass::Skipped => {}
+            EntryKind::File { .. } => {
                 survey.look_into(&workspace, &found, kind(&found));
                 survey.files.push(found);
             }
-            FoundKind::Symlink(_) | FoundKind::Folder => {}
+            EntryKind::Symlink(_) | EntryKind::Folder => {}
         }
     }
     survey.unreadable.sort();
@@ -359,11 +359,11 @@ pub(crate) fn survey(
 
 impl Survey {
     /// Finds secrets in a path and in what a link points to, as an export does.
-    fn look_at_name(&mut self, found: &Found) {
+    fn look_at_name(&mut self, found: &FoundEntry) {
         let hits = anemone_secrets::scan(&found.path);
         let target = match &found.kind {
-            FoundKind::Symlink(target) => anemone_secrets::scan(target),
-            FoundKind::File { .. } | FoundKind::Folder => Vec::new(),
+            EntryKind::Symlink(target) => anemone_secrets::scan(target),
+            EntryKind::File { .. } | EntryKind::Folder => Vec::new(),
         };
         let path = lossy(&anemone_secrets::redact(&found.path, &hits));
         let finding =
@@ -371,17 +371,17 @@ impl Survey {
         self.secrets.extend(hits.into_iter().chain(target).map(finding));
     }
 
-    fn look_into(&mut self, workspace: &Workspace, found: &Found, kind: Surveyed) {
+    fn look_into(&mut self, workspace: &Workspace, found: &FoundEntry, kind: SurveyClass) {
         let name = lossy(&found.path);
         let path = anemone_secrets::redact_text(&name).0.into_owned();
         let (mut scanner, mut text) = (FileScanner::new(), Utf8::default());
         let read = workspace.file(&found.path).and_then(|file| {
-            if kind == Surveyed::Named {
+            if kind == SurveyClass::Named {
                 return Ok(());
             }
             each_block(file, &mut |block| {
                 scanner.feed(block);
-                if kind == Surveyed::Text {
+                if kind == SurveyClass::Text {
                     text.feed(block);
                 }
                 ControlFlow::Continue(())
@@ -393,7 +393,7 @@ impl Survey {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
             Err(_) => return self.unreadable.push(path),
         }
-        if kind == Surveyed::Named {
+        if kind == SurveyClass::Named {
             return self.not_scanned.push(path);
         }
         if !text.is_valid() {
@@ -514,10 +514,10 @@ mod tests {
         fs_err::create_dir_all(root.join("drafts")).unwrap();
         fs_err::write(root.join("drafts/bad.md"), b"\xff").unwrap();
         fs_err::write(root.join("large.bin"), b"").unwrap();
-        let kind = |found: &Found| match &*lossy(&found.path) {
-            path if path.ends_with(".md") => Surveyed::Text,
-            "large.bin" => Surveyed::Named,
-            _ => Surveyed::Other,
+        let kind = |found: &FoundEntry| match &*lossy(&found.path) {
+            path if path.ends_with(".md") => SurveyClass::Text,
+            "large.bin" => SurveyClass::Named,
+            _ => SurveyClass::Other,
         };
         let survey = survey(&root, "memory", &kind).unwrap();
         let files: Vec<String> = survey.files.iter().map(|file| lossy(&file.path)).collect();
@@ -540,7 +540,7 @@ mod tests {
         fs_err::write(folder.path().join("notes.txt"), wide).unwrap();
         let picture = [b"\x89PNG\r\n\x1a\n\0\0", key.as_bytes(), b"\0"].concat();
         fs_err::write(folder.path().join("pic.png"), picture).unwrap();
-        let survey = survey(folder.path(), "memory", &|_| Surveyed::Other).unwrap();
+        let survey = survey(folder.path(), "memory", &|_| SurveyClass::Other).unwrap();
         let found: Vec<_> =
             survey.secrets.iter().map(|secret| (&*secret.path, secret.line, secret.kind)).collect();
         assert_eq!(found, [("notes.txt", 2, "github_token"), ("pic.png", 3, "github_token")]);

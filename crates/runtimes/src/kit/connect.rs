@@ -43,7 +43,7 @@ pub struct Connect {
     pub locate: fn(&ConnectPlace<'_>) -> DesiredConfig,
     /// Returns the files with the entries that connect the program.
     pub desire: fn(&ConnectPlace<'_>, &Connection<'_>) -> Result<DesiredConfig, RefuseError>,
-    /// Whether an entry lets the program write into the memory by itself.
+    /// Whether an entry lets the program write to the memory without being asked.
     pub writes: fn(&ConfigEdit) -> bool,
     /// Whether an agent in the configuration would see the tools.
     pub shows_tools_to: fn(&Value, &str) -> bool,

@@ -27,8 +27,8 @@ pub(crate) use event::{
     Boundary, Entrance, Event, LineReading, Message, TranscriptFormat, TranscriptLine, boundary,
     spoken,
 };
-use gather::Gather;
-pub(crate) use gather::Held;
+use gather::MessageCollector;
+pub(crate) use gather::SessionFacts;
 use tail::{Line, lines_from_end};
 
 /// The most that is read of a transcript to find the last messages.
@@ -59,10 +59,10 @@ pub struct Conversation {
     pub compaction: Option<String>,
     /// How often the conversation was compacted, where the runtime counts.
     pub compaction_count: Option<u64>,
-    /// Whether a program held the conversation, and nobody typed in it: `claude -p`, for one.
+    /// Whether a program ran the conversation without a user typing, such as `claude -p`.
     pub is_scripted: bool,
     /// What was not taken.
-    pub left_out: NotSaid,
+    pub left_out: OmittedCounts,
     /// The secrets that were said, to replace them wherever they are repeated.
     pub secrets: SecretValues,
 }
@@ -93,7 +93,7 @@ word_enum! {
 
 /// What of the part that was read is not among the messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct NotSaid {
+pub struct OmittedCounts {
     /// Commands such as `/new`.
     pub commands: u64,
     /// Blocks that a program put into a message: recalled memories, reminders, metadata.
@@ -203,7 +203,7 @@ pub(crate) fn read_file(
 ) -> io::Result<Option<Conversation>> {
     let mut file = folder.file(name)?;
     let size = file.metadata()?.len();
-    let mut gather = Gather::new(formats, reach);
+    let mut gather = MessageCollector::new(formats, reach);
     let mut begin = size;
     lines_from_end(&mut file, size, reach.bytes(), &mut |line, from| {
         let flow = match line {
@@ -242,7 +242,7 @@ pub(crate) fn read_events<E>(
     format: TranscriptFormat,
     events: impl Iterator<Item = Result<Option<Vec<u8>>, E>>,
     reach: Reach,
-    held: Held,
+    held: SessionFacts,
 ) -> Result<Option<Conversation>, E> {
     let mut last = std::collections::VecDeque::new();
     let (mut kept, mut all) = (0, 0);
@@ -260,7 +260,7 @@ pub(crate) fn read_events<E>(
         return Ok(None);
     }
     let formats = [format];
-    let mut gather = Gather::new(&formats, reach);
+    let mut gather = MessageCollector::new(&formats, reach);
     let mut since = 0;
     for event in last.iter().rev() {
         let flow = match event {

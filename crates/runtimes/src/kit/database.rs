@@ -109,7 +109,7 @@ pub(crate) enum DatabaseError {
         /// What was found.
         detail: String,
     },
-    /// Somebody else has it open; only for a change.
+    /// Another process has it open; only for changes.
     #[error("another program has it open")]
     Busy,
     /// It is not in WAL mode; only for a change.
@@ -256,7 +256,7 @@ fn patience(size_bytes: u64) -> Duration {
     FIRST_PATIENCE.saturating_add(PATIENCE_PER_MIB.saturating_mul(mib)).max(LEAST_PATIENCE)
 }
 
-/// Puts rows into a live database, all or none of them, if nobody else has it open.
+/// Puts rows into a live database, all or none, unless another process has it open.
 pub(crate) fn put_rows(
     machine: &Machine,
     db: &Path,
@@ -267,7 +267,7 @@ pub(crate) fn put_rows(
     change(machine, db, Ask::Put(changes), None, &table, (patience, STALL))
 }
 
-/// Merges rows into a database of memories, all or none of them, unless somebody else is writing.
+/// Merges rows into a database of memories, all or none, unless another process is writing.
 /// Without rows it only says whether that could be done.
 pub(crate) fn merge_rows(
     machine: &Machine,
@@ -374,7 +374,7 @@ impl Iterator for Rows {
 /// What answers requests.
 #[derive(Clone, Debug)]
 enum Server {
-    /// A program of ours, started anew for every request.
+    /// The program that is started again for every request.
     Program(PathBuf),
     /// A thread, for tests that have no program.
     #[cfg(test)]
@@ -500,7 +500,7 @@ impl Drop for Process {
 }
 
 fn stop(child: &mut Child) -> String {
-    // It may have ended by itself.
+    // It may have exited already.
     drop(child.kill());
     child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
 }

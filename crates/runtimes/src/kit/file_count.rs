@@ -7,7 +7,7 @@ use crate::kit::paths::lossy;
 use crate::kit::searchable::SearchedFolder;
 use crate::kit::walk::AGENT_ID_FILE;
 
-/// Folders within folders in which files count, at most: nobody makes more.
+/// How deep folders are searched for files that count.
 pub const MAX_COUNTED_DEPTH: usize = 64;
 /// Files and folders that are looked at to count, at most.
 pub const MAX_COUNTED_ENTRIES: u64 = 200_000;

@@ -12,7 +12,7 @@ pub(crate) enum Line {
     End,
 }
 
-/// Reads a line without its end, but no more of it than a line may have.
+/// Reads a line without its end, up to the longest length.
 pub(crate) fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
     line.clear();
     let read = input.take(MAX_LINE_BYTES + 1).read_until(b'\n', line)?;

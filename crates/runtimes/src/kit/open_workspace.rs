@@ -21,7 +21,8 @@ use crate::kit::previous::PreviousSnapshot;
 use crate::kit::searchable::SearchedFolder;
 use crate::kit::times;
 use crate::kit::walk::{
-    AGENT_ID_FILE, Found, FoundKind, IGNORE_FILE, IgnoreFileError, WalkRules, Walked, Workspace,
+    AGENT_ID_FILE, EntryKind, FoundEntry, IGNORE_FILE, IgnoreFileError, WalkResult, WalkRules,
+    Workspace,
 };
 
 /// What an adapter tells of an agent, beside what its carrier carried.
@@ -144,7 +145,7 @@ pub(crate) struct OpenWorkspace {
     /// Its canonical path.
     pub(crate) path: PathBuf,
     pub(crate) workspace: Workspace,
-    pub(crate) walked: Walked,
+    pub(crate) walked: WalkResult,
     pub(crate) agent_id: AgentId,
 }
 
@@ -192,7 +193,7 @@ impl OpenWorkspace {
         &self,
         runtime: &'static str,
         is_managed: fn(&[u8]) -> bool,
-    ) -> impl Iterator<Item = (Root<'static>, &Found)> {
+    ) -> impl Iterator<Item = (Root<'static>, &FoundEntry)> {
         let of = move |managed: bool| {
             let found = self.walked.found.iter();
             found.filter(move |found| is_managed(&found.path) == managed)
@@ -207,7 +208,7 @@ impl OpenWorkspace {
         threshold: u64,
         is_managed: fn(&[u8]) -> bool,
     ) -> impl Iterator<Item = LeftOut> {
-        let large = move |found: &&Found| {
+        let large = move |found: &&FoundEntry| {
             found.is_file() && !is_included(found, threshold) && !is_managed(&found.path)
         };
         self.walked
@@ -227,7 +228,7 @@ impl OpenWorkspace {
             carrier.outcome.warn("unreadable", it.path.as_bytes(), message);
         }
         for found in &self.walked.found {
-            let FoundKind::Symlink(target) = &found.kind else { continue };
+            let EntryKind::Symlink(target) = &found.kind else { continue };
             if !is_managed(&found.path) {
                 continue;
             }

@@ -27,23 +27,23 @@ pub struct PreviousSnapshot {
     /// Its artifacts.
     pub attachments: Option<Attachments>,
     files: HashMap<(FileRoot, Vec<u8>), SourceFile>,
-    records: HashMap<RecordId, Past>,
+    records: HashMap<RecordId, PreviousRecord>,
     /// By file and text.
-    texts: HashMap<Fingerprint, Times>,
+    texts: HashMap<Fingerprint, RecordTimes>,
 }
 
 /// Enough of a SHA-256 to tell texts of one agent apart.
 type Fingerprint = [u8; 16];
 
 #[derive(Debug)]
-struct Past {
+struct PreviousRecord {
     text: Fingerprint,
     heading: Option<Fingerprint>,
-    times: Times,
+    times: RecordTimes,
 }
 
 #[derive(Clone, Debug)]
-struct Times {
+struct RecordTimes {
     created_at: Moment,
     updated_at: Option<Moment>,
     /// The identity that the agent had when it wrote the text.
@@ -72,14 +72,14 @@ impl PreviousSnapshot {
     /// Adds a record.
     pub fn add_record(&mut self, record: &Record) {
         let text = text_of(record);
-        let times = Times {
+        let times = RecordTimes {
             created_at: record.temporal.created_at.clone(),
             updated_at: record.temporal.updated_at.clone(),
             identity_version: record.source.identity_version,
             runtime_version: record.source.runtime_version.clone(),
         };
         self.texts.entry(text).or_insert_with(|| times.clone());
-        self.records.insert(record.id, Past { text, heading: heading_of(record), times });
+        self.records.insert(record.id, PreviousRecord { text, heading: heading_of(record), times });
     }
 
     /// Gives a record the times and the versions it had, as far as it is the same.

@@ -9,14 +9,14 @@ use anemone_format::{
 };
 
 use crate::kit::agent::Machine;
-use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, Wanted};
+use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile};
 use crate::kit::walk::AGENT_ID_FILE;
 
 /// The shelf of transcripts, which lie outside the workspace.
 pub(crate) const SESSION: &str = "session";
 
-pub(crate) fn agent_id_file(manifest: &Manifest) -> Wanted {
-    Wanted::text(AGENT_ID_FILE, manifest.agent.id.to_string(), manifest.created_at.clone())
+pub(crate) fn agent_id_file(manifest: &Manifest) -> PlannedFile {
+    PlannedFile::text(AGENT_ID_FILE, manifest.agent.id.to_string(), manifest.created_at.clone())
 }
 
 /// Hands out every record of a snapshot; what fails on the way out fails at the scratch file.
@@ -113,7 +113,7 @@ pub(crate) fn note_records(
     draft: &mut PlanBuilder,
 ) -> io::Result<()> {
     let files: HashSet<&[u8]> = draft.wanted.iter().map(|file| &file.path[..]).collect();
-    let mut lost = Lost::default();
+    let mut lost = UnwrittenRecords::default();
     let mut held = 0;
     source.each_record_place(&mut |place| {
         if is_elsewhere(place) {
@@ -136,7 +136,7 @@ pub(crate) fn note_records(
 
 /// Records that no file holds.
 #[derive(Default)]
-pub(crate) struct Lost {
+pub(crate) struct UnwrittenRecords {
     pub(crate) deleted: u64,
     pub(crate) session: u64,
     pub(crate) private: u64,
@@ -144,7 +144,7 @@ pub(crate) struct Lost {
     pub(crate) other: u64,
 }
 
-impl Lost {
+impl UnwrittenRecords {
     pub(crate) fn notes(&self) -> impl Iterator<Item = NotRestored> {
         [
             (self.deleted, "only the mark is left that they were deleted"),

@@ -51,7 +51,7 @@ pub struct Runtime {
     pub context_of: fn(Option<&str>) -> &'static ContextRules,
     /// What its records say besides what every record says.
     pub records: RecordRules,
-    /// The search index that it keeps of its files, where it searches them by itself.
+    /// The search index that the runtime itself keeps of its files, if any.
     pub own_index: Option<OwnIndex>,
     /// What becomes of a snapshot of another runtime, for each way to keep memories; the first is
     /// the usual one. No snapshot can move in where there is none.
@@ -120,7 +120,7 @@ pub struct RecordRules {
 /// The search index that a runtime keeps of its files.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnIndex {
-    /// The command that builds it anew, so that nothing is left in it of what files do not have.
+    /// The command that rebuilds it, so that it keeps nothing that the files no longer have.
     pub rebuild: &'static str,
 }
 

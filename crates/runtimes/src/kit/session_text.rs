@@ -33,7 +33,7 @@ impl SessionText {
         }
     }
 
-    /// Takes what is there, if there is any.
+    /// Takes the text, unless it is empty.
     pub(crate) fn take(&mut self) -> Option<Self> {
         (!self.content.is_empty()).then(|| std::mem::take(self))
     }

@@ -10,10 +10,10 @@ use crate::kit::hex;
 /// What stands beside a vector that is of another text than its record's: that text's SHA-256.
 pub(crate) const TEXT_DIGEST: &str = "text_sha256";
 
-/// What says that nobody knows who made a vector.
+/// The provider of a vector whose model is unknown.
 const UNKNOWN: &str = "unknown";
 
-/// A model whose vectors somebody wants.
+/// A model whose vectors are requested.
 #[derive(Clone, Copy, Debug)]
 pub struct WantedModel<'a> {
     /// Who computes them, such as `openai`.

@@ -7,18 +7,18 @@ use std::path::Path;
 use super::config::Config;
 use super::discover::{GEN_9, config_in_use, discover, schema_version};
 use super::facts::each_fact;
-use super::layout::{FACTS, MEMORY, MemoryKind, Place, place_of};
+use super::layout::{FACTS, MEMORY, MemoryKind, PathRole, place_of};
 use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
-    Advice, Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, begin,
+    Advice, Check, ConfigState, DailyLogs, IndexState, Resources, Survey, SurveyClass, begin,
     is_inside, noted_agent_id,
 };
 use crate::kit::database::Database;
 use crate::kit::install_paths::{same_place, written_at};
 use crate::kit::paths::lossy;
 use crate::kit::persona::PersonaPlace;
-use crate::kit::walk::Found;
+use crate::kit::walk::FoundEntry;
 use anemone_secrets as secrets;
 
 const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
@@ -45,11 +45,11 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     check
 }
 
-fn surveyed(found: &Found) -> Surveyed {
+fn surveyed(found: &FoundEntry) -> SurveyClass {
     match place_of(&found.path) {
-        Place::Memory(_) | Place::Persona(_) => Surveyed::Text,
-        Place::Artifact if !is_included(found, DEFAULT_ARTIFACT_LIMIT) => Surveyed::Named,
-        Place::Facts | Place::Raw | Place::Artifact => Surveyed::Other,
+        PathRole::Memory(_) | PathRole::Persona(_) => SurveyClass::Text,
+        PathRole::Artifact if !is_included(found, DEFAULT_ARTIFACT_LIMIT) => SurveyClass::Named,
+        PathRole::Facts | PathRole::Raw | PathRole::Artifact => SurveyClass::Other,
     }
 }
 
@@ -110,7 +110,7 @@ fn resources(workspace: &Path, survey: &Survey) -> Resources {
 
 fn daily_logs(survey: &Survey) -> DailyLogs {
     let logs = survey.files.iter().filter_map(|other| {
-        let Place::Memory(MemoryKind::Daily(name)) = place_of(&other.path) else { return None };
+        let PathRole::Memory(MemoryKind::Daily(name)) = place_of(&other.path) else { return None };
         let path = lossy(other.path.strip_prefix(b"memory/")?);
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         // Reports of the runtime's own have dates in their names too.
@@ -125,13 +125,13 @@ fn daily_logs(survey: &Survey) -> DailyLogs {
 
 fn project_files(survey: &Survey) -> u64 {
     let is_project =
-        |file: &&Found| matches!(place_of(&file.path), Place::Memory(MemoryKind::Project));
+        |file: &&FoundEntry| matches!(place_of(&file.path), PathRole::Memory(MemoryKind::Project));
     survey.files.iter().filter(is_project).count() as u64
 }
 
 /// Whether the runtime's index covers a file.
-fn is_indexed(found: &&Found) -> bool {
-    matches!(place_of(&found.path), Place::Memory(_) | Place::Persona(PersonaPlace::User))
+fn is_indexed(found: &&FoundEntry) -> bool {
+    matches!(place_of(&found.path), PathRole::Memory(_) | PathRole::Persona(PersonaPlace::User))
 }
 
 fn index_state(machine: &Machine, agent: &FoundAgent, survey: &Survey) -> IndexState {

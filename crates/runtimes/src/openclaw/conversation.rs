@@ -10,7 +10,7 @@ use super::sessions::unpacked_event;
 use super::transcript::{FORMAT, channel_in, session_of_key};
 use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::conversation::{
-    Conversation, Held, Reach, ReadConversationError, read_events, read_file,
+    Conversation, Reach, ReadConversationError, SessionFacts, read_events, read_file,
 };
 use crate::kit::database::{DatabaseError, Read, Value};
 use crate::kit::paths::is_name;
@@ -59,7 +59,10 @@ fn in_database(
 }
 
 /// Finds a session by its id, or the one that a key stands for now.
-fn window_of(database: &InstallDatabase, session: &str) -> Result<Option<Held>, DatabaseError> {
+fn window_of(
+    database: &InstallDatabase,
+    session: &str,
+) -> Result<Option<SessionFacts>, DatabaseError> {
     let node = Read::of("session_nodes", &["current_session_id"]).only("session_key", session);
     let mut id = session.to_owned();
     for row in database.rows(&node)?.into_iter().flatten() {
@@ -74,7 +77,8 @@ fn window_of(database: &InstallDatabase, session: &str) -> Result<Option<Held>, 
         let key = key.as_text().map(str::to_owned);
         let channel = channel.as_text().filter(|text| !text.is_empty()).map(str::to_owned);
         let source = channel.or_else(|| channel_in(key.as_deref()?));
-        let held = Held { session_id: Some(id), session_key: key, source, compaction_count: None };
+        let held =
+            SessionFacts { session_id: Some(id), session_key: key, source, compaction_count: None };
         return Ok(Some(held));
     }
     Ok(None)

@@ -270,9 +270,9 @@ fn channels(
     fallback: &Moment,
     warnings: &mut Vec<Warning>,
 ) -> Vec<Credential> {
-    let mut names = First::default();
+    let mut names = FirstNames::default();
     let root = install.join("credentials");
-    let mut folders = First::default();
+    let mut folders = FirstNames::default();
     for (channel, is_folder) in entries(&root) {
         if is_folder {
             folders.add(channel);
@@ -300,18 +300,18 @@ fn channels(
 }
 
 /// The first names in their order, whatever the order in which they come.
-struct First<T> {
+struct FirstNames<T> {
     kept: BTreeSet<T>,
     left_out: u64,
 }
 
-impl<T> Default for First<T> {
+impl<T> Default for FirstNames<T> {
     fn default() -> Self {
         Self { kept: BTreeSet::new(), left_out: 0 }
     }
 }
 
-impl<T: Ord> First<T> {
+impl<T: Ord> FirstNames<T> {
     fn add(&mut self, name: T) {
         if self.kept.insert(name) && self.kept.len() > MAX_CHANNELS {
             self.kept.pop_last();

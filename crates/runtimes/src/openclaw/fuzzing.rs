@@ -21,7 +21,7 @@ pub fn sections(text: &str) {
         for section in sections {
             labels(&page, section, "any");
             let heading = section.heading.as_deref().unwrap_or_default();
-            times::moment_in_heading(heading).and_then(times::Dated::moment);
+            times::moment_in_heading(heading).and_then(times::DatedName::moment);
             times::time_in_heading(heading);
         }
     }

@@ -64,12 +64,12 @@ const SNIPPET_UNITS: usize = 700;
 const VECTOR_WEIGHT: f64 = 0.7;
 /// What words count for.
 const TEXT_WEIGHT: f64 = 0.3;
-/// Words of a query that are compared, at most: nobody types more, and each costs a look.
+/// The most words of a query that are compared; each costs a lookup.
 const MAX_WORDS: usize = 256;
 
 /// A chunk that was selected.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Selected {
+struct SelectedChunk {
     /// Which chunk of the corpus.
     chunk: usize,
     score: f64,
@@ -170,7 +170,7 @@ fn score_of_rank(rank: f64) -> f64 {
 }
 
 /// Returns the hit of a selected chunk.
-fn hit(corpus: &Corpus<'_>, selected: Selected, request: &Request) -> Hit {
+fn hit(corpus: &Corpus<'_>, selected: SelectedChunk, request: &Request) -> Hit {
     let chunk = &corpus.chunks[selected.chunk];
     let document = corpus.document_of(selected.chunk);
     let explanation = request.explain.then(|| {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::config::{self, Config};
 use super::index::{ChunkStream, app_version};
 use super::install::InstallDatabase;
-use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
+use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
 use super::memory::{self, MemoryFile, Shared};
 use super::{NAMESPACES, OpenClaw, RUNTIME, check, credentials, facts, searchable, sessions};
 use crate::kit::agent::{
@@ -30,12 +30,12 @@ use crate::kit::runtime::{ReadAgents, SearchAgents as _};
 use crate::kit::searchable::StoreKind;
 use crate::kit::stable_copy::StableCopies;
 use crate::kit::times;
-use crate::kit::walk::Found;
+use crate::kit::walk::FoundEntry;
 use anemone_secrets as secrets;
 
 /// Counts the changes in what this adapter makes of the same files.
 const REVISION: u64 = 1;
-/// What an agent is called that nobody named.
+/// The name of an unnamed agent.
 const UNNAMED: &str = "agent";
 
 impl ReadAgents for OpenClaw {
@@ -333,14 +333,14 @@ impl Reader<'_> {
                 continue;
             }
             match layout::place_of(&found.path) {
-                Place::Artifact => self.carrier.artifact(found)?,
-                Place::Memory(kind) => self.memory(root, found, &kind)?,
-                Place::Facts => self.facts(root, found)?,
+                PathRole::Artifact => self.carrier.artifact(found)?,
+                PathRole::Memory(kind) => self.memory(root, found, &kind)?,
+                PathRole::Facts => self.facts(root, found)?,
                 // The log of a database holds what the database holds.
-                Place::Raw if self.hidden_facts && is_log_of_facts(&found.path) => {
+                PathRole::Raw if self.hidden_facts && is_log_of_facts(&found.path) => {
                     self.carrier.leave_out_secret(found);
                 }
-                Place::Persona(_) | Place::Raw => {
+                PathRole::Persona(_) | PathRole::Raw => {
                     self.carrier.whole_file(root, found)?;
                 }
             }
@@ -351,7 +351,7 @@ impl Reader<'_> {
     fn memory(
         &mut self,
         root: Root<'_>,
-        found: &Found,
+        found: &FoundEntry,
         kind: &MemoryKind,
     ) -> Result<(), ReadError> {
         if found.size() > MAX_TEXT_BYTES {
@@ -389,7 +389,7 @@ impl Reader<'_> {
 
     /// Structured facts: each is a record, and the database travels as it is, unless it holds a
     /// secret that is to be replaced.
-    fn facts(&mut self, root: Root<'_>, found: &Found) -> Result<(), ReadError> {
+    fn facts(&mut self, root: Root<'_>, found: &FoundEntry) -> Result<(), ReadError> {
         let path = lossy(&found.path);
         match Database::open(self.machine, &self.opened.path.join(&path)) {
             Ok(database) => {

@@ -7,7 +7,7 @@ use anemone_format::StampTable;
 
 use super::config::{self, Config, ExtraText};
 use super::install::{InstallDatabase, agent_folder};
-use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
+use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
 use super::memory::Shared;
 use super::{NAMESPACES, OpenClaw, RUNTIME, facts, sessions, vectors};
 use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
@@ -31,7 +31,7 @@ const DREAMING: [&str; 2] = ["memory/dreaming", "memory/.dreams"];
 const REPAIR: &str = ".openclaw-repair";
 
 impl SearchAgents for OpenClaw {
-    /// Says what can be searched.
+    /// Returns what can be searched.
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
         let config = agent.config.as_ref().and_then(|file| Config::of(machine, file));
         let mut stores = vec![Store {
@@ -59,15 +59,17 @@ impl SearchAgents for OpenClaw {
         }
     }
 
-    /// Says what a file is.
+    /// Classifies a file.
     fn file(&self, path: &str) -> SearchedFile {
         if is_dreamed(path) {
             return SearchedFile::MachineState;
         }
         match layout::place_of(path.as_bytes()) {
-            Place::Memory(kind) => SearchedFile::Memory(facts_of(&kind)),
-            Place::Persona(PersonaPlace::User) => SearchedFile::Memory(MemoryFacts::default()),
-            Place::Persona(_) | Place::Facts | Place::Raw | Place::Artifact => SearchedFile::Other,
+            PathRole::Memory(kind) => SearchedFile::Memory(facts_of(&kind)),
+            PathRole::Persona(PersonaPlace::User) => SearchedFile::Memory(MemoryFacts::default()),
+            PathRole::Persona(_) | PathRole::Facts | PathRole::Raw | PathRole::Artifact => {
+                SearchedFile::Other
+            }
         }
     }
 

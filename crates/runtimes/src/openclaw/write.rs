@@ -6,11 +6,11 @@
 //! it. One that was here before and comes back from another runtime is put back as it was, with
 //! what changed since.
 
-mod back;
-mod cut;
 mod records;
+mod returning_files;
 #[cfg(test)]
 mod round_trip_tests;
+mod split_records;
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ use anemone_format::{
     SourceKind,
 };
 
-use self::records::{Became, Pages};
+use self::records::{Pages, RecordPlaces};
 use super::credentials::{OnExisting, plan_store};
-use super::layout::{MemoryKind, Place, place_of};
+use super::layout::{MemoryKind, PathRole, place_of};
 use super::{OpenClaw, RUNTIME};
 use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::credentials::{not_restored, open};
@@ -29,7 +29,7 @@ use crate::kit::paths::lossy;
 use crate::kit::persona::{documents, one_line};
 use crate::kit::plan::{
     self, CredentialsStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanBuilder, PlanError,
-    PlanOptions, Wanted, WantedNode,
+    PlanOptions, PlannedFile, PlannedNode,
 };
 use crate::kit::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
 use crate::kit::restore_source::RestoreSource;
@@ -52,7 +52,13 @@ impl RestoreAgents for OpenClaw {
         let identity = source.current().identity().map_err(PlanError::Source)?;
         match source.returning() {
             Some(returned) => {
-                back::put_back(machine, source.snapshot(), returned, target, &mut draft)?;
+                returning_files::put_back(
+                    machine,
+                    source.snapshot(),
+                    returned,
+                    target,
+                    &mut draft,
+                )?;
             }
             None => restore(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?,
         }
@@ -98,7 +104,7 @@ fn finish(
     if let Some(returned) = returned {
         draft.forgotten = returned.forgotten().map_err(read)?;
         note_artifacts(source, &mut draft).map_err(read)?;
-        back::add_credentials(&mut credentials, source.credentials().map_err(read)?);
+        returning_files::add_credentials(&mut credentials, source.credentials().map_err(read)?);
     }
     if let Some(credentials) = credentials {
         plan_credentials(machine, target, options, credentials, &mut draft);
@@ -120,7 +126,7 @@ pub(crate) struct Home {
 /// Returns where a record of another runtime goes.
 pub(crate) fn home(record: &Record) -> Home {
     let path = records::file_of(record);
-    let (day, memory_type) = match cut::kind_of(&path) {
+    let (day, memory_type) = match split_records::kind_of(&path) {
         Some(MemoryKind::Daily(name)) => (Some(name.date), "episodic"),
         Some(MemoryKind::ActiveContext) => (None, "summary"),
         Some(MemoryKind::Gating) => (None, "procedural"),
@@ -143,7 +149,7 @@ fn restore(
     draft.wanted = carried.raw;
     if !is_ours {
         for (path, text, at) in documents(source, identity, draft).map_err(read)? {
-            draft.wanted.push(Wanted::text(&path, text, at));
+            draft.wanted.push(PlannedFile::text(&path, text, at));
         }
         let mut pages = Pages::new(machine, target, draft)?;
         pages.take_all(source)?;
@@ -168,7 +174,7 @@ fn settle(
 ) -> Result<(), PlanError> {
     let mut pages = Pages::new(machine, target, draft)?;
     pages.take_all(source)?;
-    let mut homes = Homes::default();
+    let mut homes = FilePlaces::default();
     for (index, file) in source.files().iter().enumerate() {
         if matches!(file.root, FileRoot::Raw(_)) {
             homes.find(index, file, &pages, draft);
@@ -192,21 +198,21 @@ fn settle(
 
 /// Where the files of another runtime go.
 #[derive(Default)]
-struct Homes {
+struct FilePlaces {
     claims: Claims,
     placed: Vec<Placed>,
     aside: Vec<usize>,
 }
 
-impl Homes {
+impl FilePlaces {
     /// Puts a file where it means the same, or aside.
     fn find(&mut self, index: usize, file: &SourceFile, pages: &Pages, draft: &mut PlanBuilder) {
         let is_file = matches!(file.kind, SourceKind::File { .. });
         let same = is_file
             && match place_of(&file.path) {
-                Place::Persona(_) => true,
+                PathRole::Persona(_) => true,
                 // It is read to the agent, unless memories are made of it.
-                Place::Memory(_) => {
+                PathRole::Memory(_) => {
                     file.path == b"MEMORY.md"
                         && !pages.origins.contains("MEMORY.md")
                         && !pages.wants("MEMORY.md")
@@ -214,7 +220,7 @@ impl Homes {
                 _ => false,
             };
         if same && self.claims.claim(&file.path, false) == Claim::Free {
-            draft.wanted.push(Wanted::carried(index, file));
+            draft.wanted.push(PlannedFile::carried(index, file));
             self.placed.push(Placed::of(file));
         } else {
             self.aside.push(index);
@@ -232,7 +238,7 @@ impl Homes {
         for (path, text, at) in files {
             if self.claims.claim(path.as_bytes(), false) == Claim::Free {
                 self.placed.push(Placed::made_with(&path, &text));
-                draft.wanted.push(Wanted::text(&path, text, at));
+                draft.wanted.push(PlannedFile::text(&path, text, at));
             }
         }
         Ok(())
@@ -241,7 +247,7 @@ impl Homes {
     /// Notes which paths are taken.
     fn claim_all(&mut self, draft: &PlanBuilder) {
         for wanted in &draft.wanted {
-            self.claims.claim(&wanted.path, matches!(wanted.node, WantedNode::Folder));
+            self.claims.claim(&wanted.path, matches!(wanted.node, PlannedNode::Folder));
         }
     }
 
@@ -251,7 +257,7 @@ impl Homes {
         let is_ours =
             is_within(&file.path, SIDECAR.as_bytes()) || file.path == AGENT_ID_FILE.as_bytes();
         if !is_ours && self.claims.claim(&file.path, is_folder) == Claim::Free {
-            draft.wanted.push(Wanted::carried(index, file));
+            draft.wanted.push(PlannedFile::carried(index, file));
             self.placed.push(Placed::of(file));
         } else {
             self.aside.push(index);
@@ -263,7 +269,7 @@ impl Homes {
         self,
         machine: &Machine,
         source: &dyn SnapshotSource,
-        became: BTreeMap<RecordId, Became>,
+        became: BTreeMap<RecordId, RecordPlaces>,
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
         let mut links = Vec::with_capacity(became.len());
@@ -281,22 +287,22 @@ impl Homes {
 
 /// The files of a snapshot that belong into this workspace.
 #[derive(Default)]
-struct Carried {
+struct CarriedFile {
     /// Files of this runtime.
-    raw: Vec<Wanted>,
-    artifacts: Vec<Wanted>,
+    raw: Vec<PlannedFile>,
+    artifacts: Vec<PlannedFile>,
 }
 
-fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> Carried {
+fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> CarriedFile {
     let mut others: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut carried = Carried::default();
+    let mut carried = CarriedFile::default();
     for (index, file) in source.files().iter().enumerate() {
         match &file.root {
             FileRoot::Raw(runtime) if runtime == RUNTIME => {
-                carried.raw.push(Wanted::carried(index, file));
+                carried.raw.push(PlannedFile::carried(index, file));
             }
             FileRoot::Raw(runtime) => *others.entry(runtime).or_default() += 1,
-            FileRoot::Artifacts => carried.artifacts.push(Wanted::carried(index, file)),
+            FileRoot::Artifacts => carried.artifacts.push(PlannedFile::carried(index, file)),
             FileRoot::Other => notes.push(NotRestored::of(
                 NotRestoredKind::File,
                 lossy(&file.path),
@@ -417,7 +423,7 @@ mod tests {
         let target = agent(&root.path().join("w"), generation);
         let plan = plan(&machine(root.path()), &source, &target, &options).unwrap();
         let read = |step: &Step| {
-            let WantedNode::File { size, content, .. } = &step.node else { return None };
+            let PlannedNode::File { size, content, .. } = &step.node else { return None };
             let mut text = String::new();
             plan.open(content, &source).unwrap().read_to_string(&mut text).unwrap();
             assert_eq!(*size, text.len() as u64);

@@ -340,7 +340,7 @@ fn name_at(document: &Value, place: &[&str]) -> Option<String> {
 }
 
 /// Reads the names. Without a first name, the one to show is the nickname, else the full one; a
-/// full name that nobody wrote is the first and the last.
+/// missing full name is the first and the last.
 fn names(document: &Value, rest: &mut Value) -> Option<Names> {
     let [first, last, nickname, full] =
         [FIRST, LAST, NICKNAME, FULL].map(|place| name_at(document, place));

@@ -70,7 +70,7 @@ pub(super) struct RowHead {
     pub(super) id: Value,
     pub(super) key: Value,
     pub(super) superseded_by: Value,
-    /// Whether it is somebody's own.
+    /// Whether it is private.
     pub(super) is_private: bool,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct RowHead {
 pub(super) struct RowCounts {
     /// Rows of this agent that were handed out.
     pub(super) rows: u64,
-    /// Rows of this agent that are somebody's own, and were not asked for.
+    /// Private rows of this agent that were not requested.
     pub(super) private: u64,
     /// Rows of other agents.
     pub(super) others: u64,
@@ -339,7 +339,7 @@ impl Owners<'_> {
     }
 }
 
-/// Says whether a row is somebody's own.
+/// Says whether a row is private.
 fn is_private(key: &Value, principal: &Value) -> bool {
     let marked = match key {
         Value::Text(key) => key.starts_with(PRIVATE_KEY),

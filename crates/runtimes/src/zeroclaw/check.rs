@@ -5,20 +5,20 @@ use std::path::Path;
 use super::brain::{Brain, RowCounts, position_of};
 use super::config::{Backend, Config};
 use super::discover::is_live;
-use super::layout::{self, CONFIG, CURATED, DATABASE, MEMORY, Place, USER};
+use super::layout::{self, CONFIG, CURATED, DATABASE, MEMORY, PathRole, USER};
 use super::read::redact::texts;
 use super::schema::SCHEMA;
 use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
-    Advice, Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, a_few, begin,
-    is_inside, noted_agent_id,
+    Advice, Check, ConfigState, DailyLogs, IndexState, Resources, Survey, SurveyClass, a_few,
+    begin, is_inside, noted_agent_id,
 };
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::written_at;
 use crate::kit::paths::lossy;
 use crate::kit::times::date_in_name;
-use crate::kit::walk::Found;
+use crate::kit::walk::FoundEntry;
 use anemone_secrets as secrets;
 
 /// Columns without which a row says little.
@@ -38,7 +38,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
         // It travels without its secrets.
         let is_config =
             found.path == CONFIG.as_bytes() && agent.config.as_deref() == Some(&*own_config);
-        if is_config { Surveyed::Skipped } else { surveyed(found) }
+        if is_config { SurveyClass::Skipped } else { surveyed(found) }
     });
     let database = agent.database.as_deref().filter(|database| is_live(database));
     if !check.exists && agent.install.is_some() && database.is_some() {
@@ -79,12 +79,14 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     check
 }
 
-fn surveyed(found: &Found) -> Surveyed {
+fn surveyed(found: &FoundEntry) -> SurveyClass {
     match layout::place_of(&found.path) {
-        Place::Memory | Place::Persona | Place::User => Surveyed::Text,
-        Place::Database | Place::Backup | Place::Cache | Place::Never => Surveyed::Skipped,
-        Place::Artifact if !is_included(found, DEFAULT_ARTIFACT_LIMIT) => Surveyed::Named,
-        Place::Raw | Place::Artifact => Surveyed::Other,
+        PathRole::Memory | PathRole::Persona | PathRole::User => SurveyClass::Text,
+        PathRole::Database | PathRole::Backup | PathRole::Cache | PathRole::Never => {
+            SurveyClass::Skipped
+        }
+        PathRole::Artifact if !is_included(found, DEFAULT_ARTIFACT_LIMIT) => SurveyClass::Named,
+        PathRole::Raw | PathRole::Artifact => SurveyClass::Other,
     }
 }
 
@@ -139,7 +141,7 @@ fn look_into(
     })
 }
 
-/// Notes what no version of the runtime makes: it travels, and somebody should know.
+/// Reports columns and tables that no version of the runtime makes; columns travel.
 fn note_schema(brain: &Brain, check: &mut Check) {
     let is_known =
         |known: &[&str], name: &String| known.iter().any(|value| name.eq_ignore_ascii_case(value));
@@ -204,7 +206,7 @@ fn resources(workspace: &Path, survey: &Survey) -> Resources {
 fn daily_logs(survey: &Survey) -> DailyLogs {
     let logs = survey.files.iter().filter_map(|file| {
         let path = lossy(&file.path);
-        let is_memory = layout::place_of(&file.path) == Place::Memory;
+        let is_memory = layout::place_of(&file.path) == PathRole::Memory;
         let name = date_in_name(&path).filter(|_| is_memory)?;
         Some((name.date, path.strip_prefix("memory/")?.to_owned()))
     });
@@ -215,7 +217,8 @@ fn daily_logs(survey: &Survey) -> DailyLogs {
 
 /// The search index is in the database of memories, and as new as that.
 fn index_state(database: Option<&Path>, survey: &Survey) -> IndexState {
-    let memories = survey.files.iter().filter(|file| layout::place_of(&file.path) == Place::Memory);
+    let memories =
+        survey.files.iter().filter(|file| layout::place_of(&file.path) == PathRole::Memory);
     let times = memories.filter_map(|memory| memory.mtime.as_ref());
     IndexState {
         database: database.map(Path::to_owned),
@@ -228,7 +231,7 @@ fn index_state(database: Option<&Path>, survey: &Survey) -> IndexState {
 
 fn note_memories(check: &mut Check, survey: &Survey, rows: &RowCounts, backend: Option<&Backend>) {
     let files =
-        survey.files.iter().filter(|file| layout::place_of(&file.path) == Place::Memory).count();
+        survey.files.iter().filter(|file| layout::place_of(&file.path) == PathRole::Memory).count();
     let database = check.index.database.as_ref().map(|database| database.display().to_string());
     if let Some(path) = database.filter(|_| rows.rows > 0) {
         check.note(

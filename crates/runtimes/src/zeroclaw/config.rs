@@ -25,13 +25,13 @@ use zeroize::Zeroizing;
 use crate::kit::agent::{ConfigFile, Warning};
 pub(super) use file::{WriteError, read_plain, replace, write_new};
 pub(super) use merge::{ConfigSite, InstallUse, dotted, is_same_value, plan_config};
-pub(super) use redact::{Named, Redacted, SecretLeaf, is_encrypted_field, shown};
+pub(super) use redact::{ElementName, RedactedConfig, SecretLeaf, is_encrypted_field, shown};
 
 /// Bytes of a configuration, at most; the largest that anybody was seen to have is 20 kB.
 pub(super) const MAX_BYTES: u64 = 4 << 20;
 /// How deep tables and lists may lie in each other.
 const MAX_DEPTH: usize = 200;
-/// How many agents are taken; nobody runs more.
+/// The most agents that are read.
 const MAX_AGENTS: usize = 1000;
 /// Where memories are when nothing is said.
 const USUAL_BACKEND: &str = "sqlite";
@@ -115,7 +115,7 @@ impl Config {
         known_backend(&self.backend_name(alias)).unwrap_or(Backend::Markdown)
     }
 
-    /// Warns of a backend that nobody knows.
+    /// Warns of an unknown backend.
     pub(super) fn backend_warning(&self, alias: &str) -> Option<Warning> {
         let name = self.backend_name(alias);
         known_backend(&name).is_none().then(|| {
@@ -258,7 +258,7 @@ impl Config {
     }
 
     /// Takes the secrets out.
-    pub(super) fn redacted(&self) -> Redacted {
+    pub(super) fn redacted(&self) -> RedactedConfig {
         redact::redacted(self.document.raw())
     }
 

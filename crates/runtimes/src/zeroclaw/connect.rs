@@ -43,7 +43,7 @@ fn desire(
 ) -> Result<DesiredConfig, RefuseError> {
     let template = toml_file::parse(ENTRY)?;
     let document = connection.document;
-    // A switch that somebody turned off keeps other servers from running.
+    // A switch that the user turned off keeps other servers from running.
     if document["mcp"]["enabled"] == false && has_others(document) {
         return Err(RefuseError::SwitchedOff { path: "mcp.enabled".to_owned() });
     }

@@ -13,7 +13,7 @@ use super::sessions::{Ownership, ownership, root_of};
 use super::transcript::FORMAT;
 use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::conversation::{
-    Conversation, Held, Reach, ReadConversationError, read_events, read_file,
+    Conversation, Reach, ReadConversationError, SessionFacts, read_events, read_file,
 };
 use crate::kit::database::{Database, DatabaseError, Read, Value};
 use crate::kit::paths::is_name;
@@ -136,7 +136,7 @@ fn in_database(
         let line = serde_json::json!({ "role": role, "content": content, "timestamp": at });
         Ok(Some(line.to_string().into_bytes()))
     });
-    let held = Held {
+    let held = SessionFacts {
         session_id: Some(session.to_owned()),
         session_key: Some(session.to_owned()),
         source: channel_in(session),

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use zeroize::{Zeroize as _, Zeroizing};
 
-use super::config::{Config, Named, SecretLeaf, dotted, map_texts, read_plain};
+use super::config::{Config, ElementName, SecretLeaf, dotted, map_texts, read_plain};
 use crate::kit::agent::{FoundAgent, ReadError, SealSecret, Warning};
 use crate::kit::credentials::{SecretText, bare, document, unreadable};
 use key::{OpenError, SecretKey};
@@ -82,7 +82,7 @@ struct Body {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     path: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    names: Vec<Named>,
+    names: Vec<ElementName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<SecretText>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -41,7 +41,7 @@ pub(super) struct EntryFile<'a> {
 pub(super) struct EntryCounts {
     /// Entries, as the runtime writes them.
     pub(super) entries: u64,
-    /// Sections that somebody else wrote.
+    /// Sections that ZeroClaw did not write.
     pub(super) sections: u64,
     /// Bytes that are in no record: the title and the blank lines below it.
     pub(super) title_bytes: u64,
@@ -198,7 +198,7 @@ impl<E> Reader<'_, '_, E> {
         Ok(())
     }
 
-    /// Takes what somebody else wrote, section by section.
+    /// Takes text that ZeroClaw did not write, section by section.
     fn sections(&mut self, text: &str) -> Result<u64, E> {
         let page = Page::parse(text);
         let mut index = 0;

@@ -9,7 +9,7 @@
 
 mod noted;
 mod open;
-mod past;
+mod outdated_rows;
 mod rows;
 
 use std::os::unix::fs::MetadataExt as _;
@@ -55,7 +55,7 @@ impl ZeroClawRows {
         &self,
         ask: impl FnOnce(&Rows) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, MemoryError> {
-        // A panic of somebody who asked leaves nothing half done.
+        // A panic of another thread leaves nothing half done.
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         if reader.is_none() {
             *reader = open::open_to_read(&self.path).map_err(unopened)?.map(|db| self.rows(db));
@@ -153,7 +153,7 @@ impl RowStore for ZeroClawRows {
     }
 
     fn count_past(&self, category: &str, before: Date) -> Result<Option<u64>, BackendError> {
-        Ok(past::count_past_rows(&self.path, category, before)?)
+        Ok(outdated_rows::count_past_rows(&self.path, category, before)?)
     }
 }
 

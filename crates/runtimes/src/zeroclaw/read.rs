@@ -1,8 +1,8 @@
 //! Reads an agent: its workspace, its rows and what its install knows of it.
 
-mod beside;
 mod install_facts;
 pub(super) mod redact;
+mod shared_files;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use self::install_facts::{InstallFacts, memories_unreadable};
 use super::brain::{Brain, RowCounts};
-use super::layout::{self, AIEOS, MEMORY, Place};
+use super::layout::{self, AIEOS, MEMORY, PathRole};
 use super::rows::{RowReader, Shared};
 use super::{
     DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, aieos, brain, check, entries, searchable,
@@ -22,7 +22,7 @@ use crate::kit::agent::{
     FoundAgent, LeftOut, LeftOutReason, Machine, ReadError, ReadOptions, Reading, SessionCounts,
     Unchanged, Warning,
 };
-use crate::kit::carrier::{self, Carrier, MAX_TEXT_BYTES, Made, keep_newest};
+use crate::kit::carrier::{self, Carrier, GeneratedFile, MAX_TEXT_BYTES, keep_newest};
 use crate::kit::check::Check;
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::real;
@@ -31,12 +31,12 @@ use crate::kit::paths::{lossy, path_bytes, spelled, without_dots};
 use crate::kit::persona::{self, PersonaPlace, Prose};
 use crate::kit::runtime::ReadAgents;
 use crate::kit::stable_copy::StableCopies;
-use crate::kit::walk::Found;
+use crate::kit::walk::FoundEntry;
 use crate::kit::{ids, times};
 
 /// Counts the changes in what this adapter makes of the same files.
 const REVISION: u64 = 1;
-/// What an agent is called that nobody named.
+/// The name of an unnamed agent.
 const UNNAMED: &str = "agent";
 /// Bytes of the document of a persona, at most.
 const MAX_DOCUMENT_BYTES: u64 = 1 << 20;
@@ -59,7 +59,7 @@ impl ReadAgents for ZeroClaw {
         if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
             return Ok(None);
         }
-        let home = Home::open(machine, agent, options)?;
+        let home = ReadWorkspace::open(machine, agent, options)?;
         let opened = &home.opened;
         if opened.agent_id != earlier.manifest.agent.id {
             return Ok(None);
@@ -75,7 +75,7 @@ impl ReadAgents for ZeroClaw {
         }
         let mut left_out = opened.walked.left_out.clone();
         left_out.extend(home.left_out(around.brain.is_some()));
-        left_out.extend(beside::left_out(agent, options));
+        left_out.extend(shared_files::left_out(agent, options));
         left_out.extend(opened.large(threshold, layout::is_managed));
         let warnings = opened.walked.warnings.iter().cloned();
         let warnings = warnings.chain(home.warnings).chain(around.warnings).collect();
@@ -91,7 +91,7 @@ impl ReadAgents for ZeroClaw {
         options: &ReadOptions<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Reading, ReadError> {
-        let home = Home::open(machine, agent, options)?;
+        let home = ReadWorkspace::open(machine, agent, options)?;
         let opened = &home.opened;
         let around = InstallFacts::read(machine, agent, opened, options)?;
         let carried = home.carried();
@@ -106,7 +106,7 @@ impl ReadAgents for ZeroClaw {
         opened.tell(layout::is_managed, &mut carrier);
         carrier.outcome.warnings.extend(home.warnings.iter().chain(&around.warnings).cloned());
         carrier.outcome.left_out.extend(home.left_out(around.brain.is_some()));
-        carrier.outcome.left_out.extend(beside::left_out(agent, options));
+        carrier.outcome.left_out.extend(shared_files::left_out(agent, options));
 
         let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
         let identity = identity(&home, &around, &prose, &mut carrier, options);
@@ -167,7 +167,7 @@ fn root_of(path: &[u8]) -> Root<'static> {
 }
 
 /// A workspace of an agent, and what of it must not be carried.
-struct Home {
+struct ReadWorkspace {
     opened: OpenWorkspace,
     /// Stands for a workspace that is not there.
     _empty: Option<TempDir>,
@@ -178,7 +178,7 @@ struct Home {
     warnings: Vec<Warning>,
 }
 
-impl Home {
+impl ReadWorkspace {
     fn open(
         machine: &Machine,
         agent: &FoundAgent,
@@ -223,7 +223,7 @@ impl Home {
     }
 
     /// Returns everything that is carried as it is, sorted by path.
-    fn carried(&self) -> Vec<Found> {
+    fn carried(&self) -> Vec<FoundEntry> {
         let found = self.opened.walked.found.iter();
         found.filter(|found| self.reason(&found.path).is_none()).cloned().collect()
     }
@@ -237,10 +237,14 @@ impl Home {
             return Some(LeftOutReason::Unused);
         }
         match layout::place_of(path) {
-            Place::Database | Place::Backup => Some(LeftOutReason::Unused),
-            Place::Cache => Some(LeftOutReason::Skipped),
-            Place::Never => Some(LeftOutReason::KeyStore),
-            Place::Persona | Place::User | Place::Memory | Place::Raw | Place::Artifact => None,
+            PathRole::Database | PathRole::Backup => Some(LeftOutReason::Unused),
+            PathRole::Cache => Some(LeftOutReason::Skipped),
+            PathRole::Never => Some(LeftOutReason::KeyStore),
+            PathRole::Persona
+            | PathRole::User
+            | PathRole::Memory
+            | PathRole::Raw
+            | PathRole::Artifact => None,
         }
     }
 
@@ -267,7 +271,7 @@ impl Home {
 /// Which files say who the agent is and whom it works for.
 fn persona_place(path: &[u8]) -> Option<PersonaPlace> {
     match layout::place_of(path) {
-        Place::Persona | Place::User => persona::place_of(path),
+        PathRole::Persona | PathRole::User => persona::place_of(path),
         _ => None,
     }
 }
@@ -286,7 +290,7 @@ fn name(agent: &FoundAgent, identity: Option<&Identity>, prose: &Prose) -> Strin
 
 /// Makes the identity from the files of the persona and the document, if there is one.
 fn identity(
-    home: &Home,
+    home: &ReadWorkspace,
     around: &InstallFacts,
     prose: &Prose,
     carrier: &mut Carrier<'_>,
@@ -344,7 +348,11 @@ struct Document {
 }
 
 /// Finds the document: the one that the configuration names, or without one, the usual one.
-fn document(home: &Home, around: &InstallFacts, carrier: &mut Carrier<'_>) -> Option<Document> {
+fn document(
+    home: &ReadWorkspace,
+    around: &InstallFacts,
+    carrier: &mut Carrier<'_>,
+) -> Option<Document> {
     let Some(settings) = &around.identity else {
         if around.has_config {
             return None;
@@ -373,7 +381,7 @@ fn document(home: &Home, around: &InstallFacts, carrier: &mut Carrier<'_>) -> Op
     })
 }
 
-fn in_workspace(home: &Home, path: &[u8], carrier: &mut Carrier<'_>) -> Option<Document> {
+fn in_workspace(home: &ReadWorkspace, path: &[u8], carrier: &mut Carrier<'_>) -> Option<Document> {
     let found = home.opened.walked.found.iter();
     let found = found.filter(|found| found.is_file() && home.reason(&found.path).is_none());
     let found = found.into_iter().find(|found| found.path == path)?;
@@ -419,11 +427,11 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Carries the files in the order of an archive: artifacts, then what is raw, with the files
     /// that were made in their places.
-    fn files(&mut self, found: &[Found], made: &[Made]) -> Result<(), ReadError> {
+    fn files(&mut self, found: &[FoundEntry], made: &[GeneratedFile]) -> Result<(), ReadError> {
         for found in found.iter().filter(|found| !layout::is_managed(&found.path)) {
             self.file(Root::Artifacts, found)?;
         }
-        let mut made: Vec<&Made> = made.iter().collect();
+        let mut made: Vec<&GeneratedFile> = made.iter().collect();
         made.sort_unstable_by_key(|file| file.path);
         let mut made = made.into_iter().peekable();
         for found in found.iter().filter(|found| layout::is_managed(&found.path)) {
@@ -436,7 +444,7 @@ impl Reader<'_> {
         made.try_for_each(|value| self.carrier.made(value))
     }
 
-    fn file(&mut self, root: Root<'_>, found: &Found) -> Result<(), ReadError> {
+    fn file(&mut self, root: Root<'_>, found: &FoundEntry) -> Result<(), ReadError> {
         if !self.carrier.is_there(found) || !self.carrier.may_be_named(found) {
             return Ok(());
         }
@@ -444,13 +452,13 @@ impl Reader<'_> {
             return self.carrier.other(root, found);
         }
         match layout::place_of(&found.path) {
-            Place::Artifact => self.carrier.artifact(found),
-            Place::Memory if self.keeps_memories => self.memory(root, found),
+            PathRole::Artifact => self.carrier.artifact(found),
+            PathRole::Memory if self.keeps_memories => self.memory(root, found),
             _ => self.carrier.whole_file(root, found).map(drop),
         }
     }
 
-    fn memory(&mut self, root: Root<'_>, found: &Found) -> Result<(), ReadError> {
+    fn memory(&mut self, root: Root<'_>, found: &FoundEntry) -> Result<(), ReadError> {
         if found.size() > MAX_TEXT_BYTES {
             let message = "is too large to be taken apart; it travels as it is, without records";
             self.carrier.outcome.warn("too_large", &found.path, message);

@@ -40,7 +40,7 @@ use crate::kit::times;
 
 /// Where the records come from.
 pub(super) const ORIGIN: &str = "sqlite";
-/// The label of rows that the program wrote by itself.
+/// The label of rows that the program wrote on its own.
 pub(super) const AUTO_SAVE: &str = "auto_save";
 
 /// A content is cut when its JSON would be longer: a line of an archive has a limit.
@@ -79,7 +79,7 @@ pub(super) struct RowReader<'a> {
     /// What replaces a row, by its position.
     newer: HashMap<u64, RecordId>,
     /// What a row replaces.
-    older: HashMap<u64, Vec<Replaced>>,
+    older: HashMap<u64, Vec<ReplacedRow>>,
     agent_row_id: Option<String>,
     model: Model,
     /// Where rows come from, by their ids.
@@ -87,7 +87,7 @@ pub(super) struct RowReader<'a> {
     tally: Tally,
 }
 
-/// What somebody should know of the rows.
+/// Counts for the warnings about rows.
 #[derive(Debug, Default)]
 struct Tally {
     cut: u64,
@@ -151,12 +151,12 @@ impl<'a> RowReader<'a> {
             stamps,
             tally: Tally { no_stamp, ..Tally::default() },
         };
-        let mut replaced: HashMap<Target, Vec<Replaced>> = HashMap::new();
+        let mut replaced: HashMap<Target, Vec<ReplacedRow>> = HashMap::new();
         brain.each_head(shared.alias, &mut |head| {
             let id = reader.name(&head);
             if let Some(target) = Target::of(&head.superseded_by, head.is_private) {
                 let position = head.position;
-                replaced.entry(target).or_default().push(Replaced { position, id });
+                replaced.entry(target).or_default().push(ReplacedRow { position, id });
             }
             Ok::<_, DatabaseError>(())
         })?;
@@ -194,7 +194,7 @@ impl<'a> RowReader<'a> {
     fn link(
         &mut self,
         brain: &Brain,
-        replaced: &HashMap<Target, Vec<Replaced>>,
+        replaced: &HashMap<Target, Vec<ReplacedRow>>,
     ) -> Result<(), DatabaseError> {
         let mut found: HashMap<Target, (u64, RecordId, bool)> = HashMap::new();
         brain.each_head(self.shared.alias, &mut |head| {
@@ -341,7 +341,7 @@ impl<'a> RowReader<'a> {
         record
     }
 
-    /// Says what somebody should know of the rows so far.
+    /// Returns warnings about the rows read so far.
     pub(super) fn warnings(&self) -> Vec<Warning> {
         let tally = &self.tally;
         let told = [
@@ -381,7 +381,7 @@ impl Target {
 
 /// A row that was replaced.
 #[derive(Clone, Copy)]
-struct Replaced {
+struct ReplacedRow {
     position: u64,
     id: RecordId,
 }
@@ -540,10 +540,10 @@ fn namespace(category: Option<&str>) -> String {
     }
 }
 
-/// Who wrote a row, as its key tells.
+/// Who wrote a row, according to its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writer {
-    /// The agent, or somebody through a tool.
+    /// The agent, or a user through a tool.
     Agent,
     /// The program, which keeps messages and events on its own account.
     AutoSave,
@@ -624,7 +624,7 @@ fn is_uuid(text: &str) -> bool {
     text.len() == 36 && Uuid::try_parse(text).is_ok()
 }
 
-/// The parts of the key of somebody's own row.
+/// The parts of the key of a private row.
 #[derive(Debug, PartialEq, Eq)]
 struct PrivateKey<'a> {
     principal: &'a str,

@@ -9,7 +9,7 @@ use anemone_format::{AgentId, StampTable};
 use super::brain::Brain;
 use super::config::{Backend, Config};
 use super::discover::{ALIAS_ASSUMED, first_of, is_live};
-use super::layout::{self, MEMORY, Place};
+use super::layout::{self, MEMORY, PathRole};
 use super::rows::{RowReader, Shared};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, entries, sessions, vectors};
 use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
@@ -25,7 +25,7 @@ use crate::kit::times;
 use crate::kit::vectors::{VectorOf, WantedModel};
 
 impl SearchAgents for ZeroClaw {
-    /// Says what can be searched.
+    /// Returns what can be searched.
     fn searchable(&self, _: &Machine, agent: &FoundAgent) -> Searchable {
         let mut warnings = Vec::new();
         let config = agent.config.as_ref().and_then(|file| match Config::of(file) {
@@ -81,10 +81,10 @@ impl SearchAgents for ZeroClaw {
         config.into_iter().chain(database.map(|path| &**path)).map(Path::to_owned).collect()
     }
 
-    /// Says what a file is.
+    /// Classifies a file.
     fn file(&self, path: &str) -> SearchedFile {
         match layout::place_of(path.as_bytes()) {
-            Place::Memory => SearchedFile::Memory(entries::facts_of(path)),
+            PathRole::Memory => SearchedFile::Memory(entries::facts_of(path)),
             _ => SearchedFile::Other,
         }
     }
@@ -212,7 +212,7 @@ pub(super) fn aliases(brain: &Brain, agent: &FoundAgent) -> Vec<String> {
     if !agent.alias.is_empty() {
         return vec![agent.alias.clone()];
     }
-    // Rows that belong to nobody are of the default agent.
+    // Rows without an owner belong to the default agent.
     aliases.push(DEFAULT_ALIAS.to_owned());
     aliases.sort();
     aliases.dedup();

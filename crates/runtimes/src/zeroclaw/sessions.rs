@@ -12,7 +12,7 @@
 //! message may lie in the database and in a file; it is taken from the database. Secrets are
 //! replaced in any case.
 
-mod piece;
+mod session_record;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -34,7 +34,7 @@ use crate::kit::lines::{Line, read_line};
 use crate::kit::paths::{is_name, lossy, path_bytes};
 use crate::kit::times::{self, mtime_of};
 use anemone_secrets as secrets;
-use piece::Conversation;
+use session_record::Conversation;
 
 /// More files or conversations than anybody has; their names are kept in memory.
 const MOST: usize = 200_000;
@@ -76,7 +76,7 @@ fn records_limited<E>(
         files: BTreeMap::new(),
         metadata: HashMap::new(),
         done: HashMap::new(),
-        not_taken: NotTaken::default(),
+        not_taken: SkippedSessions::default(),
     };
     let Some(folders) = reader.folders(&root) else {
         return Ok((reader.counts, reader.warnings));
@@ -121,8 +121,8 @@ struct Metadata {
 
 /// Conversations that stay where they are.
 #[derive(Default)]
-struct NotTaken {
-    /// They belong to nobody, and the default agent has them.
+struct SkippedSessions {
+    /// They have no owner and go with the default agent.
     unowned: u64,
     /// They belong to one person only.
     private: u64,
@@ -173,19 +173,19 @@ struct Reader<'a, E> {
     metadata: HashMap<String, Metadata>,
     /// How many records each conversation gave that was read; it may lie in several databases.
     done: HashMap<u64, u64>,
-    not_taken: NotTaken,
+    not_taken: SkippedSessions,
 }
 
 /// What becomes of a conversation whose messages begin.
 enum Start {
     Taken(Box<Conversation>),
     Skipped,
-    /// Nobody knows whose it is.
+    /// Its owner is unknown.
     Unknown,
 }
 
 /// The messages of a conversation that were taken, each with how often.
-type Taken = HashMap<u64, u64>;
+type TakenMessages = HashMap<u64, u64>;
 
 impl<'a, E> Reader<'a, E> {
     /// Opens the folder of conversations and the one of old ones. Links that lead out of the root
@@ -322,7 +322,7 @@ impl<'a, E> Reader<'a, E> {
         start: &dyn Fn(&mut Self, &Value) -> Start,
     ) -> Result<(), E> {
         let mut current: Option<(Value, Start)> = None;
-        let mut taken = Taken::default();
+        let mut taken = TakenMessages::default();
         for row in rows {
             let row = match row {
                 Ok(row) => row,
@@ -448,7 +448,7 @@ impl<'a, E> Reader<'a, E> {
     fn finish(
         &mut self,
         mut conversation: Conversation,
-        mut taken: Taken,
+        mut taken: TakenMessages,
         folders: Option<&[(Folder, PathBuf)]>,
     ) -> Result<(), E> {
         if let Some(folders) = folders {
@@ -471,7 +471,7 @@ impl<'a, E> Reader<'a, E> {
             return Ok(());
         }
         let conversation = self.conversation(key);
-        self.finish(conversation, Taken::default(), Some(folders))
+        self.finish(conversation, TakenMessages::default(), Some(folders))
     }
 
     /// Reads a file, without the messages that were taken before.
@@ -479,7 +479,7 @@ impl<'a, E> Reader<'a, E> {
         &mut self,
         conversation: &mut Conversation,
         file: &Transcript,
-        taken: &mut Taken,
+        taken: &mut TakenMessages,
         folders: &[(Folder, PathBuf)],
     ) -> Result<(), E> {
         let (folder, path) = &folders[file.folder];
@@ -615,7 +615,7 @@ impl<'a, E> Reader<'a, E> {
     }
 
     fn note_not_taken(&mut self, root: &Path) {
-        let NotTaken { unowned, private } = self.not_taken;
+        let SkippedSessions { unowned, private } = self.not_taken;
         let notes = [
             ("sessions_unowned", unowned, format!("name no agent; they go with `{DEFAULT_ALIAS}`")),
             (

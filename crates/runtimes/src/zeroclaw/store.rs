@@ -1,4 +1,4 @@
-//! Writes records into the database of memories: made anew, or merged into the one that is there.
+//! Writes records into a new database of memories, or merges them into the existing one.
 //!
 //! A memory is known by its agent and its key. Records that were rows become the same rows again,
 //! with every column they had; records of other runtimes get a key and the columns that say the
@@ -24,7 +24,8 @@ use uuid::Uuid;
 use self::entry::{Entry, NoRow, Shared, note_superseded, stamp};
 use self::keys::Keys;
 use self::target::{
-    AGENT_ID, IdDigest, Known, Present, Target, cell_digest, content_digest, id_digest, leftover,
+    AGENT_ID, ExistingStore, IdDigest, KnownRow, Target, cell_digest, content_digest, id_digest,
+    leftover,
 };
 use super::brain::{DESCRIPTION, Description};
 use super::rows::raw_of;
@@ -39,7 +40,7 @@ use crate::kit::plan::{
     PlanOptions, Restore, RestoreError,
 };
 use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::{Fate, Link, LinkPart, ReturningSnapshot, name_of};
+use crate::kit::sidecar::{Link, LinkPart, RecordChange, ReturningSnapshot, name_of};
 
 /// How the folder starts in which a new database is made; six letters and digits follow.
 const STAGING: &str = ".import-";
@@ -90,7 +91,7 @@ pub(super) fn plan(
     let source = returned.map_or(records.source, |returned| returned as &dyn SnapshotSource);
     let described = described(source, draft)?;
     let replaces = options.on_conflict == OnConflict::Theirs;
-    let present = Present::read(machine, path, &target.alias, replaces)?;
+    let present = ExistingStore::read(machine, path, &target.alias, replaces)?;
     let mut first = FirstPass::default();
     source.each_record(&mut |record| first.take(record)).map_err(PlanError::Source)?;
     if first.records == 0 && described.is_none() {
@@ -105,8 +106,8 @@ pub(super) fn plan(
     let mut planner = Planner {
         on_conflict: options.on_conflict,
         target: match &present {
-            Present::Table(target) => target,
-            Present::Nothing | Present::NoTable => &empty,
+            ExistingStore::Table(target) => target,
+            ExistingStore::Nothing | ExistingStore::NoTable => &empty,
         },
         alias: &target.alias,
         keys: first.keys,
@@ -136,12 +137,12 @@ pub(super) fn plan(
         Ok(())
     });
     each.map_err(PlanError::Source)?;
-    let made = matches!(present, Present::Nothing);
+    let made = matches!(present, ExistingStore::Nothing);
     Ok(planner.finish(change, made, described.is_some(), draft))
 }
 
 fn is_changed(returned: Option<&ReturningSnapshot<'_>>, record: RecordId) -> bool {
-    returned.and_then(|returned| returned.fate(record)) == Some(Fate::Changed)
+    returned.and_then(|returned| returned.fate(record)) == Some(RecordChange::Changed)
 }
 
 /// Reads what the snapshot says of its database.
@@ -224,14 +225,14 @@ impl Change {
         alias: &str,
         source: &dyn SnapshotSource,
         described: Option<&Description>,
-        present: &Present,
+        present: &ExistingStore,
         wants_agents: bool,
     ) -> Self {
         let none = Description::default();
         let described = described.unwrap_or(&none);
         let (layout, columns) = match present {
-            Present::Table(target) => found_layout(target, described),
-            Present::Nothing | Present::NoTable => made_layout(described, wants_agents),
+            ExistingStore::Table(target) => found_layout(target, described),
+            ExistingStore::Nothing | ExistingStore::NoTable => made_layout(described, wants_agents),
         };
         let has_agents = match &layout {
             Layout::Made(_) => wants_agents,
@@ -240,21 +241,24 @@ impl Change {
             }
         };
         let (known, meta, is_empty) = match present {
-            Present::Table(target) => (&target.agents[..], &target.meta[..], target.count == 0),
-            Present::Nothing | Present::NoTable => (&[][..], &[][..], true),
+            ExistingStore::Table(target) => {
+                (&target.agents[..], &target.meta[..], target.count == 0)
+            }
+            ExistingStore::Nothing | ExistingStore::NoTable => (&[][..], &[][..], true),
         };
         let brought: Vec<(String, String)> =
             described.meta.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         let takes_meta = is_empty && meta.is_empty();
         let model = model_of(if takes_meta { &brought } else { meta });
-        // Two that nobody knows need not be the same.
+        // Unknown models must not be treated as equal.
         let is_same = model == model_of(&brought) && (is_empty || model.is_some());
         let keeps_vectors = takes_meta || is_same;
         let derived = |alias: &str| {
             Uuid::new_v5(&source.manifest().agent.id.uuid(), alias.as_bytes()).to_string()
         };
         let owner = has_agents.then(|| {
-            let has_rows = matches!(present, Present::Table(target) if !target.rows.is_empty());
+            let has_rows =
+                matches!(present, ExistingStore::Table(target) if !target.rows.is_empty());
             let known_as = known.iter().find(|agent| agent.alias == alias);
             let is_taken =
                 |id: &str| known.iter().any(|value| value.id == id && value.alias != alias);
@@ -270,7 +274,7 @@ impl Change {
                 (None, None) => entry_of(&derived(alias), alias, ""),
             }
         });
-        // What belongs to nobody belongs to this one, and the runtime expects to find it.
+        // ZeroClaw requires a `default` agent; rows without an owner belong to it.
         let mut others = Vec::new();
         if has_agents && alias != DEFAULT_ALIAS && matches!(layout, Layout::Made(_)) {
             others.push(entry_of(&derived(DEFAULT_ALIAS), DEFAULT_ALIAS, ""));
@@ -302,7 +306,7 @@ impl Change {
             steps: Vec::new(),
             new_ids: HashMap::new(),
             new_keys: HashMap::new(),
-            is_new: matches!(present, Present::Nothing),
+            is_new: matches!(present, ExistingStore::Nothing),
             keeps_numbers: true,
             writes: 0,
         }
@@ -554,7 +558,7 @@ impl<'a> Planner<'a> {
 
     /// Says whether a row has another value in a cell that the record speaks of. Only asked where
     /// the record counts.
-    fn differs(&self, shared: &Shared, entry: &mut Entry, known: &Known) -> bool {
+    fn differs(&self, shared: &Shared, entry: &mut Entry, known: &KnownRow) -> bool {
         let Some((_, cells)) = &known.whole else { return false };
         settle_vector(shared, entry, true);
         let key = entry.cell(shared, "key").and_then(Value::as_text).unwrap_or_default().to_owned();
@@ -896,7 +900,7 @@ impl Change {
         sync_folder(folder).map_err(failed)
     }
 
-    /// Changes the database that is there, after copying it; returns the copy.
+    /// Changes the existing database after copying it; returns the copy.
     fn change(
         &self,
         machine: &Machine,

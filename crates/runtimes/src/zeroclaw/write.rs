@@ -19,7 +19,7 @@ use anemone_format::{
 
 use super::brain::{DESCRIPTION, Description, is_raw};
 use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
-use super::layout::{self, Place, generation};
+use super::layout::{self, PathRole, generation};
 use super::store::{self, Records};
 use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
 use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Warning};
@@ -28,11 +28,13 @@ use crate::kit::paths::{lossy, spelled};
 use crate::kit::persona;
 use crate::kit::plan::{
     self, InstallBackend, InstallLayout, NotRestored, NotRestoredKind, Plan, PlanBuilder,
-    PlanError, PlanOptions, Wanted,
+    PlanError, PlanOptions, PlannedFile,
 };
 use crate::kit::restore;
 use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::{self, Fate, Keep, Link, Placed, ReturningSnapshot, SIDECAR, is_within};
+use crate::kit::sidecar::{
+    self, Keep, Link, Placed, RecordChange, ReturningSnapshot, SIDECAR, is_within,
+};
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
 /// workspace.
@@ -57,8 +59,8 @@ pub(super) fn plan(
     let is_ours = now.manifest().agent.source_runtime == RUNTIME;
     let archived = archived_config(now).map_err(PlanError::Source)?;
     let was = match is_ours {
-        true => Was::of(now).map_err(PlanError::Source)?,
-        false => Was::default(),
+        true => PreviousStorage::of(now).map_err(PlanError::Source)?,
+        false => PreviousStorage::default(),
     };
     let mut target = target.clone();
     let agent_id = now.manifest().agent.id;
@@ -66,7 +68,7 @@ pub(super) fn plan(
     if is_ours && target.alias == DEFAULT_ALIAS {
         keep_name(&mut target, now).map_err(PlanError::Source)?;
     }
-    let site = Site::settle(&target, options, archived.as_deref(), was)?;
+    let site = RestoreTarget::settle(&target, options, archived.as_deref(), was)?;
     let planner = Planner { machine, source, now, returned, site: &site, options, was };
     planner.settings(archived.as_deref(), resumes, &mut draft);
     if let Some(install) = site.target.install.clone()
@@ -140,7 +142,7 @@ fn merged(mut now: Credentials, had: Credentials) -> Credentials {
 
 /// How a snapshot of this runtime kept memories, as far as its files and records tell.
 #[derive(Clone, Copy, Default)]
-struct Was {
+struct PreviousStorage {
     /// How, where it kept any.
     kept: Option<InstallBackend>,
     /// Whether records are in no file of the snapshot, and in no database that it describes.
@@ -148,7 +150,7 @@ struct Was {
     has_records: bool,
 }
 
-impl Was {
+impl PreviousStorage {
     fn of(source: &dyn SnapshotSource) -> io::Result<Self> {
         let files = source.files();
         if files.iter().any(|file| is_raw(file) && file.path == DESCRIPTION.as_bytes()) {
@@ -189,7 +191,7 @@ fn resume(target: &mut FoundAgent, agent_id: AgentId) -> bool {
     target.alias == note.alias
 }
 
-/// In a new install an agent is called what it was called; nobody asked for another name.
+/// In a new install the agent keeps its name, unless another one was requested.
 fn keep_name(target: &mut FoundAgent, snapshot: &dyn SnapshotSource) -> io::Result<()> {
     let Some(Ok(Description { agent: Some(named), .. })) = Description::of(snapshot)? else {
         return Ok(());
@@ -215,21 +217,21 @@ fn is_plain_name(alias: &str) -> bool {
 }
 
 /// Where the agent goes.
-struct Site {
+struct RestoreTarget {
     target: FoundAgent,
     backend: InstallBackend,
     /// Whether nothing of the install is there yet.
     is_new: bool,
 }
 
-impl Site {
+impl RestoreTarget {
     /// Follows the install that is there; a new one is what was asked for, or what the snapshot's
     /// was.
     fn settle(
         target: &FoundAgent,
         options: &PlanOptions<'_>,
         archived: Option<&str>,
-        was: Was,
+        was: PreviousStorage,
     ) -> Result<Self, PlanError> {
         let mut target = target.clone();
         let there = |path: &Path| fs_err::symlink_metadata(path).is_ok();
@@ -352,9 +354,9 @@ struct Planner<'a> {
     /// The snapshot as it should be now: the source, or what comes back with it.
     now: &'a dyn SnapshotSource,
     returned: Option<&'a ReturningSnapshot<'a>>,
-    site: &'a Site,
+    site: &'a RestoreTarget,
     options: &'a PlanOptions<'a>,
-    was: Was,
+    was: PreviousStorage,
 }
 
 impl Planner<'_> {
@@ -372,9 +374,9 @@ impl Planner<'_> {
 
     /// Returns a file of the snapshot as a wanted one, in the words of the source that the plan is
     /// applied with.
-    fn carried(&self, index: usize) -> Wanted {
+    fn carried(&self, index: usize) -> PlannedFile {
         let file = &self.now.files()[index];
-        Wanted::carried(self.returned.map_or(index, |returned| returned.position(index)), file)
+        PlannedFile::carried(self.returned.map_or(index, |returned| returned.position(index)), file)
     }
 
     /// Puts a snapshot of this runtime back: its files, and those records that no file holds.
@@ -383,8 +385,10 @@ impl Planner<'_> {
         for (index, file) in self.now.files().iter().enumerate() {
             // What never travels does not come with a stranger's archive either.
             let place = layout::place_of(&file.path);
-            let may_come =
-                !matches!(place, Place::Database | Place::Backup | Place::Cache | Place::Never);
+            let may_come = !matches!(
+                place,
+                PathRole::Database | PathRole::Backup | PathRole::Cache | PathRole::Never
+            );
             let belongs = match &file.root {
                 FileRoot::Raw(runtime) => runtime == RUNTIME && may_come,
                 FileRoot::Artifacts => may_come,
@@ -409,7 +413,7 @@ impl Planner<'_> {
             .into_iter()
             .partition(|stranger| self.has_a_place(&self.source.files()[*stranger]));
         for index in homely {
-            draft.wanted.push(Wanted::carried(index, &self.source.files()[index]));
+            draft.wanted.push(PlannedFile::carried(index, &self.source.files()[index]));
         }
         let has_rows = self.site.backend == InstallBackend::Sqlite;
         let links = if has_rows {
@@ -442,7 +446,7 @@ impl Planner<'_> {
             return Ok(stale);
         };
         returned.each_original(&mut |record| {
-            if returned.fate(record.id) != Some(Fate::Same) {
+            if returned.fate(record.id) != Some(RecordChange::Same) {
                 stale.extend(record.source.origin_file.clone());
             }
             Ok(())
@@ -473,7 +477,7 @@ impl Planner<'_> {
             }
             // The same path may hold another file of this runtime.
             let is_here = placed.contains(&file.path[..])
-                && (!is_other || layout::place_of(&file.path) != Place::Memory);
+                && (!is_other || layout::place_of(&file.path) != PathRole::Memory);
             match is_here {
                 true => keep.placed.push(Placed::of(file)),
                 false => keep.aside.push(index),
@@ -559,10 +563,10 @@ impl Planner<'_> {
         for (path, text, at) in files {
             let place = layout::place_of(path.as_bytes());
             let is_there = draft.wanted.iter().any(|value| value.path == path.as_bytes());
-            let is_known = matches!(place, Place::Persona | Place::User) || path == AIEOS;
+            let is_known = matches!(place, PathRole::Persona | PathRole::User) || path == AIEOS;
             if is_known && !is_there {
                 keep.placed.push(Placed::made_with(&path, &text));
-                draft.wanted.push(Wanted::text(&path, text, at));
+                draft.wanted.push(PlannedFile::text(&path, text, at));
             }
         }
         Ok(())
@@ -582,10 +586,10 @@ impl Planner<'_> {
             && !is_within(&file.path, SIDECAR.as_bytes());
         match &file.root {
             // Beside files of memories that stay, entries are made of the other records only.
-            FileRoot::Raw(_) if is_own && place == Place::Memory => self.keeps_sheets(),
-            FileRoot::Raw(_) if is_own && place == Place::Raw => true,
-            FileRoot::Raw(_) => matches!(place, Place::Persona | Place::User),
-            FileRoot::Artifacts => place == Place::Artifact,
+            FileRoot::Raw(_) if is_own && place == PathRole::Memory => self.keeps_sheets(),
+            FileRoot::Raw(_) if is_own && place == PathRole::Raw => true,
+            FileRoot::Raw(_) => matches!(place, PathRole::Persona | PathRole::User),
+            FileRoot::Artifacts => place == PathRole::Artifact,
             FileRoot::Other => false,
         }
     }

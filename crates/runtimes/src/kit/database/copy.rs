@@ -1,4 +1,4 @@
-//! A consistent copy of a SQLite file that somebody else may be writing.
+//! A consistent copy of a SQLite file that another process may be writing.
 //!
 //! The owner's files are only read as bytes: no lock is taken and no shared memory is mapped. The
 //! database, its write-ahead log and its rollback journal are copied together, and taken only if

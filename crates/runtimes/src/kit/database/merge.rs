@@ -3,7 +3,7 @@
 //! The database is the runtime's own and may be open in it, so that everything happens in one
 //! transaction, which nobody else can write beside. It is no more trusted than one that is read:
 //! triggers stay off, whoever made them, and what the runtime's own triggers would do to the
-//! full-text index is done once, at the end, by making the index anew.
+//! full-text index is done once, at the end, by rebuilding the index.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek as _};
@@ -226,7 +226,7 @@ pub(super) fn merge(
     merger.check(path)?;
     match connection.execute_batch("COMMIT") {
         Ok(()) => {}
-        // Somebody reads, where reading locks; nothing was written.
+        // A reader holds a lock; nothing was written.
         Err(error) if is_busy(&error) => return Err(error.into()),
         Err(error) => return Err(fault(FaultKind::Unverified, error.to_string())),
     }
@@ -548,7 +548,7 @@ impl Merger<'_> {
             columns.iter().map(|column| format!(", {table}.{}", quoted(column))).collect();
         let mut sql = format!("SELECT rowid{shown} FROM main.{table} WHERE {key_column} = ?1");
         if owner.is_some() {
-            // What names nobody, or somebody unknown, is read as the agent's.
+            // Rows that name no agent, or an unknown one, are read as the agent's.
             let unowned = if self.merge.takes_unowned {
                 let owners = owners.name;
                 format!(

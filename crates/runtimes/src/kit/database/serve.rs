@@ -514,7 +514,7 @@ fn check_is_plain(connection: &Connection, plan: &Plan, read: &TableRead) -> Res
     Ok(())
 }
 
-/// Puts rows into a live database that nobody else has open, in one transaction.
+/// Puts rows into a live database that no other process has open, in one transaction.
 fn put<W: Write>(path: &Path, changes: &[Put], reply: &mut ReplyWriter<W>) -> Result<(), Stop> {
     let is_known = |value: &Put| {
         WRITABLE.contains(&(&*value.table, &*value.key.0, &*value.value.0, &*value.stamp.0))
@@ -536,7 +536,7 @@ fn put<W: Write>(path: &Path, changes: &[Put], reply: &mut ReplyWriter<W>) -> Re
         put_within(&connection, change)?;
     }
     verify(&connection, changes)?;
-    // From here on nobody can say that nothing was written.
+    // From here on the change may have been written, whatever fails.
     let unsure = |stop| match stop {
         Stop::Fault(_, text) => Stop::Fault(FaultKind::Unverified, text),
         output @ Stop::Output(_) => output,

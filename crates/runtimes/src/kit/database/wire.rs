@@ -174,9 +174,9 @@ pub(crate) enum FaultKind {
     NotOrdinary = b'o',
     /// The file is damaged, or is no database.
     Damaged = b'd',
-    /// Somebody else has it open.
+    /// Another process has it open.
     Busy = b'b',
-    /// It is not in WAL mode, so nobody can tell whether somebody else has it open.
+    /// It is not in WAL mode, so other processes that have it open cannot be detected.
     NotWal = b'w',
     /// The row is not what it was.
     Changed = b'c',
@@ -301,7 +301,7 @@ impl<W: Write> ReplyWriter<W> {
         self.output.flush()
     }
 
-    /// Writes a text that is cut when it is too long; nobody needs the rest of such a name.
+    /// Writes a name, truncated when it is too long.
     fn name(&mut self, text: &str) -> io::Result<()> {
         let longest = usize::try_from(MAX_NAME_BYTES).unwrap_or(usize::MAX);
         let text = &text[..text.floor_char_boundary(longest)];

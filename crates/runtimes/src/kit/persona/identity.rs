@@ -60,7 +60,7 @@ pub(crate) fn identity(
     })
 }
 
-/// Returns the agent's name, when somebody gave it one.
+/// Returns the agent's name, if it was given one.
 pub(crate) fn agent_name(files: &IdentityFiles<'_>) -> Option<String> {
     let given = files.identity.and_then(|text| {
         let page = Page::parse(text);

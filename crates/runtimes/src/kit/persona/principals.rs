@@ -72,14 +72,15 @@ fn structured(text: &str) -> Option<StructuredProfile> {
     let page = Page::parse(text);
     let all = page.fields(0..text.len());
     let mut custom = BTreeMap::new();
-    let mut preferences = Known::in_chapter(&page, &["preferences", "communication preferences"]);
+    let mut preferences =
+        ChapterFields::in_chapter(&page, &["preferences", "communication preferences"]);
     let communication = CommunicationPreferences {
         tone: preferences.take(&["tone"]),
         response_length: preferences.take(&["response_length"]),
         formatting: preferences.take(&["formatting"]),
         ..CommunicationPreferences::default()
     };
-    let mut work = Known::in_chapter(&page, &["work", "work context"]);
+    let mut work = ChapterFields::in_chapter(&page, &["work", "work context"]);
     let work_context = WorkContext {
         role: work.take(&["role"]),
         company: work.take(&["company"]),
@@ -136,9 +137,9 @@ fn zone_in_chapter(page: &Page<'_>) -> Option<String> {
 }
 
 /// The fields of a chapter, by key.
-struct Known(BTreeMap<String, String>);
+struct ChapterFields(BTreeMap<String, String>);
 
-impl Known {
+impl ChapterFields {
     fn in_chapter(page: &Page<'_>, titles: &[&str]) -> Self {
         let chapters = page
             .chapters()

@@ -72,7 +72,7 @@ word_enum! {
         Memory = "memory",
         /// The permissions of a file.
         Mode = "mode",
-        /// Somebody whom the agent works for.
+        /// A person whom the agent works for.
         Principal = "principal",
         /// One record.
         Record = "record",

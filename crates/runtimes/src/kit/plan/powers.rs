@@ -17,7 +17,7 @@ const MOST_NAMED: usize = 20;
 enum Power {
     /// Something runs because it is there.
     Runs,
-    /// Somebody is let in because of it, or it lets its owner in elsewhere.
+    /// It grants access to this machine, or its owner access elsewhere.
     Authorises,
 }
 
@@ -26,9 +26,9 @@ const RUN_BY_NAME: WordList = WordList(include_str!("powers/run_by_name.txt"));
 /// Ends of paths that make something run, besides those that runtimes name; a folder of which every
 /// file does ends in `/`.
 const RUN_BY_PATH: WordList = WordList(include_str!("powers/run_by_path.txt"));
-/// Names of files that let somebody in.
+/// Names of files that grant access.
 const AUTHORISE_BY_NAME: &[&str] = &[".netrc", ".npmrc", ".pypirc", "authorized_keys"];
-/// Folders of which every file lets somebody in.
+/// Folders in which every file grants access.
 const AUTHORISE_BY_FOLDER: &[&str] = &[".aws", ".docker", ".gnupg", ".kube", ".ssh"];
 
 impl Plan {

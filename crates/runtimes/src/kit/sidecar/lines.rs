@@ -1,4 +1,4 @@
-//! JSON that somebody may have written: bounded before it is parsed.
+//! Untrusted JSON: bounded before it is parsed.
 
 use std::io::{self, BufRead, BufReader, Read};
 

@@ -154,7 +154,7 @@ fn is_in(workspace: &Path, old: &Path, path: &[u8], seen: &FileStat) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{file, plan_of, snapshot, tree_at};
-    use super::super::{ABLE, Able, Point, Unwatched, apply_with};
+    use super::super::{ABLE, Abilities, TestPoint, Unwatched, apply_with};
     use super::*;
     use crate::kit::plan::OnConflict;
     use anemone_format::InMemory;
@@ -188,14 +188,14 @@ mod tests {
 
         /// Imports, and is killed at a point: what a process holds goes with it, and nothing else
         /// is tidied.
-        fn killed_at(&self, at: Point, able: Able) {
+        fn killed_at(&self, at: TestPoint, able: Abilities) {
             let mut snapshot = snapshot();
             snapshot.files.push(file("SOUL.md", "theirs"));
             snapshot.files.push(file("new.md", "new"));
             let source = InMemory::new(&snapshot);
             let plan = plan_of(&self.workspace(), &source, OnConflict::Theirs).unwrap();
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                let mut kill = |point: Point| {
+                let mut kill = |point: TestPoint| {
                     if point == at {
                         std::panic::resume_unwind(Box::new(()))
                     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn what_was_replaced_gets_its_name_after_a_kill() {
         let case = Case::new();
-        case.killed_at(Point::Swapped, ABLE);
+        case.killed_at(TestPoint::Swapped, ABLE);
         assert_eq!(case.names().len(), 2);
         let warnings = recover_leftovers(&case.workspace());
         assert_eq!(case.names(), ["w", "w.replaced-1"]);
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_half_built_tree_goes_and_the_workspace_stays() {
-        for point in [Point::Staged, Point::Made, Point::Synced, Point::Checked] {
+        for point in [TestPoint::Staged, TestPoint::Made, TestPoint::Synced, TestPoint::Checked] {
             let case = Case::new();
             let before = tree_at(&case.workspace());
             case.killed_at(point, ABLE);

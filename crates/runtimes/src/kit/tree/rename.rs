@@ -9,7 +9,7 @@ use anemone_files::rename_to_free;
 use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 
-use super::Able;
+use super::Abilities;
 use super::site::OLD_ENDING;
 use crate::kit::paths::with_suffix;
 
@@ -18,7 +18,11 @@ use crate::kit::paths::with_suffix;
 /// Where the file system cannot do that in one step, it takes two, and whoever looks between them
 /// (or after a crash there) finds no workspace: the old tree then lies beside it, whole, under the
 /// staging folder's name with `.old` behind it.
-pub(super) fn exchange_folders(staging: &Path, workspace: &Path, able: Able) -> io::Result<()> {
+pub(super) fn exchange_folders(
+    staging: &Path,
+    workspace: &Path,
+    able: Abilities,
+) -> io::Result<()> {
     let result = if able.exchange {
         rustix::fs::renameat_with(CWD, staging, CWD, workspace, RenameFlags::EXCHANGE)
     } else {

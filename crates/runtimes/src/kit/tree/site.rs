@@ -67,7 +67,7 @@ pub(super) fn is_still(before: &FileStat, now: &FileStat) -> bool {
     is_same && (is_folder || (before.size, before.modified) == (now.size, now.modified))
 }
 
-/// Finds the workspace, without links on the way, and what is there.
+/// Resolves the workspace without links on the way, and lists what it holds.
 pub(crate) fn look(workspace: &Path) -> Result<(PathBuf, Site), PlanError> {
     let path = resolve(workspace)?;
     let failed = |source: io::Error| PlanError::Workspace { path: path.clone(), source };

@@ -12,14 +12,14 @@ use zeroize::Zeroizing;
 use crate::kit::credentials::SecretText;
 
 /// An opened credential, and the name of its profile.
-pub(super) struct Opened<'a> {
+pub(super) struct OpenedProfile<'a> {
     pub(super) id: String,
     /// The profile, where it is not what was sealed.
     pub(super) made: Option<Zeroizing<Vec<u8>>>,
     pub(super) sealed: &'a [u8],
 }
 
-impl Opened<'_> {
+impl OpenedProfile<'_> {
     /// Returns the JSON of the profile.
     pub(super) fn profile(&self) -> &[u8] {
         self.made.as_deref().map_or(self.sealed, Vec::as_slice)
@@ -72,7 +72,7 @@ struct Profile {
 }
 
 /// A profile that is made, and what it would like to be called.
-struct Made {
+struct GeneratedProfile {
     profile: Profile,
     name: String,
 }
@@ -80,7 +80,7 @@ struct Made {
 /// Finds the profile of each opened credential; those that have none come with the reason.
 pub(super) fn profiles<'a>(
     opened: &'a [(Credential, Zeroizing<Vec<u8>>)],
-) -> (Vec<Opened<'a>>, Vec<(&'a Credential, &'static str)>) {
+) -> (Vec<OpenedProfile<'a>>, Vec<(&'a Credential, &'static str)>) {
     let (mut found, mut refused) = (Vec::new(), Vec::new());
     let mut theirs = Vec::new();
     let mut taken = BTreeSet::new();
@@ -93,13 +93,13 @@ pub(super) fn profiles<'a>(
         } else if is_profile(secret) {
             let id = credential.label.clone().unwrap_or_else(|| credential.service.clone());
             taken.insert(id.clone());
-            found.push(Opened { id, made: None, sealed: secret });
+            found.push(OpenedProfile { id, made: None, sealed: secret });
         } else {
             refused.push((credential, "it is not an auth profile"));
         }
     }
     // The one that is called so is the usual one; without it, the first is.
-    let is_usual = |made: &Made| made.profile.key.is_none() || made.name == "default";
+    let is_usual = |made: &GeneratedProfile| made.profile.key.is_none() || made.name == "default";
     theirs.sort_by_key(|(_, made)| !is_usual(made));
     for (secret, made) in theirs {
         let provider = &made.profile.provider;
@@ -111,7 +111,7 @@ pub(super) fn profiles<'a>(
         taken.insert(id.clone());
         let json = serde_json::to_vec(&made.profile).expect("texts and numbers are JSON");
         let json = Some(Zeroizing::new(json));
-        found.push(Opened { id, made: json, sealed: secret });
+        found.push(OpenedProfile { id, made: json, sealed: secret });
     }
     (found, refused)
 }
@@ -126,7 +126,7 @@ fn is_profile(secret: &[u8]) -> bool {
         && secret.trim_ascii_start().starts_with(b"{")
 }
 
-fn made(credential: &Credential, body: Body) -> Result<Made, &'static str> {
+fn made(credential: &Credential, body: Body) -> Result<GeneratedProfile, &'static str> {
     match body.profile {
         Some(profile) => made_of_profile(credential, body.id.as_deref(), profile),
         None => made_of_key(credential, &body.path, body.value),
@@ -137,7 +137,7 @@ fn made_of_key(
     credential: &Credential,
     path: &[String],
     value: Option<SecretText>,
-) -> Result<Made, &'static str> {
+) -> Result<GeneratedProfile, &'static str> {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let (provider, name) = match &path[..] {
         ["providers", "models", provider, name, "api_key"] => (*provider, *name),
@@ -150,14 +150,14 @@ fn made_of_key(
     let key = value.filter(|key| !key.0.is_empty()).ok_or("it is not a text")?;
     let provider = plain_provider(provider)?;
     let profile = Profile { key: Some(key), ..Profile::new("api_key", provider) };
-    Ok(Made { profile, name: name.to_owned() })
+    Ok(GeneratedProfile { profile, name: name.to_owned() })
 }
 
 fn made_of_profile(
     credential: &Credential,
     id: Option<&str>,
     theirs: TheirProfile,
-) -> Result<Made, &'static str> {
+) -> Result<GeneratedProfile, &'static str> {
     let provider = theirs.model_provider.or(theirs.provider);
     let provider = plain_provider(&provider.unwrap_or_else(|| credential.service.clone()))?;
     let named = id.and_then(|id| id.split_once(':')).map(|(_, name)| name.to_owned());
@@ -179,7 +179,7 @@ fn made_of_profile(
     if profile.token.is_none() && profile.access.is_none() {
         return Err("its profile holds no token");
     }
-    Ok(Made { profile, name: name.unwrap_or_else(|| "default".to_owned()) })
+    Ok(GeneratedProfile { profile, name: name.unwrap_or_else(|| "default".to_owned()) })
 }
 
 /// In older settings a provider may be an address, which OpenClaw has in its own settings.

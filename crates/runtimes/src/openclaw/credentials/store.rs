@@ -11,7 +11,7 @@ use fs_err as fs;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-use super::foreign::{self, Opened};
+use super::foreign::{self, OpenedProfile};
 use super::{
     AGENT_DATABASE, Fields, InstallDatabase, PROFILES_FILE, STATE_DATABASE, STATE_KEY, STATE_TABLE,
     agent_folder, own_store, read_below, state_text,
@@ -111,7 +111,7 @@ pub(in crate::openclaw) enum ApplyStoreError {
         /// The cause.
         source: DatabaseError,
     },
-    /// Nobody can say whether the change was made, or whether it is whole.
+    /// It is unknown whether the change was made, or made completely.
     #[error("{path} may not be whole; it lies as it was, secrets included, in {backup}")]
     Unverified {
         /// The store.
@@ -212,7 +212,11 @@ impl StoreChange {
         !self.added.is_empty() || !self.replaced.is_empty()
     }
 
-    fn merge(&mut self, opened: &[Opened<'_>], on_existing: OnExisting) -> Result<(), Warning> {
+    fn merge(
+        &mut self,
+        opened: &[OpenedProfile<'_>],
+        on_existing: OnExisting,
+    ) -> Result<(), Warning> {
         let old = self.old.take();
         let odd = |what: &str| unreadable(self.path.display(), what);
         let text = old.as_deref().map_or(r#"{"version":1,"profiles":{}}"#, String::as_str);

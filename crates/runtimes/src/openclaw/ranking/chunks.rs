@@ -114,7 +114,7 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// A chunk, before it is asked what annotations say.
-struct Cut {
+struct RawChunk {
     text: String,
     lines: Range<u32>,
     /// The lines of the entry that it is a piece of.
@@ -134,10 +134,10 @@ struct Cutter<'a> {
     generation: Generation,
     current: Vec<Segment<'a>>,
     size: usize,
-    cuts: Vec<Cut>,
+    cuts: Vec<RawChunk>,
 }
 
-fn cut(text: &str, generation: Generation, by_entry: bool) -> Vec<Cut> {
+fn cut(text: &str, generation: Generation, by_entry: bool) -> Vec<RawChunk> {
     let mut cutter = Cutter { generation, current: Vec::new(), size: 0, cuts: Vec::new() };
     let mut entry: Option<(u32, usize)> = None;
     let mut number = 0;
@@ -243,7 +243,7 @@ impl<'a> Cutter<'a> {
             }
             text.push_str(&segment.text);
         }
-        self.cuts.push(Cut { text, lines, entry: None });
+        self.cuts.push(RawChunk { text, lines, entry: None });
     }
 
     /// Says of the cuts since an entry began that they are its pieces; it ends before this line.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anemone_index::TextVectors;
 
 use super::corpus::Corpus;
-use super::{Selected, TEXT_WEIGHT, VECTOR_WEIGHT, all_of, keywords, score_of_rank, script};
+use super::{SelectedChunk, TEXT_WEIGHT, VECTOR_WEIGHT, all_of, keywords, score_of_rank, script};
 
 /// Candidates of a ranker, at most.
 const MAX_CANDIDATES: usize = 200;
@@ -16,7 +16,7 @@ pub(super) fn search(
     limit: usize,
     min_score: f64,
     vectors: Option<&TextVectors>,
-) -> Vec<Selected> {
+) -> Vec<SelectedChunk> {
     let candidates = limit.saturating_mul(4).clamp(1, MAX_CANDIDATES);
     match vectors {
         None => each_keyword(corpus, query, candidates, min_score, limit),
@@ -31,13 +31,13 @@ fn each_keyword(
     candidates: usize,
     min_score: f64,
     limit: usize,
-) -> Vec<Selected> {
+) -> Vec<SelectedChunk> {
     let mut terms = keywords::keywords(query);
     if terms.is_empty() {
         terms.push(query.to_owned());
     }
     // Equal scores keep the order in which they were found.
-    let mut found: Vec<Selected> = Vec::new();
+    let mut found: Vec<SelectedChunk> = Vec::new();
     let mut place = BTreeMap::new();
     for term in terms.iter().take(super::MAX_WORDS) {
         for (chunk, score) in all_words(corpus, term, candidates) {
@@ -45,7 +45,7 @@ fn each_keyword(
             match found.get_mut(at) {
                 Some(known) if score > known.score => (known.score, known.text) = (score, score),
                 Some(_) => {}
-                None => found.push(Selected { chunk, score, text: score, vector: None }),
+                None => found.push(SelectedChunk { chunk, score, text: score, vector: None }),
             }
         }
     }
@@ -62,18 +62,18 @@ fn hybrid(
     min_score: f64,
     limit: usize,
     vectors: &TextVectors,
-) -> Vec<Selected> {
+) -> Vec<SelectedChunk> {
     let words = all_words(corpus, query, candidates);
-    let mut found: Vec<Selected> = nearest(vectors, candidates)
+    let mut found: Vec<SelectedChunk> = nearest(vectors, candidates)
         .into_iter()
-        .map(|(chunk, cosine)| Selected { chunk, score: 0.0, text: 0.0, vector: Some(cosine) })
+        .map(|(chunk, cosine)| SelectedChunk { chunk, score: 0.0, text: 0.0, vector: Some(cosine) })
         .collect();
     let place: BTreeMap<usize, usize> =
         found.iter().enumerate().map(|(at, entry)| (entry.chunk, at)).collect();
     for &(chunk, text) in &words {
         match place.get(&chunk) {
             Some(&at) => found[at].text = text,
-            None => found.push(Selected { chunk, score: 0.0, text, vector: Some(0.0) }),
+            None => found.push(SelectedChunk { chunk, score: 0.0, text, vector: Some(0.0) }),
         }
     }
     for entry in &mut found {

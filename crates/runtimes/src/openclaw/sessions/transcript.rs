@@ -15,7 +15,7 @@ const MAX_NAME_CHARS: usize = 100;
 
 /// What was taken of one conversation.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenEvents {
     /// Events, by a part of the digest of their id.
     pub(super) events: HashSet<u64>,
     /// How many pieces each transcript gave; two may have one name.
@@ -27,7 +27,7 @@ pub(super) struct Transcript {
     pub(super) session_id: String,
     pub(super) session_key: Option<String>,
     pub(super) origin_file: String,
-    pub(super) seen: Seen,
+    pub(super) seen: SeenEvents,
     /// The record that is being filled.
     pub(super) text: SessionText,
     pub(super) trust: Option<&'static str>,

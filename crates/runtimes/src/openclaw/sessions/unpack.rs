@@ -42,19 +42,19 @@ pub(super) fn unpacked<'a>(
     const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let mut input = BufReader::with_capacity(64 << 10, input);
     if !input.fill_buf()?.starts_with(&MAGIC) {
-        return Ok(Box::new(Bounded { input, left: most_bytes }));
+        return Ok(Box::new(BoundedReader { input, left: most_bytes }));
     }
     let input = BufReader::with_capacity(64 << 10, Frames::new(input)?);
-    Ok(Box::new(Bounded { input, left: most_bytes }))
+    Ok(Box::new(BoundedReader { input, left: most_bytes }))
 }
 
 /// Reads so much and no more; unlike with `take`, what is cut off is noticed.
-struct Bounded<R> {
+struct BoundedReader<R> {
     input: R,
     left: u64,
 }
 
-impl<R: BufRead> io::Read for Bounded<R> {
+impl<R: BufRead> io::Read for BoundedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.fill_buf()?.read(buffer)?;
         self.consume(read);
@@ -62,7 +62,7 @@ impl<R: BufRead> io::Read for Bounded<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Bounded<R> {
+impl<R: BufRead> BufRead for BoundedReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let bytes = self.input.fill_buf()?;
         if self.left == 0 && !bytes.is_empty() {

@@ -10,12 +10,12 @@ use std::io;
 use anemone_format::{Moment, Record, RecordId, SnapshotSource, Status};
 use jiff::Timestamp;
 
-use super::cut::{self, cut};
 use super::one_line;
+use super::split_records::{self, cut};
 use crate::kit::agent::{FoundAgent, Machine};
-use crate::kit::plan::{self, PlanBuilder, PlanError, Wanted};
+use crate::kit::plan::{self, PlanBuilder, PlanError, PlannedFile};
 use crate::kit::raw_place::RawPlace;
-use crate::kit::restore::{Lost, SESSION, each_record};
+use crate::kit::restore::{SESSION, UnwrittenRecords, each_record};
 use crate::kit::sidecar::{LinkPart, Placed, Spooler, Written};
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::MemoryKind;
@@ -60,7 +60,7 @@ struct Labels {
 
 /// What a record becomes.
 #[derive(Debug, Default)]
-pub(super) struct Became {
+pub(super) struct RecordPlaces {
     pub(super) parts: Vec<LinkPart>,
     pub(super) written: Written,
 }
@@ -73,7 +73,7 @@ pub(super) struct Leaf {
     pub(super) spans: Vec<(usize, RecordId)>,
     pub(super) changed_at: Option<Moment>,
     /// The file as it is, if nothing changes.
-    pub(super) original: Option<Wanted>,
+    pub(super) original: Option<PlannedFile>,
     /// Whether nothing can be added.
     closed: bool,
     /// Whether it has tables, where their rows are records.
@@ -104,8 +104,8 @@ impl Leaf {
 
     /// Takes the text that a file has, to add to it.
     pub(super) fn of(path: String, text: String, spans: Vec<(usize, RecordId)>) -> Self {
-        let closed = cut::swallows(&text);
-        let has_rows = cut::has_rows(&text);
+        let closed = split_records::swallows(&text);
+        let has_rows = split_records::has_rows(&text);
         Self { text, spans, closed, has_rows, ..Self::new(path) }
     }
 
@@ -122,11 +122,11 @@ impl Leaf {
             return true;
         }
         let fits = !self.closed && self.text.len() + more.len() <= MAX_PAGE_BYTES;
-        fits && match cut::kind_of(&self.path) {
+        fits && match split_records::kind_of(&self.path) {
             // The file is one record.
             Some(MemoryKind::ActiveContext) => false,
             // Where there is a table, only its rows are records.
-            Some(MemoryKind::Gating) => !self.has_rows && !cut::has_rows(more),
+            Some(MemoryKind::Gating) => !self.has_rows && !split_records::has_rows(more),
             _ => true,
         }
     }
@@ -151,10 +151,10 @@ pub(super) struct Pages {
     /// Files that records came from.
     pub(super) origins: BTreeSet<String>,
     /// What records became.
-    pub(super) became: BTreeMap<RecordId, Became>,
+    pub(super) became: BTreeMap<RecordId, RecordPlaces>,
     /// Files that were made.
     pub(super) placed: Vec<Placed>,
-    pub(super) lost: Lost,
+    pub(super) lost: UnwrittenRecords,
     pub(super) records: u64,
 }
 
@@ -173,7 +173,7 @@ impl Pages {
             origins: BTreeSet::new(),
             became: BTreeMap::new(),
             placed: Vec::new(),
-            lost: Lost::default(),
+            lost: UnwrittenRecords::default(),
             records: 0,
         })
     }
@@ -299,7 +299,7 @@ impl Pages {
         for item in items {
             leaf = self.add(leaf, &first, item, alone, draft)?;
         }
-        let whole = matches!(cut::kind_of(&first), Some(MemoryKind::ActiveContext));
+        let whole = matches!(split_records::kind_of(&first), Some(MemoryKind::ActiveContext));
         for part in parts {
             let content = self.spooled((part.offset, part.length))?;
             // A file without headings is one record; only a name of its own is worth a heading.
@@ -323,7 +323,7 @@ impl Pages {
         let added = std::mem::take(&mut item.added);
         self.became.entry(item.id).or_default().written.added = added;
         // What is written behind an open fence would be code, also later and by others.
-        if !alone && cut::swallows(&item.text) {
+        if !alone && split_records::swallows(&item.text) {
             let mut own = Leaf::new(self.sibling(first));
             own.push(&item);
             self.write(&mut own, draft)?;
@@ -377,7 +377,7 @@ impl Pages {
         let start = self.spool.write(text.as_bytes()).map_err(PlanError::Scratch)?;
         let piece = self.spool.since(start);
         let path = leaf.path.clone().into_bytes();
-        let mut wanted = Wanted::pieces(path, vec![piece], changed_at);
+        let mut wanted = PlannedFile::pieces(path, vec![piece], changed_at);
         wanted.mode = original.and_then(|original| original.mode).or(wanted.mode);
         draft.wanted.push(wanted);
         self.placed.push(Placed::made(&leaf.path));

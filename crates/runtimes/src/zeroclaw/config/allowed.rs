@@ -29,14 +29,14 @@ pub(super) fn powers(table: &dyn TableLike) -> Vec<String> {
 }
 
 /// What may be added.
-pub(super) struct Allowed<'a> {
+pub(super) struct AllowedSettings<'a> {
     alias: &'a str,
     schema: u32,
     /// Tables with a secret in them.
     secret: BTreeSet<Vec<String>>,
 }
 
-impl<'a> Allowed<'a> {
+impl<'a> AllowedSettings<'a> {
     /// Looks at the settings that are there.
     pub(super) fn of(live: &Config, alias: &'a str) -> Self {
         let mut secret = BTreeSet::new();

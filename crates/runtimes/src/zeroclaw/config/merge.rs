@@ -7,7 +7,7 @@ use anemone_format::Moment;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 use zeroize::Zeroizing;
 
-use super::allowed::{Allowed, powers};
+use super::allowed::{AllowedSettings, powers};
 use super::redact::{Rule, Shape, is_redacted, rule_below};
 use super::{Config, MAX_BYTES, file, schema_of};
 use crate::kit::agent::{Machine, Warning};
@@ -22,7 +22,7 @@ const FILE: &str = "config.toml";
 const HOST_KEYS: [&str; 2] = ["workspace_dir", "config_path"];
 /// The schema of a new file in the layout of today.
 const SCHEMA: i64 = 3;
-/// What an install has that somebody has used.
+/// Files of an install that is in use.
 const TRACES: [&str; 6] =
     ["data", "workspace", "agents", "memory.db", ".secret_key", "auth-profiles.json"];
 
@@ -39,7 +39,7 @@ pub(in crate::zeroclaw) struct ConfigSite<'a> {
 pub(in crate::zeroclaw) enum InstallUse {
     /// Those that a run of ours made, which was killed.
     Ours,
-    /// Somebody may use them.
+    /// They may be in use.
     Unknown,
 }
 
@@ -108,7 +108,7 @@ pub(in crate::zeroclaw) fn plan_config(
                 );
                 return Err(warning("config_schema_differs", &message));
             }
-            let allowed = Allowed::of(&config, alias);
+            let allowed = AllowedSettings::of(&config, alias);
             let mut merge = Merge { allowed, added, kept, refused: Vec::new() };
             merge.add(live.as_item_mut(), theirs.as_item(), &mut Vec::new());
             let refused = merge.refused;
@@ -266,7 +266,7 @@ fn a_few(names: &[String]) -> String {
 
 /// Settings on their way into others.
 struct Merge<'a> {
-    allowed: Allowed<'a>,
+    allowed: AllowedSettings<'a>,
     added: Vec<String>,
     kept: Vec<String>,
     refused: Vec<String>,

@@ -21,7 +21,7 @@ use anemone_secrets as secrets;
 pub(in crate::zeroclaw) const PLACEHOLDER: &str = "<redacted>";
 /// How the mark begins that stands in the place of a secret inside a longer text.
 const MARK: &str = "[redacted:";
-/// How a reference to the password store begins; it opens nothing by itself.
+/// The prefix of a reference to a password store; it is no secret itself.
 const REFERENCE: &str = "op://";
 /// How encrypted values begin.
 const ENCRYPTED: [&str; 2] = ["enc2:", "enc:"];
@@ -63,12 +63,12 @@ pub(in crate::zeroclaw) struct SecretLeaf {
     /// Whether it is a text there.
     pub(in crate::zeroclaw) is_text: bool,
     /// What tables of lists on the way are called.
-    pub(in crate::zeroclaw) names: Vec<Named>,
+    pub(in crate::zeroclaw) names: Vec<ElementName>,
 }
 
 /// What a table of a list is called, so that it is found when others came before it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(in crate::zeroclaw) struct Named {
+pub(in crate::zeroclaw) struct ElementName {
     /// Its place in the path.
     pub(in crate::zeroclaw) at: usize,
     /// The key that tells.
@@ -85,11 +85,11 @@ impl SecretLeaf {
 }
 
 /// A configuration without its secrets.
-pub(in crate::zeroclaw) struct Redacted {
+pub(in crate::zeroclaw) struct RedactedConfig {
     /// Loads as TOML, with every comment and type; empty when that could not be had.
     pub(in crate::zeroclaw) text: String,
     pub(in crate::zeroclaw) secrets: Vec<SecretLeaf>,
-    /// Comments that had a secret in them, which nobody can put back.
+    /// Comments that contained a secret, which cannot be restored.
     pub(in crate::zeroclaw) comments: usize,
     /// Says that the text is withheld.
     pub(in crate::zeroclaw) warning: Option<Warning>,
@@ -365,7 +365,7 @@ fn is_port(option: &str, value: &str) -> bool {
 }
 
 /// Takes the secrets out of a text that is TOML.
-pub(super) fn redacted(text: &str) -> Redacted {
+pub(super) fn redacted(text: &str) -> RedactedConfig {
     let mut now = Zeroizing::new(text.to_owned());
     let mut leaves: Vec<SecretLeaf> = Vec::new();
     let mut comments = 0;
@@ -389,7 +389,7 @@ pub(super) fn redacted(text: &str) -> Redacted {
         }
     }
     if is_clean(&now) {
-        return Redacted {
+        return RedactedConfig {
             text: now.as_str().to_owned(),
             secrets: leaves,
             comments,
@@ -400,7 +400,7 @@ pub(super) fn redacted(text: &str) -> Redacted {
         "config_withheld",
         "the configuration does not travel: it cannot be had without its secrets",
     );
-    Redacted { text: String::new(), secrets: leaves, comments, warning: Some(warning) }
+    RedactedConfig { text: String::new(), secrets: leaves, comments, warning: Some(warning) }
 }
 
 /// Says whether a text still loads, and nothing is left in it.
@@ -434,10 +434,10 @@ fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>, keys: &[(String, S
 }
 
 /// A text of the document that nothing was found in.
-struct Text {
+struct CleanValue {
     range: Range<usize>,
     path: Vec<String>,
-    names: Vec<Named>,
+    names: Vec<ElementName>,
     value: Zeroizing<String>,
 }
 
@@ -445,12 +445,12 @@ struct Text {
 struct Walk<'a> {
     text: &'a str,
     path: Vec<String>,
-    names: Vec<Named>,
+    names: Vec<ElementName>,
     edits: Vec<(Range<usize>, String)>,
     leaves: Vec<SecretLeaf>,
     /// Every text value, so that what looks like a comment in it is none.
     strings: Vec<Range<usize>>,
-    clean: Vec<Text>,
+    clean: Vec<CleanValue>,
     /// Where sections begin, and how much of them is secret.
     sections: Vec<(usize, Rule)>,
     /// Lists and inline tables that are secret; so are comments in them.
@@ -511,7 +511,7 @@ impl<'a> Walk<'a> {
         let named = self.names.len();
         let name = |key: &&str| {
             let name = table.get(key).and_then(Item::as_str)?;
-            Some(Named { at: self.path.len(), key: (*key).to_owned(), name: name.to_owned() })
+            Some(ElementName { at: self.path.len(), key: (*key).to_owned(), name: name.to_owned() })
         };
         let name = NAMES.iter().find_map(name);
         self.names
@@ -581,7 +581,7 @@ impl<'a> Walk<'a> {
                 self.strings.push(span.clone());
                 let new = without_secret(text.value(), rule, is_command);
                 if new.is_none() {
-                    self.clean.push(Text {
+                    self.clean.push(CleanValue {
                         range: span,
                         path: self.path.clone(),
                         names: self.names.clone(),
@@ -647,7 +647,7 @@ impl<'a> Walk<'a> {
                 .take_while(|at| self.clean[*at].range.start < hit.range.end)
                 .collect();
             for at in met {
-                let Text { range, path, names, value } = &self.clean[at];
+                let CleanValue { range, path, names, value } = &self.clean[at];
                 let is_variable = path.last().is_some_and(|key| key.ends_with("_env"));
                 if value.trim().is_empty()
                     || is_redacted(value)
@@ -674,7 +674,7 @@ impl<'a> Walk<'a> {
         self.sections.sort_by_key(|(start, _)| *start);
         let inside = union_of(std::mem::take(&mut self.secret_ranges));
         let hits = secrets::scan(text.as_bytes());
-        let mut commented = Commented::default();
+        let mut commented = CommentReader::default();
         let mut count = 0;
         for range in comments_of(text, &self.strings) {
             let Some(comment) = text.get(range.clone()) else { continue };
@@ -728,14 +728,14 @@ fn nothing_of(comment: &str) -> String {
 
 /// Settings in comments, line by line.
 #[derive(Default)]
-struct Commented {
+struct CommentReader {
     /// How much of the section is secret that a comment began.
     rule: Option<Rule>,
     /// What ends a value that goes over several lines.
     open: Option<&'static str>,
 }
 
-impl Commented {
+impl CommentReader {
     /// Returns a comment without its secrets. `rule` says how much of the section around it is
     /// secret, `alone` whether nothing stands before it on its line.
     fn line(&mut self, comment: &str, rule: Rule, alone: bool) -> String {
@@ -773,7 +773,7 @@ impl Commented {
         let value = value.trim();
         let last = if value.starts_with('{') { Shape::Flat } else { Shape::Value };
         let below = |rule, at: usize| {
-            // The path around it does not matter: nobody names an agent in a comment.
+            // The path around it does not matter: comments do not name agents.
             let shape = if at + 1 < keys.len() { Shape::Section } else { last };
             rule_below(&keys[..at], rule, &keys[at], shape)
         };

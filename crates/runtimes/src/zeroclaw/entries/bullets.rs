@@ -27,7 +27,7 @@ pub(super) const DAILY_TITLE: &str = "# Daily Log — ";
 
 /// A file of entries, cut.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Cut<'a> {
+pub(super) struct EntryFileParts<'a> {
     /// The bytes before the first entry.
     pub(super) before: usize,
     pub(super) entries: Vec<Entry<'a>>,
@@ -52,7 +52,7 @@ pub(super) struct Entry<'a> {
 /// People write such bullets too, below headings. A file with headings of the second level is
 /// theirs, unless it begins as the runtime's do; entries are then only those at its end that the
 /// runtime added, each behind a blank line.
-pub(super) fn cut(text: &str) -> Option<Cut<'_>> {
+pub(super) fn cut(text: &str) -> Option<EntryFileParts<'_>> {
     let mut starts = starts(text);
     let first = *starts.first()?;
     let page = Page::parse(text);
@@ -88,7 +88,7 @@ pub(super) fn cut(text: &str) -> Option<Cut<'_>> {
             line_end: line_start + newlines(content),
         });
     }
-    Some(Cut { before, entries })
+    Some(EntryFileParts { before, entries })
 }
 
 /// Says whether a text is nothing but a title and blank lines.

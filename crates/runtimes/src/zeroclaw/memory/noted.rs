@@ -17,7 +17,7 @@ use crate::zeroclaw::schema::{MAKE_STAMPS, STAMP_COLUMNS};
 
 impl Rows {
     fn begin(&self) -> rusqlite::Result<Transaction<'_>> {
-        // The connection is ours alone: nobody began another one on it.
+        // The connection is ours alone: no other transaction was started on it.
         Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)
     }
 

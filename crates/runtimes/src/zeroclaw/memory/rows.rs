@@ -219,7 +219,7 @@ impl Rows {
         // Words of deleted rows stay in the full-text index until its parts are put together.
         all.execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('optimize')")?;
         all.commit()?;
-        // Somebody who reads at this moment keeps the log; then it goes with the next one.
+        // A current reader keeps the log; the next change removes it.
         self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).optional()?;
         Ok(removed)
     }
@@ -271,7 +271,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<MemoryEntry> {
     })
 }
 
-/// Reads a text whatever somebody put in its place.
+/// Reads a text, whatever the type of the value.
 pub(super) fn lossy(value: ValueRef<'_>) -> rusqlite::Result<Option<String>> {
     Ok(match value {
         ValueRef::Null => None,

@@ -16,7 +16,7 @@ use super::{MAX_DOCUMENT_BYTES, REVISION};
 use crate::kit::agent::{
     FoundAgent, Machine, NotRequested, ReadError, ReadOptions, SecretPolicy, Warning,
 };
-use crate::kit::carrier::Made;
+use crate::kit::carrier::GeneratedFile;
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::{real, written_at};
 use crate::kit::open_workspace::{
@@ -44,7 +44,7 @@ pub(super) struct InstallFacts {
     pub(super) hints: Option<RuntimeHints>,
     pub(super) credentials: Option<Credentials>,
     /// The configuration and the description of the database, as they travel.
-    pub(super) made: Vec<Made>,
+    pub(super) made: Vec<GeneratedFile>,
     pub(super) info: ReadingInfo,
     pub(super) warnings: Vec<Warning>,
     pub(super) not_requested: Vec<NotRequested>,
@@ -179,9 +179,9 @@ fn made(
     config: Option<&Config>,
     brain: Option<&Brain>,
     configured_at: Option<&Moment>,
-) -> (Vec<Made>, Vec<Warning>) {
+) -> (Vec<GeneratedFile>, Vec<Warning>) {
     let mut warnings = Vec::new();
-    let made = |path, text: String, redacted, mtime| Made {
+    let made = |path, text: String, redacted, mtime| GeneratedFile {
         root: Root::Raw(RUNTIME),
         path,
         bytes: text.into_bytes(),

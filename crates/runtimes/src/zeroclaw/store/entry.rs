@@ -62,7 +62,7 @@ impl Shared {
         self.columns.iter().position(|column| column.eq_ignore_ascii_case(name))
     }
 
-    /// Makes a row of a record; `changed` when somebody knows that its text is not what it was.
+    /// Makes a row of a record; `changed` says that its text is known to have changed.
     pub(super) fn entry(&self, record: &Record, changed: bool) -> Result<Entry, NoRow> {
         if *record.status.effective() == Status::Deleted {
             return Err(NoRow::Deleted);
@@ -127,7 +127,7 @@ impl Shared {
         if changed {
             let was = entry.cell(self, "superseded_by").is_some_and(|cell| *cell != Value::Null);
             match record.status.effective() {
-                // What it names may be a key, or nobody here.
+                // It may name a key, or a row that does not exist here.
                 Status::Superseded if was && !self.superseded.contains_key(&record.id) => {}
                 Status::Superseded | Status::Active => {
                     entry.set(self, "superseded_by", self.superseded_by(record));

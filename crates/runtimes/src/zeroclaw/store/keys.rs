@@ -18,7 +18,7 @@ pub(super) fn natural(record: &Record, content: &str) -> String {
     let named = RawPlace::of(record);
     let brought = named.key.as_str().map(str::trim);
     if let Some(key) = brought.filter(|key| !key.is_empty() && key.len() <= MAX_BROUGHT_BYTES) {
-        // Such a key would be taken for somebody's own.
+        // Such a key would be taken for a private one.
         return match key.strip_prefix(PRIVATE_KEY) {
             Some(rest) => format!("p_{rest}"),
             None => key.to_owned(),
@@ -80,7 +80,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Takes a key for the one who asks; returns false when somebody has it.
+    /// Reserves a key; returns false if it is taken.
     pub(super) fn take(&mut self, key: &str) -> bool {
         if self.taken.contains_key(key) {
             return false;

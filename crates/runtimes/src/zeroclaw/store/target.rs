@@ -19,7 +19,7 @@ use crate::kit::plan::PlanError;
 pub(super) const AGENT_ID: &str = SCHEMA.owner;
 
 /// What lies at the place of a database.
-pub(super) enum Present {
+pub(super) enum ExistingStore {
     /// Nothing.
     Nothing,
     /// A database without memories.
@@ -35,7 +35,7 @@ pub(super) struct Target {
     pub(super) agents: Vec<AgentEntry>,
     pub(super) meta: Vec<(String, String)>,
     /// Rows of the agent, by their keys.
-    pub(super) rows: HashMap<Box<str>, Known>,
+    pub(super) rows: HashMap<Box<str>, KnownRow>,
     /// Rows of all agents, by a digest of their ids; with the key where it is a row of the agent.
     pub(super) ids: HashMap<IdDigest, Option<Box<str>>>,
     /// The numbers of all rows.
@@ -48,7 +48,7 @@ pub(super) struct Target {
 pub(super) type IdDigest = [u8; 16];
 
 /// What is known of a row.
-pub(super) struct Known {
+pub(super) struct KnownRow {
     /// Its id.
     id: Option<IdDigest>,
     /// Digest of its content.
@@ -95,7 +95,7 @@ pub(super) fn content_digest(cell: &Value) -> [u8; 32] {
     digest(std::slice::from_ref(cell))
 }
 
-impl Present {
+impl ExistingStore {
     /// Reads what lies at a path; `whole` when rows may be replaced.
     pub(super) fn read(
         machine: &Machine,
@@ -187,12 +187,12 @@ impl Target {
                 };
                 let whole =
                     whole.then(|| (digest(&cells), cells.iter().enumerate().map(short).collect()));
-                // One that names its agent counts before one that names nobody.
+                // A row that names its agent counts before one that names none.
                 if is_named || !rows.contains_key(key) {
                     ids.extend(id.map(|id| (id, Some(Box::from(key)))));
-                    let known = Known { id, content, whole };
+                    let known = KnownRow { id, content, whole };
                     let before = rows.insert(Box::from(key), known);
-                    ids.extend(before.and_then(|value: Known| value.id).map(|id| (id, None)));
+                    ids.extend(before.and_then(|value: KnownRow| value.id).map(|id| (id, None)));
                 }
             }
             Ok::<(), DatabaseError>(())

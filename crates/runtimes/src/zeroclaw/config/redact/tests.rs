@@ -146,7 +146,7 @@ fn every_secret_is_listed_with_its_place() {
     has("channels.nostr.default.private_key", "SECRET-16\nSECRET-17");
     has("channels.matrix.default.recovery_key", "1234567890");
     let named = redacted.secrets.iter().find(|leaf| leaf.path[0] == "mcp").unwrap();
-    let github = Named { at: 2, key: "name".into(), name: "github".into() };
+    let github = ElementName { at: 2, key: "name".into(), name: "github".into() };
     assert_eq!(named.names, [github]);
     assert!(redacted.comments >= 4);
     let paths: BTreeSet<_> = found.iter().map(|found| &found.0).collect();

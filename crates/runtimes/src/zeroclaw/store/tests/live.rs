@@ -50,7 +50,7 @@ fn plan_tree(
 ) -> crate::kit::plan::Plan {
     let target = agent("default", "workspace");
     let mut draft = planned(home.path(), db, out, &target, OnConflict::Stop).draft;
-    draft.wanted.push(crate::kit::plan::Wanted::text("new.md", "new".to_owned(), at(NOW)));
+    draft.wanted.push(crate::kit::plan::PlannedFile::text("new.md", "new".to_owned(), at(NOW)));
     let options = PlanOptions::new(OnConflict::Stop);
     crate::kit::plan::plan(workspace, draft, &InMemory::new(out), &options).unwrap()
 }

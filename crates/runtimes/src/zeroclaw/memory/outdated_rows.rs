@@ -1,4 +1,4 @@
-//! Rows of a ZeroClaw database that have had their time: only counted, nothing is removed here.
+//! Counts outdated rows of a ZeroClaw database; nothing is removed here.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub(super) fn count_past_rows(
     Ok(u64::try_from(count).ok())
 }
 
-/// Opens a database so that nothing is written beside it, unless somebody writes to it now.
+/// Opens a database so that nothing is written beside it, unless another process is writing.
 fn open(database: &Path) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let log = with_suffix(database, "-wal");

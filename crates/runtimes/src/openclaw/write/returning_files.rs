@@ -11,16 +11,16 @@ use anemone_format::{
     Credentials, FileRoot, Moment, Record, RecordId, SnapshotSource, SourceKind, Status,
 };
 
-use super::cut::{self, cut};
-use super::records::{Became, Item, Leaf, Pages, changed_at, file_of, heading_end};
-use super::{Homes, one_line};
+use super::records::{Item, Leaf, Pages, RecordPlaces, changed_at, file_of, heading_end};
+use super::split_records::{self, cut};
+use super::{FilePlaces, one_line};
 use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::carrier::MAX_TEXT_BYTES;
 use crate::kit::paths::spelled;
-use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, Wanted};
+use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile};
 use crate::kit::restore::{SESSION, each_record};
 use crate::kit::sidecar::{
-    Fate, LinkPart, Placed, ReturningSnapshot, SIDECAR, digest_of, is_within, name_of,
+    LinkPart, Placed, RecordChange, ReturningSnapshot, SIDECAR, digest_of, is_within, name_of,
 };
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::{FACTS, MemoryKind};
@@ -67,11 +67,11 @@ pub(super) fn put_back(
     target: &FoundAgent,
     draft: &mut PlanBuilder,
 ) -> Result<(), PlanError> {
-    let mut back = Back {
+    let mut back = ReturnPlanner {
         source,
         returned,
         pages: Pages::new(machine, target, draft)?,
-        homes: Homes::default(),
+        homes: FilePlaces::default(),
         workspace: &target.workspace,
         files: BTreeMap::new(),
         edits: BTreeMap::new(),
@@ -96,11 +96,11 @@ pub(super) fn put_back(
     back.finish(machine, draft)
 }
 
-struct Back<'a> {
+struct ReturnPlanner<'a> {
     source: &'a dyn SnapshotSource,
     returned: &'a ReturningSnapshot<'a>,
     pages: Pages,
-    homes: Homes,
+    homes: FilePlaces,
     /// Where the agent comes back to.
     workspace: &'a Path,
     /// Files of memories, by path.
@@ -115,7 +115,7 @@ struct Back<'a> {
     has_files: bool,
 }
 
-impl Back<'_> {
+impl ReturnPlanner<'_> {
     fn look_at_files(&mut self) {
         for (index, file) in self.returned.files().iter().enumerate() {
             let Ok(path) = std::str::from_utf8(&file.path) else { continue };
@@ -124,7 +124,7 @@ impl Back<'_> {
             self.has_files |= ours;
             let readable =
                 matches!(file.kind, SourceKind::File { size, .. } if size <= MAX_TEXT_BYTES);
-            if ours && readable && cut::kind_of(path).is_some() {
+            if ours && readable && split_records::kind_of(path).is_some() {
                 self.files.insert(path.to_owned(), index);
             }
         }
@@ -140,7 +140,7 @@ impl Back<'_> {
             let files = &self.files;
             let walked = returned.each_original(&mut |record| {
                 let fate = returned.fate(record.id);
-                if !matches!(fate, Some(Fate::Changed | Fate::Forgotten)) {
+                if !matches!(fate, Some(RecordChange::Changed | RecordChange::Forgotten)) {
                     return Ok(());
                 }
                 let file = record.source.origin_file.clone().unwrap_or_default();
@@ -154,12 +154,14 @@ impl Back<'_> {
                     edits.entry(file).or_default().insert(record.id, edit);
                 } else if file == FACTS {
                     let why = match fate {
-                        Some(Fate::Changed) => "the fact in the database is still the old one",
+                        Some(RecordChange::Changed) => {
+                            "the fact in the database is still the old one"
+                        }
                         _ => "the fact was forgotten, and is still in the database",
                     };
                     unwritten.insert(record.id);
                     lost.push((brief(record), why));
-                } else if fate == Some(Fate::Forgotten) && !file.is_empty() {
+                } else if fate == Some(RecordChange::Forgotten) && !file.is_empty() {
                     lost.push((brief(record), "it was forgotten, and no file here holds it"));
                 }
                 Ok(())
@@ -173,7 +175,7 @@ impl Back<'_> {
         let fate = self.returned.fate(record.id);
         let file = record.source.origin_file.as_deref().unwrap_or_default();
         match fate {
-            Some(Fate::Changed) => {
+            Some(RecordChange::Changed) => {
                 if let Some(edit) =
                     self.edits.get_mut(file).and_then(|edits| edits.get_mut(&record.id))
                 {
@@ -242,7 +244,8 @@ impl Back<'_> {
         mut edits: BTreeMap<RecordId, Edit>,
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
-        let rows = cut::kind_of(path) == Some(MemoryKind::Gating) && cut::has_rows(text);
+        let rows = split_records::kind_of(path) == Some(MemoryKind::Gating)
+            && split_records::has_rows(text);
         let cuts = cut(path, text);
         let mut result = String::with_capacity(text.len());
         let mut spans = Vec::new();
@@ -275,7 +278,11 @@ impl Back<'_> {
                 false => replaced(old, &with_status(&now, edit.ended)),
             };
             kept += 1;
-            if at + 1 < cuts.len() && !rows && cut::swallows(&new) && !cut::swallows(old) {
+            if at + 1 < cuts.len()
+                && !rows
+                && split_records::swallows(&new)
+                && !split_records::swallows(old)
+            {
                 let text = new.trim().to_owned();
                 items.push(Item { id: piece.id, text, added: Vec::new(), at: edit.at });
                 continue;
@@ -306,7 +313,7 @@ impl Back<'_> {
         });
         let mut leaf = Leaf::of(path.to_owned(), result, spans);
         let file = &self.returned.files()[index];
-        leaf.original = Some(Wanted::carried(self.returned.position(index), file));
+        leaf.original = Some(PlannedFile::carried(self.returned.position(index), file));
         if let Some(at) = newest {
             leaf.changed(&at);
         }
@@ -328,7 +335,7 @@ impl Back<'_> {
                 continue;
             }
             if !is_patched(&file.path) {
-                draft.wanted.push(Wanted::carried(self.returned.position(index), file));
+                draft.wanted.push(PlannedFile::carried(self.returned.position(index), file));
             }
         }
         // What came along in the other workspace itself belongs to that runtime's snapshot too.
@@ -405,7 +412,7 @@ impl Back<'_> {
             (is_other && !is_ours && !is_known).then_some(index)
         }));
         // The sidecar speaks of the other runtime's records.
-        let mut links: BTreeMap<RecordId, Became> = BTreeMap::new();
+        let mut links: BTreeMap<RecordId, RecordPlaces> = BTreeMap::new();
         let returned = self.returned;
         let walked = returned.each_original(&mut |record| {
             let mut natives = returned.natives(record.id).iter();
@@ -415,10 +422,13 @@ impl Back<'_> {
                 let file = record.source.origin_file.as_deref();
                 let part = LinkPart::new(file, name_of(record).as_deref(), &record.content);
                 let held = record.namespace != SESSION;
-                Became { parts: held.then_some(part).into_iter().collect(), ..Became::default() }
+                RecordPlaces {
+                    parts: held.then_some(part).into_iter().collect(),
+                    ..RecordPlaces::default()
+                }
             };
             links.insert(*first, there.unwrap_or_else(same));
-            links.extend(natives.map(|id| (*id, Became::default())));
+            links.extend(natives.map(|id| (*id, RecordPlaces::default())));
             Ok(())
         });
         walked.map_err(PlanError::Source)?;

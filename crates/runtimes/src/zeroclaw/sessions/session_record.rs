@@ -41,7 +41,7 @@ impl Conversation {
         }
     }
 
-    /// Adds what somebody said; returns the record that is full because of it.
+    /// Adds a message; returns the previous record if it is full.
     pub(super) fn say(
         &mut self,
         text: &str,
