@@ -150,6 +150,7 @@ fn of_runtime(runtime: Option<&str>) -> String {
 }
 
 /// An agent and the runtime that knows it.
+#[derive(Clone)]
 pub struct ChosenAgent {
     /// What reads and writes it.
     pub adapter: &'static Runtime,

@@ -83,7 +83,18 @@ impl MemoryChoice {
         machine: &Machine,
         host: &Host,
     ) -> Result<AgentMemory, OpenMemoryError> {
-        let ChosenAgent { adapter, mut agent } = self.agent.choose_by_files(machine)?;
+        self.open(self.agent.choose_by_files(machine)?, access, machine, host)
+    }
+
+    /// As [`find_for`](Self::find_for), of an agent that was chosen by its files already.
+    pub fn open(
+        &self,
+        chosen: ChosenAgent,
+        access: Access,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<AgentMemory, OpenMemoryError> {
+        let ChosenAgent { adapter, mut agent } = chosen;
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
             return Err(OpenMemoryError::StateFolder { message: oddity.message.clone() });
         }

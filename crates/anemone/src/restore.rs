@@ -402,7 +402,9 @@ pub fn warning(warning: &Warning) -> String {
 pub(crate) fn arrived(machine: &Machine, target: &ChosenAgent, plan: &Plan) -> ChosenAgent {
     let adapter = target.adapter;
     let real = |path: &Path| fs_err::canonicalize(path).ok();
-    let of_install = target.agent.install.as_deref();
+    // Where a workspace names the agent, the install says nothing more.
+    let holds_several = adapter.places.is_some_and(|places| places.holds_several);
+    let of_install = target.agent.install.as_deref().filter(|_| holds_several);
     let agent =
         of_install.map(|install| adapter.locate(machine, install, Some(&target.agent.alias)));
     let agent = agent.filter(|agent| real(&agent.workspace) == real(&plan.workspace));

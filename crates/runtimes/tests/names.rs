@@ -18,8 +18,8 @@ const STILL_NAMED: &[(&str, &str)] = &[
     ("cli/src/commands/import.rs", "examples in the help text"),
     ("cli/src/commands/mcp.rs", "the command that adds a server to one program"),
     ("cli/src/commands/migrate.rs", "examples in the help text"),
-    ("cli/src/error/archive.rs", "an example in a hint"),
-    ("cli/src/error/search.rs", "an example in a hint"),
+    ("messages/src/error/archive.rs", "an example in a hint"),
+    ("messages/src/error/search.rs", "an example in a hint"),
 ];
 
 /// Crates that are only for tests and samples.

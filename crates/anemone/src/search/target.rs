@@ -63,6 +63,8 @@ pub struct SearchTarget {
     pub place: PathBuf,
     /// As it was asked for.
     pub choice: TargetChoice,
+    /// The agent, where one was chosen.
+    pub chosen: Option<ChosenAgent>,
     /// The folder of its index, which may not exist; the same things always have the same one.
     pub index_folder: PathBuf,
     /// What somebody should know.
@@ -176,6 +178,7 @@ struct Found {
     notes: Vec<SourceNote>,
     vital: Vec<(usize, String)>,
     is_encrypted: bool,
+    chosen: Option<ChosenAgent>,
     /// The folders of the agent, where the index is of one.
     agent: Option<AgentIdentity>,
 }
@@ -344,18 +347,19 @@ impl TargetChoice {
     ) -> Result<Found, TargetError> {
         let agent = &chosen.agent;
         if args.runtime.as_deref() == Some(FOLDER) {
-            return Ok(folder_of_markdown(&agent.workspace));
+            let found = folder_of_markdown(&agent.workspace);
+            return Ok(Found { chosen: Some(chosen), ..found });
         }
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
             return Err(TargetError::StateFolder { message: oddity.message.clone() });
         }
-        if let Some(folder) = &args.workspace
-            && args.runtime.is_none()
-            && is_nobodys(agent)
-        {
-            return Ok(folder_of_markdown(folder));
-        }
-        self.agent(chosen, machine, host)
+        let found = match &args.workspace {
+            Some(folder) if args.runtime.is_none() && is_nobodys(agent) => {
+                folder_of_markdown(folder)
+            }
+            _ => self.agent(chosen.clone(), machine, host)?,
+        };
+        Ok(Found { chosen: Some(chosen), ..found })
     }
 
     fn agent(
@@ -468,6 +472,7 @@ impl TargetChoice {
             kind: found.kind,
             place: found.place,
             choice: self.clone(),
+            chosen: found.chosen,
             index_folder,
             notes,
             vital: found.vital,
