@@ -19,6 +19,7 @@ pub(crate) static CLAUDE_CODE: Runtime = Runtime {
     places: None,
     files: WORKSPACE_FILES,
     run_by: &[".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/"],
+    state_table: None,
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
     context_of: |_| &SEPTEMBER,

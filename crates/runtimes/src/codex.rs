@@ -16,6 +16,7 @@ pub(crate) static CODEX: Runtime = Runtime {
     places: None,
     files: WORKSPACE_FILES,
     run_by: &[".codex/config.toml"],
+    state_table: None,
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
     context_of: |_| &SEPTEMBER,

@@ -27,6 +27,7 @@ static NOTES: Runtime = Runtime {
     }),
     files: WORKSPACE_FILES,
     run_by: &[],
+    state_table: None,
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
     context_of: |_| &SEPTEMBER,

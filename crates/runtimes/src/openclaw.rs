@@ -65,6 +65,7 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
     }),
     files: WORKSPACE_FILES,
     run_by: &[],
+    state_table: Some(credentials::STATE_TABLE),
     layout: MarkdownLayout::PLAIN,
     contexts: context::ALL,
     context_of: context::of,

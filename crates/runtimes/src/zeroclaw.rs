@@ -74,6 +74,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
     }),
     files: WORKSPACE_FILES,
     run_by: &[],
+    state_table: None,
     layout: MarkdownLayout {
         curated_head: "# Long-Term Memory\n\n",
         daily_title: "# Daily Log \u{2014} ",

@@ -181,7 +181,7 @@ fn known_hooks(document: &Value) -> Vec<ConfigEdit> {
     events.flat_map(|event| known_elements(document, &["hooks", event], is_own_group)).collect()
 }
 
-/// Says whether every command of a group is a hook of ours.
+/// Returns whether every command of a group is a hook of ours.
 fn is_own_group(group: &Value) -> bool {
     let hooks = group["hooks"].as_array();
     hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(is_own_hook))

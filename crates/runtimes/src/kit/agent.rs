@@ -391,7 +391,7 @@ word_enum! {
 }
 
 impl LeftOutReason {
-    /// Says whether a file is missing from the archive although the user did not exclude it.
+    /// Returns whether a file is missing from the archive although the user did not exclude it.
     #[must_use]
     pub const fn is_missing(self) -> bool {
         match self {

@@ -16,7 +16,7 @@ use crate::kit::walk::FoundEntry;
 /// Names shorter than this are too common to be taken for a mention.
 const MIN_NAME_BYTES: usize = 5;
 
-/// Says whether an artifact travels: Markdown of any size, and other files up to the threshold.
+/// Returns whether an artifact travels: Markdown of any size, and other files up to the threshold.
 pub(crate) fn is_included(found: &FoundEntry, threshold: u64) -> bool {
     let name = &found.path;
     let is_markdown = name.len() > 3 && name[name.len() - 3..].eq_ignore_ascii_case(b".md");

@@ -1,5 +1,5 @@
-//! Carries the files of a workspace to the sink: read whole and steady, searched for secrets,
-//! with the times they had where an earlier reading knows them, and counted.
+//! Carries the files of a workspace to the sink: read consistently, searched for secrets, with the
+//! times they had where an earlier reading knows them, and counted.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -69,7 +69,7 @@ pub(crate) struct Carrier<'a> {
     /// Files that were needed before their turn.
     kept: HashMap<Vec<u8>, FileBytes>,
     mentions: Mentions,
-    steady: StableCopies,
+    copies: StableCopies,
     pub(crate) outcome: Outcome,
 }
 
@@ -115,21 +115,21 @@ impl<'a> Carrier<'a> {
         options: &'a ReadOptions<'a>,
         sink: &'a mut dyn Sink,
         artifacts: &[String],
-        steady: StableCopies,
+        copies: StableCopies,
     ) -> Self {
         let (kept, mentions) = (HashMap::new(), Mentions::new(artifacts));
         let mut outcome = Outcome::default();
-        for path in &steady.restless {
+        for path in &copies.restless {
             let message =
                 "is being written to, and may not fit its log; export again when it rests";
             outcome.warn("changed_while_read", path, message);
         }
-        Self { workspace, options, sink, kept, mentions, steady, outcome }
+        Self { workspace, options, sink, kept, mentions, copies, outcome }
     }
 
-    /// Says whether a file still exists and must be carried; what can be recreated is noted.
+    /// Returns whether a file still exists and must be carried; what can be recreated is noted.
     pub(crate) fn is_there(&mut self, found: &FoundEntry) -> bool {
-        match self.steady.place_of(&found.path) {
+        match self.copies.place_of(&found.path) {
             CopyPlace::Workspace | CopyPlace::Copy(_) => true,
             CopyPlace::Gone => false,
             CopyPlace::Derived => {
@@ -141,7 +141,7 @@ impl<'a> Carrier<'a> {
 
     /// Opens a file where it holds still.
     fn open(&self, found: &FoundEntry) -> io::Result<File> {
-        match self.steady.place_of(&found.path) {
+        match self.copies.place_of(&found.path) {
             CopyPlace::Copy(path) => Ok(fs_err::File::open(path)?.into_file()),
             CopyPlace::Workspace | CopyPlace::Gone | CopyPlace::Derived => {
                 self.workspace.file(&found.path)
@@ -156,7 +156,7 @@ impl<'a> Carrier<'a> {
         mode: Option<u32>,
         mtime: Option<Moment>,
     ) -> (Option<u32>, Option<Moment>) {
-        match self.steady.place_of(&found.path) {
+        match self.copies.place_of(&found.path) {
             CopyPlace::Copy(_) => (found.mode, found.mtime.clone()),
             CopyPlace::Workspace | CopyPlace::Gone | CopyPlace::Derived => (mode, mtime),
         }
@@ -177,10 +177,10 @@ impl<'a> Carrier<'a> {
     }
 
     fn read(&mut self, found: &FoundEntry) -> Option<FileBytes> {
-        match read_steadily(&|| self.open(found)) {
-            Ok((mut loaded, steady)) => {
+        match read_stable(&|| self.open(found)) {
+            Ok((mut loaded, is_stable)) => {
                 (loaded.mode, loaded.mtime) = self.head_of(found, loaded.mode, loaded.mtime.take());
-                if !steady {
+                if !is_stable {
                     self.warn_of_change(&found.path);
                 }
                 self.search(found, &mut loaded).then_some(loaded)
@@ -517,7 +517,7 @@ fn head<'a>(
 }
 
 /// Reads a whole file, again if it changes meanwhile; returns whether it was stable.
-fn read_steadily(open: &dyn Fn() -> io::Result<File>) -> io::Result<(FileBytes, bool)> {
+fn read_stable(open: &dyn Fn() -> io::Result<File>) -> io::Result<(FileBytes, bool)> {
     for attempt in 1.. {
         let mut file = open()?;
         let before = FileStat::of(&file)?;
@@ -527,11 +527,11 @@ fn read_steadily(open: &dyn Fn() -> io::Result<File>) -> io::Result<(FileBytes, 
             return Err(io::Error::other("it grew while it was read"));
         }
         let after = FileStat::of(&file)?;
-        let steady = bytes.len() as u64 == after.size
+        let is_stable = bytes.len() as u64 == after.size
             && (before.size, before.modified) == (after.size, after.modified);
-        if steady || attempt == ATTEMPTS {
+        if is_stable || attempt == ATTEMPTS {
             let (mode, mtime) = (Some(after.mode), mtime_of(&after));
-            return Ok((FileBytes { bytes, redacted: false, mode, mtime }, steady));
+            return Ok((FileBytes { bytes, redacted: false, mode, mtime }, is_stable));
         }
     }
     unreachable!("the last attempt returns")

@@ -32,7 +32,7 @@ pub(crate) use schema::{OwnerTable, RowSchema};
 pub(crate) use serve::answer;
 pub use serve::{SERVE_ARGUMENT, ServeError, serve_database};
 use wire::{Ask, FaultKind, ReplyError, ReplyReader, Request};
-pub(crate) use wire::{Put, Read, Value};
+pub(crate) use wire::{Put, Read, StateTable, Value};
 
 /// How long the other process may say nothing.
 const STALL: Duration = Duration::from_secs(30);
@@ -208,7 +208,7 @@ impl Database {
         Ok(Hex(&hasher.finalize()).to_string())
     }
 
-    /// Says whether the copy comes with a journal that reading plays back.
+    /// Returns whether the copy comes with a journal that reading plays back.
     pub(crate) fn has_journal(&self) -> bool {
         self.copy.journal().is_some()
     }
@@ -233,7 +233,7 @@ impl Database {
 }
 
 impl DatabaseError {
-    /// Says whether a change that ended so may have been made all the same.
+    /// Returns whether a change that ended so may have been made all the same.
     pub(crate) fn may_have_changed(&self) -> bool {
         matches!(
             self,
@@ -250,7 +250,7 @@ struct WorkSite<'a> {
     stall: Duration,
 }
 
-/// Says how long a database of this size may keep us waiting.
+/// Returns how long a database of this size may keep us waiting.
 fn patience(size_bytes: u64) -> Duration {
     let mib = u32::try_from(size_bytes >> 20).unwrap_or(u32::MAX);
     FIRST_PATIENCE.saturating_add(PATIENCE_PER_MIB.saturating_mul(mib)).max(LEAST_PATIENCE)

@@ -36,7 +36,7 @@ impl<'a> FileCounter<'a> {
         Self { kind_of, last: (Vec::new(), true), seen: 0, count: FileCount::default() }
     }
 
-    /// Looks at one path in the workspace.
+    /// Counts one path in the workspace.
     pub(crate) fn see(&mut self, path: &[u8], kind: FileKind) {
         let slash = path.iter().rposition(|byte| *byte == b'/');
         if !self.counts_in(&path[..slash.unwrap_or(0)]) {

@@ -9,7 +9,7 @@ use crate::kit::agent::{FoundAgent, Oddity};
 use crate::kit::paths::{with_suffix, without_dots};
 use crate::kit::times;
 
-/// Looks at the workspace itself: whether it is there, and whether it is somewhere else.
+/// Checks whether the workspace exists, and whether its path leads elsewhere.
 pub(crate) fn settle(agent: &mut FoundAgent) {
     let shown = agent.workspace.display().to_string();
     let (code, message) = match fs_err::symlink_metadata(&agent.workspace) {

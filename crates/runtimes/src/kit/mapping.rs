@@ -112,7 +112,7 @@ pub struct FieldRule {
     pub field: &'static str,
     /// For people.
     pub note: &'static str,
-    /// Says whether a record that has the field keeps it.
+    /// Returns whether a record that has the field keeps it.
     held: fn(&Record) -> bool,
     /// Whether the rule also counts for records that the runtime itself wrote.
     own: bool,
@@ -236,7 +236,7 @@ pub(crate) fn is_midnight(at: &anemone_format::Moment) -> bool {
     at.instant().to_string().ends_with("T00:00:00Z")
 }
 
-/// Says whether a record was made from a row that only one person sees.
+/// Returns whether a record was made from a row that only one person sees.
 pub(crate) fn is_private(record: &Record) -> bool {
     let runtime = by_name(&record.source.runtime);
     runtime.is_some_and(|runtime| runtime.records.is_private(record))

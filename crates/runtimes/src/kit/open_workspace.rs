@@ -40,29 +40,29 @@ pub(crate) struct ReadingParts {
 
 /// Ends a reading.
 pub(crate) fn end_reading(
-    told: ReadingParts,
+    parts: ReadingParts,
     carrier: Carrier<'_>,
     options: &ReadOptions<'_>,
 ) -> Reading {
     let (done, mentions) = carrier.finish();
-    let agent_id = told.agent.id;
-    let mut not_requested = told.not_requested;
+    let agent_id = parts.agent.id;
+    let mut not_requested = parts.not_requested;
     not_requested.extend(some(NotRequestedKind::PrivateEntries, done.private_entries, 0));
     not_requested.sort_unstable_by_key(|requested| requested.kind);
-    let mut manifest = Manifest::new(told.agent, done.newest.unwrap_or_else(times::epoch));
-    manifest.runtime_hints = told.hints;
-    manifest.reading = Some(told.info);
+    let mut manifest = Manifest::new(parts.agent, done.newest.unwrap_or_else(times::epoch));
+    manifest.runtime_hints = parts.hints;
+    manifest.reading = Some(parts.info);
     let attachments = mentions.attachments(agent_id, options.artifact_threshold, done.artifacts);
     Reading {
         manifest,
-        identity: told.identity,
-        principals: told.principals,
-        credentials: told.credentials,
+        identity: parts.identity,
+        principals: parts.principals,
+        credentials: parts.credentials,
         attachments: Some(attachments).filter(|attachment| !attachment.attachments.is_empty()),
         records: done.records,
         files: done.files,
-        count: told.count,
-        sessions: told.sessions,
+        count: parts.count,
+        sessions: parts.sessions,
         warnings: done.warnings,
         left_out: done.left_out,
         not_requested,
@@ -218,7 +218,7 @@ impl OpenWorkspace {
             .map(|found| LeftOut::file(lossy(&found.path), LeftOutReason::Referenced, found.size()))
     }
 
-    /// Tells what the walk left out, and which links keep memories out of the archive.
+    /// Reports what the walk left out, and links that keep memories out of the archive.
     pub(crate) fn tell(&self, is_managed: fn(&[u8]) -> bool, carrier: &mut Carrier<'_>) {
         carrier.outcome.warnings.extend(self.walked.warnings.iter().cloned());
         carrier.outcome.left_out.extend(self.walked.left_out.iter().cloned());

@@ -84,11 +84,11 @@ pub struct Step {
     pub(crate) node: PlannedNode,
     pub(crate) mode: Option<u32>,
     pub(crate) mtime: Option<Moment>,
-    /// What lies there has the content but not the mode or time.
+    /// The existing file has the content but not the mode or time.
     pub(crate) refresh: bool,
 }
 
-/// What lies at a path.
+/// The kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepKind {
     /// A regular file.
@@ -99,18 +99,18 @@ pub enum StepKind {
     Folder,
 }
 
-/// What is done about a path.
+/// What the import does with a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Nothing is there; it is made.
+    /// The path is free; it is created.
     Create,
-    /// What is there is put aside, and the snapshot's takes its place.
+    /// The existing file is put aside, and the snapshot's takes its place.
     Replace,
-    /// What is there stays, and the snapshot's is not written.
+    /// The existing file stays, and the snapshot's is not written.
     Keep,
     /// The two are the same; at most mode and time are put right.
     Same,
-    /// What is there stays, and the snapshot's is written beside it.
+    /// The existing file stays, and the snapshot's is written beside it.
     Both {
         /// Where.
         beside: Vec<u8>,
@@ -191,7 +191,7 @@ pub(crate) trait Restore {
         Ok(())
     }
 
-    /// Does it, as a whole or not at all; returns where a copy of what was there is, if one was
+    /// Applies it completely or not at all; returns where a copy of the old state is, if one was
     /// made. `source` is what the plan was made from.
     fn restore(
         &self,
@@ -207,7 +207,7 @@ pub(crate) trait Restore {
 }
 
 impl fmt::Debug for dyn Restore {
-    /// Says nothing: some changes hold secrets.
+    /// Prints nothing: some changes hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("..")
     }
@@ -334,16 +334,16 @@ pub(crate) enum PlannedNode {
     Folder,
 }
 
-/// Where bytes come from.
+/// The source of a file's bytes.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     /// A file of the snapshot, by its position.
     Source(usize),
-    /// Made here, from these pieces.
+    /// Generated from these pieces.
     Pieces(Vec<Piece>),
 }
 
-/// A part of a file that was made here.
+/// A part of a generated file.
 #[derive(Clone, Debug)]
 pub(crate) enum Piece {
     Text(Box<str>),
@@ -354,7 +354,7 @@ pub(crate) enum Piece {
     },
 }
 
-/// What a runtime makes of a snapshot, before anybody has looked at the workspace.
+/// What a runtime makes of a snapshot, before it is compared with the workspace.
 #[derive(Debug, Default)]
 pub(crate) struct PlanBuilder {
     pub(crate) wanted: Vec<PlannedFile>,
@@ -374,7 +374,7 @@ pub(crate) struct PlanBuilder {
 }
 
 impl PlanBuilder {
-    /// Starts with what is known to be wrong with the source.
+    /// Starts with the warnings of the source.
     pub(crate) fn new(source: &RestoreSource<'_>) -> Self {
         Self { warnings: source.warnings().to_vec(), ..Self::default() }
     }
@@ -400,7 +400,7 @@ impl PlannedFile {
         }
     }
 
-    /// Makes a file with a short content.
+    /// Plans a file with short content.
     pub(crate) fn text(path: &str, text: String, mtime: Moment) -> Self {
         Self::pieces(path.as_bytes().to_vec(), vec![Piece::Text(text.into())], mtime)
     }
@@ -447,7 +447,7 @@ impl Step {
         }
     }
 
-    /// Says whether it is as the snapshot has it, and not made for this runtime.
+    /// Returns whether it is as the snapshot has it, and not made for this runtime.
     #[must_use]
     pub fn is_carried(&self) -> bool {
         !matches!(&self.node, PlannedNode::File { content: Content::Pieces(_), .. })
@@ -465,7 +465,7 @@ impl Step {
 }
 
 impl Plan {
-    /// Says whether applying the plan would change anything in the workspace's tree.
+    /// Returns whether applying the plan would change anything in the workspace's tree.
     #[must_use]
     pub fn changes_anything(&self) -> bool {
         matches!(self.site, Site::Absent)
@@ -888,7 +888,7 @@ impl Planner<'_> {
         self.steps.push(Step { path, action, reason, node, mode, mtime, refresh });
     }
 
-    /// Says how an existing file differs from the planned one.
+    /// Returns how an existing file differs from the planned one.
     fn difference(
         &self,
         wanted: &PlannedFile,

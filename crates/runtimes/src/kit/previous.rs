@@ -82,7 +82,7 @@ impl PreviousSnapshot {
         self.records.insert(record.id, PreviousRecord { text, heading: heading_of(record), times });
     }
 
-    /// Gives a record the times and the versions it had, as far as it is the same.
+    /// Copies the times and versions that an unchanged record had.
     pub(crate) fn carry_times(&self, record: &mut Record) {
         let text = text_of(record);
         let past = self.records.get(&record.id);

@@ -19,7 +19,7 @@ pub(crate) fn agent_id_file(manifest: &Manifest) -> PlannedFile {
     PlannedFile::text(AGENT_ID_FILE, manifest.agent.id.to_string(), manifest.created_at.clone())
 }
 
-/// Hands out every record of a snapshot; what fails on the way out fails at the scratch file.
+/// Yields every record of a snapshot; write errors are those of the scratch file.
 pub(crate) fn each_record(
     source: &dyn SnapshotSource,
     take: &mut dyn FnMut(&Record) -> io::Result<()>,

@@ -14,7 +14,7 @@ use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Un
 use crate::kit::check::{Check, Issue, Severity};
 use crate::kit::connect::Connect;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError, TranscriptFormat};
-use crate::kit::database::RowSchema;
+use crate::kit::database::{RowSchema, StateTable};
 use crate::kit::file_count::FileCounter;
 use crate::kit::ids::Namespaces;
 use crate::kit::mapping::Mapping;
@@ -43,6 +43,8 @@ pub struct Runtime {
     /// Ends of the paths of files in any folder that make it run something; a folder, of which every
     /// file does, ends in `/`.
     pub(crate) run_by: &'static [&'static str],
+    /// The table of its state database in which an import may write rows.
+    pub(crate) state_table: Option<StateTable>,
     /// How it lays out memories in Markdown.
     pub layout: MarkdownLayout,
     /// What its versions put before a session, the oldest first.
@@ -60,7 +62,7 @@ pub struct Runtime {
     pub find: Option<&'static dyn FindAgents>,
     /// Reads an agent as a snapshot.
     pub read: Option<&'static dyn ReadAgents>,
-    /// Says what of an agent can be searched.
+    /// Returns what of an agent can be searched.
     pub search: Option<&'static dyn SearchAgents>,
     /// Keeps what an agent remembers in rows of a database.
     pub rows: Option<&'static dyn KeepMemoryRows>,
@@ -175,10 +177,10 @@ pub trait FindAgents: Sync {
 
 /// Reads an agent as a snapshot.
 pub trait ReadAgents: Sync {
-    /// Says whether an agent can be exported, and what stands in the way.
+    /// Returns whether an agent can be exported, and what stands in the way.
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check;
 
-    /// Says whether an agent is what `options.earlier` says; `None` when it is not, or when only
+    /// Returns whether an agent is what `options.earlier` says; `None` when it is not, or when only
     /// reading it can tell.
     fn is_unchanged(
         &self,
@@ -197,9 +199,9 @@ pub trait ReadAgents: Sync {
     ) -> Result<Reading, ReadError>;
 }
 
-/// Says what of an agent can be searched, and reads what is in no file.
+/// Returns what of an agent can be searched, and reads what is in no file.
 pub trait SearchAgents: Sync {
-    /// Says what of an agent can be searched; looks at its configuration and at nothing else.
+    /// Returns what of an agent can be searched; looks at its configuration and at nothing else.
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable;
 
     /// Names the files of which an archive of the agent has something though they may be outside the
@@ -208,10 +210,10 @@ pub trait SearchAgents: Sync {
         Vec::new()
     }
 
-    /// Says what a file is to a search, by its path in the workspace.
+    /// Returns what a file is to a search, by its path in the workspace.
     fn file(&self, path: &str) -> SearchedFile;
 
-    /// Says what a folder is to a search, by its path in the workspace.
+    /// Returns what a folder is to a search, by its path in the workspace.
     fn folder(&self, path: &str) -> SearchedFolder;
 
     /// Takes a database by its path alone, for the agent of that name; `None` when the runtime has
@@ -379,7 +381,7 @@ impl Runtime {
         agent.install.as_deref().filter(|_| holds_several).unwrap_or(&agent.workspace)
     }
 
-    /// Says whether an agent can be exported, and what stands in the way.
+    /// Returns whether an agent can be exported, and what stands in the way.
     #[must_use]
     pub fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
         if let Some(read) = self.read {
@@ -398,7 +400,7 @@ impl Runtime {
         }
     }
 
-    /// Says whether an agent is what an earlier reading says, see [`ReadAgents::is_unchanged`].
+    /// Returns whether an agent is what an earlier reading says, see [`ReadAgents::is_unchanged`].
     pub fn is_unchanged(
         &self,
         machine: &Machine,
@@ -441,7 +443,7 @@ impl Runtime {
         move_in.plan_move_in(machine, source, target, options)
     }
 
-    /// Says what of an agent can be searched: nothing where the runtime cannot say.
+    /// Returns what of an agent can be searched: nothing where the runtime cannot say.
     #[must_use]
     pub fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
         self.search.map(|search| search.searchable(machine, agent)).unwrap_or_default()
@@ -453,19 +455,19 @@ impl Runtime {
         self.search.map(|search| search.files_beside(agent)).unwrap_or_default()
     }
 
-    /// Says what a file is to a search, by its path in the workspace.
+    /// Returns what a file is to a search, by its path in the workspace.
     #[must_use]
     pub fn searched_file(&self, path: &str) -> SearchedFile {
         self.search.map_or(SearchedFile::Other, |search| search.file(path))
     }
 
-    /// Says what a folder is to a search, by its path in the workspace.
+    /// Returns what a folder is to a search, by its path in the workspace.
     #[must_use]
     pub fn searched_folder(&self, path: &str) -> SearchedFolder {
         self.search.map_or(SearchedFolder::Other, |search| search.folder(path))
     }
 
-    /// Says whether a file in a workspace counts as the agent's, by its path there.
+    /// Returns whether a file in a workspace counts as the agent's, by its path there.
     #[must_use]
     pub fn counts(&self, path: &Path) -> bool {
         let kind_of = |path: &str| self.searched_folder(path);
@@ -492,7 +494,7 @@ impl Runtime {
         self.searcher()?.read_store(machine, agent, kind, private, take)
     }
 
-    /// Hands out the vectors of one model, see [`SearchAgents::read_vectors`].
+    /// Yields the vectors of one model, see [`SearchAgents::read_vectors`].
     pub fn read_vectors(
         &self,
         machine: &Machine,

@@ -15,7 +15,7 @@ pub(crate) struct SessionText {
 }
 
 impl SessionText {
-    /// Says whether the text is for the next piece.
+    /// Returns whether the text is for the next piece.
     pub(crate) fn is_full_for(&self, text: &str) -> bool {
         !self.content.is_empty() && self.content.len() + text.len() + 2 > PIECE_BYTES
     }

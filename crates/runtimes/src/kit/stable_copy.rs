@@ -50,7 +50,7 @@ impl StableCopies {
         found: &[FoundEntry],
         scratch: &Path,
     ) -> Self {
-        let mut steady = Self::default();
+        let mut copies = Self::default();
         let is_there = |path: &[u8]| {
             let at = found.binary_search_by(|found| found.path.as_slice().cmp(path));
             at.is_ok_and(|at| found[at].is_file() && found[at].size() > 0)
@@ -61,11 +61,11 @@ impl StableCopies {
                 continue;
             }
             match Copy::take(&root.join(as_path(&file.path)), scratch) {
-                Ok(copy) => steady.add(file, copy),
-                Err(_) => steady.restless.push(file.path.clone()),
+                Ok(copy) => copies.add(file, copy),
+                Err(_) => copies.restless.push(file.path.clone()),
             }
         }
-        steady
+        copies
     }
 
     fn add(&mut self, file: &FoundEntry, copy: Copy) {
@@ -78,7 +78,7 @@ impl StableCopies {
         self.copies.push(copy);
     }
 
-    /// Says where a file is to be read from.
+    /// Returns where a file is to be read from.
     pub(crate) fn place_of(&self, path: &[u8]) -> CopyPlace {
         self.places.get(path).cloned().unwrap_or(CopyPlace::Workspace)
     }
@@ -114,15 +114,15 @@ mod tests {
         let workspace = Workspace::open(&root).unwrap();
         let rules = WalkRules::new("memory", |_| SearchedFolder::Other);
         let found = workspace.walk(&rules).unwrap().found;
-        let steady = StableCopies::take(&workspace, &root, &found, scratch.path());
+        let copies = StableCopies::take(&workspace, &root, &found, scratch.path());
         // What happens now is not in it.
         connection.execute_batch("INSERT INTO t VALUES (3); PRAGMA wal_checkpoint;").unwrap();
-        assert_eq!(steady.place_of(b"notes.txt"), CopyPlace::Workspace);
-        assert_eq!(steady.place_of(b"facts.db-shm"), CopyPlace::Derived);
-        assert_eq!(steady.place_of(b"facts.db-journal"), CopyPlace::Gone);
+        assert_eq!(copies.place_of(b"notes.txt"), CopyPlace::Workspace);
+        assert_eq!(copies.place_of(b"facts.db-shm"), CopyPlace::Derived);
+        assert_eq!(copies.place_of(b"facts.db-journal"), CopyPlace::Gone);
         let put = TempDir::new().unwrap();
         for name in ["facts.db", "facts.db-wal"] {
-            let CopyPlace::Copy(path) = steady.place_of(name.as_bytes()) else { panic!("{name}") };
+            let CopyPlace::Copy(path) = copies.place_of(name.as_bytes()) else { panic!("{name}") };
             fs_err::copy(path, put.path().join(name)).unwrap();
         }
         let back = Connection::open(put.path().join("facts.db")).unwrap();

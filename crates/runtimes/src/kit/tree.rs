@@ -56,7 +56,7 @@ pub trait StagingWatch {
     fn swap(&self, staging: &Path, swap: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()>;
     /// The folder is gone, or is no longer ours to take away.
     fn ended(&self, staging: &Path);
-    /// Says whether the process is ending, so that nothing more is put into the folder.
+    /// Returns whether the process is ending, so that nothing more is put into the folder.
     fn is_ending(&self) -> bool {
         false
     }
@@ -302,7 +302,7 @@ struct BuildNotes {
 }
 
 impl BuildNotes {
-    /// Says what was lost, in at most one line for each sort.
+    /// Returns what was lost, in at most one line for each sort.
     fn warnings(&self) -> Vec<Warning> {
         let lost = [
             ("owner_changed", &self.other_owner, "could not keep their owner"),
@@ -501,7 +501,7 @@ impl Apply<'_> {
         stays.map(|(key, _)| key).collect()
     }
 
-    /// Says whether the new tree has its own copy of a file with the same content.
+    /// Returns whether the new tree has its own copy of a file with the same content.
     fn rewritten(&self, key: &[u8]) -> bool {
         let path = path_of(key);
         let at = self.plan.steps.binary_search_by(|step| key_of(&step.path).as_slice().cmp(key));

@@ -47,7 +47,7 @@ impl WantedModel<'_> {
         }
     }
 
-    /// Says whether a vector can be one of this model's: of its length, and not without meaning.
+    /// Returns whether a vector can be one of this model's: of its length, and not without meaning.
     #[must_use]
     pub fn fits(&self, vector: &[f32]) -> bool {
         vector.len() == self.dimensions
@@ -102,7 +102,7 @@ struct EmbeddingLine {
     text_sha256: Option<String>,
 }
 
-/// Hands out the vectors of a model that the line of a record has; what cannot be read has none.
+/// Yields the vectors of a model in the line of a record; unreadable lines have none.
 ///
 /// A vector is of the record's text, unless it says of which. Without that, a record with several
 /// of one model has none, and neither has one of a runtime whose records have those of all pieces of

@@ -125,7 +125,7 @@ pub(crate) struct WalkRules<'a> {
     pub(crate) exclude: &'a [PathBuf],
     /// A file that is being written, which does not even count.
     pub(crate) unfinished: Option<&'a Path>,
-    /// Says what a folder is.
+    /// Returns what a folder is.
     pub(crate) kind_of: fn(&str) -> SearchedFolder,
 }
 

@@ -10,7 +10,7 @@ impl WordList {
         self.0.lines()
     }
 
-    /// Says whether a word is one of them.
+    /// Returns whether a word is one of them.
     pub(crate) fn contains(self, word: &str) -> bool {
         self.iter().any(|known| known == word)
     }

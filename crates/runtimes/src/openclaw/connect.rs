@@ -109,7 +109,7 @@ impl Files {
     }
 }
 
-/// Says whether a configuration keeps our plugin from being loaded.
+/// Returns whether a configuration keeps our plugin from being loaded.
 fn is_shut_out(document: &Value) -> bool {
     let plugins = &document["plugins"];
     let denied =

@@ -32,12 +32,17 @@ use super::install::{
 };
 use crate::kit::agent::{FoundAgent, Machine, ReadError, SealSecret, Warning};
 use crate::kit::credentials::{bare, document, unreadable};
-use crate::kit::database::{DatabaseError, Read, Value};
+use crate::kit::database::{DatabaseError, Read, StateTable, Value};
 use crate::kit::times;
 pub(super) use store::{OnExisting, plan_store};
 
 /// The table with the store that all agents of an install share.
-const STATE_TABLE: &str = "config_machine_state";
+pub(super) const STATE_TABLE: StateTable = StateTable {
+    table: "config_machine_state",
+    key: "state_key",
+    value: "value_json",
+    stamp: "updated_at_ms",
+};
 /// The key of the store in it.
 const STATE_KEY: &str = "authProfiles.store";
 /// Bytes of a store in a file, at most.
@@ -138,7 +143,10 @@ fn state_text(
     database: &InstallDatabase,
     key: &str,
 ) -> Result<Option<Zeroizing<String>>, DatabaseError> {
-    first_text(database, &Read::of(STATE_TABLE, &["value_json"]).only("state_key", key))
+    first_text(
+        database,
+        &Read::of(STATE_TABLE.table, &[STATE_TABLE.value]).only(STATE_TABLE.key, key),
+    )
 }
 
 /// Returns the text in the first row; a table or row that is not there is `None`.

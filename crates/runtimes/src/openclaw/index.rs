@@ -178,7 +178,7 @@ impl ChunkStream {
         self.fingerprint.as_deref()
     }
 
-    /// Says whether a file is another than the one that was indexed, and counts it. Where the
+    /// Returns whether a file is another than the one that was indexed, and counts it. Where the
     /// index does not say, it is not.
     pub(super) fn is_stale(&mut self, path: &str, content: &[u8]) -> bool {
         let indexed = self.indexed.get(path).filter(|hash| !hash.is_empty());

@@ -43,7 +43,7 @@ impl ReadAgents for OpenClaw {
         check::check(machine, agent)
     }
 
-    /// Says whether an agent is what an earlier reading found, and what still does not travel.
+    /// Returns whether an agent is what an earlier reading found, and what still does not travel.
     fn is_unchanged(
         &self,
         machine: &Machine,
@@ -69,15 +69,15 @@ impl ReadAgents for OpenClaw {
         if !same {
             return Ok(None);
         }
-        let around = InstallFacts::read(machine, agent, &opened, options)?;
-        if around.info != *info {
+        let facts = InstallFacts::read(machine, agent, &opened, options)?;
+        if facts.info != *info {
             return Ok(None);
         }
         let mut left_out = opened.walked.left_out.clone();
         left_out.extend(opened.large(threshold, layout::is_managed));
-        let warnings = opened.walked.warnings.iter().cloned().chain(around.warnings).collect();
+        let warnings = opened.walked.warnings.iter().cloned().chain(facts.warnings).collect();
         let count = opened.walked.count;
-        Ok(Some(Unchanged { count, warnings, left_out, not_requested: around.not_requested }))
+        Ok(Some(Unchanged { count, warnings, left_out, not_requested: facts.not_requested }))
     }
 
     /// Reads an agent.
@@ -89,17 +89,17 @@ impl ReadAgents for OpenClaw {
         sink: &mut dyn Sink,
     ) -> Result<Reading, ReadError> {
         let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
-        let around = InstallFacts::read(machine, agent, &opened, options)?;
+        let facts = InstallFacts::read(machine, agent, &opened, options)?;
         let artifacts: Vec<String> = opened
             .placed(RUNTIME, layout::is_managed)
             .filter(|(root, found)| *root == Root::Artifacts && found.is_file())
             .map(|(_, found)| spelled(&found.path))
             .collect();
         let found = &opened.walked.found;
-        let steady = StableCopies::take(&opened.workspace, &opened.path, found, &machine.scratch);
-        let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
+        let copies = StableCopies::take(&opened.workspace, &opened.path, found, &machine.scratch);
+        let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, copies);
         opened.tell(layout::is_managed, &mut carrier);
-        carrier.outcome.warnings.extend(around.warnings.iter().cloned());
+        carrier.outcome.warnings.extend(facts.warnings.iter().cloned());
 
         let prose = Prose::read(RUNTIME, &opened.walked.found, &mut carrier, &persona::place_of);
         let identity = prose.identity(opened.agent_id, options.earlier);
@@ -113,12 +113,12 @@ impl ReadAgents for OpenClaw {
             machine,
             opened: &opened,
             shared,
-            chunks: around.chunks,
+            chunks: facts.chunks,
             carrier,
             hidden_facts: false,
         };
         reader.files()?;
-        let database = around.database.as_ref();
+        let database = facts.database.as_ref();
         let sessions =
             if options.sessions { Some(reader.sessions(agent, database)?) } else { None };
         let Reader { chunks, mut carrier, .. } = reader;
@@ -147,21 +147,21 @@ impl ReadAgents for OpenClaw {
         }
 
         warn_of_nothing(&mut carrier);
-        let name = prose.name().or(around.name);
+        let name = prose.name().or(facts.name);
         let mut info = AgentInfo::new(opened.agent_id, name.as_deref().unwrap_or(UNNAMED), RUNTIME);
-        info.source_runtime_version.clone_from(&around.version);
-        let told = ReadingParts {
+        info.source_runtime_version.clone_from(&facts.version);
+        let parts = ReadingParts {
             agent: info,
-            hints: around.hints,
-            info: around.info,
+            hints: facts.hints,
+            info: facts.info,
             identity,
             principals,
-            not_requested: around.not_requested,
-            credentials: around.credentials,
+            not_requested: facts.not_requested,
+            credentials: facts.credentials,
             sessions,
             count: opened.walked.count,
         };
-        Ok(end_reading(told, carrier, options))
+        Ok(end_reading(parts, carrier, options))
     }
 }
 

@@ -154,7 +154,7 @@ fn facts_of(kind: &MemoryKind) -> MemoryFacts {
     }
 }
 
-/// Says what a folder is.
+/// Returns what a folder is.
 pub(super) fn folder(path: &str) -> SearchedFolder {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_memory = path == MEMORY || path.starts_with("memory/");

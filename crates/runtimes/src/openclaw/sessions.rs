@@ -79,13 +79,13 @@ pub(super) struct Tally {
 /// Replaces secrets in a text, and says how many there were.
 pub(super) type Redact<'a> = dyn Fn(&str) -> (String, u64) + 'a;
 
-/// Says whether a database holds events of conversations.
+/// Returns whether a database holds events of conversations.
 pub(super) fn has_events(database: &InstallDatabase) -> bool {
     let rows = database.rows(&Read::of("transcript_events", &["session_id"]));
     rows.ok().flatten().is_some_and(|mut rows| rows.next().is_some())
 }
 
-/// Hands out the conversations of an agent, piece by piece.
+/// Yields the conversations of an agent, piece by piece.
 pub(super) fn sessions<E>(
     agent: &FoundAgent,
     database: Option<&InstallDatabase>,

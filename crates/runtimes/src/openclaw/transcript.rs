@@ -67,7 +67,7 @@ pub(super) fn session_of_key(folder: &Folder, key: &str) -> Option<String> {
     listed(folder).remove(key)?.session_id
 }
 
-/// Looks a session up in the list of sessions.
+/// Finds a session in the list of sessions.
 fn beside(folder: &Folder, name: &Path, session_id: Option<&str>) -> Option<SessionFacts> {
     let stem = name.file_name()?.to_str()?;
     let stem = stem.split(".jsonl").next().unwrap_or(stem);

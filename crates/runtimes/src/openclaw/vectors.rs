@@ -11,7 +11,7 @@ use crate::kit::agent::{FoundAgent, Machine, ReadError};
 use crate::kit::database::{DatabaseError, Read, Value};
 use crate::kit::vectors::{VectorOf, WantedModel, digest_in};
 
-/// Hands out vectors of a model.
+/// Yields vectors of a model.
 pub(super) fn read(
     machine: &Machine,
     agent: &FoundAgent,

@@ -136,7 +136,7 @@ impl Description {
     }
 }
 
-/// Says whether a file of a snapshot is one of this runtime's.
+/// Returns whether a file of a snapshot is one of this runtime's.
 pub(super) fn is_raw(file: &SourceFile) -> bool {
     matches!(&file.root, FileRoot::Raw(runtime) if runtime == RUNTIME)
 }
@@ -249,7 +249,7 @@ impl Brain {
         text
     }
 
-    /// Hands out the rows of one agent in the order of their `rowid`, one by one.
+    /// Yields the rows of one agent in the order of their `rowid`.
     pub(super) fn each_row<E: From<DatabaseError>>(
         &self,
         alias: &str,
@@ -276,7 +276,7 @@ impl Brain {
         Ok(counts)
     }
 
-    /// Hands out the little that [`RowHead`] has of every row of one agent, in the same order.
+    /// Yields a [`RowHead`] for every row of one agent, in the same order.
     pub(super) fn each_head<E: From<DatabaseError>>(
         &self,
         alias: &str,
@@ -298,7 +298,7 @@ impl Brain {
         })
     }
 
-    /// Hands out some columns of every row, whoever it belongs to, in the order of their `rowid`:
+    /// Yields some columns of the rows of all agents, in the order of their `rowid`:
     /// the `rowid`, which row of the table it is, and the cells.
     pub(super) fn scan<E: From<DatabaseError>>(
         &self,
@@ -339,7 +339,7 @@ impl Owners<'_> {
     }
 }
 
-/// Says whether a row is private.
+/// Returns whether a row is private.
 fn is_private(key: &Value, principal: &Value) -> bool {
     let marked = match key {
         Value::Text(key) => key.starts_with(PRIVATE_KEY),

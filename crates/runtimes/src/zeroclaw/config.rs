@@ -109,7 +109,7 @@ impl Config {
         schema_of(self.document.as_item())
     }
 
-    /// Says where an agent's memories are. The runtime takes a name that it does not know for
+    /// Returns where an agent's memories are. The runtime takes a name that it does not know for
     /// `markdown`; so do we, and [`Self::backend_warning`] says so.
     pub(super) fn backend(&self, alias: &str) -> Backend {
         known_backend(&self.backend_name(alias)).unwrap_or(Backend::Markdown)
@@ -142,7 +142,7 @@ impl Config {
         name.trim().to_ascii_lowercase()
     }
 
-    /// Says how an agent's persona is kept.
+    /// Returns how an agent's persona is kept.
     pub(super) fn identity(&self, alias: &str) -> IdentitySettings {
         let own = (self.schema_version() >= 3)
             .then(|| self.table(&["agents", alias, "identity"]))
@@ -161,7 +161,7 @@ impl Config {
         }
     }
 
-    /// Says what makes vectors; `None` when nothing does, or when a route leads nowhere.
+    /// Returns what makes vectors; `None` when nothing does, or when a route leads nowhere.
     pub(super) fn embedding(&self) -> Option<EmbeddingSettings> {
         let memory = self.table(&["memory"])?;
         let text = |key: &str| memory.get(key).and_then(Item::as_str).map(str::trim);
@@ -286,12 +286,12 @@ pub(super) fn schema_of(root: &Item) -> u32 {
     version.and_then(|version| u32::try_from(version).ok()).unwrap_or(1).max(1)
 }
 
-/// Says whether the runtime encrypts what it writes.
+/// Returns whether the runtime encrypts what it writes.
 pub(super) fn encrypts(root: &Item) -> bool {
     item_at(root, &["secrets", "encrypt"]).and_then(Item::as_bool).unwrap_or(true)
 }
 
-/// Says whether nothing stands at a place, or only what stands for a secret.
+/// Returns whether nothing stands at a place, or only what stands for a secret.
 pub(super) fn is_vacant(item: &Item) -> bool {
     match item {
         Item::None => true,
@@ -348,7 +348,7 @@ fn known_backend(name: &str) -> Option<Backend> {
     })
 }
 
-/// Says whether something lies deeper than anybody would write it.
+/// Returns whether something lies deeper than anybody would write it.
 fn is_deep(item: &Item, depth: usize) -> bool {
     let value = |value: &Value| is_deep_value(value, depth + 1);
     depth > MAX_DEPTH

@@ -74,13 +74,13 @@ fn desire(
     Ok(desired)
 }
 
-/// Says whether there are servers that are not ours.
+/// Returns whether there are servers that are not ours.
 fn has_others(document: &Value) -> bool {
     let servers = document["mcp"]["servers"].as_array();
     servers.is_some_and(|servers| servers.iter().any(|server| !is_own_server(server)))
 }
 
-/// Says whether agents are given servers by bundles.
+/// Returns whether agents are given servers by bundles.
 fn has_bundles(document: &Value) -> bool {
     document["schema_version"].as_i64().is_some_and(|version| version >= BUNDLES_SINCE)
 }

@@ -67,7 +67,7 @@ fn wipe(value: &mut Value) {
     }
 }
 
-/// What is sealed.
+/// The plaintext of a sealed credential.
 #[derive(Serialize, Deserialize)]
 struct Payload {
     zeroclaw: Body,
@@ -139,13 +139,13 @@ pub(super) fn credentials(
     Ok((document(reading.found), warnings))
 }
 
-/// What is read so far.
+/// What was read so far.
 struct Reading<'a> {
     agent_id: AgentId,
     seal: Option<&'a SealSecret<'a>>,
     configured_at: &'a Moment,
     key: Option<SecretKey>,
-    /// What could not be opened: how many, and the first one.
+    /// Credentials that could not be opened: how many, and the first one.
     locked: BTreeMap<OpenError, (usize, String)>,
     found: Vec<Credential>,
     warnings: Vec<Warning>,
@@ -297,7 +297,7 @@ fn parse_profiles(text: &str) -> Option<(Fields, Vec<String>)> {
     }
 }
 
-/// Says what a secret of the configuration opens.
+/// Returns what a secret of the configuration opens.
 fn service_of(config: &Config, schema: u32, leaf: &SecretLeaf) -> String {
     let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
     let service = match &path[..] {
@@ -324,7 +324,7 @@ fn service_of(config: &Config, schema: u32, leaf: &SecretLeaf) -> String {
     super::config::shown(service).into_owned()
 }
 
-/// Says what a secret is, by the name of its key.
+/// Returns what a secret is, by the name of its key.
 fn kind_of(path: &[String]) -> CredentialType {
     let name = path.iter().rev().find(|key| key.parse::<usize>().is_err());
     let name = name.map_or("", String::as_str);

@@ -685,7 +685,7 @@ impl Install {
         }
     }
 
-    /// Says what is unusual about where memories are kept.
+    /// Returns what is unusual about where memories are kept.
     fn backend_oddity(&self, alias: &str, database: Option<&Path>) -> Option<Oddity> {
         let there = database
             .filter(|database| is_live(database))

@@ -118,7 +118,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Says what the path of a file tells of the memories in it.
+/// Returns what the path of a file tells of the memories in it.
 pub(super) fn facts_of(path: &str) -> MemoryFacts {
     let shelf = Shelf::of(path);
     let is_session = shelf.namespace == "session";
@@ -130,7 +130,7 @@ pub(super) fn facts_of(path: &str) -> MemoryFacts {
     }
 }
 
-/// Hands out the records of a file. What is in no record is a title that says nothing.
+/// Yields the records of a file. Only titles without content are in no record.
 pub(super) fn records<E>(
     file: &EntryFile<'_>,
     shared: &Shared<'_>,

@@ -53,7 +53,7 @@ pub(super) enum PathRole {
     Artifact,
 }
 
-/// Says what a file is, by its path in the workspace.
+/// Returns what a file is, by its path in the workspace.
 pub(super) fn place_of(path: &[u8]) -> PathRole {
     if is_below(path, SIDECAR) {
         return PathRole::Raw;

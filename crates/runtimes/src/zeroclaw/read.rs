@@ -46,7 +46,7 @@ impl ReadAgents for ZeroClaw {
         check::check(machine, agent)
     }
 
-    /// Says whether an agent is what an earlier reading found.
+    /// Returns whether an agent is what an earlier reading found.
     fn is_unchanged(
         &self,
         machine: &Machine,
@@ -64,23 +64,23 @@ impl ReadAgents for ZeroClaw {
         if opened.agent_id != earlier.manifest.agent.id {
             return Ok(None);
         }
-        let around = InstallFacts::read(machine, agent, opened, options)?;
+        let facts = InstallFacts::read(machine, agent, opened, options)?;
         let threshold = options.artifact_threshold;
         let carried = home.carried();
         let placed = carried.iter().map(|found| (root_of(&found.path), found));
-        if around.info != *info
-            || !carrier::is_unchanged(&opened.workspace, earlier, threshold, placed, &around.made)
+        if facts.info != *info
+            || !carrier::is_unchanged(&opened.workspace, earlier, threshold, placed, &facts.made)
         {
             return Ok(None);
         }
         let mut left_out = opened.walked.left_out.clone();
-        left_out.extend(home.left_out(around.brain.is_some()));
+        left_out.extend(home.left_out(facts.brain.is_some()));
         left_out.extend(shared_files::left_out(agent, options));
         left_out.extend(opened.large(threshold, layout::is_managed));
         let warnings = opened.walked.warnings.iter().cloned();
-        let warnings = warnings.chain(home.warnings).chain(around.warnings).collect();
+        let warnings = warnings.chain(home.warnings).chain(facts.warnings).collect();
         let count = opened.walked.count;
-        Ok(Some(Unchanged { count, warnings, left_out, not_requested: around.not_requested }))
+        Ok(Some(Unchanged { count, warnings, left_out, not_requested: facts.not_requested }))
     }
 
     /// Reads an agent.
@@ -93,41 +93,41 @@ impl ReadAgents for ZeroClaw {
     ) -> Result<Reading, ReadError> {
         let home = ReadWorkspace::open(machine, agent, options)?;
         let opened = &home.opened;
-        let around = InstallFacts::read(machine, agent, opened, options)?;
+        let facts = InstallFacts::read(machine, agent, opened, options)?;
         let carried = home.carried();
         let artifacts: Vec<String> = carried
             .iter()
             .filter(|carried| carried.is_file() && !layout::is_managed(&carried.path))
             .map(|carried| spelled(&carried.path))
             .collect();
-        let steady =
+        let copies =
             StableCopies::take(&opened.workspace, &opened.path, &carried, &machine.scratch);
-        let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
+        let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, copies);
         opened.tell(layout::is_managed, &mut carrier);
-        carrier.outcome.warnings.extend(home.warnings.iter().chain(&around.warnings).cloned());
-        carrier.outcome.left_out.extend(home.left_out(around.brain.is_some()));
+        carrier.outcome.warnings.extend(home.warnings.iter().chain(&facts.warnings).cloned());
+        carrier.outcome.left_out.extend(home.left_out(facts.brain.is_some()));
         carrier.outcome.left_out.extend(shared_files::left_out(agent, options));
 
         let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
-        let identity = identity(&home, &around, &prose, &mut carrier, options);
+        let identity = identity(&home, &facts, &prose, &mut carrier, options);
         let principals = prose.principals(opened.agent_id, options.earlier);
         let shared = Shared {
             agent_id: opened.agent_id,
             alias: &agent.alias,
             identity_version: identity.as_ref().map(|identity| identity.version),
-            embedding: around.embedding.clone(),
-            fallback: around.written_at.clone().unwrap_or_else(times::epoch),
+            embedding: facts.embedding.clone(),
+            fallback: facts.written_at.clone().unwrap_or_else(times::epoch),
             embeddings: options.embeddings,
             stamps: opened.workspace.stamps(options.secrets),
         };
         let mut reader = Reader {
             shared: &shared,
-            keeps_memories: around.keeps_memories(),
+            keeps_memories: facts.keeps_memories(),
             from_files: HashSet::new(),
             carrier,
         };
-        reader.files(&carried, &around.made)?;
-        if let Some(brain) = &around.brain {
+        reader.files(&carried, &facts.made)?;
+        if let Some(brain) = &facts.brain {
             let path = agent.database.clone().unwrap_or_default();
             let counts = reader.rows(brain, options).map_err(|error| match error {
                 RowsError::Database(error) => memories_unreadable(&path, error),
@@ -141,24 +141,24 @@ impl ReadAgents for ZeroClaw {
             None
         };
         let mut carrier = reader.carrier;
-        if around.keeps_memories() {
+        if facts.keeps_memories() {
             warn_of_nothing(&mut carrier);
         }
         let name = name(agent, identity.as_ref(), &prose);
         let mut info = AgentInfo::new(opened.agent_id, &name, RUNTIME);
         info.source_runtime_version.clone_from(&agent.version);
-        let told = ReadingParts {
+        let parts = ReadingParts {
             agent: info,
-            hints: around.hints,
-            info: around.info,
+            hints: facts.hints,
+            info: facts.info,
             identity,
             principals,
-            not_requested: around.not_requested,
-            credentials: around.credentials,
+            not_requested: facts.not_requested,
+            credentials: facts.credentials,
             sessions,
             count: opened.walked.count,
         };
-        Ok(end_reading(told, carrier, options))
+        Ok(end_reading(parts, carrier, options))
     }
 }
 
@@ -291,19 +291,19 @@ fn name(agent: &FoundAgent, identity: Option<&Identity>, prose: &Prose) -> Strin
 /// Makes the identity from the files of the persona and the document, if there is one.
 fn identity(
     home: &ReadWorkspace,
-    around: &InstallFacts,
+    facts: &InstallFacts,
     prose: &Prose,
     carrier: &mut Carrier<'_>,
     options: &ReadOptions<'_>,
 ) -> Option<Identity> {
     let agent = home.opened.agent_id;
-    let Some(document) = document(home, around, carrier) else {
+    let Some(document) = document(home, facts, carrier) else {
         return prose.identity(agent, options.earlier);
     };
     let structured = aieos::structured(&document.text);
     let raw = serde_json::from_str::<Opaque>(document.text.trim());
     let (Some(mut structured), Ok(raw)) = (structured, raw) else {
-        if around.identity.is_some() {
+        if facts.identity.is_some() {
             let message = "is no AIEOS document; the persona is that of the Markdown files";
             carrier.outcome.warn("aieos_invalid", document.name.as_bytes(), message);
         }
@@ -350,11 +350,11 @@ struct Document {
 /// Finds the document: the one that the configuration names, or without one, the usual one.
 fn document(
     home: &ReadWorkspace,
-    around: &InstallFacts,
+    facts: &InstallFacts,
     carrier: &mut Carrier<'_>,
 ) -> Option<Document> {
-    let Some(settings) = &around.identity else {
-        if around.has_config {
+    let Some(settings) = &facts.identity else {
+        if facts.has_config {
             return None;
         }
         return AIEOS.iter().find_map(|name| in_workspace(home, name.as_bytes(), carrier));
@@ -364,7 +364,7 @@ fn document(
         if let Ok(inside) = path.strip_prefix(&home.opened.path) {
             return in_workspace(home, &path_bytes(inside.as_os_str()), carrier);
         }
-        let outside = around.document.as_ref()?;
+        let outside = facts.document.as_ref()?;
         let text = carrier.search_text(&path.display().to_string(), 1, &outside.text);
         return Some(Document {
             name: path.display().to_string(),
@@ -377,7 +377,7 @@ fn document(
     Some(Document {
         name: layout::CONFIG.to_owned(),
         text: redacted.unwrap_or_else(|| text.clone()),
-        at: around.configured_at.clone(),
+        at: facts.configured_at.clone(),
     })
 }
 

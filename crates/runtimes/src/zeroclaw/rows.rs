@@ -38,7 +38,7 @@ use crate::kit::ids::short_digest;
 use crate::kit::stamps::RowStamp;
 use crate::kit::times;
 
-/// Where the records come from.
+/// The origin of the records.
 pub(super) const ORIGIN: &str = "sqlite";
 /// The label of rows that the program wrote on its own.
 pub(super) const AUTO_SAVE: &str = "auto_save";
@@ -55,7 +55,7 @@ const MAX_DIMENSIONS: usize = 65_536;
 /// The most columns that a table of SQLite's has here.
 const MAX_COLUMNS: usize = 1_000;
 
-/// What all records of one reading have in common.
+/// What all records of one reading share.
 pub(super) struct Shared<'a> {
     pub(super) agent_id: AgentId,
     pub(super) alias: &'a str,
@@ -76,9 +76,9 @@ pub(super) struct RowReader<'a> {
     ids: HashSet<RecordId>,
     /// Ids of rows, by their position, that are not those which their own text gives.
     renamed: HashMap<u64, RecordId>,
-    /// What replaces a row, by its position.
+    /// The replacement of a row, by its position.
     newer: HashMap<u64, RecordId>,
-    /// What a row replaces.
+    /// The rows that a row replaces.
     older: HashMap<u64, Vec<ReplacedRow>>,
     agent_row_id: Option<String>,
     model: Model,
@@ -97,7 +97,7 @@ struct Tally {
     no_stamp: u64,
 }
 
-/// What made the vectors.
+/// The model that made the vectors.
 pub(super) struct Model {
     /// `provider/model`.
     pub(super) name: String,
@@ -106,7 +106,7 @@ pub(super) struct Model {
     pub(super) hearsay: Option<&'static str>,
 }
 
-/// Says that only the configuration names a model: it may have changed since.
+/// Only the configuration names the model, which may have changed since.
 pub(super) const CONFIG: &str = "config";
 
 impl Model {
@@ -166,7 +166,7 @@ impl<'a> RowReader<'a> {
         Ok(reader)
     }
 
-    /// Gives a row its id; no two of a reading have the same.
+    /// Assigns a row its id, which is unique in a reading.
     fn name(&mut self, head: &RowHead) -> RecordId {
         let own = own_id(self.shared.alias, &head.id, &head.key, head.rowid);
         let mut id = own;
@@ -489,7 +489,7 @@ fn number_of(value: &Value) -> Option<f64> {
     }
 }
 
-/// Decodes a vector; what is none is none.
+/// Decodes a vector; returns `None` if it is malformed.
 pub(super) fn vector_of(value: &Value, dimensions: Option<u64>) -> Option<Vec<f32>> {
     let Value::Blob(bytes) = value else { return None };
     let (numbers, rest) = bytes.as_chunks::<4>();
@@ -647,7 +647,7 @@ fn private_key(key: &str) -> Option<PrivateKey<'_>> {
     Some(PrivateKey { principal, key: rest.strip_prefix('|')? })
 }
 
-/// What the first documents want beside the format's own fields.
+/// Extra fields that the first specification requires.
 fn extra(key: &str, private: Option<&PrivateKey<'_>>) -> Unknown {
     let mut fields = serde_json::Map::new();
     fields.insert("zeroclaw_key".to_owned(), key.into());
@@ -662,7 +662,7 @@ fn extra(key: &str, private: Option<&PrivateKey<'_>>) -> Unknown {
     unknown
 }
 
-/// What puts a row back.
+/// The raw form from which a row is restored.
 #[derive(Serialize)]
 struct RawOut<'a> {
     key: &'a str,

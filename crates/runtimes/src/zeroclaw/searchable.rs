@@ -166,7 +166,7 @@ pub(super) fn sessions_in(agent: &FoundAgent) -> Vec<PathBuf> {
     ["sessions", "sessions/archive"].map(|name| root.join(name)).to_vec()
 }
 
-/// Says where the agent puts what it remembers: without a configuration, where memories are.
+/// Returns where the agent puts what it remembers: without a configuration, where memories are.
 fn keeps(backend: Option<&Backend>, agent: &FoundAgent) -> MemoryBackend {
     let rows = agent.database.clone().map_or(MemoryBackend::Markdown, MemoryBackend::Sqlite);
     match backend {
@@ -177,7 +177,7 @@ fn keeps(backend: Option<&Backend>, agent: &FoundAgent) -> MemoryBackend {
     }
 }
 
-/// Says what a folder is.
+/// Returns what a folder is.
 pub(super) fn folder(path: &str) -> SearchedFolder {
     if is_of_tool(path) {
         SearchedFolder::OfTool

@@ -144,7 +144,7 @@ pub(super) enum Ownership {
     Private,
 }
 
-/// Says whose a conversation is that names an agent or none. `ours` is `None` where there is one
+/// Returns whose a conversation is that names an agent or none. `ours` is `None` where there is one
 /// agent only.
 pub(super) fn ownership(ours: Option<&str>, alias: Option<&str>, is_private: bool) -> Ownership {
     match (ours, alias) {
@@ -415,7 +415,7 @@ impl<'a, E> Reader<'a, E> {
         }
     }
 
-    /// Says whether a conversation is to be read, and counts it if it is not.
+    /// Returns whether a conversation is to be read, and counts it if it is not.
     fn is_taken(&mut self, key: &str) -> bool {
         let metadata = self.metadata.get(key);
         let alias = metadata.and_then(|metadata| metadata.alias.as_deref());

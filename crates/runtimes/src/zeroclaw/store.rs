@@ -199,7 +199,7 @@ struct Change {
 
 struct Step {
     record: RecordId,
-    deed: RowAction,
+    action: RowAction,
 }
 
 /// What happens to a record.
@@ -409,7 +409,7 @@ struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     fn take(&mut self, change: &mut Change, record: &anemone_format::Record, changed: bool) {
-        let (deed, link) = match change.shared.entry(record, changed) {
+        let (action, link) = match change.shared.entry(record, changed) {
             Err(reason) => {
                 *self.no_row.entry(reason).or_default() += 1;
                 // What stays in a file is read out of it again.
@@ -419,10 +419,10 @@ impl<'a> Planner<'a> {
             }
             Ok(entry) => self.decide(change, record.id, entry),
         };
-        if !matches!(deed, RowAction::Nothing) {
+        if !matches!(action, RowAction::Nothing) {
             change.writes += 1;
         }
-        change.steps.push(Step { record: record.id, deed });
+        change.steps.push(Step { record: record.id, action });
         self.links.push(Link { id: record.id, parts: link.into_iter().collect() });
     }
 
@@ -451,8 +451,8 @@ impl<'a> Planner<'a> {
         self.cut += u64::from(entry.is_cut);
         let part = |key: &str| LinkPart { file: None, name: Some(key.to_owned()), sha256 };
         let Some(known) = self.target.rows.get(&*key) else {
-            let deed = self.insert(change, &entry, &key);
-            return (deed, Some(part(&key)));
+            let action = self.insert(change, &entry, &key);
+            return (action, Some(part(&key)));
         };
         let same_content = known.content == content;
         let keeps_id = self.is_id_of_another(shared, &entry, &key);
@@ -469,9 +469,9 @@ impl<'a> Planner<'a> {
                 self.counts.replaced += 1;
                 self.lost_vectors += u64::from(entry.lost_vector);
                 let expected = *expected;
-                let deed =
+                let action =
                     RowAction::Replace { key: (*key).into(), expected, same_content, keeps_id };
-                (deed, Some(part(&key)))
+                (action, Some(part(&key)))
             }
             (OnConflict::Both, _) => {
                 let (beside, is_there) = self.beside(&key, &content);
@@ -482,8 +482,8 @@ impl<'a> Planner<'a> {
                     self.counts.same += 1;
                     return (RowAction::Nothing, Some(part(&beside)));
                 }
-                let deed = self.insert(change, &entry, &beside);
-                (deed, Some(part(&beside)))
+                let action = self.insert(change, &entry, &beside);
+                (action, Some(part(&beside)))
             }
             _ => {
                 self.counts.kept += 1;
@@ -703,7 +703,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Says whether a key is another one, or is made of it for a namesake.
+/// Returns whether a key is another one, or is made of it for a namesake.
 fn is_like(key: &str, natural: &str) -> bool {
     let Some(rest) = key.strip_prefix(natural) else { return false };
     let rest = rest.strip_prefix(IMPORTED).unwrap_or(rest);
@@ -817,7 +817,7 @@ impl Change {
         let each = source.current().each_record(&mut |record| {
             let step = steps.next().filter(|step| step.record == record.id);
             let row = match step {
-                Some(Step { deed: RowAction::Nothing, .. }) => return Ok(()),
+                Some(Step { action: RowAction::Nothing, .. }) => return Ok(()),
                 Some(step) => {
                     let changed = is_changed(source.returning(), record.id);
                     self.shared.entry(record, changed).ok().map(|entry| (step, entry))
@@ -828,7 +828,7 @@ impl Change {
                 trouble = Some(WriteMemoriesError::OtherSnapshot);
                 return Err(io::ErrorKind::InvalidData.into());
             };
-            self.push(&mut spool, &step.deed, entry).map_err(|error| {
+            self.push(&mut spool, &step.action, entry).map_err(|error| {
                 trouble = Some(self.failed(error));
                 io::ErrorKind::Other.into()
             })
@@ -841,14 +841,14 @@ impl Change {
         }
     }
 
-    fn push(&self, spool: &mut RowSpool, deed: &RowAction, mut entry: Entry) -> io::Result<()> {
+    fn push(&self, spool: &mut RowSpool, action: &RowAction, mut entry: Entry) -> io::Result<()> {
         let shared = &self.shared;
         let newer = entry.cell(shared, "superseded_by").and_then(Value::as_text);
         let find = |newer| self.new_ids.get(newer).or_else(|| self.new_keys.get(newer));
         if let Some(newer) = newer.and_then(find) {
             entry.set(shared, "superseded_by", Value::Text(newer.clone()));
         }
-        let (key, verb) = match deed {
+        let (key, verb) = match action {
             RowAction::Nothing => return Ok(()),
             RowAction::Insert { key, id } => {
                 if let Some(id) = id {

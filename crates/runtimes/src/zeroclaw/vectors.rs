@@ -14,7 +14,7 @@ use crate::kit::agent::{FoundAgent, Machine, ReadError};
 use crate::kit::database::{DatabaseError, Value};
 use crate::kit::vectors::{VectorOf, WantedModel};
 
-/// Hands out vectors of a model. An agent without a name is everybody in the database.
+/// Yields vectors of a model; those of all agents if `agent` has no name.
 pub(super) fn read(
     machine: &Machine,
     agent: &FoundAgent,

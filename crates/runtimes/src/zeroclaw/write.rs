@@ -360,7 +360,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// Says whether the target keeps memories in the way that the snapshot did.
+    /// Returns whether the target keeps memories in the way that the snapshot did.
     fn holds_as_it_was(&self, archived: Option<&str>) -> bool {
         let described = || backend_of(archived, &self.site.target.alias);
         let was = match self.was.kept {
@@ -578,7 +578,7 @@ impl Planner<'_> {
         store::plan(self.machine, &records, target, &path, self.options, draft)
     }
 
-    /// Says whether a file means the same here as where it came from.
+    /// Returns whether a file means the same here as where it came from.
     fn has_a_place(&self, file: &SourceFile) -> bool {
         let place = layout::place_of(&file.path);
         let is_own = is_raw(file)
@@ -594,7 +594,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Says whether files of memories are read here as they were where they came from.
+    /// Returns whether files of memories are read here as they were where they came from.
     fn keeps_sheets(&self) -> bool {
         self.site.backend == InstallBackend::Markdown
             && self.was.kept != Some(InstallBackend::Sqlite)

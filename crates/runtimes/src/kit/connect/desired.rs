@@ -101,13 +101,13 @@ impl ServerEntry {
     }
 }
 
-/// Says whether an MCP entry starts us.
+/// Returns whether an MCP entry starts us.
 pub(crate) fn is_own_server(entry: &Value) -> bool {
     let command = entry["command"].as_str().is_some_and(is_own_program);
     command && entry["args"][0] == "mcp"
 }
 
-/// Says whether a program is this one, by its name.
+/// Returns whether a program is this one, by its name.
 pub(crate) fn is_own_program(command: &str) -> bool {
     Path::new(command).file_stem().is_some_and(|name| name == "anemone")
 }

@@ -169,7 +169,7 @@ impl ConfigEdit {
         }
     }
 
-    /// Says whether the other is called the same and stands at the same place.
+    /// Returns whether the other is called the same and stands at the same place.
     pub fn is_called(&self, other: &Self) -> bool {
         match (self, other) {
             (
@@ -194,7 +194,7 @@ impl ConfigEdit {
         }
     }
 
-    /// Says whether a document has it already.
+    /// Returns whether a document has it already.
     pub fn is_in(&self, document: &Value) -> bool {
         match self {
             Self::Member { path, key, value } => {
@@ -448,7 +448,7 @@ pub fn is_void(value: &Value) -> bool {
         || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// Says where in a text a position is, counted as editors do.
+/// Returns where in a text a position is, counted as editors do.
 pub(super) fn line_and_column(text: &str, position: usize) -> (usize, usize) {
     let before = text.get(..position).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |at| at + 1);

@@ -49,7 +49,7 @@ pub(crate) struct AppliedEdit {
 }
 
 impl AppliedEdit {
-    /// Says whether it took the place of a text.
+    /// Returns whether it took the place of a text.
     pub(crate) fn replaced(&self, text: &str) -> bool {
         self.old == text
     }

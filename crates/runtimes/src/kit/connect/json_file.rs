@@ -16,7 +16,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, RefuseError> {
     })
 }
 
-/// Says what was expected, but quotes nothing from the file: it may be a key.
+/// Returns what was expected, but quotes nothing from the file: it may be a key.
 fn expectation(error: &json5::Error) -> &'static str {
     use json5::ErrorCode;
     match error.code() {

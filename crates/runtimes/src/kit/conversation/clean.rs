@@ -44,7 +44,7 @@ const NOTHINGS: [&str; 3] = ["NO_REPLY", "HEARTBEAT_OK", "[silent]"];
 /// Elements in which Claude Code keeps a command.
 const COMMANDS: [&str; 3] = ["<command-name>", "<command-message>", "<bash-input>"];
 
-/// Tells what was said from what was put in.
+/// Separates what was said from what was injected.
 pub(super) fn clean(text: &str) -> CleanText {
     let text = text.trim();
     if NOTHINGS.contains(&text) || OF_PROGRAMS.iter().any(|program| text.starts_with(program)) {
@@ -139,7 +139,7 @@ impl PrivateSections {
     }
 }
 
-/// Says whether a text is a command such as `/new` or `/model opus`, and no path.
+/// Returns whether a text is a command such as `/new` or `/model opus`, and no path.
 fn is_command(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('/') else { return false };
     let word = rest.split(char::is_whitespace).next().unwrap_or_default();

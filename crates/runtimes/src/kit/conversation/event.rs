@@ -93,7 +93,7 @@ type SessionLookup = fn(&Folder, &Path, Option<&str>) -> Option<SessionFacts>;
 pub(crate) struct TranscriptFormat {
     /// Reads a line.
     pub(crate) line: fn(&Json) -> LineReading,
-    /// Looks a transcript up in what the runtime keeps beside it.
+    /// Finds a transcript in what the runtime keeps beside it.
     pub(crate) beside: Option<SessionLookup>,
 }
 

@@ -82,7 +82,7 @@ impl LineEnd {
         }
     }
 
-    /// Hands out the line that begins with `piece`.
+    /// Yields the line that begins with `piece`.
     fn end(
         &mut self,
         piece: &[u8],

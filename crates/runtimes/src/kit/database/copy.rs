@@ -178,7 +178,7 @@ impl Prints {
         Ok(Self(prints))
     }
 
-    /// Says whether a file was written so lately that another write may not show in its time.
+    /// Returns whether a file was written so lately that another write may not show in its time.
     fn is_fresh(&self, now: FileTime) -> bool {
         self.0.iter().flatten().any(|stat| {
             let apart = now.as_nanoseconds().abs_diff(stat.modified.as_nanoseconds());

@@ -179,7 +179,7 @@ impl RowSpool {
 }
 
 impl Merge {
-    /// Says how long files may become and how long the work may take, for a database of a size.
+    /// Returns how long files may become and how long the work may take, for a database of a size.
     pub(super) fn needs(&self, size: u64) -> (u64, u64) {
         // Rows, indexes and the full-text index, and all of it once more in a log, where a page
         // can stand several times.
@@ -256,7 +256,7 @@ fn open(path: &Path, schema: &RowSchema) -> Result<Connection, Stop> {
     Ok(connection)
 }
 
-/// Says whether there is a table of a name; refuses a view or a virtual table.
+/// Returns whether there is a table of a name; refuses a view or a virtual table.
 fn has_table(connection: &Connection, name: &str) -> Result<bool, Stop> {
     match check_is_ordinary(connection, name) {
         Err(Stop::Fault(FaultKind::NoTable, _)) => Ok(false),
@@ -532,7 +532,7 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// Says what has a key now, held against the digest that a row should have.
+    /// Returns what has a key now, held against the digest that a row should have.
     fn present(
         &self,
         owner: Option<&str>,
@@ -655,7 +655,7 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// Looks over what was written, while it can still be taken back.
+    /// Verifies what was written before the transaction commits.
     fn check(&self, path: &Path) -> Result<(), Stop> {
         let size = fs_err::symlink_metadata(path).map_or(0, |metadata| metadata.len());
         let pragma = if size > MAX_CHECKED_BYTES { "quick_check" } else { "integrity_check" };

@@ -68,7 +68,7 @@ impl RowSchema {
         self.columns.iter().copied().find(|(known, _)| known.eq_ignore_ascii_case(name))
     }
 
-    /// Says whether the runtime adds a column to tables that were made before it.
+    /// Returns whether the runtime adds a column to tables that were made before it.
     pub(crate) fn is_addable(&self, name: &str) -> bool {
         self.addable.iter().any(|known| known.eq_ignore_ascii_case(name))
     }

@@ -19,6 +19,7 @@ use super::merge;
 use super::wire::{
     Ask, FaultKind, MAX_REQUEST_BYTES, Put, Read as TableRead, ReplyWriter, Request,
 };
+use crate::RUNTIMES;
 
 /// The one argument with which the program is started to serve databases.
 pub const SERVE_ARGUMENT: &str = "serve-database";
@@ -43,10 +44,6 @@ const MAX_TABLES: usize = 4_096;
 const MAX_DETAIL_BYTES: usize = 1_024;
 /// As many as SQLite itself is set to select.
 pub(super) const MAX_COLUMNS: usize = 1_000;
-
-/// The tables that may be written, with their key, value and time columns.
-const WRITABLE: [(&str, &str, &str, &str); 1] =
-    [("config_machine_state", "state_key", "value_json", "updated_at_ms")];
 
 /// Why the request could not be answered at all.
 #[derive(Debug, thiserror::Error)]
@@ -413,7 +410,7 @@ impl Plan {
     }
 }
 
-/// Says whether a name is a plain table; no name at all is an error of its own.
+/// Returns whether a name is a plain table; no name at all is an error of its own.
 ///
 /// Asks the schema itself, because the pragmas that know start the modules of virtual tables.
 fn is_ordinary(connection: &Connection, table: &str) -> Result<bool, Stop> {
@@ -459,7 +456,7 @@ pub(super) fn columns_of(connection: &Connection, table: &str) -> Result<Vec<Col
     Ok(columns)
 }
 
-/// Says whether a name that is no column stands for the row's number.
+/// Returns whether a name that is no column stands for the row's number.
 fn is_rowid(connection: &Connection, table: &str, name: &str) -> bool {
     name.eq_ignore_ascii_case("rowid")
         && connection.prepare(&format!("SELECT {table}.rowid FROM main.{table}")).is_ok()
@@ -469,7 +466,7 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Looks over the pages of the table before they are read.
+/// Checks the pages of the table before they are read.
 fn check(connection: &Connection, path: &Path, table: &str) -> Result<(), Stop> {
     let size = fs_err::symlink_metadata(path).map_or(0, |metadata| metadata.len());
     if size > MAX_CHECKED_BYTES {
@@ -517,7 +514,7 @@ fn check_is_plain(connection: &Connection, plan: &Plan, read: &TableRead) -> Res
 /// Puts rows into a live database that no other process has open, in one transaction.
 fn put<W: Write>(path: &Path, changes: &[Put], reply: &mut ReplyWriter<W>) -> Result<(), Stop> {
     let is_known = |value: &Put| {
-        WRITABLE.contains(&(&*value.table, &*value.key.0, &*value.value.0, &*value.stamp.0))
+        RUNTIMES.iter().filter_map(|runtime| runtime.state_table).any(|table| table.holds(value))
     };
     if !changes.iter().all(is_known) {
         return Err(fault(FaultKind::Refused, "this table is not written"));

@@ -92,10 +92,30 @@ fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
+/// A table of a runtime's state, of which single rows may be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StateTable {
+    pub(crate) table: &'static str,
+    /// The column with the key.
+    pub(crate) key: &'static str,
+    /// The column with the value.
+    pub(crate) value: &'static str,
+    /// The column with the time of the last change, in milliseconds.
+    pub(crate) stamp: &'static str,
+}
+
+impl StateTable {
+    /// Returns whether a row that is to be put is one of the table's.
+    pub(crate) fn holds(&self, put: &Put) -> bool {
+        (self.table, self.key, self.value, self.stamp)
+            == (&*put.table, &*put.key.0, &*put.value.0, &*put.stamp.0)
+    }
+}
+
 /// One row to be put, if the value that it replaces is still the one we know.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Put {
-    /// The table; one of a short list.
+    /// The table; the [`StateTable`] of a runtime.
     pub(crate) table: String,
     /// The key column and the key.
     pub(crate) key: (String, String),

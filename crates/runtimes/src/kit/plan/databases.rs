@@ -137,7 +137,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Says whether a path is a database, in the snapshot or here.
+    /// Returns whether a path is a database, in the snapshot or here.
     fn is_database(
         &self,
         wanted: Option<&PlannedFile>,

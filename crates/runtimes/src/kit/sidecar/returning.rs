@@ -149,7 +149,7 @@ impl<'a> ReturningSnapshot<'a> {
         self.positions[file]
     }
 
-    /// Says what became of a record of the snapshot; `None` for a new one.
+    /// Returns what became of a record of the snapshot; `None` for a new one.
     pub(crate) fn fate(&self, record: RecordId) -> Option<RecordChange> {
         self.states.get(&record).map(|state| state.fate)
     }
@@ -172,12 +172,12 @@ impl<'a> ReturningSnapshot<'a> {
         self.renamed.get(&new).copied().unwrap_or(new)
     }
 
-    /// Says whether any record is new, changed or forgotten.
+    /// Returns whether any record is new, changed or forgotten.
     pub(crate) fn has_changes(&self) -> bool {
         !self.new.is_empty() || self.states.values().any(|state| state.fate != RecordChange::Same)
     }
 
-    /// Says whether the runtime has anything new to say in its records.
+    /// Returns whether the runtime has anything new to say in its records.
     pub(crate) fn has_news(&self) -> bool {
         !self.new.is_empty()
             || self.states.values().any(|state| state.fate == RecordChange::Changed)
@@ -202,7 +202,7 @@ impl<'a> ReturningSnapshot<'a> {
         Ok(Forgotten { count, names })
     }
 
-    /// Hands out every record as it was before it went away.
+    /// Yields every record as it was before the agent moved away.
     pub(crate) fn each_original(
         &self,
         take: &mut dyn FnMut(&Record) -> io::Result<()>,
@@ -647,7 +647,7 @@ impl<'a> Folder<'a> {
         Ok(Files { files, positions, strangers, in_place })
     }
 
-    /// Says whether the runtime's database of memories was read.
+    /// Returns whether the runtime's database of memories was read.
     fn has_database(&self) -> bool {
         let is_description = |file: &SourceFile| {
             file.path == DESCRIPTION.as_bytes()

@@ -125,7 +125,7 @@ fn give_away(file: BorrowedFd<'_>, owner: (u32, u32), able: Abilities) -> io::Re
 /// More than a name list or a value of an extended attribute can have on Linux.
 const MAX_ATTRIBUTE_BYTES: usize = 64 << 10;
 
-/// Gives a file the extended attributes of another, and says whether it has them all.
+/// Copies the extended attributes of another file; returns whether all were copied.
 fn copy_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>, able: Abilities) -> bool {
     // Nearly all files have none.
     if rustix::fs::flistxattr_query(from) == Ok(0) {
@@ -158,7 +158,7 @@ fn copy_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>, able: Abilities) ->
     complete
 }
 
-/// Says whether an error means that a file system has no extended attributes.
+/// Returns whether an error means that a file system has no extended attributes.
 fn no_attributes(error: Errno) -> bool {
     matches!(error, Errno::OPNOTSUPP | Errno::NOSYS)
 }

@@ -57,17 +57,17 @@ impl Live {
         Self { database: Some(database), files }
     }
 
-    /// Says whether a key is that of one of the files.
+    /// Returns whether a key is that of one of the files.
     pub(super) fn has(&self, key: &[u8]) -> bool {
         self.files.contains_key(key)
     }
 
-    /// Says whether a key is that of a file which may not be there.
+    /// Returns whether a key is that of a file which may not be there.
     pub(super) fn comes_and_goes(&self, key: &[u8]) -> bool {
         self.has(key) && self.database.as_deref() != Some(key)
     }
 
-    /// Says whether a file of the old tree is one that the new tree was given; none if it is no
+    /// Returns whether a file of the old tree is one that the new tree was given; none if it is no
     /// file of the database.
     pub(super) fn is_in_both(&self, key: &[u8], inode: u64) -> Option<bool> {
         self.files.get(key).map(|linked| *linked == Some(inode))

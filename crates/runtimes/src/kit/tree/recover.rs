@@ -104,7 +104,7 @@ fn leftover_of(rest: &str, inode: u64) -> Option<Leftover> {
     }
 }
 
-/// Gives an old tree its name back; the run was killed between two renames.
+/// Renames an old tree back after a run was killed between two renames.
 fn put_back(old: &Path, workspace: &Path) -> io::Result<Warning> {
     rename_to_free(old, workspace)?;
     Ok(Warning::about(
@@ -127,7 +127,7 @@ fn keep_replaced(old: &Path, workspace: &Path) -> io::Result<Option<Warning>> {
     )))
 }
 
-/// Says whether a workspace has a file or link of an old tree, with the same content.
+/// Returns whether a workspace has a file or link of an old tree, with the same content.
 fn is_in(workspace: &Path, old: &Path, path: &[u8], seen: &FileStat) -> bool {
     let there = open_above(workspace, path).and_then(|(folder, name)| folder.stat(name));
     let Ok(there) = there else { return false };

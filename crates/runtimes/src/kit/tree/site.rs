@@ -205,7 +205,7 @@ pub(crate) fn sha256_of(reader: &mut impl Read) -> io::Result<String> {
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Says whether two readers yield the same bytes.
+/// Returns whether two readers yield the same bytes.
 pub(crate) fn equal(one: &mut impl Read, other: &mut impl Read) -> io::Result<bool> {
     let mut one = io::BufReader::with_capacity(BUFFER_BYTES, one);
     let mut other = io::BufReader::with_capacity(BUFFER_BYTES, other);
@@ -223,7 +223,7 @@ pub(crate) fn equal(one: &mut impl Read, other: &mut impl Read) -> io::Result<bo
     }
 }
 
-/// Looks at everything below a folder, without following links.
+/// Stats everything below a folder, without following links.
 pub(super) fn survey(root: &Path) -> Result<Survey, PlanError> {
     let failed = |source| PlanError::Workspace { path: root.to_owned(), source };
     let folder = Folder::open_unlinked(root).map_err(failed)?;

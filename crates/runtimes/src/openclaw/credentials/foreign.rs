@@ -116,7 +116,7 @@ pub(super) fn profiles<'a>(
     (found, refused)
 }
 
-/// Says whether an opened secret is what this adapter seals: the JSON of a profile.
+/// Returns whether an opened secret is what this adapter seals: the JSON of a profile.
 fn is_profile(secret: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Head {

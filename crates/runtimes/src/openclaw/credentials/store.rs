@@ -28,16 +28,16 @@ use crate::kit::restore_source::RestoreSource;
 const LOCATION_KEY: &str = "auth.sharedStore";
 const LOCATION: &str = r#"{"location":"state-db"}"#;
 
-/// What to do about a profile that the store has already.
+/// What to do about a profile that exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::openclaw) enum OnExisting {
-    /// Leave it.
+    /// Keep it.
     Keep,
     /// Replace it.
     Replace,
 }
 
-/// What would become of a store.
+/// The planned change of a store.
 pub(in crate::openclaw) struct StoreChange {
     /// The file or the database.
     pub(in crate::openclaw) path: PathBuf,
@@ -83,7 +83,7 @@ impl Restore for StoreChange {
 /// Why a store could not be changed. It is then as it was, unless the error says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::openclaw) enum ApplyStoreError {
-    /// It is not what was planned for.
+    /// It has changed since the plan was made.
     #[error("{path} has changed since the plan was made")]
     Changed {
         /// The store.
@@ -182,7 +182,7 @@ pub(in crate::openclaw) fn plan_store(
     Ok(change)
 }
 
-/// Says whether the program knows that its profiles are in the state database. Profiles that it
+/// Returns whether the program knows that its profiles are in the state database. Profiles that it
 /// keeps in the agent's database would be hidden by telling it so; then nothing is planned.
 fn is_store_named(
     machine: &Machine,
@@ -314,10 +314,10 @@ fn apply_file(change: &StoreChange) -> Result<(), ApplyStoreError> {
 fn apply_row(machine: &Machine, change: &StoreChange, now: &Moment) -> Result<(), ApplyStoreError> {
     let path = || change.path.clone();
     let put = |key: &str, value: &str, expected: Option<&str>| Put {
-        table: STATE_TABLE.to_owned(),
-        key: ("state_key".to_owned(), key.to_owned()),
-        value: ("value_json".to_owned(), value.to_owned()),
-        stamp: ("updated_at_ms".to_owned(), now.instant().as_millisecond()),
+        table: STATE_TABLE.table.to_owned(),
+        key: (STATE_TABLE.key.to_owned(), key.to_owned()),
+        value: (STATE_TABLE.value.to_owned(), value.to_owned()),
+        stamp: (STATE_TABLE.stamp.to_owned(), now.instant().as_millisecond()),
         expected: expected.map(str::to_owned),
     };
     let mut puts = Vec::new();

@@ -137,7 +137,7 @@ fn notice(path: &str, next_from: Option<usize>) -> String {
     )
 }
 
-/// Says whether a path is one of the workspace's own, not one of the extra ones.
+/// Returns whether a path is one of the workspace's own, not one of the extra ones.
 fn is_memory(path: &str) -> bool {
     path.starts_with("memory/")
         || matches!(path, "MEMORY.md" | "USER.md")

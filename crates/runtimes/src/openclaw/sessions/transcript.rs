@@ -151,7 +151,7 @@ pub(super) fn moment_of_millis(millis: i64) -> Option<Moment> {
     times::from_millis(millis).filter(|_| millis > 0)
 }
 
-/// Says whether the owner spoke, where the program noted it.
+/// Returns whether the owner spoke, where the program noted it.
 fn trust_of(event: &Json) -> Option<&'static str> {
     let of = |json: &Json| json.get("__openclaw")?.get("senderIsOwner")?.as_bool();
     match of(event).or_else(|| event.get("message").and_then(of))? {

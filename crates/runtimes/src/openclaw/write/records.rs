@@ -116,7 +116,7 @@ impl Leaf {
         }
     }
 
-    /// Says whether another record can be added.
+    /// Returns whether another record can be added.
     fn takes(&self, more: &str) -> bool {
         if self.text.is_empty() {
             return true;
@@ -220,12 +220,12 @@ impl Pages {
         self.spool.read_text(offset, length).map_err(PlanError::Scratch)
     }
 
-    /// Says whether records go into the file at a path.
+    /// Returns whether records go into the file at a path.
     pub(super) fn wants(&self, path: &str) -> bool {
         self.sheets.contains_key(path)
     }
 
-    /// Says that a path is taken.
+    /// Marks a path as taken.
     pub(super) fn reserve(&mut self, path: &str) {
         self.taken.insert(path.to_owned());
     }
@@ -430,7 +430,7 @@ pub(super) fn file_of(record: &Record) -> String {
     }
 }
 
-/// Says whether OpenClaw reads memories from a path, and whether it stays in the workspace.
+/// Returns whether OpenClaw reads memories from a path, and whether it stays in the workspace.
 pub(super) fn is_memory_file(path: &str) -> bool {
     let plain = |part: &str| !part.is_empty() && part != "." && part != ".." && part.len() <= 200;
     let safe = path.len() <= 1024
@@ -608,7 +608,7 @@ impl Labels {
 /// The importance that ZeroClaw gives to what nobody rated.
 const UNRATED: f64 = 0.5;
 
-/// Says whether a category is only the namespace once more.
+/// Returns whether a category is only the namespace once more.
 fn repeats_namespace(record: &Record, category: &str) -> bool {
     let namespace = record.namespace.as_str();
     namespace.strip_prefix("custom:").unwrap_or(namespace) == category
@@ -670,7 +670,7 @@ fn title_of(content: &str) -> String {
 }
 
 impl Labels {
-    /// Says whether a line feed was added behind the text.
+    /// Returns whether a line feed was added behind the text.
     fn ends_line(&self) -> bool {
         self.tag.is_some() && self.one_line_body
     }

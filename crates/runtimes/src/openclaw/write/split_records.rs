@@ -67,7 +67,7 @@ pub(super) fn cut(path: &str, text: &str) -> Vec<RecordRange> {
     cuts
 }
 
-/// Says whether a heading behind a text would not be one, because a fence or a comment is open.
+/// Returns whether a heading behind a text would not be one, because a fence or a comment is open.
 pub(super) fn swallows(text: &str) -> bool {
     const PROBE: &str = "## x";
     let probed = [text, "\n\n", PROBE, "\n"].concat();
@@ -75,7 +75,7 @@ pub(super) fn swallows(text: &str) -> bool {
     page.sections().last().is_none_or(|last| last.text.trim() != PROBE)
 }
 
-/// Says whether a text has tables.
+/// Returns whether a text has tables.
 pub(super) fn has_rows(text: &str) -> bool {
     Page::parse(text).rows().is_some()
 }

@@ -37,7 +37,7 @@ pub(super) struct AllowedSettings<'a> {
 }
 
 impl<'a> AllowedSettings<'a> {
-    /// Looks at the settings that are there.
+    /// Reads the existing settings.
     pub(super) fn of(live: &Config, alias: &'a str) -> Self {
         let mut secret = BTreeSet::new();
         for leaf in live.redacted().secrets {
@@ -127,7 +127,7 @@ fn is_harmless_table(table: &toml_edit::Table) -> bool {
     })
 }
 
-/// Says whether no text of a value is an address, or the place of a file outside the workspace.
+/// Returns whether no text of a value is an address, or the place of a file outside the workspace.
 fn is_harmless(value: &Value, key: &str) -> bool {
     match value {
         Value::String(text) => {

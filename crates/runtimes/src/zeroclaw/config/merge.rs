@@ -176,7 +176,7 @@ fn theirs(text: &str) -> Result<DocumentMut, ()> {
     Ok(document)
 }
 
-/// Says whether a text loads, and has every value that another has.
+/// Returns whether a text loads, and has every value that another has.
 fn holds(new: &str, old: Option<&str>) -> bool {
     let Ok(new) = new.parse::<DocumentMut>() else { return false };
     let Some(old) = old else { return true };
@@ -355,7 +355,7 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// Says whether two items say the same, however they are written.
+/// Returns whether two items say the same, however they are written.
 fn is_same(one: &Item, other: &Item) -> bool {
     if let (Some(one), Some(other)) = (one.as_table_like(), other.as_table_like()) {
         return one.len() == other.len()
@@ -369,7 +369,7 @@ fn is_same(one: &Item, other: &Item) -> bool {
     }
 }
 
-/// Says whether two values are the same, however they are written.
+/// Returns whether two values are the same, however they are written.
 pub(in crate::zeroclaw) fn is_same_value(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::String(one), Value::String(other)) => one.value() == other.value(),
@@ -393,7 +393,7 @@ pub(in crate::zeroclaw) fn is_same_value(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Says how memories are kept, for all agents.
+/// Returns how memories are kept, for all agents.
 fn set_backend(document: &mut DocumentMut, backend: &str) {
     let root = document.as_table_mut();
     if !root.get("memory").is_some_and(Item::is_table_like) {

@@ -78,7 +78,7 @@ pub(in crate::zeroclaw) struct ElementName {
 }
 
 impl SecretLeaf {
-    /// Says whether it only says where the secret is.
+    /// Returns whether it only says where the secret is.
     pub(in crate::zeroclaw) fn is_reference(&self) -> bool {
         self.is_text && is_reference(&self.value)
     }
@@ -91,7 +91,7 @@ pub(in crate::zeroclaw) struct RedactedConfig {
     pub(in crate::zeroclaw) secrets: Vec<SecretLeaf>,
     /// Comments that contained a secret, which cannot be restored.
     pub(in crate::zeroclaw) comments: usize,
-    /// Says that the text is withheld.
+    /// Set when the text is withheld.
     pub(in crate::zeroclaw) warning: Option<Warning>,
 }
 
@@ -148,7 +148,7 @@ fn plain_name(name: &str) -> String {
         .collect()
 }
 
-/// Says how much of what has a name is secret.
+/// Returns how much of what has a name is secret.
 fn rule_of_name(name: &str) -> Rule {
     let plain = plain_name(name);
     if SECRET_MAPS.contains(&plain) {
@@ -191,7 +191,7 @@ fn words_of(name: &str) -> Vec<String> {
     words
 }
 
-/// Says how much is secret of what lies at a key of a table.
+/// Returns how much is secret of what lies at a key of a table.
 pub(super) fn rule_below(path: &[String], rule: Rule, key: &str, shape: Shape) -> Rule {
     let is_table = shape != Shape::Value;
     let own = match path {
@@ -239,17 +239,17 @@ impl Shape {
     }
 }
 
-/// Says whether a section holds texts only: a section of settings has switches and numbers too.
+/// Returns whether a section holds texts only: a section of settings has switches and numbers too.
 fn is_only_texts(table: &toml_edit::Table) -> bool {
     !table.is_empty() && table.iter().all(|(_, item)| item.is_str())
 }
 
-/// Says whether the name is one of a list, and no guess.
+/// Returns whether the name is one of a list, and no guess.
 fn is_field(key: &str) -> bool {
     SECRET_FIELDS.contains(&plain_name(key))
 }
 
-/// Says whether the runtime looks for an encrypted value at a place.
+/// Returns whether the runtime looks for an encrypted value at a place.
 pub(in crate::zeroclaw) fn is_encrypted_field(path: &[String]) -> bool {
     let is_map = |key: &String| MAPS.contains(&key.as_str());
     let last = path.iter().rev().find(|key| key.parse::<usize>().is_err());
@@ -262,7 +262,7 @@ fn is_reference(text: &str) -> bool {
     text.trim_start().starts_with(REFERENCE)
 }
 
-/// Says whether a text had a secret in it.
+/// Returns whether a text had a secret in it.
 pub(super) fn is_redacted(text: &str) -> bool {
     text.contains(PLACEHOLDER) || text.contains(MARK)
 }
@@ -349,7 +349,7 @@ fn without_options(text: &str) -> Cow<'_, str> {
     if kept == text { Cow::Borrowed(text) } else { Cow::Owned(kept) }
 }
 
-/// Says whether an argument is an option that the next one is the value of, and may be secret.
+/// Returns whether an argument is an option that the next one is the value of, and may be secret.
 fn wants_value(argument: &str) -> bool {
     let name = argument.trim_start_matches('-');
     let is_short = argument.len() == 2 && matches!(name, "p" | "P" | "k" | "t" | "u" | "a" | "H");
@@ -359,7 +359,7 @@ fn wants_value(argument: &str) -> bool {
         && (is_short || is_header || rule_of_name(name) >= Rule::Texts)
 }
 
-/// Says whether what follows a short option is a number, as the ports of servers are.
+/// Returns whether what follows a short option is a number, as the ports of servers are.
 fn is_port(option: &str, value: &str) -> bool {
     option == "-p" && value.parse::<u16>().is_ok()
 }
@@ -403,7 +403,7 @@ pub(super) fn redacted(text: &str) -> RedactedConfig {
     RedactedConfig { text: String::new(), secrets: leaves, comments, warning: Some(warning) }
 }
 
-/// Says whether a text still loads, and nothing is left in it.
+/// Returns whether a text still loads, and nothing is left in it.
 fn is_clean(text: &str) -> bool {
     let Ok(document) = Document::parse(text) else { return false };
     let mut walk = Walk::of(text);

@@ -48,7 +48,7 @@ pub(super) fn path_of(install: &Path) -> PathBuf {
     install.join(FILE)
 }
 
-/// Says whether a value is encrypted.
+/// Returns whether a value is encrypted.
 pub(super) fn is_encrypted(value: &str) -> bool {
     MARKS.iter().any(|mark| value.starts_with(mark))
 }

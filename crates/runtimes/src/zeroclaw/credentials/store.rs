@@ -43,7 +43,7 @@ const PROFILES_SCHEMA: u64 = 1;
 
 /// One credential, and where it goes.
 struct PlannedSecret {
-    /// As it is shown.
+    /// The name shown to the user.
     name: String,
     service: String,
     place: SecretPlace,
@@ -78,7 +78,7 @@ enum LeafValue {
     Toml(SecretText),
 }
 
-/// What was done with one of them.
+/// What was done with one secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PutOutcome {
     Added,
@@ -87,7 +87,7 @@ enum PutOutcome {
     Refused(&'static str),
 }
 
-/// What would become of the stores.
+/// The planned change of the stores.
 struct Change {
     install: PathBuf,
     config: PathBuf,
@@ -102,7 +102,7 @@ struct Texts {
     profiles: Option<Zeroizing<String>>,
 }
 
-/// What the stores would hold.
+/// The stores after the change.
 struct Outcome {
     texts: Texts,
     done: Vec<PutOutcome>,
@@ -198,12 +198,12 @@ fn named_not_restored(name: &str, reason: impl Into<String>) -> NotRestored {
     NotRestored::of(NotRestoredKind::Credential, name, reason)
 }
 
-/// Says whether a credential has no secret.
+/// Returns whether a credential has no secret.
 fn is_bare(credential: &Credential) -> bool {
     credential.encrypted_payload == NOT_EXPORTED
 }
 
-/// Says what went wrong with its cause, for people.
+/// Returns what went wrong with its cause, for people.
 fn reason_of(error: &WriteError) -> String {
     match error {
         WriteError::Io { source, .. } => format!("{error}: {source}"),
@@ -235,7 +235,7 @@ fn opened(
     Ok(Some(PlannedSecret { name, service, place }))
 }
 
-/// Understands what we sealed ourselves.
+/// Reads a secret that ZeroClaw's adapter sealed.
 fn own_place(body: Body) -> Option<SecretPlace> {
     let Body { schema, path, names, value, toml, encrypted, id, profile, active } = body;
     if let (Some(id), Some(fields)) = (id, profile) {
@@ -647,14 +647,14 @@ impl Sealer<'_> {
         }
     }
 
-    /// Says whether an existing value is this one.
+    /// Returns whether an existing value is this one.
     fn opens_to(&self, known: &toml_edit::Value, plain: &toml_edit::Value) -> bool {
         let mut known = known.clone();
         let opened = map_texts(&mut known, &mut |text| key::open(self.open, text));
         opened.is_ok() && is_same_value(&known, plain)
     }
 
-    /// Says whether an existing profile has these tokens.
+    /// Returns whether an existing profile has these tokens.
     fn has_tokens(&self, known: &Value, fields: &Fields) -> bool {
         TOKENS.iter().all(|token| {
             let known = known.get(token).and_then(Value::as_str).unwrap_or_default();
@@ -718,7 +718,7 @@ fn fitted(
     }
 }
 
-/// Says whether a value would have the runtime look for memories elsewhere. In older schemas the
+/// Returns whether a value would have the runtime look for memories elsewhere. In older schemas the
 /// name of the store lies among secrets, and counts before the backend.
 fn is_other_store(root: &Item, path: &[String], value: &toml_edit::Value) -> bool {
     let backend = root.get("memory").and_then(|memory| memory.get("backend")?.as_str());
@@ -726,7 +726,7 @@ fn is_other_store(root: &Item, path: &[String], value: &toml_edit::Value) -> boo
         && backend.is_some_and(|backend| Some(backend) != value.as_str())
 }
 
-/// Says whether the table that a path ends in is there.
+/// Returns whether the table that a path ends in is there.
 fn has_table(root: &Item, path: &[String]) -> bool {
     let parents = path.split_last().map_or(&[][..], |(_, parents)| parents);
     let table = parents.iter().try_fold(root, |item, key| item.as_table_like()?.get(key));

@@ -159,7 +159,7 @@ fn own_file(record: &Record) -> Option<&str> {
     source.origin_file.as_deref().filter(|_| own)
 }
 
-/// Says whether a record is a piece of a conversation rather than an entry.
+/// Returns whether a record is a piece of a conversation rather than an entry.
 fn is_transcript(record: &Record) -> bool {
     let file = record.source.origin_file.as_deref().unwrap_or_default();
     record.namespace == "session" && !file.ends_with(".md")

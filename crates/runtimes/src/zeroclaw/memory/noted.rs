@@ -92,7 +92,7 @@ impl Rows {
         find.query_row([id], cells).optional()
     }
 
-    /// Says what taking back a change would do.
+    /// Returns what taking back a change would do.
     pub(super) fn plan_back(&self, noted: &NotedRows) -> rusqlite::Result<RowsBack> {
         let all = self.begin()?;
         let back = self.back(&all, noted)?;

@@ -230,7 +230,7 @@ fn backend_assumed(agent: &FoundAgent) -> Option<Warning> {
     ))
 }
 
-/// Says what is unusual about where memories are kept.
+/// Returns what is unusual about where memories are kept.
 fn backend_warning(config: &Config, agent: &FoundAgent) -> Option<Warning> {
     let (code, message) = match config.backend(&agent.alias) {
         Backend::Sqlite | Backend::Markdown => return None,
