@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::each_block;
 use anemone_format::{AgentId, Moment};
+use serde::{Serialize, Serializer};
 
 use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOutReason, Oddity, SecretFinding};
 use crate::kit::paths::lossy;
@@ -17,23 +18,33 @@ use crate::kit::walk::{EntryKind, FoundEntry, IgnoreFileError, WalkRules, Worksp
 use crate::kit::word_enum::word_enum;
 use anemone_secrets::{FileScanner, SecretHit};
 
-/// What is advised about each issue: lines of a severity, a code and a suggestion.
+/// What is advised about each issue: lines of a severity, a code and a suggestion. A suggestion in
+/// parentheses is a variant of [`Suggestion`].
 #[derive(Clone, Copy)]
 pub(crate) struct Advice(pub(crate) &'static str);
 
 impl Advice {
-    fn on(self, code: &str) -> (Severity, &'static str) {
+    fn on(self, code: &str) -> (Severity, Suggestion) {
         let mut lines = self.0.lines().map(|line| line.splitn(3, ' '));
         let found = lines.find_map(|mut line| {
             let (severity, known, suggestion) = (line.next()?, line.next()?, line.next()?);
             (known == code).then_some((severity, suggestion))
         });
-        match found {
-            Some(("error", suggestion)) => (Severity::Error, suggestion),
-            Some(("warning", suggestion)) => (Severity::Warning, suggestion),
-            Some((_, suggestion)) => (Severity::Info, suggestion),
-            None => (Severity::Info, "nothing, unless it is a surprise"),
-        }
+        let (severity, suggestion) = found.unwrap_or(("info", "nothing, unless it is a surprise"));
+        let severity = match severity {
+            "error" => Severity::Error,
+            "warning" => Severity::Warning,
+            _ => Severity::Info,
+        };
+        let suggestion = match suggestion {
+            "(choose secret policy)" => Suggestion::ChooseSecretPolicy,
+            "(raise artifact limit)" => Suggestion::RaiseArtifactLimit,
+            "(include private)" => Suggestion::IncludePrivate,
+            "(check folder)" => Suggestion::CheckFolder,
+            "(name workspace)" => Suggestion::NameWorkspace,
+            text => text.into(),
+        };
+        (severity, suggestion)
     }
 }
 
@@ -50,8 +61,8 @@ pub struct Check {
     pub writable: bool,
     /// What the workspace holds.
     pub resources: Resources,
-    /// The runtime's configuration.
-    pub config: ConfigState,
+    /// The runtime's configuration, where it can name the workspace.
+    pub config: Option<ConfigState>,
     /// The runtime's search index.
     pub index: IndexState,
     /// Secrets in files that would travel in clear, without the secrets.
@@ -63,7 +74,7 @@ pub struct Check {
 }
 
 /// What a workspace holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Resources {
     /// Whether there is a `SOUL.md`.
     pub soul_md: bool,
@@ -78,22 +89,33 @@ pub struct Resources {
     /// Whether there is a folder `memory`.
     pub memory_dir: bool,
     /// Daily logs, when there is a folder `memory`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub daily_logs: Option<DailyLogs>,
     /// Whether there is a `memory/active-context.md`.
     pub active_context: bool,
-    /// How many `memory/project-*.md` there are, when there is a folder `memory`.
-    pub project_files: Option<u64>,
+    /// The files `memory/project-*.md`, when there is a folder `memory`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_files: Option<ProjectFiles>,
     /// The id that the workspace notes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<AgentId>,
 }
 
 /// Logs that carry a date in their name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DailyLogs {
     /// How many.
     pub count: u64,
     /// The one of the latest date, below `memory`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub latest: Option<String>,
+}
+
+/// Notes on one project each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ProjectFiles {
+    /// How many.
+    pub count: u64,
 }
 
 /// The runtime's configuration.
@@ -130,7 +152,31 @@ pub struct Issue {
     /// For people.
     pub message: String,
     /// What to do about it.
-    pub suggestion: String,
+    pub suggestion: Suggestion,
+}
+
+/// What to do about an issue. What depends on how somebody calls this program is a variant; the
+/// caller has the words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Suggestion {
+    /// Remove the secrets, or say what an export does about them.
+    ChooseSecretPolicy,
+    /// Raise the size up to which an export takes other files than Markdown.
+    RaiseArtifactLimit,
+    /// Export private entries too.
+    IncludePrivate,
+    /// See among the agents of this machine whether this is the right folder.
+    CheckFolder,
+    /// Name another workspace.
+    NameWorkspace,
+    /// Words that are the same for every caller.
+    Text(String),
+}
+
+impl From<&str> for Suggestion {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
 }
 
 word_enum! {
@@ -146,6 +192,12 @@ word_enum! {
     }
 }
 
+impl Serialize for Severity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 impl Check {
     /// Whether nothing stands in the way.
     #[must_use]
@@ -156,7 +208,7 @@ impl Check {
     /// Notes an issue, with what is advised about it.
     pub(crate) fn note(&mut self, advice: Advice, code: &'static str, message: impl Into<String>) {
         let (severity, suggestion) = advice.on(code);
-        let (message, suggestion) = (message.into(), suggestion.to_owned());
+        let message = message.into();
         self.issues.push(Issue { severity, code, message, suggestion });
     }
 

@@ -89,6 +89,8 @@ pub struct Row {
 pub enum Becomes {
     /// The runtime has a place for it.
     Native(&'static str),
+    /// The runtime has a place for it; it goes there when secrets are moved too.
+    NativeSecret(&'static str),
     /// It has none, for this reason; the sidecar keeps it.
     Aside(&'static str),
     /// It goes nowhere, for this reason.
@@ -100,7 +102,10 @@ impl Becomes {
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Native(text) | Self::Aside(text) | Self::Nowhere(text) => text,
+            Self::Native(text)
+            | Self::NativeSecret(text)
+            | Self::Aside(text)
+            | Self::Nowhere(text) => text,
         }
     }
 }
@@ -195,6 +200,10 @@ fn tags(record: &Record) -> Option<String> {
 
 pub(crate) const fn native(layer: &'static str, kind: &'static str, becomes: &'static str) -> Row {
     Row { layer, kind, becomes: Becomes::Native(becomes) }
+}
+
+pub(crate) const fn native_secret(layer: &'static str, becomes: &'static str) -> Row {
+    Row { layer, kind: "*", becomes: Becomes::NativeSecret(becomes) }
 }
 
 pub(crate) const fn aside(layer: &'static str, kind: &'static str, reason: &'static str) -> Row {
@@ -351,6 +360,7 @@ fn write_mapping(mapping: &Mapping, text: &mut String) {
     for row in mapping.rows() {
         let becomes = match row.becomes {
             Becomes::Native(text) => text.to_owned(),
+            Becomes::NativeSecret(text) => format!("{text}, if secrets are moved too"),
             Becomes::Aside(reason) => format!("only in the sidecar: {reason}"),
             Becomes::Nowhere(reason) => format!("nothing: {reason}"),
         };

@@ -11,7 +11,7 @@ use super::schema::SCHEMA;
 use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
-    Advice, Check, ConfigState, DailyLogs, IndexState, Resources, Survey, SurveyClass, a_few,
+    Advice, Check, DailyLogs, IndexState, ProjectFiles, Resources, Survey, SurveyClass, a_few,
     begin, is_inside, noted_agent_id,
 };
 use crate::kit::database::DatabaseError;
@@ -49,8 +49,6 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
             format!("there is no workspace at {}", agent.workspace.display()),
         );
     }
-    check.config =
-        ConfigState { path: agent.config.as_deref().map(Path::to_owned), workspace: None };
     if check.is_ready() {
         let config = agent.config.as_ref().and_then(|file| Config::of(file).ok());
         let backend = config.as_ref().map(|config| config.backend(&agent.alias));
@@ -198,7 +196,7 @@ fn resources(workspace: &Path, survey: &Survey) -> Resources {
         memory_dir,
         daily_logs: memory_dir.then(|| daily_logs(survey)),
         active_context: false,
-        project_files: memory_dir.then_some(0),
+        project_files: memory_dir.then(ProjectFiles::default),
         agent_id: noted_agent_id(workspace),
     }
 }

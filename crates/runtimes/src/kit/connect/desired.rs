@@ -13,7 +13,7 @@ pub struct DesiredConfig {
     /// Files that only we write.
     pub own: Vec<OwnFile>,
     /// Remarks for the user.
-    pub notes: Vec<String>,
+    pub notes: Vec<ProgramNote>,
     /// What the user does next.
     pub next: &'static str,
 }
@@ -23,6 +23,19 @@ impl DesiredConfig {
     pub(crate) fn bare(files: Vec<DesiredFile>, next: &'static str) -> Self {
         Self { files, own: Vec::new(), notes: Vec::new(), next }
     }
+}
+
+/// A remark for the user. The words of what depends on how the program was called are the
+/// caller's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProgramNote {
+    /// Hooks show the memory to sessions and write nothing into it.
+    ReadingHooks {
+        /// The sessions, such as `every session of Claude Code`.
+        sessions: String,
+    },
+    /// Words that are the same for every caller.
+    Text(String),
 }
 
 /// A file of the program, and the entries that should be in it.
