@@ -2,8 +2,6 @@
 //! before it does anything, and `docs/mapping.md` is made of it. The tables are in the folder of each
 //! runtime.
 
-use std::fmt::Write as _;
-
 use anemone_format::{FileRoot, Record, Status};
 use zeroize::Zeroizing;
 
@@ -334,52 +332,10 @@ fn fits(pattern: &str, kind: &str) -> bool {
     }
 }
 
-/// Writes every table for people.
-#[must_use]
-pub fn to_markdown() -> String {
-    let mut text = String::from(
-        "# What becomes what\n\n\
-         `anemone migrate` moves an agent to another runtime. Data that the runtime has a place for is\n\
-         converted; everything else is stored in the folder `.alf-origin` of the workspace, the sidecar,\n\
-         record by record, and restored when the agent returns. This page is generated from the tables that\n\
-         the program uses (`mapping.rs` of each runtime in `crates/runtimes/src`).\n",
-    );
-    for mapping in RUNTIMES.iter().flat_map(|runtime| runtime.mappings) {
-        write_mapping(mapping, &mut text);
-    }
-    text
-}
-
-fn write_mapping(mapping: &Mapping, text: &mut String) {
-    let title = mapping.title;
-    let mut add = |line: std::fmt::Arguments<'_>| {
-        // A text takes any text.
-        let _ = writeln!(text, "{line}");
-    };
-    add(format_args!("\n## To {title}\n\n| layer | what | becomes |\n|---|---|---|"));
-    for row in mapping.rows() {
-        let becomes = match row.becomes {
-            Becomes::Native(text) => text.to_owned(),
-            Becomes::NativeSecret(text) => format!("{text}, if secrets are moved too"),
-            Becomes::Aside(reason) => format!("only in the sidecar: {reason}"),
-            Becomes::Nowhere(reason) => format!("nothing: {reason}"),
-        };
-        let is_only = mapping.rows().filter(|record| record.layer == row.layer).count() == 1;
-        let kind = match row.kind {
-            "*" if is_only => "all".to_owned(),
-            "*" => "anything else".to_owned(),
-            kind => format!("`{kind}`"),
-        };
-        add(format_args!("| {} | {kind} | {becomes} |", row.layer));
-    }
-    add(format_args!("\n| field of a record | in {title} |\n|---|---|"));
-    for rule in mapping.fields {
-        add(format_args!("| `{}` | {} |", rule.field, rule.note.replace('|', "\\|")));
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use anemone_format::MemoryType;
 
     use super::*;
@@ -396,6 +352,49 @@ mod tests {
         let mut record = Record::new(id, agent, "elsewhere", at, "Tea is green.");
         record.namespace = namespace.to_owned();
         record
+    }
+
+    /// Writes every table for people.
+    fn to_markdown() -> String {
+        let mut text = String::from(
+            "# What becomes what\n\n\
+             `anemone migrate` moves an agent to another runtime. Data that the runtime has a place for is\n\
+             converted; everything else is stored in the folder `.alf-origin` of the workspace, the sidecar,\n\
+             record by record, and restored when the agent returns. This page is generated from the tables that\n\
+             the program uses (`mapping.rs` of each runtime in `crates/runtimes/src`).\n",
+        );
+        for mapping in RUNTIMES.iter().flat_map(|runtime| runtime.mappings) {
+            write_mapping(mapping, &mut text);
+        }
+        text
+    }
+
+    fn write_mapping(mapping: &Mapping, text: &mut String) {
+        let title = mapping.title;
+        let mut add = |line: std::fmt::Arguments<'_>| {
+            // A text takes any text.
+            let _ = writeln!(text, "{line}");
+        };
+        add(format_args!("\n## To {title}\n\n| layer | what | becomes |\n|---|---|---|"));
+        for row in mapping.rows() {
+            let becomes = match row.becomes {
+                Becomes::Native(text) => text.to_owned(),
+                Becomes::NativeSecret(text) => format!("{text}, if secrets are moved too"),
+                Becomes::Aside(reason) => format!("only in the sidecar: {reason}"),
+                Becomes::Nowhere(reason) => format!("nothing: {reason}"),
+            };
+            let is_only = mapping.rows().filter(|record| record.layer == row.layer).count() == 1;
+            let kind = match row.kind {
+                "*" if is_only => "all".to_owned(),
+                "*" => "anything else".to_owned(),
+                kind => format!("`{kind}`"),
+            };
+            add(format_args!("| {} | {kind} | {becomes} |", row.layer));
+        }
+        add(format_args!("\n| field of a record | in {title} |\n|---|---|"));
+        for rule in mapping.fields {
+            add(format_args!("| `{}` | {} |", rule.field, rule.note.replace('|', "\\|")));
+        }
     }
 
     #[test]

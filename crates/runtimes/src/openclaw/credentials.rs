@@ -15,15 +15,14 @@ mod store;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{Folder, read_limited};
-use anemone_format::{AgentId, Credential, CredentialType, Credentials, Moment};
+use anemone_format::{AgentId, Credential, CredentialType, Credentials, Moment, Pairs};
 use fs_err as fs;
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
@@ -71,11 +70,11 @@ pub(super) fn credentials(
             warnings.push(store.warning("it does not hold auth profiles"));
             continue;
         };
-        for (id, profile) in profiles {
-            if !seen.insert(id.clone().into_owned()) {
+        for (id, profile) in profiles.iter() {
+            if !seen.insert(id.to_owned()) {
                 continue;
             }
-            let Some(mut credential) = credential_of(agent_id, &id, profile, fallback) else {
+            let Some(mut credential) = credential_of(agent_id, id, profile, fallback) else {
                 warnings.push(store.warning("one of its profiles is not understood"));
                 continue;
             };
@@ -182,48 +181,16 @@ fn read_below(install: &Path, file: &Path) -> io::Result<Option<Zeroizing<String
 }
 
 /// The fields of a JSON object in order, each value as its own text.
-struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'a> Fields<'a> {
-    fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-
-        impl<'de> Visitor<'de> for Object {
-            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some((Name(name), value)) = map.next_entry()? {
-                    fields.push((name, value));
-                }
-                Ok(fields)
-            }
-        }
-
-        deserializer.deserialize_map(Object).map(Fields)
-    }
-}
-
-#[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+type Fields<'a> = Pairs<&'a RawValue>;
 
 /// Finds the profiles of a store: below `profiles`, or the whole object in the oldest shape.
-fn profiles_of(text: &str) -> Result<Vec<(Cow<'_, str>, &RawValue)>, serde_json::Error> {
-    let fields: Fields<'_> = serde_json::from_str(text)?;
+fn profiles_of(text: &str) -> Result<Fields<'_>, serde_json::Error> {
+    let mut fields: Fields<'_> = serde_json::from_str(text)?;
     if let Some(profiles) = fields.get("profiles") {
-        return Ok(serde_json::from_str::<Fields<'_>>(profiles.get())?.0);
+        return serde_json::from_str(profiles.get());
     }
-    Ok(fields.0.into_iter().filter(|(_, value)| value.get().starts_with('{')).collect())
+    fields.retain(|_, value| value.get().starts_with('{'));
+    Ok(fields)
 }
 
 /// What a profile says beside its secret.

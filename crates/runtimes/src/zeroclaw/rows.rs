@@ -19,10 +19,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use anemone_format::{
-    AgentId, Embedding, EmbeddingSource, ExtractionMethod, MemoryType, Moment, Opaque, Record,
-    RecordId, Relation, StampTable, Status, Unknown,
+    AgentId, Embedding, EmbeddingSource, ExtractionMethod, MemoryType, Moment, Opaque, Pairs,
+    Record, RecordId, Relation, StampTable, Status, Unknown,
 };
-use serde::de::{self, MapAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -709,13 +708,18 @@ pub(super) fn raw_of(record: &Record) -> Option<RawRow> {
         rowid: Option<i64>,
         #[serde(default)]
         cut: Vec<String>,
-        row: CellsIn,
+        row: Pairs<Json>,
     }
     if record.source.runtime != RUNTIME {
         return None;
     }
     let raw: RawIn = record.raw_source_format.as_ref()?.parse().ok()?;
-    let CellsIn(cells) = raw.row;
+    let mut names = HashSet::new();
+    let cell = |(name, json): (&str, &Json)| {
+        let is_new = names.insert(name.to_ascii_lowercase()) && names.len() <= MAX_COLUMNS;
+        Some((name.to_owned(), cells::from_json(json).filter(|_| is_new)?))
+    };
+    let cells = raw.row.iter().map(cell).collect::<Option<Vec<_>>>()?;
     let mut raw = RawRow { key: raw.key, rowid: raw.rowid, cells, cut: raw.cut };
     let has = |raw: &RawRow, name: &str| {
         raw.cells.iter().any(|(column, _)| column.eq_ignore_ascii_case(name))
@@ -738,39 +742,6 @@ pub(super) fn raw_of(record: &Record) -> Option<RawRow> {
         raw.cells.push(("embedding".to_owned(), Value::Blob(bytes)));
     }
     Some(raw)
-}
-
-/// Cells in the order in which they were written.
-struct CellsIn(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for CellsIn {
-    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Cells;
-
-        impl<'de> Visitor<'de> for Cells {
-            type Value = CellsIn;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("the columns of a row")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CellsIn, A::Error> {
-                let mut cells = Vec::new();
-                let mut names = HashSet::new();
-                while let Some((name, json)) = map.next_entry::<String, Json>()? {
-                    let value = cells::from_json(&json);
-                    let value = value.ok_or_else(|| de::Error::custom("not a value of a row"))?;
-                    if !names.insert(name.to_ascii_lowercase()) || cells.len() == MAX_COLUMNS {
-                        return Err(de::Error::custom("a column twice, or too many"));
-                    }
-                    cells.push((name, value));
-                }
-                Ok(CellsIn(cells))
-            }
-        }
-
-        deserializer.deserialize_map(Cells)
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The way back: opened credentials into the store that the program reads.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -232,42 +231,41 @@ impl StoreChange {
             let id = it.id.clone();
             let profile = serde_json::from_slice::<&RawValue>(it.profile())
                 .map_err(|_| odd("an opened credential is not an auth profile"))?;
-            match profiles.0.iter_mut().find(|(known, _)| *known == id) {
-                None => {
-                    profiles.0.push((Cow::Owned(id.clone()), profile));
-                    self.added.push(id);
+            let known = profiles.get(&id).map(|known| known.get());
+            let list = match known {
+                None => &mut self.added,
+                Some(known) if on_existing == OnExisting::Keep || known == profile.get() => {
+                    self.kept.push(id);
+                    continue;
                 }
-                Some(_) if on_existing == OnExisting::Keep => self.kept.push(id),
-                Some((_, known)) if known.get() == profile.get() => self.kept.push(id),
-                Some((_, known)) => {
-                    *known = profile;
-                    self.replaced.push(id);
-                }
-            }
+                Some(_) => &mut self.replaced,
+            };
+            profiles.insert(&id, profile);
+            list.push(id);
         }
-        let inner = written(&profiles.0, None);
-        self.new = if nested { written(&fields.0, Some(&inner)) } else { inner };
+        let inner = written(&profiles, None);
+        self.new = if nested { written(&fields, Some(&inner)) } else { inner };
         self.old = old;
         Ok(())
     }
 }
 
 /// Writes an object, with another text for `profiles` where one is given.
-fn written(fields: &[(Cow<'_, str>, &RawValue)], profiles: Option<&str>) -> Zeroizing<String> {
-    let value = |name: &str, value: &RawValue| match profiles {
+fn written(fields: &Fields<'_>, profiles: Option<&str>) -> Zeroizing<String> {
+    let value = |name: &str, value: &&RawValue| match profiles {
         Some(profiles) if name == "profiles" => profiles.len(),
         _ => value.get().len(),
     };
     // Enough room from the start, so that no copy of a secret is left behind by growing.
     let room: usize = fields.iter().map(|(name, raw)| name.len() * 6 + value(name, raw) + 4).sum();
     let mut text = Zeroizing::new(String::with_capacity(room + 2));
-    for (position, (name, raw)) in fields.iter().enumerate() {
-        text.push(if position == 0 { '{' } else { ',' });
-        text.push_str(&serde_json::Value::from(name.as_ref()).to_string());
+    for (name, raw) in fields.iter() {
+        text.push(if text.is_empty() { '{' } else { ',' });
+        text.push_str(&serde_json::Value::from(name).to_string());
         text.push(':');
         text.push_str(profiles.filter(|_| name == "profiles").unwrap_or(raw.get()));
     }
-    if fields.is_empty() {
+    if text.is_empty() {
         text.push('{');
     }
     text.push('}');
