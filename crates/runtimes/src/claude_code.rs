@@ -1,4 +1,4 @@
-//! Claude Code: a program that a person works with in a terminal, and whose hooks call us.
+//! Claude Code: an interactive terminal program whose hooks call Anemone.
 
 mod connect;
 pub(crate) mod hooks;

@@ -1,4 +1,4 @@
-//! Codex: a program that a person works with in a terminal.
+//! Codex: an interactive terminal program.
 
 mod connect;
 

@@ -1,4 +1,4 @@
-//! What every runtime is made of; nothing in here knows one by name.
+//! What all runtimes share; nothing in here knows a runtime by name.
 
 pub(crate) mod agent;
 pub(crate) mod artifacts;

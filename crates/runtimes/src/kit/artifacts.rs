@@ -1,7 +1,7 @@
 //! Artifacts: files of the workspace that the runtime does not manage.
 //!
-//! Markdown and files up to a threshold travel, a larger one is only named; either way the
-//! attachments say what it is and which records mention it.
+//! Markdown and files up to a threshold are exported, larger ones are only listed. The attachments
+//! describe each artifact and list the records that mention it.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
-//! Whether an agent can be exported, and what stands in the way.
+//! Checks whether an agent can be exported, and reports what prevents it.
 //!
-//! A workspace is looked through as an export does it, without following a link and without
-//! writing: what an export would leave out is not looked at.
+//! A workspace is walked as an export walks it, without following links and without writing. What
+//! an export would leave out is not checked.
 
 use std::io;
 use std::ops::ControlFlow;

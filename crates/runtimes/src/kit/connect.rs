@@ -1,7 +1,7 @@
-//! How a program is given a memory: the entries that its configuration needs, how they are written
-//! into a file without touching anything else, and how they are taken out again.
+//! Connects a program with a memory: the entries that its configuration needs, how they are added
+//! to a file without touching anything else, and how they are removed again.
 //!
-//! Nothing here knows a program. What one of them needs is a [`Connect`] in its runtime's folder.
+//! Nothing here knows a program: what one needs is a [`Connect`] in the folder of its runtime.
 
 pub(crate) mod desired;
 pub(crate) mod document;

@@ -3,9 +3,8 @@
 //! A transcript is read from its end, because it may be hundreds of megabytes and only the last
 //! messages matter. Each line says by its own form whose it is, see [`TranscriptFormat`].
 //!
-//! Only what a person or the agent said is taken. Commands, tools, what a program put in and what
-//! is not text is left out and counted, and so is what somebody marked as private; secrets are
-//! replaced.
+//! Only messages of a person or the agent are returned. Commands, tools, injected text, passages
+//! marked as private and everything that is not text is left out and counted; secrets are replaced.
 
 mod clean;
 mod event;

@@ -1,4 +1,4 @@
-//! What credentials of every runtime have in common.
+//! What the credentials of all runtimes have in common.
 
 use std::fmt::Display;
 

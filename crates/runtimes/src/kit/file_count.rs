@@ -1,5 +1,5 @@
-//! Which files of a workspace count as the agent's, whether they travel or not: all regular files
-//! but the note of the agent's id, and but those that tools and machines keep for themselves.
+//! Counts the files of a workspace that belong to the agent, exported or not: all regular files
+//! except the note of the agent's id and the files of tools and machines.
 
 use anemone_files::FileKind;
 

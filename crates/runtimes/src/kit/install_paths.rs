@@ -1,4 +1,4 @@
-//! Folders of a machine: where they really are, and which agent lives in them.
+//! Folders of installs: their real paths, and the agents that live in them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

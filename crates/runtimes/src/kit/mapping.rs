@@ -1,6 +1,6 @@
-//! What becomes of each part of a snapshot in each runtime, as data: `anemone migrate` shows it
-//! before it does anything, and `docs/mapping.md` is made of it. The tables are in the folder of each
-//! runtime.
+//! How each part of a snapshot is converted for each runtime, as data: `anemone migrate` shows it
+//! before it changes anything, and `docs/mapping.md` is generated from it. Each table is in the
+//! folder of its runtime.
 
 use anemone_format::{FileRoot, Record, Status};
 use zeroize::Zeroizing;

@@ -1,4 +1,4 @@
-//! Paths as archives have them, bytes with `/` between parts, and as this machine has them.
+//! Paths in archives, which are bytes with `/` between parts, and paths on this machine.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The files that say who the agent is and whom it works for, under the names that several runtimes
-//! have in common.
+//! The files that describe the agent and the people it works for, under the names that several
+//! runtimes share.
 
 mod identity;
 mod principals;

@@ -1,8 +1,8 @@
-//! What an import is about to do, as a value: every file with what will happen to it, and what
-//! cannot be put back. Making a plan reads and changes nothing.
+//! The plan of an import as a value: every file with what will happen to it, and what cannot be
+//! restored. Planning only reads.
 //!
-//! A runtime says which files it wants ([`PlannedFile`]); comparing them with what lies in the
-//! workspace is the same for all runtimes and stands here. [`crate::apply`] does what a plan says.
+//! A runtime lists the files it wants ([`PlannedFile`]). Comparing them with the workspace is the
+//! same for all runtimes and implemented here. [`crate::apply`] executes a plan.
 
 mod choice;
 mod databases;

@@ -1,7 +1,7 @@
-//! What an earlier reading of the same agent said, so that what did not change keeps its times.
+//! Takes times over from an earlier archive of the same agent where the content is unchanged.
 //!
-//! A file that was only touched has the times it had; a section that only moved within its file
-//! keeps the times of its text; an edited section is as old as it was.
+//! A file that was only touched keeps its times; a section that moved within its file keeps the
+//! times of its text; an edited section keeps the time of its creation.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Where a record was, as its runtime noted it; another runtime takes of that what it can read.
+//! The original location of a record, as its runtime noted it. Other runtimes use what they can.
 
 use anemone_format::Record;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! What every import says and does, whatever the runtime.
+//! The parts of an import that are the same for every runtime.
 
 use std::collections::HashSet;
 use std::io;

@@ -1,7 +1,7 @@
-//! What a runtime is to the rest of the program: a descriptor of plain data, and what it can do.
+//! The descriptor of a runtime: plain data, and its capabilities.
 //!
-//! Every capability is optional. Whoever needs one asks the descriptor and gets an error that names
-//! the runtime where it is missing, or nothing where nothing is the right answer.
+//! Every capability is optional. Callers ask the descriptor and get an error that names the runtime
+//! if the capability is missing, or an empty result where that is correct.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

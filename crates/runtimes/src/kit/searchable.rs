@@ -1,8 +1,7 @@
-//! What of an agent can be searched: Markdown files by their paths, and what is remembered
-//! elsewhere, one thing at a time.
+//! What can be searched of an agent: Markdown files by their paths, and memories in other stores,
+//! one at a time.
 //!
-//! An index asks for the first often and for the second rarely, so what there is is told without
-//! reading any of it.
+//! An index lists the sources often and reads them rarely, so listing them reads none of them.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! What was said, in pieces of some kilobytes that are filled in order, so that a conversation
-//! that goes on changes its last piece only.
+//! The text of a conversation, in pieces of some kilobytes that are filled in order, so that a
+//! continued conversation only changes its last piece.
 
 use anemone_format::Moment;
 

@@ -1,8 +1,8 @@
 //! Databases in a workspace that another process may be writing to.
 //!
-//! A database and its log are one thing: taken one after the other, while their owner goes on, they
-//! fit no longer, and what comes back lacks what was committed. So they are copied together, and
-//! the copies travel.
+//! A database and its log belong together: read one after the other while their owner writes, they
+//! are inconsistent, and committed data is lost. So they are copied together, and the copies are
+//! exported.
 
 use std::collections::HashMap;
 use std::io::Read as _;

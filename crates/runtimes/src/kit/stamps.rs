@@ -1,6 +1,6 @@
-//! What entries say of who wrote them, as a record says it.
+//! The provenance stamps of entries, as fields of a record.
 //!
-//! A record may hold several entries. Its `trust` is that of the one to trust least, and its source
+//! A record may hold several entries. Its `trust` is that of the least trusted one, and its source
 //! lists every stamp, so that texts need not be searched for comments.
 
 use anemone_format::{Moment, Origin, ProvenanceStamp, Record, StampTable};

@@ -1,4 +1,4 @@
-//! Puts a planned tree in the place of a workspace: whoever looks sees the old tree or the new
+//! Replaces a workspace with a planned tree. Other processes see either the old tree or the new
 //! one, at every moment and after any crash.
 //!
 //! The new tree is built beside the workspace, in `.<name>.anemone-<inode>-XXXXXX`. What stays of the old

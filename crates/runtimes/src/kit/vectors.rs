@@ -1,7 +1,6 @@
-//! Vectors that come along: those of a record, and those of a runtime's own database.
+//! Existing vectors: those of a record, and those in a runtime's own database.
 //!
-//! Whoever has them need not make them again, if they are of the model that is wanted and of the
-//! very same text.
+//! They need not be computed again if they are of the requested model and the same text.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! Reads a workspace and what its install knows of it.
+//! Reads a workspace and the facts of its install.
 
 use std::path::{Path, PathBuf};
 

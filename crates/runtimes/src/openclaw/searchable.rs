@@ -1,5 +1,5 @@
-//! What a search finds of an agent: `MEMORY.md`, `USER.md`, `memory/**/*.md`, what the
-//! configuration names besides, the structured facts and the conversations.
+//! What can be searched of an agent: `MEMORY.md`, `USER.md`, `memory/**/*.md`, the extra paths of
+//! the configuration, the structured facts and the conversations.
 
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,9 @@
-//! A snapshot as an OpenClaw workspace.
+//! Restores a snapshot as an OpenClaw workspace.
 //!
-//! A snapshot of an OpenClaw agent carries its files, and they are put back as they were. One of
-//! another runtime has records and documents, and files that may mean the same here; the rest is
-//! made by the tables that reading uses, the other way round, and what has no place is kept beside
-//! it. One that was here before and comes back from another runtime is put back as it was, with
-//! what changed since.
+//! A snapshot of an OpenClaw agent contains its files, which are restored as they were. From a
+//! snapshot of another runtime, files with the same meaning are kept and the others are generated
+//! from records and documents; what has no place goes into the sidecar. An agent that returns from
+//! another runtime is restored as it was, with the changes since.
 
 mod records;
 mod returning_files;

@@ -1,8 +1,8 @@
 //! The database of memories, in every shape it has had.
 //!
-//! The table has grown from six columns to sixteen, its columns stand in any order, and people add
-//! their own: so nothing is expected but its name, and every column is read by name. An install
-//! since 0.8 keeps the memories of all its agents in one table.
+//! The table has grown from six columns to sixteen, in any order, and users add columns. So only
+//! its name is expected, and every column is read by name. Since 0.8, an install keeps the memories
+//! of all its agents in one table.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read as _};

@@ -1,4 +1,4 @@
-//! Whether an agent can be exported.
+//! Checks whether an agent can be exported.
 
 use std::path::Path;
 

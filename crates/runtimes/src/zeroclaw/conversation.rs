@@ -1,7 +1,7 @@
 //! The end of one conversation of an agent: from the database of its sessions, or from its file.
 //!
-//! Where several agents share an install, and where a conversation belongs to one person, the same
-//! are passed over as when all are read: see [`super::sessions`].
+//! Conversations of other agents of the install, and private ones, are skipped as in
+//! [`super::sessions`].
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Reads an agent: its workspace, its rows and what its install knows of it.
+//! Reads an agent: its workspace, its rows and the facts of its install.
 
 mod install_facts;
 pub(super) mod redact;

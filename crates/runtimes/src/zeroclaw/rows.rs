@@ -1,7 +1,7 @@
-//! A row as a record, and a record as a row.
+//! Converts rows into records and back.
 //!
-//! What a record has no field for is in its `raw_source_format`, so that the row can be put back
-//! exactly:
+//! Values without a field in the record are in its `raw_source_format`, so that the row can be
+//! restored exactly:
 //!
 //! ```text
 //! key      the row's key

@@ -1,4 +1,4 @@
-//! What a search finds of an agent: the rows of its database, its Markdown files and its
+//! What can be searched of an agent: the rows of its database, its Markdown files and its
 //! conversations.
 
 use std::collections::HashSet;

@@ -1,9 +1,9 @@
 //! Writes records into a new database of memories, or merges them into the existing one.
 //!
-//! A memory is known by its agent and its key. Records that were rows become the same rows again,
-//! with every column they had; records of other runtimes get a key and the columns that say the
-//! same. What happens to each is decided when the plan is made, from digests of what is there, and
-//! done later in one transaction, if what is there is still the same.
+//! A memory is identified by its agent and its key. Records that were rows become the same rows
+//! again, with all their columns; records of other runtimes get a key and the equivalent columns.
+//! The plan decides what happens to each, from digests of the existing rows; it is applied later in
+//! one transaction, if the rows are still the same.
 
 mod entry;
 mod keys;

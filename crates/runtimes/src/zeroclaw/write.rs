@@ -1,9 +1,9 @@
-//! A snapshot as a ZeroClaw agent: files, memories, settings.
+//! Restores a snapshot as a ZeroClaw agent: files, memories, settings.
 //!
-//! A snapshot of ZeroClaw comes back as it was. One of another runtime has its persona and its own
-//! files placed where ZeroClaw reads them, and its records become entries; what has no place rides
-//! in the sidecar. A snapshot that was away with another runtime and comes back is itself again,
-//! with what happened to it there.
+//! A ZeroClaw snapshot is restored as it was. From a snapshot of another runtime, the persona and
+//! its files go where ZeroClaw reads them, and records become entries; what has no place goes into
+//! the sidecar. An agent that returns from another runtime is restored as it was, with the changes
+//! since.
 
 #[cfg(test)]
 mod tests;

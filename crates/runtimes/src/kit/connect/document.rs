@@ -1,7 +1,7 @@
-//! A configuration file as text: what we want in it, how that is put in, and how it is taken out.
+//! A configuration file as text: the entries we want in it, how they are added and removed.
 //!
-//! Every change is checked before anybody sees it: the file is parsed before and after, and
-//! nothing but what we want may differ.
+//! Every change is verified before it is written: the file is parsed before and after, and only
+//! the wanted entries may differ.
 
 use anemone_format::sha256_hex;
 use serde::{Deserialize, Serialize};

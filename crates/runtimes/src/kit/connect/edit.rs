@@ -1,6 +1,6 @@
-//! Changes of a text at positions, and how each is found again when the text has changed since.
+//! Edits of a text at positions, and how each is found again after the text has changed.
 //!
-//! Nothing of the text around a change is kept, only digests of it: configuration files hold keys.
+//! Only digests of the surrounding text are stored, because configuration files hold keys.
 
 use anemone_format::sha256_hex;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Which parts of a changed text are ours, so that they can be shown and nothing else is.
+//! Tracks which parts of a changed text are ours, so that only those are shown.
 
 use std::ops::Range;
 

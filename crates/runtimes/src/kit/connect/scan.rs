@@ -1,7 +1,7 @@
-//! Where things stand in JSON and JSON5: a tree of positions, without the values.
+//! Positions of the values in JSON and JSON5: a tree without the values themselves.
 //!
-//! It is tolerant where only a value is concerned (the parser of values judges that), and strict
-//! about everything that decides where one thing ends and the next begins.
+//! The scanner is tolerant about values, which the JSON5 parser checks, and strict about everything
+//! that decides where one value ends and the next begins.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Messages as they are gathered, the last one first.
+//! Collects messages, the last one first.
 
 use std::ops::ControlFlow;
 

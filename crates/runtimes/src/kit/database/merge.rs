@@ -1,9 +1,8 @@
 //! Writes rows into a runtime's database of memories, in the other process.
 //!
-//! The database is the runtime's own and may be open in it, so that everything happens in one
-//! transaction, which nobody else can write beside. It is no more trusted than one that is read:
-//! triggers stay off, whoever made them, and what the runtime's own triggers would do to the
-//! full-text index is done once, at the end, by rebuilding the index.
+//! The runtime may have the database open, so everything happens in one exclusive transaction. The
+//! database is no more trusted than one that is read: all triggers stay off, and what the runtime's
+//! own triggers would do to the full-text index is done once, at the end, by rebuilding the index.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek as _};

@@ -1,5 +1,5 @@
-//! What a table of memories is made of, where a runtime keeps memories as rows: plain data, which the
-//! folder of the runtime hands in.
+//! The schema of a table of memories, for runtimes that keep memories as rows: plain data that the
+//! folder of the runtime provides.
 
 use std::time::Duration;
 

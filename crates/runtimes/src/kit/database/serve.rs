@@ -1,10 +1,9 @@
-//! The other process: opens a foreign database and answers one request.
+//! The database process: opens a foreign database and answers one request.
 //!
-//! A poisoned file may take this process over, so it is given little: no environment, a folder with
-//! a copy in it, and limits on memory, time, files and processes. It is no jail: the process runs as
-//! the same user, who can read and write what is theirs. What keeps that from mattering is that
-//! SQLite is set to trust nothing that the file says, and that only plain columns of ordinary tables
-//! are read.
+//! A malicious file may take over this process, so it gets little: no environment, a folder with a
+//! copy, and limits on memory, time, files and processes. This is no sandbox: the process runs as
+//! the same user and can read and write the user's files. Therefore SQLite is configured to trust
+//! nothing in the file, and only plain columns of ordinary tables are read.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Component, Path};

@@ -1,4 +1,4 @@
-//! What the two processes say to each other.
+//! The protocol between the program and the database process.
 //!
 //! One request, as JSON on one line, and one reply: a header, rows, and an end or an error. The rows
 //! of a merge follow its request, and are written as those of a reply.

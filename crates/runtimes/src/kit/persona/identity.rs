@@ -1,7 +1,7 @@
 //! Who the agent is, from the files at the root of its workspace.
 //!
-//! The files themselves are the prose. Fields are only taken from what somebody filled in: a new
-//! workspace holds templates, and a template is nobody.
+//! The files themselves are the prose. Fields are only read from files that were filled in, because
+//! a new workspace holds templates.
 
 use anemone_format::{
     AgentId, Capability, Identity, ItemId, Moment, Names, Nullable, Pairs, Portability,

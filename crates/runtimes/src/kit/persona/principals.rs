@@ -1,4 +1,4 @@
-//! Whom the agent works for: USER.md, and one more USER.md per person on a shared gateway.
+//! The people the agent works for: USER.md, and one USER.md per person on a shared gateway.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The files of a persona, made from what is known of it.
+//! Generates the files of a persona from an identity.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What somebody may choose for a new install, and the sorts of things that do not come back.
+//! The choices for a new install, and the kinds of things that are not restored.
 
 use std::fmt::Display;
 

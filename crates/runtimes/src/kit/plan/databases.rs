@@ -1,6 +1,6 @@
-//! A database of SQLite and the logs beside it are one unit: whoever opens the database replays
-//! the log into it, so an old log beside a new database destroys it. What is decided about one of
-//! these files is therefore decided about all of them.
+//! A SQLite database and the logs beside it are one unit: whoever opens the database replays the
+//! log into it, so an old log destroys a new database. The plan therefore treats these files
+//! alike.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};

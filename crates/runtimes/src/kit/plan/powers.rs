@@ -1,7 +1,7 @@
-//! Files that do more than hold text: a program reads them and runs something, or lets somebody in.
+//! Files that are more than text: programs run something because of them, or grant access.
 //!
-//! An archive may come from a stranger. What it puts into a workspace is only read, with these
-//! exceptions, so an import names them.
+//! An archive may come from a stranger. Most files of a workspace are only read; an import warns
+//! of these exceptions.
 
 use super::{Action, Plan, Step, StepKind};
 use crate::RUNTIMES;

@@ -1,4 +1,4 @@
-//! Builds the new tree: what stays of the old one, and what the plan puts into it.
+//! Builds the new tree from the files of the old one that stay and the files of the plan.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write as _};

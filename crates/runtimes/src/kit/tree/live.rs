@@ -1,8 +1,8 @@
 //! The database of a workspace, which a running program may have open while trees change places.
 //!
-//! The program goes on with the files that it has open, so that they have to be in the new tree as
-//! the same files: a copy would cut it off, and what it writes later would be lost. What it does to
-//! them meanwhile stands in nobody's way; its log and its journal come and go as it works.
+//! The program keeps writing to the files that it has open, so the new tree must contain the same
+//! files: with copies, later writes would be lost. It may change them meanwhile; its log and its
+//! journal come and go as it works.
 
 use std::collections::BTreeMap;
 use std::io;

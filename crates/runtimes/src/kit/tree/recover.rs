@@ -1,4 +1,4 @@
-//! Finishes what an import that was killed left beside a workspace.
+//! Cleans up what a killed import left beside a workspace.
 //!
 //! A staging folder is called `.<name>.anemone-<inode>-XXXXXX`, after its own inode. While it has
 //! that inode it is a new tree under construction: all it holds is in the old tree or in the

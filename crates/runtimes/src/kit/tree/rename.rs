@@ -1,4 +1,4 @@
-//! Gives folders their names.
+//! Renames and exchanges folders.
 
 use std::ffi::OsStr;
 use std::io;

@@ -1,4 +1,4 @@
-//! Looks at the place where a workspace is to be, without following links.
+//! Inspects the path of a workspace without following links.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! The way back: opened credentials into the store that the program reads.
+//! Restores opened credentials into the store that OpenClaw reads.
 
 use std::fmt;
 use std::io;

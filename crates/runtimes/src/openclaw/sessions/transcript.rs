@@ -1,4 +1,4 @@
-//! A transcript that becomes records: events in, pieces of text out.
+//! Converts the events of a transcript into the text of records.
 
 use std::collections::{HashMap, HashSet};
 

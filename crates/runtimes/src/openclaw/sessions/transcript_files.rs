@@ -1,4 +1,4 @@
-//! Where the transcripts of an agent lie.
+//! Finds the transcripts of an agent.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Packed events and transcripts, unpacked within bounds.
+//! Decompresses events and transcripts within bounds.
 
 use std::io::{self, BufRead, BufReader, Read as _};
 

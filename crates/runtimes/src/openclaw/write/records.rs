@@ -1,8 +1,8 @@
-//! Memory files made from records.
+//! Generates memory files from records.
 //!
-//! Records that came out of one Markdown file are that file again when they are joined. Others are
-//! gathered by what they are about; they get headings, and what their text does not show of them
-//! is written as tags and comments that OpenClaw and its users know.
+//! Joined records of one Markdown file are that file again. Others are grouped by subject and
+//! get headings; metadata that their text does not show is written as tags and comments that
+//! OpenClaw and its users know.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

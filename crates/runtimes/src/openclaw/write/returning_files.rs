@@ -1,7 +1,7 @@
-//! A workspace that comes back from another runtime: as it was, with what changed.
+//! Restores the workspace of an agent that returns from another runtime.
 //!
-//! A memory that was changed takes the place of its text in its file, one that was forgotten is cut
-//! out, and a new one is added at the end; every other byte of the file stays.
+//! The text of a changed memory is replaced in its file, a forgotten one is removed, and a new one
+//! is appended; every other byte of the file stays.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::io::{self, Read as _};

@@ -1,4 +1,4 @@
-//! A text cut as the reader cuts it, to know which record each piece will be.
+//! Splits a text as the reader does, to know which record each piece will be.
 
 use std::convert::Infallible;
 

@@ -1,4 +1,4 @@
-//! Small files of an install: read without following a link, replaced as a whole.
+//! Small files of an install: read without following links, replaced atomically.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! A configuration into another: what is there stays, and of what is missing that is added which
-//! is about the agent.
+//! Merges a configuration into another: existing settings stay, and missing settings of the agent
+//! are added.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
-//! A configuration without its secrets: bytes are cut out of the text by the places that the
-//! parser saw, so everything else stays as it was written.
+//! Removes the secrets of a configuration from its text, at the positions that the parser reports,
+//! so that everything else stays as it was written.
 //!
-//! What is secret is known by the name of its key, whatever its value looks like; only then by
-//! how a value looks. Commented-out settings are looked at in the same way.
+//! A value is secret because of the name of its key, whatever it looks like, or else because of
+//! what it looks like. The same holds for settings that are commented out.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
-//! The way back: opened credentials into `config.toml` and `auth-profiles.json`.
+//! Restores opened credentials into `config.toml` and `auth-profiles.json`.
 //!
-//! Every secret is put into what the files hold at that moment, because the configuration may
-//! have been written a moment before by the same import.
+//! Secrets are added to the current content of the files, because the same import may have written
+//! the configuration just before.
 
 use std::collections::BTreeSet;
 use std::io;

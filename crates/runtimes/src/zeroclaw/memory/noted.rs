@@ -1,7 +1,7 @@
-//! Changes of rows that can be taken back.
+//! Changes of rows that can be undone.
 //!
-//! What was there is told before anything is written, within the same transaction: ZeroClaw may
-//! write at any moment, and what the journal keeps is what was really there.
+//! The old rows are journaled before anything is written, within the same transaction: ZeroClaw may
+//! write at any moment, and the journal must contain what was really there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;

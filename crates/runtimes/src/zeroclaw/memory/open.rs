@@ -1,10 +1,9 @@
-//! ZeroClaw's database: how it is opened, made and recognised.
+//! Opens, creates and recognises ZeroClaw's database.
 //!
-//! A new one is made as the newest ZeroClaw makes it. One that is there is taken as it is, by its
-//! columns, as far back as those of February 2026; older ones are migrated by ZeroClaw itself, and
-//! refused here. The file may come from anywhere: functions with side effects are off for whatever
-//! its schema says, its shadow tables cannot be written, and triggers that are not ZeroClaw's own
-//! three are refused.
+//! New databases get the schema of the newest ZeroClaw. An existing one is used as it is if it has
+//! the columns of February 2026 or later; older ones are migrated by ZeroClaw itself and refused
+//! here. The file is untrusted: functions with side effects are disabled in its schema, its shadow
+//! tables cannot be written, and triggers other than ZeroClaw's own three are refused.
 
 use std::collections::HashSet;
 use std::io;

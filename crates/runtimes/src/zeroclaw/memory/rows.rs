@@ -1,4 +1,4 @@
-//! Rows of memories: read, written, forgotten and put back.
+//! Rows of memories: read, written, forgotten and restored.
 //!
 //! A memory is known by its agent and its key. Rows that belong to one person (a key that begins
 //! with `p|`, or a principal) are neither read nor written here.

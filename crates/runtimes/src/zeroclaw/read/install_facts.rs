@@ -1,4 +1,4 @@
-//! What the install knows of an agent, beside its workspace.
+//! What an install knows about an agent besides its workspace.
 
 use std::io::Read as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Secrets in rows: found in every column, and replaced in all that a record has of them.
+//! Finds secrets in every column of a row, and replaces them in its record.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! A conversation that becomes records.
+//! Converts a conversation into records.
 
 use anemone_format::{ExtractionMethod, MemoryType, Moment, Opaque, Record, Source};
 use serde::Serialize;

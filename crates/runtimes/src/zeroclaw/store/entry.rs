@@ -1,4 +1,4 @@
-//! A record as a row of the database.
+//! Converts a record into a row of the database.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The database that memories go into, as far as a plan has to know it.
+//! The existing database, as far as a plan has to know it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
