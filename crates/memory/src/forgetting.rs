@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 use crate::entries::decoded;
 use crate::erasure::ErasedEntries;
-use crate::forget::{EntryToForget, bury};
+use crate::forget::EntryToForget;
 use crate::journal::{ChangeId, StoredChange, keep_private};
 use crate::page::units;
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
@@ -196,7 +196,7 @@ impl LockedStore<'_> {
         if !note.is_at("finished") {
             self.forget_acknowledged(&noted)?;
             if !is_erasing && let Ok(at) = noted.at.parse() {
-                bury(self.site(), &entries, "forget", at)?;
+                self.write_tombstones(&entries, "forget", at)?;
             }
             if noted.finality == Finality::ForGood {
                 note.mark("erasing")?;
