@@ -234,12 +234,6 @@ impl ForgetTarget {
 }
 
 impl LockedStore<'_> {
-    /// Plans what is to be forgotten, everywhere in the files of the memory, also where they were
-    /// put away.
-    pub fn plan_forget(&self, wanted: &ForgetTarget) -> Result<ForgetPlan, ForgetError> {
-        self.site().plan_forget(wanted)
-    }
-
     /// Notes that entries are gone. Nothing of their texts is noted.
     pub fn write_tombstones(
         &self,
@@ -277,7 +271,8 @@ impl LockedStore<'_> {
 }
 
 impl MarkdownStore {
-    /// As [`LockedStore::plan_forget`], only to show it: what is applied is planned under the lock.
+    /// Plans what is to be forgotten, everywhere in the files of the memory, also where they were
+    /// put away. What is applied has to be planned again under the lock.
     pub fn plan_forget(&self, wanted: &ForgetTarget) -> Result<ForgetPlan, ForgetError> {
         let all = self.entries_where(&|path, text| wanted.may_be_in(path, text))?;
         let mut gone: Vec<Entry> =

@@ -400,7 +400,7 @@ mod tests {
         fn forget(&self, finality: Finality, steps: usize) {
             let wanted = ForgetTarget::Ids(vec![Uuid::from_u128(9).to_string()]);
             let held = self.site.lock().unwrap();
-            let plan = held.plan_forget(&wanted).unwrap();
+            let plan = held.site().plan_forget(&wanted).unwrap();
             let files = Some(Uuid::from_u128(2));
             let (request, at) = ("digest".to_owned(), Timestamp::UNIX_EPOCH);
             let note = ForgetNote { request, finality, files, rows: None, indexes: Vec::new(), at };
@@ -480,7 +480,7 @@ mod tests {
     fn one_that_is_under_way_is_left_alone() {
         let place = Place::new();
         let held = place.site.lock().unwrap();
-        let plan = held.plan_forget(&ForgetTarget::Key("tea".to_owned())).unwrap();
+        let plan = held.site().plan_forget(&ForgetTarget::Key("tea".to_owned())).unwrap();
         let (request, at) = ("digest".to_owned(), Timestamp::UNIX_EPOCH);
         let finality = Finality::ForGood;
         let note =
