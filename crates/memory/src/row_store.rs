@@ -96,6 +96,22 @@ pub struct RowsUndo {
     pub taken: Vec<String>,
     /// Keys of rows whose text somebody changed since: nothing is done then.
     pub changed: Vec<String>,
+    /// How many rows the change had added that are not in the database any more.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub gone: usize,
+}
+
+impl RowsUndo {
+    /// Says whether all that the change had written is gone, so that nothing can be taken back.
+    #[must_use]
+    pub fn finds_nothing(&self) -> bool {
+        self.gone > 0 && self.put_back + self.removed == 0 && self.taken.is_empty()
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// What the paths of rows begin with.

@@ -45,8 +45,8 @@ impl LockedStore<'_> {
         Ok(())
     }
 
-    /// Takes back a change of rows, and notes that. Where somebody changed a row since, nothing is
-    /// done. Cut off between the two, it is done again the next time, which changes nothing.
+    /// Takes back a change of rows, and notes that. Where somebody changed a row since, or removed
+    /// all of them, nothing is done. Cut off between the two, it is done again the next time, which changes nothing.
     pub fn undo_rows(
         &self,
         change: ChangeId,
@@ -56,7 +56,7 @@ impl LockedStore<'_> {
         now: Timestamp,
     ) -> Result<RowsUndo, MemoryError> {
         let (back, kept) = rows.take_back(noted)?;
-        if back.changed.is_empty() {
+        if back.changed.is_empty() && !back.finds_nothing() {
             self.note_rows("undo", kept, Some(change), id, now)?;
         }
         Ok(back)

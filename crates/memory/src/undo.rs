@@ -55,6 +55,14 @@ pub enum UndoError {
         /// The database.
         database: PathBuf,
     },
+    /// It had added rows, and none of them is left.
+    #[error("nothing was taken back: {}", gone(*count))]
+    RowsGone {
+        /// How many rows it had added.
+        count: usize,
+        /// The database.
+        database: PathBuf,
+    },
     /// It was a change of rows of a database that the memory does not have.
     #[error("the database that was changed is no longer there")]
     DatabaseGone {
@@ -139,11 +147,22 @@ fn rows_of<'a>(memory: &'a dyn Memory, noted: &RowsRecord) -> Result<&'a dyn Row
 
 fn checked(noted: &RowsRecord, back: RowsUndo) -> Result<RowsUndo, UndoError> {
     match back.changed.first() {
+        None if back.finds_nothing() => {
+            let (count, database) = (back.gone, noted.database.clone());
+            Err(UndoError::RowsGone { count, database })
+        }
         None => Ok(back),
         Some(key) => {
             let (key, database) = (key.clone(), noted.database.clone());
             Err(UndoError::RowChanged { key, database })
         }
+    }
+}
+
+fn gone(count: usize) -> String {
+    match count {
+        1 => "the row that the change added is no longer in the database".to_owned(),
+        count => format!("the {count} rows that the change added are no longer in the database"),
     }
 }
 

@@ -26,6 +26,8 @@ static NOTES: Runtime = Runtime {
         first: |machine| machine.home.join("notes"),
     }),
     files: WORKSPACE_FILES,
+    run_by: &[],
+    state_table: None,
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
     context_of: |_| &SEPTEMBER,

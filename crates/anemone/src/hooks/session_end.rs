@@ -6,7 +6,7 @@ use anemone_memory::{
     SessionNote, UnknownStatements, WeightedText, not_worth_noting, row_document, slug_of,
     telling_slug, told, without_unanswered,
 };
-use anemone_runtimes::{NotSaid, Reach, Role};
+use anemone_runtimes::{OmittedCounts, Reach, Role};
 use serde::Serialize;
 
 use super::conversation::{local_time, lock, said};
@@ -76,7 +76,7 @@ pub struct SessionEndReport {
     /// Messages of questions that nobody answered; they are not in the note.
     pub unanswered: usize,
     /// What of the conversation is not in it.
-    pub left_out: NotSaid,
+    pub left_out: OmittedCounts,
     /// By which it can be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,

@@ -184,6 +184,10 @@ impl Report for Undone {
                     writeln!(out, "{GOOD}{sign}{GOOD:#} {} {what}", count(number as u64, "row"))?;
                 }
             }
+            if rows.gone > 0 {
+                let number = count(rows.gone as u64, "added row");
+                writeln!(out, "{ODD}note:{ODD:#} no longer in the database: {number}")?;
+            }
             for key in &rows.taken {
                 let key = safe(key);
                 writeln!(out, "{ODD}note:{ODD:#} {key} stays away: another row has its key now")?;

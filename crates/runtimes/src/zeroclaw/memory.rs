@@ -9,7 +9,7 @@
 
 mod noted;
 mod open;
-mod past;
+mod outdated_rows;
 mod rows;
 
 use std::os::unix::fs::MetadataExt as _;
@@ -26,8 +26,9 @@ use jiff::tz::TimeZone;
 use sha2::{Digest as _, Sha256};
 
 use self::open::OpenRowsError;
-use self::rows::{NewRow, Rows, written};
-use super::schema::PRIVATE_KEY;
+use self::rows::{NewRow, Rows};
+use super::schema::{PRIVATE_KEY, row_time};
+use crate::kit::paths::with_suffix;
 
 /// The rows of one agent in ZeroClaw's database.
 pub(super) struct ZeroClawRows {
@@ -54,7 +55,7 @@ impl ZeroClawRows {
         &self,
         ask: impl FnOnce(&Rows) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, MemoryError> {
-        // A panic of somebody who asked leaves nothing half done.
+        // A panic of another thread leaves nothing half done.
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         if reader.is_none() {
             *reader = open::open_to_read(&self.path).map_err(unopened)?.map(|db| self.rows(db));
@@ -65,7 +66,7 @@ impl ZeroClawRows {
     /// Opens the database to write, and creates it if it does not exist.
     fn open(&self) -> Result<Rows, MemoryError> {
         *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let now = written(self.clock.now(), TimeZone::UTC);
+        let now = row_time(self.clock.now(), TimeZone::UTC);
         Ok(self.rows(open::open(&self.path, &now).map_err(unopened)?))
     }
 }
@@ -98,11 +99,10 @@ impl RowStore for ZeroClawRows {
     }
 
     fn state(&self) -> Option<[u8; 32]> {
-        let mut log = self.path.as_os_str().to_owned();
-        log.push("-wal");
         let database = fs_err::metadata(&self.path).ok()?;
         // Whoever opens the database makes an empty log, which says nothing.
-        let log = fs_err::metadata(PathBuf::from(log)).ok().filter(|log| log.len() > 0);
+        let log =
+            fs_err::metadata(with_suffix(&self.path, "-wal")).ok().filter(|log| log.len() > 0);
         let mut state = Sha256::new();
         for file in std::iter::once(database).chain(log) {
             for number in [file.ino(), file.len(), file.mtime().unsigned_abs()] {
@@ -161,7 +161,7 @@ impl RowStore for ZeroClawRows {
     }
 
     fn count_past(&self, category: &str, before: Date) -> Result<Option<u64>, BackendError> {
-        Ok(past::count_past_rows(&self.path, category, before)?)
+        Ok(outdated_rows::count_past_rows(&self.path, category, before)?)
     }
 }
 

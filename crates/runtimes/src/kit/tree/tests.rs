@@ -8,7 +8,7 @@ use anemone_format::{LoadedSnapshot, Moment};
 use rustix::fs::CWD;
 
 use super::*;
-use crate::kit::plan::{self, OnConflict, PlanBuilder, PlanError, PlanOptions, Wanted};
+use crate::kit::plan::{self, OnConflict, PlanBuilder, PlanError, PlanOptions, PlannedFile};
 
 pub(crate) fn at(text: &str) -> Moment {
     text.parse().unwrap()
@@ -46,7 +46,7 @@ pub(crate) fn plan_of(
     on_conflict: OnConflict,
 ) -> Result<Plan, PlanError> {
     let files = source.files().iter().enumerate();
-    let wanted = files.map(|(index, file)| Wanted::carried(index, file));
+    let wanted = files.map(|(index, file)| PlannedFile::carried(index, file));
     let draft = PlanBuilder { wanted: wanted.collect(), ..PlanBuilder::default() };
     plan::plan(workspace, draft, source, &PlanOptions::new(on_conflict))
 }
@@ -117,7 +117,7 @@ fn old_and_new() -> (tempfile::TempDir, Snapshot) {
 
 #[test]
 fn whoever_looks_sees_the_old_tree_or_the_new_one() {
-    for able in [ABLE, Able { exchange: false, ..ABLE }] {
+    for able in [ABLE, Abilities { exchange: false, ..ABLE }] {
         let (folder, snapshot) = old_and_new();
         let workspace = folder.path().join("w");
         let source = LoadedSnapshot::new(&snapshot);
@@ -132,7 +132,7 @@ fn whoever_looks_sees_the_old_tree_or_the_new_one() {
         let new = tree_at(&workspace);
         for (point, tree) in seen {
             let expected =
-                if matches!(point, Point::Swapped | Point::Tidied) { &new } else { &old };
+                if matches!(point, TestPoint::Swapped | TestPoint::Tidied) { &new } else { &old };
             assert_eq!(&tree, expected, "{point:?}");
         }
         let expected = [
@@ -205,7 +205,7 @@ fn what_changes_while_the_tree_is_built_stops_the_swap() {
         let plan = plan_of(&workspace, &source, OnConflict::Theirs).unwrap();
         let mut expected = BTreeMap::new();
         let applied = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| {
-            if point == Point::Synced {
+            if point == TestPoint::Synced {
                 change(&workspace);
                 expected = tree_at(&workspace);
             }
@@ -228,7 +228,7 @@ fn what_appears_in_the_last_moment_is_kept_aside() {
     let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     let applied = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| {
-        if point == Point::Checked {
+        if point == TestPoint::Checked {
             write(&workspace.join("memory/late.md"), "late");
             // What both trees have is changed in both.
             fs_err::write(workspace.join("SOUL.md"), "changed late").unwrap();
@@ -249,7 +249,7 @@ fn a_folder_is_made_with_those_above_it_or_not_at_all() {
     let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| {
-        if point == Point::Synced { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
+        if point == TestPoint::Synced { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
     })
     .unwrap_err();
     assert!(names(folder.path()).is_empty());
@@ -271,7 +271,7 @@ fn a_folder_that_is_taken_in_the_last_moment_is_not_touched() {
         }
         let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
         let error = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| {
-            if point == Point::Checked {
+            if point == TestPoint::Checked {
                 write(&workspace.join("mine.md"), "mine");
             }
             Ok(())
@@ -407,7 +407,7 @@ fn whose_owner_is_lost_stays_aside_too() {
     let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     let old = tree_at(&workspace);
-    let able = Able { link: false, give_away: false, ..ABLE };
+    let able = Abilities { link: false, give_away: false, ..ABLE };
     let applied = apply_with(&plan, &source, &Unwatched, able, &mut |_| Ok(())).unwrap();
     assert_eq!(warned(&applied), ["owner_changed"]);
     // The root, 4 folders, 6 files and a link.
@@ -424,7 +424,7 @@ fn a_copy_is_as_good_where_nothing_is_lost() {
     let workspace = folder.path().join("w");
     let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
-    let able = Able { link: false, ..ABLE };
+    let able = Abilities { link: false, ..ABLE };
     let applied = apply_with(&plan, &source, &Unwatched, able, &mut |_| Ok(())).unwrap();
     assert_eq!(warned(&applied), [""; 0]);
     assert_eq!(applied.replaced_kept_at, None);
@@ -449,7 +449,7 @@ fn extended_attributes_stay_or_are_missed() {
         }
         let source = LoadedSnapshot::new(&snapshot);
         let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
-        let able = Able { link: false, set_attributes, ..ABLE };
+        let able = Abilities { link: false, set_attributes, ..ABLE };
         let applied = apply_with(&plan, &source, &Unwatched, able, &mut |_| Ok(())).unwrap();
         let expected: &[&str] = if set_attributes { &[] } else { &["attributes_lost"] };
         assert_eq!(warned(&applied), expected);
@@ -498,7 +498,7 @@ fn the_files_of_a_database_come_and_go_without_stopping_the_swap() {
     let database = inode(&at("brain.db"));
     let mut log = 0;
     let applied = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| {
-        if point == Point::Synced {
+        if point == TestPoint::Synced {
             write(&at("brain.db"), "written in place");
             fs_err::remove_file(at("brain.db-wal"))?;
             write(&at("brain.db-wal.new"), "another log");
@@ -525,13 +525,13 @@ fn a_database_is_not_copied_away_from_whoever_has_it_open() {
     let source = LoadedSnapshot::new(&snapshot);
     let mut plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     plan.memories = Some(database(workspace.join("memory/brain.db")));
-    let able = Able { link: false, ..ABLE };
+    let able = Abilities { link: false, ..ABLE };
     let error = apply_with(&plan, &source, &Unwatched, able, &mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, ApplyError::Database { .. }), "{error}");
     assert_eq!(names(folder.path()), ["w"]);
     // One that is gone, or is no file any more, is a change.
     let error = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| match point {
-        Point::Synced => fs_err::remove_file(workspace.join("memory/brain.db")),
+        TestPoint::Synced => fs_err::remove_file(workspace.join("memory/brain.db")),
         _ => Ok(()),
     });
     assert!(matches!(error, Err(ApplyError::Changed { .. })), "{error:?}");
@@ -545,7 +545,7 @@ fn the_old_tree_stays_whole_while_the_new_name_is_not_safe() {
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     let old = tree_at(&workspace);
     let applied = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| match point {
-        Point::Swapped => Err(io::Error::other("no disk")),
+        TestPoint::Swapped => Err(io::Error::other("no disk")),
         _ => Ok(()),
     })
     .unwrap();

@@ -1,7 +1,7 @@
-//! Changes of rows that can be taken back.
+//! Changes of rows that can be undone.
 //!
-//! What was there is told before anything is written, within the same transaction: ZeroClaw may
-//! write at any moment, and what the journal keeps is what was really there.
+//! The old rows are journaled before anything is written, within the same transaction: ZeroClaw may
+//! write at any moment, and the journal must contain what was really there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::zeroclaw::schema::{MAKE_STAMPS, STAMP_COLUMNS};
 
 impl Rows {
     fn begin(&self) -> rusqlite::Result<Transaction<'_>> {
-        // The connection is ours alone: nobody began another one on it.
+        // The connection is ours alone: no other transaction was started on it.
         Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)
     }
 
@@ -92,7 +92,7 @@ impl Rows {
         find.query_row([id], cells).optional()
     }
 
-    /// Says what taking back a change would do.
+    /// Returns what taking back a change would do.
     pub(super) fn plan_back(&self, noted: &RowsRecord) -> rusqlite::Result<RowsUndo> {
         let all = self.begin()?;
         let back = self.back(&all, noted)?;
@@ -144,7 +144,10 @@ impl Rows {
         let unstamp =
             |id: &str| all.execute("DELETE FROM anemone_stamps WHERE memory_id = ?1", [id]);
         for id in &noted.added {
-            back.removed += all.execute("DELETE FROM memories WHERE id = ?1", [id])?;
+            match all.execute("DELETE FROM memories WHERE id = ?1", [id])? {
+                0 => back.gone += 1,
+                removed => back.removed += removed,
+            }
             unstamp(id)?;
         }
         let mut written = HashSet::new();

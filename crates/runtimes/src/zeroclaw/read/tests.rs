@@ -134,8 +134,9 @@ impl Site {
         secrets: SecretPolicy,
     ) -> Result<(Kept, Reading), ReadError> {
         let mut kept = Kept::default();
-        let reading =
-            self.with(secrets, None, |machine, options| read(machine, agent, options, &mut kept))?;
+        let reading = self.with(secrets, None, |machine, options| {
+            ZeroClaw.read(machine, agent, options, &mut kept)
+        })?;
         Ok((kept, reading))
     }
 
@@ -330,7 +331,7 @@ fn an_agent_is_unchanged_until_a_row_a_file_or_a_setting_changes() {
     };
     let is_same = |earlier: &PreviousSnapshot| {
         let same = site.with(SecretPolicy::Report, Some(earlier), |machine, options| {
-            is_unchanged(machine, &agent, options)
+            ZeroClaw.is_unchanged(machine, &agent, options)
         });
         same.unwrap().is_some()
     };

@@ -3,7 +3,7 @@ mod live;
 mod other_runtimes;
 
 use anemone_format::{
-    AgentInfo, Embedding, EmbeddingSource, File, LoadedSnapshot, Manifest, MemoryType, Opaque,
+    AgentInfo, Embedding, EmbeddingSource, File, FileRoot, LoadedSnapshot, Manifest, MemoryType, Opaque,
     Record, Relation, Snapshot, StampTable, Status, Unknown,
 };
 use anemone_testkit::SlowGroup;
@@ -351,6 +351,7 @@ fn rows_that_stop_half_way_leave_no_trace() {
     let columns = ["id", "key", "content", "created_at", "updated_at"];
     let columns = columns.map(|name| MergeColumn { name: name.into(), declared: String::new() });
     let merge = Merge {
+        runtime: RUNTIME.to_owned(),
         layout: Layout::Found(query(&to, "SELECT name FROM pragma_table_info('memories')")),
         columns: columns.to_vec(),
         agent: Some(entry_of("a-1", "default", "")),

@@ -50,7 +50,7 @@ fn plan_tree(
 ) -> crate::kit::plan::Plan {
     let target = agent("default", "workspace");
     let mut draft = planned(home.path(), db, out, &target, OnConflict::Stop).draft;
-    draft.wanted.push(crate::kit::plan::Wanted::text("new.md", "new".to_owned(), at(NOW)));
+    draft.wanted.push(crate::kit::plan::PlannedFile::text("new.md", "new".to_owned(), at(NOW)));
     let options = PlanOptions::new(OnConflict::Stop);
     crate::kit::plan::plan(workspace, draft, &LoadedSnapshot::new(out), &options).unwrap()
 }
@@ -187,6 +187,7 @@ fn a_copy_that_the_runtime_made_is_neither_used_nor_removed() {
     assert_eq!(fs::metadata(&theirs).unwrap().len(), 0);
     // The other process takes nothing but an empty file.
     let mut merge = Merge {
+        runtime: RUNTIME.to_owned(),
         layout: Layout::Found(query(&to, "SELECT name FROM pragma_table_info('memories')")),
         columns: vec![MergeColumn { name: "key".into(), declared: String::new() }],
         agent: Some(entry_of("a-1", "default", "")),
