@@ -37,6 +37,7 @@ pub(crate) use seal::Seal;
 pub(crate) use vectors::{EmbeddingWork, Slot, StoredSet};
 pub(crate) use writing::{EntryId, Put, Writing};
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -80,8 +81,8 @@ pub(crate) struct Statistics {
 
 /// A term to find candidates by.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted<'a> {
-    pub(crate) text: &'a str,
+pub(crate) struct SoughtTerm<'a> {
+    pub(crate) text: Cow<'a, str>,
     pub(crate) term: Term,
     /// Multiplies its BM25 score.
     pub(crate) weight: f32,

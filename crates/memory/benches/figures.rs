@@ -135,7 +135,7 @@ impl Bench {
         times.take("forget: write", || {
             let held = self.site.lock().unwrap();
             held.apply(&plan.change, Uuid::now_v7(), now).unwrap();
-            held.bury(&plan.entries, "forget", now).unwrap();
+            held.write_tombstones(&plan.entries, "forget", now).unwrap();
         });
         let phase = match round % 2 {
             0 => "forget: index and erase",

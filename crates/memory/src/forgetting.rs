@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 use crate::entries::decoded;
 use crate::erasure::ErasedEntries;
-use crate::forget::{EntryToForget, bury};
+use crate::forget::EntryToForget;
 use crate::journal::{ChangeId, StoredChange, keep_private};
 use crate::page::units;
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
@@ -196,7 +196,7 @@ impl LockedStore<'_> {
         if !note.is_at("finished") {
             self.forget_acknowledged(&noted)?;
             if !is_erasing && let Ok(at) = noted.at.parse() {
-                bury(self.site(), &entries, "forget", at)?;
+                self.write_tombstones(&entries, "forget", at)?;
             }
             if noted.finality == Finality::ForGood {
                 note.mark("erasing")?;
@@ -400,7 +400,7 @@ mod tests {
         fn forget(&self, finality: Finality, steps: usize) {
             let wanted = ForgetTarget::Ids(vec![Uuid::from_u128(9).to_string()]);
             let held = self.site.lock().unwrap();
-            let plan = held.plan_forget(&wanted).unwrap();
+            let plan = held.site().plan_forget(&wanted).unwrap();
             let files = Some(Uuid::from_u128(2));
             let (request, at) = ("digest".to_owned(), Timestamp::UNIX_EPOCH);
             let note = ForgetNote { request, finality, files, rows: None, indexes: Vec::new(), at };
@@ -480,7 +480,7 @@ mod tests {
     fn one_that_is_under_way_is_left_alone() {
         let place = Place::new();
         let held = place.site.lock().unwrap();
-        let plan = held.plan_forget(&ForgetTarget::Key("tea".to_owned())).unwrap();
+        let plan = held.site().plan_forget(&ForgetTarget::Key("tea".to_owned())).unwrap();
         let (request, at) = ("digest".to_owned(), Timestamp::UNIX_EPOCH);
         let finality = Finality::ForGood;
         let note =

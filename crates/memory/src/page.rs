@@ -86,22 +86,11 @@ pub fn units(text: &str) -> Vec<ParsedEntry> {
     reader.found.into_iter().map(|raw| raw.read(text)).collect()
 }
 
-/// Cuts a file into the blocks that entries are made of.
+/// Cuts a file into the blocks that entries are made of. A line with a stamp ends its block, also in
+/// a fence that nobody closed.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
-    outline(text, &MemoryLines)
-}
-
-/// A line with a stamp ends its block, also in a fence that nobody closed.
-struct MemoryLines;
-
-impl Conventions for MemoryLines {
-    fn begins_turn(&self, line: &str) -> bool {
-        begins_turn(line)
-    }
-
-    fn ends_block(&self, line: &str) -> bool {
-        ProvenanceStamp::at_end_of(line).is_some()
-    }
+    let ends_block = |line: &str| ProvenanceStamp::at_end_of(line).is_some();
+    outline(text, Conventions { begins_turn, ends_block })
 }
 
 /// A unit that has not been read yet.

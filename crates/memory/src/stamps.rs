@@ -199,7 +199,7 @@ mod tests {
             let (one, two) = (remember(&site, 1, Origin::Owner), remember(&site, 2, Origin::Owner));
             let (old_log, old_table) = (log(&site), fs_err::read(table(&site)).unwrap());
             let held = site.lock().unwrap();
-            let plan = held.plan_forget(&ForgetTarget::Ids(vec![one.to_string()])).unwrap();
+            let plan = held.site().plan_forget(&ForgetTarget::Ids(vec![one.to_string()])).unwrap();
             let note = ForgetNote {
                 request: "digest".to_owned(),
                 finality: Finality::ForGood,

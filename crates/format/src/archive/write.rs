@@ -116,6 +116,17 @@ pub enum Root<'a> {
     Other,
 }
 
+impl Root<'_> {
+    /// Returns what the paths in the archive begin with.
+    pub(crate) fn prefix(self) -> String {
+        match self {
+            Self::Raw(runtime) => format!("{RAW}{runtime}/"),
+            Self::Artifacts => ARTIFACTS.to_owned(),
+            Self::Other => String::new(),
+        }
+    }
+}
+
 /// A carried file, link or folder, without its content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileHead<'a> {
@@ -374,18 +385,14 @@ impl<W: Write> ArchiveWriter<W> {
             path: String::from_utf8_lossy(head.path).into_owned(),
             fault,
         };
-        let prefix = match head.root {
-            Root::Raw(runtime) => {
-                entry_path::check(runtime).map_err(path_error)?;
-                if runtime.contains('/') {
-                    return Err(path_error(NameFault::Parent));
-                }
-                self.runtimes.insert(runtime.to_owned());
-                format!("{RAW}{runtime}/")
+        if let Root::Raw(runtime) = head.root {
+            entry_path::check(runtime).map_err(path_error)?;
+            if runtime.contains('/') {
+                return Err(path_error(NameFault::Parent));
             }
-            Root::Artifacts => ARTIFACTS.to_owned(),
-            Root::Other => String::new(),
-        };
+            self.runtimes.insert(runtime.to_owned());
+        }
+        let prefix = head.root.prefix();
         let order = [prefix.as_bytes(), head.path].concat();
         if order <= self.last_path {
             return Err(WriteArchiveError::OutOfOrder {
