@@ -28,6 +28,7 @@ use anemone::search::index::{
 use anemone::search::read::{LineRange, ReadError, ReadRequest, read_in, split};
 use anemone::search::target::{SearchTarget, TargetChoice, TargetError};
 use anemone::search::{SearchRequest, ask, sink_superseded, verify_in};
+use anemone::status::SearchStatus;
 use anemone_index::{ExcerptLimits, KnownDocument};
 use anemone_memory::{Budget, Finality, Importance};
 use anemone_messages::{not_a_day, warning};
@@ -370,6 +371,12 @@ impl MemoryService for LocalMemoryService {
                 ..Status::default()
             })
         })?;
+        // The same counts as those of the command. Only an index that is not kept has no others.
+        if let Ok(SearchStatus { documents: Some(documents), chunks: Some(chunks), .. }) =
+            SearchStatus::of(&target)
+        {
+            (status.documents, status.chunks) = (documents, chunks);
+        }
         if inner.options.is_of_agent() {
             let memory = inner.agent_memory()?;
             status.agent = memory.agent.alias.clone();
