@@ -10,8 +10,8 @@ use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::searchable::is_of_tool;
 use crate::openclaw::SEPTEMBER;
 use crate::{
-    EvergreenRecords, FindAgents, FoundAgent, Machine, MemoryFacts, ReadError, RecordRules,
-    Runtime, SearchAgents, Searchable, SearchedFile, SearchedFolder, UsualPlaces,
+    EvergreenRecords, FindAgents, FoundAgent, Machine, MemoryFacts, ReadError, ReadOptions,
+    RecordRules, Runtime, SearchAgents, Searchable, SearchedFile, SearchedFolder, UsualPlaces,
 };
 
 static NOTES: Runtime = Runtime {
@@ -96,7 +96,7 @@ fn a_runtime_of_two_capabilities_is_found_and_searched_and_says_what_it_cannot_d
     assert!(check.exists && !check.is_ready());
     let vectors = crate::WantedModel { provider: "a", model: "b", dimensions: 1 };
     NOTES.read_vectors(&machine, agent, &vectors, false, &mut |_, _| {}).unwrap();
-    let error = NOTES.reader().err();
+    let error = NOTES.open(&machine, agent, &ReadOptions::default()).err();
     assert!(matches!(error, Some(ReadError::NotSupported { runtime: "Notes" })), "{error:?}");
     assert_eq!(NOTES.database(Path::new("/a.db"), ""), None);
 }

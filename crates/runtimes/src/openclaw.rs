@@ -28,11 +28,11 @@ mod write;
 
 use std::path::Path;
 
-use anemone_format::{AgentId, Sink};
+use anemone_format::AgentId;
 use anemone_memory::MarkdownLayout;
 use uuid::Uuid;
 
-use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
+use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions};
 use crate::kit::check::Check;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
 use crate::kit::ids::Namespaces;
@@ -40,7 +40,7 @@ use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
 use crate::kit::restore_source::RestoreSource;
 use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, MoveAgentsIn, OwnIndex, ReadAgents, ReadConversations,
+    EvergreenRecords, FindAgents, MoveAgentsIn, OpenAgent, OwnIndex, ReadAgents, ReadConversations,
     RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces,
 };
 use crate::kit::searchable::{
@@ -117,23 +117,13 @@ impl ReadAgents for OpenClaw {
         check::check(machine, agent)
     }
 
-    fn is_unchanged(
+    fn open(
         &self,
-        machine: &Machine,
+        _: &Machine,
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
-    ) -> Result<Option<Unchanged>, ReadError> {
-        read::is_unchanged(machine, agent, options)
-    }
-
-    fn read(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<Reading, ReadError> {
-        read::read(machine, agent, options, sink)
+    ) -> Result<Box<dyn OpenAgent>, ReadError> {
+        Ok(Box::new(read::WorkspaceWalk::open(agent, options)?))
     }
 }
 

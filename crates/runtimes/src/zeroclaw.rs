@@ -31,11 +31,11 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, Sink};
+use anemone_format::AgentId;
 use anemone_memory::{Clock, MarkdownLayout, RowStore};
 use uuid::Uuid;
 
-use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
+use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions};
 use crate::kit::check::Check;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
 use crate::kit::ids::Namespaces;
@@ -43,8 +43,8 @@ use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
 use crate::kit::restore_source::RestoreSource;
 use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, ReadAgents, ReadConversations,
-    RecordRules, RestoreAgents, RowRules, Runtime, SearchAgents, UsualPlaces,
+    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, OpenAgent, ReadAgents,
+    ReadConversations, RecordRules, RestoreAgents, RowRules, Runtime, SearchAgents, UsualPlaces,
 };
 use crate::kit::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
@@ -139,23 +139,13 @@ impl ReadAgents for ZeroClaw {
         check::check(machine, agent)
     }
 
-    fn is_unchanged(
+    fn open(
         &self,
         machine: &Machine,
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
-    ) -> Result<Option<Unchanged>, ReadError> {
-        read::is_unchanged(machine, agent, options)
-    }
-
-    fn read(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<Reading, ReadError> {
-        read::read(machine, agent, options, sink)
+    ) -> Result<Box<dyn OpenAgent>, ReadError> {
+        Ok(Box::new(read::Home::open(machine, agent, options)?))
     }
 }
 

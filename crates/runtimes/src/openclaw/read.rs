@@ -25,6 +25,7 @@ use crate::kit::open_workspace::{
 };
 use crate::kit::paths::{lossy, spelled};
 use crate::kit::persona::{self, Prose};
+use crate::kit::runtime::OpenAgent;
 use crate::kit::searchable::StoreKind;
 use crate::kit::stable_copy::StableCopies;
 use crate::kit::times;
@@ -36,119 +37,130 @@ const REVISION: u64 = 1;
 /// What an agent is called that nobody named.
 const UNNAMED: &str = "agent";
 
-/// Reads an agent.
-pub(super) fn read(
-    machine: &Machine,
-    agent: &FoundAgent,
-    options: &ReadOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<Reading, ReadError> {
-    let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
-    let around = InstallFacts::read(machine, agent, &opened, options)?;
-    let artifacts: Vec<String> = opened
-        .placed(RUNTIME, layout::is_managed)
-        .filter(|(root, found)| *root == Root::Artifacts && found.is_file())
-        .map(|(_, found)| spelled(&found.path))
-        .collect();
-    let found = &opened.walked.found;
-    let steady = StableCopies::take(&opened.workspace, &opened.path, found, &machine.scratch);
-    let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
-    opened.tell(layout::is_managed, &mut carrier);
-    carrier.outcome.warnings.extend(around.warnings.iter().cloned());
+/// An agent whose workspace was walked.
+pub(super) struct WorkspaceWalk(OpenWorkspace);
 
-    let prose = Prose::read(RUNTIME, &opened.walked.found, &mut carrier, &persona::place_of);
-    let identity = prose.identity(opened.agent_id, options.earlier);
-    let principals = prose.principals(opened.agent_id, options.earlier);
-    let shared = Shared {
-        agent_id: opened.agent_id,
-        identity_version: identity.as_ref().map(|identity| identity.version),
-        stamps: opened.workspace.stamps(options.secrets),
-    };
-    let mut reader = Reader {
-        machine,
-        opened: &opened,
-        shared,
-        chunks: around.chunks,
-        carrier,
-        hidden_facts: false,
-    };
-    reader.files()?;
-    let database = around.database.as_ref();
-    let sessions = if options.sessions { Some(reader.sessions(agent, database)?) } else { None };
-    let Reader { chunks, mut carrier, .. } = reader;
-    let (counts, warnings) = chunks.finish();
-    carrier.outcome.warnings.extend(warnings);
-    if counts.malformed > 0 {
-        carrier.outcome.warnings.push(Warning {
-            code: "index_malformed",
-            path: agent.database.as_ref().map(|path| path.display().to_string()),
-            message: format!("{} of its vectors make no sense and are missing", counts.malformed),
-        });
+impl WorkspaceWalk {
+    pub(super) fn open(agent: &FoundAgent, options: &ReadOptions<'_>) -> Result<Self, ReadError> {
+        let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
+        Ok(Self(opened))
     }
-
-    if counts.stale > 0 {
-        carrier.outcome.warnings.push(Warning {
-            code: "index_stale",
-            path: agent.database.as_ref().map(|path| path.display().to_string()),
-            message: format!(
-                "is older than {} of the files; their vectors do not travel",
-                counts.stale
-            ),
-        });
-    }
-
-    warn_of_nothing(&mut carrier);
-    let name = prose.name().or(around.name);
-    let mut info = AgentInfo::new(opened.agent_id, name.as_deref().unwrap_or(UNNAMED), RUNTIME);
-    info.source_runtime_version.clone_from(&around.version);
-    let told = ReadingParts {
-        agent: info,
-        hints: around.hints,
-        info: around.info,
-        identity,
-        principals,
-        not_requested: around.not_requested,
-        credentials: around.credentials,
-        sessions,
-        count: opened.walked.count,
-    };
-    Ok(end_reading(told, carrier, options))
 }
 
-/// Says whether an agent is what an earlier reading found, and what still does not travel.
-pub(super) fn is_unchanged(
-    machine: &Machine,
-    agent: &FoundAgent,
-    options: &ReadOptions<'_>,
-) -> Result<Option<Unchanged>, ReadError> {
-    let Some(earlier) = options.earlier else { return Ok(None) };
-    let Some(info) = &earlier.manifest.reading else { return Ok(None) };
-    // Whether transcripts changed is only known by reading them.
-    if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
-        return Ok(None);
+impl OpenAgent for WorkspaceWalk {
+    fn read(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Reading, ReadError> {
+        let opened = &self.0;
+        let around = InstallFacts::read(machine, agent, opened, options)?;
+        let artifacts: Vec<String> = opened
+            .placed(RUNTIME, layout::is_managed)
+            .filter(|(root, found)| *root == Root::Artifacts && found.is_file())
+            .map(|(_, found)| spelled(&found.path))
+            .collect();
+        let found = &opened.walked.found;
+        let steady = StableCopies::take(&opened.workspace, &opened.path, found, &machine.scratch);
+        let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
+        opened.tell(layout::is_managed, &mut carrier);
+        carrier.outcome.warnings.extend(around.warnings.iter().cloned());
+
+        let prose = Prose::read(RUNTIME, &opened.walked.found, &mut carrier, &persona::place_of);
+        let identity = prose.identity(opened.agent_id, options.earlier);
+        let principals = prose.principals(opened.agent_id, options.earlier);
+        let shared = Shared {
+            agent_id: opened.agent_id,
+            identity_version: identity.as_ref().map(|identity| identity.version),
+            stamps: opened.workspace.stamps(options.secrets),
+        };
+        let mut reader =
+            Reader { machine, opened, shared, chunks: around.chunks, carrier, hidden_facts: false };
+        reader.files()?;
+        let database = around.database.as_ref();
+        let sessions =
+            if options.sessions { Some(reader.sessions(agent, database)?) } else { None };
+        let Reader { chunks, mut carrier, .. } = reader;
+        let (counts, warnings) = chunks.finish();
+        carrier.outcome.warnings.extend(warnings);
+        if counts.malformed > 0 {
+            carrier.outcome.warnings.push(Warning {
+                code: "index_malformed",
+                path: agent.database.as_ref().map(|path| path.display().to_string()),
+                message: format!(
+                    "{} of its vectors make no sense and are missing",
+                    counts.malformed
+                ),
+            });
+        }
+
+        if counts.stale > 0 {
+            carrier.outcome.warnings.push(Warning {
+                code: "index_stale",
+                path: agent.database.as_ref().map(|path| path.display().to_string()),
+                message: format!(
+                    "is older than {} of the files; their vectors do not travel",
+                    counts.stale
+                ),
+            });
+        }
+
+        warn_of_nothing(&mut carrier);
+        let name = prose.name().or(around.name);
+        let mut info = AgentInfo::new(opened.agent_id, name.as_deref().unwrap_or(UNNAMED), RUNTIME);
+        info.source_runtime_version.clone_from(&around.version);
+        let told = ReadingParts {
+            agent: info,
+            hints: around.hints,
+            info: around.info,
+            identity,
+            principals,
+            not_requested: around.not_requested,
+            credentials: around.credentials,
+            sessions,
+            count: opened.walked.count,
+        };
+        Ok(end_reading(told, carrier, options))
     }
-    let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
-    let threshold = options.artifact_threshold;
-    let same = opened.agent_id == earlier.manifest.agent.id
-        && carrier::is_unchanged(
-            &opened.workspace,
-            earlier,
-            threshold,
-            opened.placed(RUNTIME, layout::is_managed),
-            &[],
-        );
-    if !same {
-        return Ok(None);
+
+    /// Says whether an agent is what an earlier reading found, and what still does not travel.
+    fn is_unchanged(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Option<Unchanged>, ReadError> {
+        let Some(earlier) = options.earlier else { return Ok(None) };
+        let Some(info) = &earlier.manifest.reading else { return Ok(None) };
+        // Whether transcripts changed is only known by reading them.
+        if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
+            return Ok(None);
+        }
+        let opened = &self.0;
+        let threshold = options.artifact_threshold;
+        let same = opened.agent_id == earlier.manifest.agent.id
+            && carrier::is_unchanged(
+                &opened.workspace,
+                earlier,
+                threshold,
+                opened.placed(RUNTIME, layout::is_managed),
+                &[],
+            );
+        if !same {
+            return Ok(None);
+        }
+        let around = InstallFacts::read(machine, agent, opened, options)?;
+        if around.info != *info {
+            return Ok(None);
+        }
+        let mut left_out = opened.walked.left_out.clone();
+        left_out.extend(opened.large(threshold, layout::is_managed));
+        let warnings = opened.walked.warnings.iter().cloned().chain(around.warnings).collect();
+        let count = opened.walked.count;
+        Ok(Some(Unchanged { count, warnings, left_out, not_requested: around.not_requested }))
     }
-    let around = InstallFacts::read(machine, agent, &opened, options)?;
-    if around.info != *info {
-        return Ok(None);
-    }
-    let mut left_out = opened.walked.left_out.clone();
-    left_out.extend(opened.large(threshold, layout::is_managed));
-    let warnings = opened.walked.warnings.iter().cloned().chain(around.warnings).collect();
-    let count = opened.walked.count;
-    Ok(Some(Unchanged { count, warnings, left_out, not_requested: around.not_requested }))
 }
 
 /// What the install knows of an agent, beside its workspace.
@@ -442,6 +454,7 @@ mod tests {
     use super::*;
     use crate::kit::agent::LeftOutReason;
     use crate::kit::database::tests::machine;
+    use crate::openclaw::OPENCLAW;
     use crate::openclaw::discover::GEN_9;
 
     /// Keeps everything.
@@ -503,8 +516,9 @@ mod tests {
                 ..ReadOptions::default()
             };
             let mut kept = Kept::default();
-            let reading =
-                read(&machine(self.folder.path()), &self.agent, &options, &mut kept).unwrap();
+            let reading = OPENCLAW
+                .read(&machine(self.folder.path()), &self.agent, &options, &mut kept)
+                .unwrap();
             (kept, reading)
         }
     }

@@ -25,6 +25,7 @@ use crate::kit::install_paths::real;
 use crate::kit::open_workspace::{OpenWorkspace, ReadingParts, end_reading, warn_of_nothing};
 use crate::kit::paths::{lossy, path_bytes, spelled, without_dots};
 use crate::kit::persona::{self, PersonaPlace, Prose};
+use crate::kit::runtime::OpenAgent;
 use crate::kit::stable_copy::StableCopies;
 use crate::kit::walk::Found;
 use crate::kit::{ids, times};
@@ -36,116 +37,118 @@ const UNNAMED: &str = "agent";
 /// Bytes of the document of a persona, at most.
 const MAX_DOCUMENT_BYTES: u64 = 1 << 20;
 
-/// Reads an agent.
-pub(super) fn read(
-    machine: &Machine,
-    agent: &FoundAgent,
-    options: &ReadOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<Reading, ReadError> {
-    let home = Home::open(machine, agent, options)?;
-    let opened = &home.opened;
-    let around = InstallFacts::read(machine, agent, opened, options)?;
-    let carried = home.carried();
-    let artifacts: Vec<String> = carried
-        .iter()
-        .filter(|carried| carried.is_file() && !layout::is_managed(&carried.path))
-        .map(|carried| spelled(&carried.path))
-        .collect();
-    let steady = StableCopies::take(&opened.workspace, &opened.path, &carried, &machine.scratch);
-    let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
-    opened.tell(layout::is_managed, &mut carrier);
-    carrier.outcome.warnings.extend(home.warnings.iter().chain(&around.warnings).cloned());
-    carrier.outcome.left_out.extend(home.left_out(around.brain.is_some()));
-    carrier.outcome.left_out.extend(beside::left_out(agent, options));
+impl OpenAgent for Home {
+    fn read(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Reading, ReadError> {
+        let opened = &self.opened;
+        let around = InstallFacts::read(machine, agent, opened, options)?;
+        let carried = self.carried();
+        let artifacts: Vec<String> = carried
+            .iter()
+            .filter(|carried| carried.is_file() && !layout::is_managed(&carried.path))
+            .map(|carried| spelled(&carried.path))
+            .collect();
+        let steady =
+            StableCopies::take(&opened.workspace, &opened.path, &carried, &machine.scratch);
+        let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
+        opened.tell(layout::is_managed, &mut carrier);
+        carrier.outcome.warnings.extend(self.warnings.iter().chain(&around.warnings).cloned());
+        carrier.outcome.left_out.extend(self.left_out(around.brain.is_some()));
+        carrier.outcome.left_out.extend(beside::left_out(agent, options));
 
-    let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
-    let identity = identity(&home, &around, &prose, &mut carrier, options);
-    let principals = prose.principals(opened.agent_id, options.earlier);
-    let shared = Shared {
-        agent_id: opened.agent_id,
-        alias: &agent.alias,
-        identity_version: identity.as_ref().map(|identity| identity.version),
-        embedding: around.embedding.clone(),
-        fallback: around.written_at.clone().unwrap_or_else(times::epoch),
-        embeddings: options.embeddings,
-        stamps: opened.workspace.stamps(options.secrets),
-    };
-    let mut reader = Reader {
-        shared: &shared,
-        keeps_memories: around.keeps_memories(),
-        from_files: HashSet::new(),
-        carrier,
-    };
-    reader.files(&carried, &around.made)?;
-    if let Some(brain) = &around.brain {
-        let path = agent.database.clone().unwrap_or_default();
-        let counts = reader.rows(brain, options).map_err(|error| match error {
-            RowsError::Database(error) => memories_unreadable(&path, error),
-            RowsError::Read(error) => error,
-        })?;
-        reader.tell(agent, &counts);
+        let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
+        let identity = identity(self, &around, &prose, &mut carrier, options);
+        let principals = prose.principals(opened.agent_id, options.earlier);
+        let shared = Shared {
+            agent_id: opened.agent_id,
+            alias: &agent.alias,
+            identity_version: identity.as_ref().map(|identity| identity.version),
+            embedding: around.embedding.clone(),
+            fallback: around.written_at.clone().unwrap_or_else(times::epoch),
+            embeddings: options.embeddings,
+            stamps: opened.workspace.stamps(options.secrets),
+        };
+        let mut reader = Reader {
+            shared: &shared,
+            keeps_memories: around.keeps_memories(),
+            from_files: HashSet::new(),
+            carrier,
+        };
+        reader.files(&carried, &around.made)?;
+        if let Some(brain) = &around.brain {
+            let path = agent.database.clone().unwrap_or_default();
+            let counts = reader.rows(brain, options).map_err(|error| match error {
+                RowsError::Database(error) => memories_unreadable(&path, error),
+                RowsError::Read(error) => error,
+            })?;
+            reader.tell(agent, &counts);
+        }
+        let sessions = if options.sessions {
+            Some(reader.sessions(machine, agent, options.private)?)
+        } else {
+            None
+        };
+        let mut carrier = reader.carrier;
+        if around.keeps_memories() {
+            warn_of_nothing(&mut carrier);
+        }
+        let name = name(agent, identity.as_ref(), &prose);
+        let mut info = AgentInfo::new(opened.agent_id, &name, RUNTIME);
+        info.source_runtime_version.clone_from(&agent.version);
+        let told = ReadingParts {
+            agent: info,
+            hints: around.hints,
+            info: around.info,
+            identity,
+            principals,
+            not_requested: around.not_requested,
+            credentials: around.credentials,
+            sessions,
+            count: opened.walked.count,
+        };
+        Ok(end_reading(told, carrier, options))
     }
-    let sessions = if options.sessions {
-        Some(reader.sessions(machine, agent, options.private)?)
-    } else {
-        None
-    };
-    let mut carrier = reader.carrier;
-    if around.keeps_memories() {
-        warn_of_nothing(&mut carrier);
-    }
-    let name = name(agent, identity.as_ref(), &prose);
-    let mut info = AgentInfo::new(opened.agent_id, &name, RUNTIME);
-    info.source_runtime_version.clone_from(&agent.version);
-    let told = ReadingParts {
-        agent: info,
-        hints: around.hints,
-        info: around.info,
-        identity,
-        principals,
-        not_requested: around.not_requested,
-        credentials: around.credentials,
-        sessions,
-        count: opened.walked.count,
-    };
-    Ok(end_reading(told, carrier, options))
-}
 
-/// Says whether an agent is what an earlier reading found.
-pub(super) fn is_unchanged(
-    machine: &Machine,
-    agent: &FoundAgent,
-    options: &ReadOptions<'_>,
-) -> Result<Option<Unchanged>, ReadError> {
-    let Some(earlier) = options.earlier else { return Ok(None) };
-    let Some(info) = &earlier.manifest.reading else { return Ok(None) };
-    // Whether conversations changed is only known by reading them.
-    if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
-        return Ok(None);
+    fn is_unchanged(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Option<Unchanged>, ReadError> {
+        let Some(earlier) = options.earlier else { return Ok(None) };
+        let Some(info) = &earlier.manifest.reading else { return Ok(None) };
+        // Whether conversations changed is only known by reading them.
+        if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
+            return Ok(None);
+        }
+        let opened = &self.opened;
+        if opened.agent_id != earlier.manifest.agent.id {
+            return Ok(None);
+        }
+        let around = InstallFacts::read(machine, agent, opened, options)?;
+        let threshold = options.artifact_threshold;
+        let carried = self.carried();
+        let placed = carried.iter().map(|found| (root_of(&found.path), found));
+        if around.info != *info
+            || !carrier::is_unchanged(&opened.workspace, earlier, threshold, placed, &around.made)
+        {
+            return Ok(None);
+        }
+        let mut left_out = opened.walked.left_out.clone();
+        left_out.extend(self.left_out(around.brain.is_some()));
+        left_out.extend(beside::left_out(agent, options));
+        left_out.extend(opened.large(threshold, layout::is_managed));
+        let warnings = opened.walked.warnings.iter().cloned();
+        let warnings =
+            warnings.chain(self.warnings.iter().cloned()).chain(around.warnings).collect();
+        let count = opened.walked.count;
+        Ok(Some(Unchanged { count, warnings, left_out, not_requested: around.not_requested }))
     }
-    let home = Home::open(machine, agent, options)?;
-    let opened = &home.opened;
-    if opened.agent_id != earlier.manifest.agent.id {
-        return Ok(None);
-    }
-    let around = InstallFacts::read(machine, agent, opened, options)?;
-    let threshold = options.artifact_threshold;
-    let carried = home.carried();
-    let placed = carried.iter().map(|found| (root_of(&found.path), found));
-    if around.info != *info
-        || !carrier::is_unchanged(&opened.workspace, earlier, threshold, placed, &around.made)
-    {
-        return Ok(None);
-    }
-    let mut left_out = opened.walked.left_out.clone();
-    left_out.extend(home.left_out(around.brain.is_some()));
-    left_out.extend(beside::left_out(agent, options));
-    left_out.extend(opened.large(threshold, layout::is_managed));
-    let warnings = opened.walked.warnings.iter().cloned();
-    let warnings = warnings.chain(home.warnings).chain(around.warnings).collect();
-    let count = opened.walked.count;
-    Ok(Some(Unchanged { count, warnings, left_out, not_requested: around.not_requested }))
 }
 
 fn root_of(path: &[u8]) -> Root<'static> {
@@ -153,7 +156,7 @@ fn root_of(path: &[u8]) -> Root<'static> {
 }
 
 /// A workspace of an agent, and what of it must not be carried.
-struct Home {
+pub(super) struct Home {
     opened: OpenWorkspace,
     /// Stands for a workspace that is not there.
     _empty: Option<TempDir>,
@@ -165,7 +168,7 @@ struct Home {
 }
 
 impl Home {
-    fn open(
+    pub(super) fn open(
         machine: &Machine,
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
