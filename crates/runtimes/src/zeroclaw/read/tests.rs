@@ -4,10 +4,10 @@ use anemone_format::{FileHead, Record, SinkError, SourceFile, SourceKind, sha256
 use rusqlite::Connection;
 
 use super::*;
-use crate::zeroclaw::ZEROCLAW;
 use crate::kit::agent::SecretPolicy;
 use crate::kit::database::tests::machine;
 use crate::kit::previous::PreviousSnapshot;
+use crate::zeroclaw::ZEROCLAW;
 use crate::zeroclaw::discover::locate;
 
 /// Keeps everything, and minds the order.
