@@ -1,12 +1,12 @@
 //! `alf check`
 
+use anemone::connect::quoted;
 use serde::Serialize;
 
 use super::settings::Settings;
 use super::{Answer, CheckArgs, Stop, known, missing};
 use crate::commands::Context;
 use crate::commands::check::{self, Alf, Found, OpenClaw, Shown, Workspace};
-use anemone::connect::quoted;
 
 #[derive(Serialize)]
 struct Checked<'a> {

@@ -1,12 +1,12 @@
 //! `alf help`
 
+use anemone_messages::UserError;
 use clap::{Args, CommandFactory as _};
 use serde::Serialize;
 
 use super::settings::{Settings, State, states};
 use super::{Cli, warn};
 use crate::commands::{Context, print_bytes};
-use crate::error::{CliError, Kind};
 use crate::output::json_text;
 
 const OVERVIEW: &str = include_str!("help/overview.txt");
@@ -61,7 +61,7 @@ struct Topic<'a> {
     text: &'a str,
 }
 
-pub(super) fn run(args: &HelpArgs, context: &Context<'_>) -> Result<(), CliError> {
+pub(super) fn run(args: &HelpArgs, context: &Context<'_>) -> Result<(), UserError> {
     if args.topic == "status" {
         return print_line(&status(context)?);
     }
@@ -72,7 +72,7 @@ pub(super) fn run(args: &HelpArgs, context: &Context<'_>) -> Result<(), CliError
     print_bytes(text.as_bytes())
 }
 
-fn text(topic: &str) -> Result<String, CliError> {
+fn text(topic: &str) -> Result<String, UserError> {
     match topic {
         "overview" => return Ok(OVERVIEW.to_owned()),
         "files" => return Ok(FILES.to_owned()),
@@ -86,18 +86,18 @@ fn text(topic: &str) -> Result<String, CliError> {
         None => {
             let message = format!("there is no help on {topic:?}");
             let hint = "topics are: overview, status, files, troubleshoot, or a command";
-            Err(CliError::new(Kind::Failed, "unknown_topic", message).hint(hint))
+            Err(UserError::failure("unknown_topic", message).hint(hint))
         }
     }
 }
 
-fn print_line(value: &impl Serialize) -> Result<(), CliError> {
+fn print_line(value: &impl Serialize) -> Result<(), UserError> {
     let mut line = json_text(value)?;
     line.push('\n');
     print_bytes(line.as_bytes())
 }
 
-fn status(context: &Context<'_>) -> Result<Status, CliError> {
+fn status(context: &Context<'_>) -> Result<Status, UserError> {
     let home = &context.environment.home;
     let settings = Settings::read(home)?;
     let folder = State::folder(home);

@@ -12,9 +12,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anemone_format::AgentId;
+use anemone_messages::UserError;
 use toml_edit::{Document, Item, TableLike};
-
-use crate::error::{CliError, Kind};
 
 /// More than that tool writes.
 const LONGEST_BYTES: u64 = 1 << 20;
@@ -39,7 +38,7 @@ impl Settings {
     }
 
     /// Reads them; where there is no file, nothing is settled.
-    pub(crate) fn read(home: &Path) -> Result<Self, CliError> {
+    pub(crate) fn read(home: &Path) -> Result<Self, UserError> {
         let path = Self::path(home);
         let Some(text) = read_small(&path)? else { return Ok(Self::default()) };
         Self::parse(&text, home).map_err(|error| {
@@ -47,7 +46,7 @@ impl Settings {
         })
     }
 
-    fn parse(text: &str, home: &Path) -> Result<Self, CliError> {
+    fn parse(text: &str, home: &Path) -> Result<Self, UserError> {
         let document = parse(text)?;
         let root = document.as_table();
         let key = text_of(section(root, "service")?, "service.", "api_key")?;
@@ -81,7 +80,7 @@ impl State {
     }
 
     /// Reads the state of an agent, if that tool knows it.
-    pub(crate) fn read(home: &Path, agent: AgentId) -> Result<Option<Self>, CliError> {
+    pub(crate) fn read(home: &Path, agent: AgentId) -> Result<Option<Self>, UserError> {
         let folder = Self::folder(home);
         let path = folder.join(format!("{agent}.toml"));
         let Some(text) = read_small(&path)? else { return Ok(None) };
@@ -89,7 +88,7 @@ impl State {
         Ok(Some(state))
     }
 
-    fn parse(text: &str, folder: &Path, agent: AgentId) -> Result<Self, CliError> {
+    fn parse(text: &str, folder: &Path, agent: AgentId) -> Result<Self, UserError> {
         let document = parse(text)?;
         let root = document.as_table();
         let sequence = root.get("last_synced_sequence").and_then(Item::as_integer);
@@ -139,7 +138,7 @@ pub(crate) fn states(home: &Path) -> (Vec<State>, Vec<String>) {
 }
 
 /// Reads a small text file; `None` when it is not there.
-fn read_small(path: &Path) -> Result<Option<String>, CliError> {
+fn read_small(path: &Path) -> Result<Option<String>, UserError> {
     // Looked at before it is opened: opening a pipe waits for somebody to write to it.
     match fs_err::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -158,11 +157,11 @@ fn read_small(path: &Path) -> Result<Option<String>, CliError> {
     }
 }
 
-fn wrong(message: impl Into<String>) -> CliError {
-    CliError::new(Kind::Failed, "alf_config", message)
+fn wrong(message: impl Into<String>) -> UserError {
+    UserError::failure("alf_config", message)
 }
 
-fn parse(text: &str) -> Result<Document<&str>, CliError> {
+fn parse(text: &str) -> Result<Document<&str>, UserError> {
     Document::parse(text).map_err(|error| {
         // The error itself quotes the line, and the key may stand there.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -171,7 +170,10 @@ fn parse(text: &str) -> Result<Document<&str>, CliError> {
     })
 }
 
-fn section<'a>(root: &'a dyn TableLike, name: &str) -> Result<Option<&'a dyn TableLike>, CliError> {
+fn section<'a>(
+    root: &'a dyn TableLike,
+    name: &str,
+) -> Result<Option<&'a dyn TableLike>, UserError> {
     let Some(item) = root.get(name) else { return Ok(None) };
     let table = item.as_table_like();
     table.map(Some).ok_or_else(|| wrong(format!("{name} should be a section, [{name}]")))
@@ -182,7 +184,7 @@ fn text_of(
     table: Option<&dyn TableLike>,
     place: &str,
     name: &str,
-) -> Result<Option<String>, CliError> {
+) -> Result<Option<String>, UserError> {
     let Some(item) = table.and_then(|table| table.get(name)) else { return Ok(None) };
     match item.as_str() {
         Some(text) => Ok(Some(text.to_owned()).filter(|text| !text.is_empty())),

@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use anemone::audit::{AuditReport, AuditRequest, audit};
 use anemone_format::StampTable;
 use anemone_memory::{AgeCounts, KindCounts};
+use anemone_messages::UserError;
+use anemone_messages::{fix, memory_words};
 use clap::Args;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::error::{CliError, Kind};
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, bytes, count, safe};
-use crate::words::{fix, memory_words};
 
 /// Lists are this long for people; programs get all.
 const SHOWN: usize = 2;
@@ -36,7 +36,7 @@ pub(crate) struct AuditArgs {
     memory: MemoryArgs,
 }
 
-pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), UserError> {
     let memory = args.memory.choice();
     // Run from elsewhere, a command must still mean this memory.
     let words = memory_words(&memory);
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), CliErro
         context.printer.print(&report)?;
     }
     let message = format!("the score of {} is below {least}", report.score);
-    Err(CliError::new(Kind::Failed, "score_too_low", message).with_details(&report))
+    Err(UserError::failure("score_too_low", message).with_details(&report))
 }
 
 impl Report for AuditReport<String> {

@@ -10,13 +10,13 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use crate::agent::{ChosenAgent, adapter, check_alias, find};
 use crate::alf::settings::{Settings, State};
 use crate::args::AgentArgs;
 use crate::args::RuntimeParser;
-use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
+use anemone::agent::{ChosenAgent, adapter, check_alias, find};
 use anemone::export::rehearse;
+use anemone_messages::UserError;
 
 /// Check whether an agent can be exported, and list what prevents it
 ///
@@ -156,14 +156,14 @@ pub(crate) struct Shown {
     suggestion: String,
 }
 
-pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, UserError> {
     let checked = examine(args, context)?;
     context.printer.print(&checked)?;
     Ok(if checked.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Looks at an agent.
-pub(crate) fn examine(args: &CheckArgs, context: &Context<'_>) -> Result<Checked, CliError> {
+pub(crate) fn examine(args: &CheckArgs, context: &Context<'_>) -> Result<Checked, UserError> {
     let machine = context.host.machine()?;
     let adapter = match &args.runtime {
         Some(runtime) => adapter(runtime)?,
@@ -177,7 +177,7 @@ pub(crate) fn examine(args: &CheckArgs, context: &Context<'_>) -> Result<Checked
     // Whatever an export would refuse, for a reason that the adapter does not know.
     if check.is_ready() {
         let chosen = ChosenAgent { adapter, agent: agent.clone() };
-        let refusal = rehearse(&chosen, &machine, &context.host).err().map(CliError::from);
+        let refusal = rehearse(&chosen, &machine, &context.host).err().map(UserError::from);
         check.issues.extend(refusal.as_ref().map(export_issue));
     }
     check.issues.extend(broken);
@@ -197,7 +197,7 @@ pub(crate) fn examine(args: &CheckArgs, context: &Context<'_>) -> Result<Checked
 }
 
 /// Says why an export would refuse.
-fn export_issue(error: &CliError) -> Issue {
+fn export_issue(error: &UserError) -> Issue {
     let parts = std::iter::once(&error.message).chain(&error.causes);
     Issue {
         severity: Severity::Error,
@@ -208,7 +208,7 @@ fn export_issue(error: &CliError) -> Issue {
 }
 
 /// Says that the existing tool's settings count for nothing, and why.
-fn settings_issue(error: &CliError) -> Issue {
+fn settings_issue(error: &UserError) -> Issue {
     Issue {
         severity: Severity::Warning,
         code: "alf_config_invalid",
@@ -223,7 +223,7 @@ fn choose(
     adapter: &'static Runtime,
     machine: &Machine,
     settings: &Settings,
-) -> Result<(FoundAgent, Option<&'static str>), CliError> {
+) -> Result<(FoundAgent, Option<&'static str>), UserError> {
     if let Some(workspace) = &args.workspace {
         let alias = args.agent.as_deref();
         let agent = adapter.locate(machine, workspace, alias);

@@ -6,13 +6,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::connect::{ConnectReport, ConnectRequest, DisconnectRequest, Fate, Hooks, Target};
+use anemone_messages::UserError;
 use clap::{Args, ValueEnum};
+use target::{ProgramArg, ProgramParser, targets};
 
 use super::Context;
 use crate::args::AgentArgs;
-use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, safe};
-use target::{ProgramArg, ProgramParser, targets};
 
 /// Give an agent this memory: tools, and hooks where it has them
 ///
@@ -122,7 +122,7 @@ impl From<HooksArg> for Hooks {
 pub(crate) fn connect(
     args: &ConnectArgs,
     context: &Context<'_>,
-) -> Result<ConnectReport, CliError> {
+) -> Result<ConnectReport, UserError> {
     let hooks = if args.no_hooks { Some(HooksArg::None) } else { args.hooks };
     let request = ConnectRequest {
         program: args.target.0.clone(),
@@ -141,7 +141,7 @@ pub(crate) fn connect(
 pub(crate) fn disconnect(
     args: &DisconnectArgs,
     context: &Context<'_>,
-) -> Result<ConnectReport, CliError> {
+) -> Result<ConnectReport, UserError> {
     let DisconnectArgs { target, project, all, dry_run } = args;
     let request = DisconnectRequest {
         target: *target,

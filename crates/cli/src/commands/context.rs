@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anemone::context::{ContextReport, ContextRequest, context as compose};
 use anemone_memory::{Budget, ContextRules, SessionKind};
+use anemone_messages::UserError;
 use anemone_runtimes::context_rules;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -11,7 +12,6 @@ use serde::Serialize;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 
 /// Compose the context that a session starts with
@@ -82,7 +82,7 @@ pub(crate) struct Shown {
     raw: bool,
 }
 
-pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<Shown, CliError> {
+pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<Shown, UserError> {
     let report = compose(&args.request(), &context.host)?.map_notes(|note| note.words("--query"));
     Ok(Shown { report, explain: args.explain, raw: !context.environment.stdout_is_terminal })
 }

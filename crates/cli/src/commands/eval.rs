@@ -3,15 +3,15 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use crate::words::{Warning, warning};
 use anemone::embedder::VectorLine;
 use anemone::search::eval::{EvalReport, EvalRequest, Figures, Line, VectorShare, evaluate};
+use anemone_messages::UserError;
+use anemone_messages::{Warning, warning};
 use clap::Args;
 
 use super::Context;
 use super::ranking::{RankingArgs, large_jobs};
 use crate::args::{EmbedderArgs, SourceArgs};
-use crate::error::CliError;
 use crate::output::{BOLD, DIM, ODD, Report, count, safe, title};
 
 /// Measure search quality on your own questions
@@ -64,7 +64,7 @@ pub(crate) struct EvalArgs {
 /// How well search did, with the warnings in words.
 type Evaluated = EvalReport<Warning>;
 
-pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<Evaluated, CliError> {
+pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<Evaluated, UserError> {
     args.ranking.check_source(args.source.as_deref())?;
     let request = EvalRequest {
         target: args.searched.choice(args.source.clone()),

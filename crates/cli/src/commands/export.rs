@@ -7,14 +7,14 @@ use anemone::export::{
     ExportReport, ExportRequest, ExportSummary, ExportWarning, LeftOutItem, NotRequestedItem,
     export,
 };
+use anemone::files::Existing;
+use anemone_messages::UserError;
 use anemone_runtimes::{DEFAULT_ARTIFACT_LIMIT, LeftOutReason, NotRequestedKind, SecretPolicy};
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
 use crate::args::AgentArgs;
-use crate::error::CliError;
-use crate::files::Existing;
 use crate::output::{BAD, BOLD, DIM, ODD, Report, bytes, count, safe};
 
 /// Write everything about an agent into an archive
@@ -141,7 +141,7 @@ impl ListedNotRequested {
     }
 }
 
-pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, CliError> {
+pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, UserError> {
     Ok(shown(export(&args.request(), &context.host)?))
 }
 

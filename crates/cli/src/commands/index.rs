@@ -5,13 +5,14 @@ mod watch;
 
 use std::path::PathBuf;
 
-use crate::words::warning;
 use anemone::search::chunks::{Chunking, list_chunks};
 use anemone::search::index::Rebuild;
 use anemone::search::upkeep::{
     Apply, IndexRequest, list_indexes, plan_vectors, prune_indexes, remove_index, update_index,
 };
 use anemone_index::Replace;
+use anemone_messages::UserError;
+use anemone_messages::warning;
 use anemone_runtimes::native_chunkers;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -19,7 +20,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::Context;
 use super::ranking::large_jobs;
 use crate::args::{EmbedderArgs, SourceArgs};
-use crate::error::CliError;
 
 /// Update the search index of a memory, or manage indexes
 ///
@@ -111,7 +111,7 @@ impl IndexArgs {
     }
 }
 
-pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), UserError> {
     let (printer, host) = (context.printer, &context.host);
     let request = args.request();
     request.embedder.check()?;

@@ -8,11 +8,11 @@ use anemone::migrate::{
     Endpoint, ForgottenLine, LayerPlan, MigrateReport, MigrateRequest, migrate,
 };
 use anemone::proof::LayerProof;
+use anemone_messages::UserError;
 use clap::Args;
 
 use super::Context;
 use crate::args::RestoreArgs;
-use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 use crate::restored::{store_lines, write_missing};
 
@@ -90,7 +90,7 @@ impl FromStr for Place {
     }
 }
 
-pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<MigrateReport, CliError> {
+pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<MigrateReport, UserError> {
     Ok(migrate(&args.request(&context.host.folders.home), &context.host)?)
 }
 

@@ -8,14 +8,14 @@ use anemone::status::{
     StatusRequest, status,
 };
 use anemone_memory::HookWrite;
+use anemone_messages::UserError;
+use anemone_messages::{NextLine, ProblemLine, next, problem};
 use clap::Args;
 use jiff::Timestamp;
 
 use super::Context;
-use crate::error::CliError;
 use crate::human;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, bytes, count, safe};
-use crate::words::{self, NextLine, ProblemLine};
 
 /// Look at this machine: agents, archives, search, and what to do next
 ///
@@ -33,9 +33,9 @@ pub(crate) struct StatusArgs {
 /// What was seen, in words.
 type WordedReport = StatusReport<ProblemLine, NextLine>;
 
-pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<WordedReport, CliError> {
+pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<WordedReport, UserError> {
     let request = StatusRequest { workspace: args.workspace.clone() };
-    Ok(status(&request, &context.host)?.map_words(words::problem, words::next))
+    Ok(status(&request, &context.host)?.map_words(problem, next))
 }
 
 impl Report for WordedReport {

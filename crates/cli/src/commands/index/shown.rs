@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use crate::words::Warning;
 use anemone::embedder::{Filled, Job, VectorLine};
 use anemone::search::chunks::{ChunkReport, ListedChunk};
 use anemone::search::index::KeptIndex;
@@ -10,6 +9,7 @@ use anemone::search::upkeep::{
     DropReport, IndexList, IndexReport, PruneReport, SkippedPath, VectorPlan,
 };
 use anemone::search::{IndexSummary, SourceSummary};
+use anemone_messages::Warning;
 
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
 

@@ -4,18 +4,18 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use crate::words::{Warning, warning};
 use anemone::search::upkeep::{IndexReport, IndexRequest};
 use anemone::search::watch::{WatchEvent, WatchMode, watch_index};
+use anemone_messages::UserError;
+use anemone_messages::{Warning, warning};
 use serde::Serialize;
 
 use super::shown::changes;
 use crate::commands::Context;
-use crate::error::CliError;
 use crate::output::{DIM, ODD, Report, count, safe};
 
 /// Refreshes an index after every change, until the process is told to stop.
-pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<(), CliError> {
+pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<(), UserError> {
     let mut printed = Ok(true);
     watch_index(request, &context.host, &mut |event| {
         match event {
