@@ -8,6 +8,8 @@
 
 mod back;
 mod cut;
+#[cfg(test)]
+mod parse_count_tests;
 mod records;
 #[cfg(test)]
 mod round_trip_tests;
