@@ -478,7 +478,7 @@ mod tests {
         let walked = Workspace::open(&root).unwrap().walk(&rules).unwrap();
         assert_eq!(walked.count, FileCount { files: 6, is_partial: false });
         let left_out: u64 = walked.left_out.iter().map(|out| out.files).sum();
-        assert_eq!(left_out, 6, "{:?}", left_out);
+        assert_eq!(left_out, 6);
     }
 
     #[test]

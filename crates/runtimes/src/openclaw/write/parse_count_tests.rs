@@ -1,10 +1,9 @@
 //! How often records are parsed of an agent that comes back.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::io::{self, Read};
 
-use anemone_format::{Attachments, InMemory, Manifest, Principals, SnapshotSource, SourceFile};
+use anemone_format::{Attachments, InMemory, Manifest, Principals};
 
 use super::round_trip_tests::{agent, machine, moved, read, workspace};
 use super::*;
