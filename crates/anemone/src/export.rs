@@ -11,14 +11,12 @@ use anemone_format::{
 use anemone_runtimes::{
     AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, FileCount, LeftOut, LeftOutReason, Machine,
     NotRequestedKind, OpenAgent, PreviousSnapshot, ReadError, ReadOptions, Reading, SealSecret,
-    SecretPolicy,
+    SecretFinding, SecretPolicy,
 };
 
 use self::previous::Previous;
 use self::report::UnchangedSummary;
-pub use self::report::{
-    ExportReport, ExportSummary, ExportWarning, LeftOutItem, NotRequestedItem, SecretItem,
-};
+pub use self::report::{ExportReport, ExportSummary, NotRequestedItem, RequestWords};
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
 use crate::archive::OpenArchiveError;
 use crate::exports::ExportLogEntry;
@@ -151,7 +149,7 @@ pub enum ExportError {
     #[error("{} would travel in clear; nothing was written", count(.secrets.len() as u64, "secret"))]
     Secrets {
         /// Where they are; the secrets themselves are not here.
-        secrets: Vec<SecretItem>,
+        secrets: Vec<SecretFinding>,
     },
     /// The archive cannot be written.
     #[error(transparent)]
@@ -378,8 +376,8 @@ impl Job<'_> {
         })
     }
 
-    fn own_items(&self) -> impl Iterator<Item = LeftOutItem> {
-        self.archives.iter().map(|(_, left_out)| LeftOutItem::new(left_out))
+    fn own_items(&self) -> impl Iterator<Item = LeftOut> {
+        self.archives.iter().map(|(_, left_out)| left_out.clone())
     }
 
     /// Refuses an archive without anything of an agent in it, unless that was asked for.
@@ -489,5 +487,5 @@ fn check_secrets(reading: &Reading) -> Result<(), ExportError> {
     if reading.secrets.is_empty() {
         return Ok(());
     }
-    Err(ExportError::Secrets { secrets: reading.secrets.iter().map(SecretItem::new).collect() })
+    Err(ExportError::Secrets { secrets: reading.secrets.clone() })
 }

@@ -24,7 +24,7 @@ use zeroize::Zeroizing;
 use self::announced::announced;
 use self::ends::{check_apart, choose_source, choose_target, snapshots_folder};
 use self::layers::plan_layers;
-pub use self::layers::{KindPlan, LayerPlan, RecordPlan};
+pub use self::layers::{Destination, KindPlan, LayerPlan, RecordPlan};
 use self::reader::Reader;
 use crate::agent::FindAgentError;
 use crate::files::FileError;

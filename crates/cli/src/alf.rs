@@ -8,7 +8,6 @@ mod check;
 mod export;
 mod help;
 mod import;
-pub(crate) mod settings;
 mod validate;
 
 use std::ffi::{OsStr, OsString};
@@ -17,12 +16,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anemone::agent::adapter;
+use anemone::alf::AlfSettings;
 use anemone_messages::{Kind, UserError};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use serde::Serialize;
 
-use self::settings::Settings;
 use crate::args::KeyArgs;
 use crate::commands::Context;
 use crate::environment::Environment;
@@ -214,7 +213,7 @@ impl AgentArgs {
             (Some(runtime), Some(workspace)) => return Ok((known(runtime)?, workspace)),
             given => given,
         };
-        let settings = Settings::read(home)?;
+        let settings = AlfSettings::read(home)?;
         let runtime = runtime.or(settings.runtime);
         let workspace = workspace.or(settings.workspace);
         match (runtime, workspace) {

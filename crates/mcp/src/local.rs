@@ -20,7 +20,7 @@ use anemone::exports::last_of;
 use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
 use anemone::host::{Host, OwnMachine};
 use anemone::identity::identify;
-use anemone::living::{AgentMemory, MemoryChoice, delimiter};
+use anemone::living::{Access, AgentMemory, MemoryChoice, delimiter};
 use anemone::remember::{DuplicateCheck, MemoryPart, RememberRequest, remember};
 use anemone::search::index::{
     IndexFallback, OpenIndex, Rebuild, left_out, open_fresh, read_document,
@@ -133,7 +133,7 @@ impl Inner {
     }
 
     fn agent_memory(&self) -> Result<AgentMemory, ServiceError> {
-        Ok(self.memory().find(&self.machine, &self.options.host)?)
+        Ok(self.memory().find_for(Access::Read, &self.machine, &self.options.host)?)
     }
 
     fn day(&self, field: &'static str, text: Option<&str>) -> Result<Option<Date>, ServiceError> {

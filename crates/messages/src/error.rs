@@ -15,7 +15,7 @@ macro_rules! pass_on {
 mod agent;
 mod agents;
 mod archive;
-mod audit;
+mod check;
 mod config;
 mod connect;
 mod context;
@@ -131,7 +131,8 @@ impl UserError {
 
 /// Returns a message of the operating system without the error number and without the name of a
 /// temporary file.
-pub(crate) fn plain(message: &str) -> String {
+#[must_use]
+pub fn plain(message: &str) -> String {
     let mut text = message.to_owned();
     if let Some(start) = text.find(" (os error ")
         && let Some(length) = text[start..].find(')')

@@ -39,6 +39,11 @@ impl HolderMessage {
                 "database",
                 "stop the agent and run it again: unused pages of the database hold it".to_owned(),
             ),
+            HolderKind::OtherAgent { agent } => {
+                let memory = MemoryChoice { agent: agent.clone(), index_dir: None };
+                let words = memory_words(&memory);
+                ("agent", format!("anemone forget --for-good{words} --query 'WORDS OF IT'"))
+            }
             HolderKind::File { path } => ("file", format!("edit {}", path.display())),
             HolderKind::OtherIndex { source } => {
                 let of = source.as_ref().map(|path| format!(" (the index of {})", path.display()));

@@ -18,10 +18,10 @@ use anemone::living::MemoryChoice;
 use anemone::search::target::TargetChoice;
 
 pub use self::audit::fix;
-pub use self::error::{Kind, UserError};
+pub use self::error::{Kind, UserError, plain};
 pub use self::forget::{HolderMessage, local_time, lost_change, note};
-pub use self::search::{Warning, index_command, vectors, warning};
-pub use self::status::{NextLine, ProblemLine, next, problem};
+pub use self::search::{index_command, vectors, warning};
+pub use self::status::{next, problem};
 pub use self::target::target_words;
 
 /// Returns the arguments that name a memory, each behind a space.

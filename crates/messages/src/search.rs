@@ -1,23 +1,13 @@
 //! What somebody should know about an answer, in words.
 
 use anemone::connect::quoted;
-use anemone::search::{NamedEmbedder, SearchNote, SourceNote, VectorNote};
+use anemone::search::{NamedEmbedder, NoteWords, SearchNote, SourceNote, VectorNote};
 use anemone::text::count;
-use serde::Serialize;
 
 use super::target_words;
 use crate::error::{UserError, plain};
 
-/// Something that somebody should know, with a stable word for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Warning {
-    /// The stable word.
-    pub code: &'static str,
-    /// What is to be known.
-    pub message: String,
-}
-
-impl From<UserError> for Warning {
+impl From<UserError> for NoteWords {
     fn from(error: UserError) -> Self {
         let parts = std::iter::once(error.message).chain(error.causes);
         let message = parts.collect::<Vec<_>>().join(": ");
@@ -28,13 +18,13 @@ impl From<UserError> for Warning {
 
 /// Says a note in words.
 #[must_use]
-pub fn warning(note: SearchNote) -> Warning {
+pub fn warning(note: SearchNote) -> NoteWords {
     let (code, message) = match note {
         SearchNote::Source(note) => return source(&note),
         SearchNote::NotFilled(error) => return UserError::from(error).into(),
         SearchNote::Vectors(note) => return vectors(&note),
         SearchNote::EmbedderUnavailable { embedder, error } => {
-            let why = Warning::from(UserError::from(error)).message;
+            let why = NoteWords::from(UserError::from(error)).message;
             ("embedder_unavailable", format!("{embedder} is not used: {why}"))
         }
         SearchNote::EmbedderNotNamed { embedder } => (
@@ -114,10 +104,10 @@ pub fn warning(note: SearchNote) -> Warning {
             ),
         ),
     };
-    Warning { code, message }
+    NoteWords { code, message }
 }
 
-fn source(note: &SourceNote) -> Warning {
+fn source(note: &SourceNote) -> NoteWords {
     let (code, message) = match note {
         SourceNote::Runtime { message } => ("source", message.clone()),
         SourceNote::NotesBeside { files } => (
@@ -147,15 +137,16 @@ fn source(note: &SourceNote) -> Warning {
             ),
         ),
     };
-    Warning { code, message }
+    NoteWords { code, message }
 }
 
 /// Says a note about vectors in words.
 #[must_use]
-pub fn vectors(note: &VectorNote) -> Warning {
+pub fn vectors(note: &VectorNote) -> NoteWords {
     let (code, message) = match note {
-        VectorNote::Failed { embedder, reason } => {
-            ("embedder_failed", format!("{embedder} is left out of this search: {reason}"))
+        VectorNote::Failed { embedder, reason, is_large_job } => {
+            let hint = if *is_large_job { "; if that is meant: --yes" } else { "" };
+            ("embedder_failed", format!("{embedder} is left out of this search: {reason}{hint}"))
         }
         VectorNote::Missing { embedder, model, missing, chunks } => (
             "vectors_missing",
@@ -180,7 +171,7 @@ pub fn vectors(note: &VectorNote) -> Warning {
             ),
         ),
     };
-    Warning { code, message }
+    NoteWords { code, message }
 }
 
 /// Returns the command that fills in the vectors of an embedder.

@@ -1,32 +1,13 @@
 //! What is wrong, what to do next, and why nothing was looked at, in words.
 
 use anemone::connect::quoted;
-use anemone::status::{AgentName, ExportReason, Level, NextStep, Problem, Readiness};
+use anemone::status::{
+    AgentName, ExportReason, NextStep, Problem, ProblemWords, Readiness, StepWords,
+};
 use anemone::text::count;
 use anemone_runtimes::by_name;
-use serde::Serialize;
 
 use crate::error::UserError;
-
-/// A problem of an agent or of the machine, in words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ProblemLine {
-    /// A stable word for programs.
-    pub code: &'static str,
-    /// How bad it is.
-    pub level: Level,
-    /// What is wrong.
-    pub message: String,
-}
-
-/// A command, as somebody would type it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct NextLine {
-    /// The command.
-    pub command: String,
-    /// What it does.
-    pub why: String,
-}
 
 /// Returns the name of a runtime for people.
 fn title_of(runtime: &'static str) -> &'static str {
@@ -35,9 +16,9 @@ fn title_of(runtime: &'static str) -> &'static str {
 
 /// Says what is wrong.
 #[must_use]
-pub fn problem(problem: Problem) -> ProblemLine {
+pub fn problem(problem: Problem) -> ProblemWords {
     let (code, level) = (problem.code(), problem.level());
-    ProblemLine { code, level, message: problem_message(problem) }
+    ProblemWords { code, level, message: problem_message(problem) }
 }
 
 fn problem_message(problem: Problem) -> String {
@@ -94,8 +75,8 @@ fn problem_message(problem: Problem) -> String {
 
 /// Says by which command a step is done, and why.
 #[must_use]
-pub fn next(step: NextStep) -> NextLine {
-    let line = |command: String, why: &str| NextLine { command, why: why.to_owned() };
+pub fn next(step: NextStep) -> StepWords {
+    let line = |command: String, why: &str| StepWords { command, why: why.to_owned() };
     match step {
         NextStep::ShowSettings => {
             line("anemone config".to_owned(), "shows what is wrong with the settings")

@@ -26,8 +26,8 @@ pub use kit::agent::{
     SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
 };
 pub use kit::check::{
-    Check, ConfigState, DailyLogs, IndexState, Issue, NAMED_IN_MESSAGE, Resources, Severity,
-    noted_agent_id,
+    Check, ConfigState, DailyLogs, IndexState, Issue, NAMED_IN_MESSAGE, ProjectFiles, Resources,
+    Severity, Suggestion, noted_agent_id,
 };
 pub use kit::connect;
 pub use kit::conversation::{

@@ -28,7 +28,7 @@ use self::workspace::{Scope, WorkspaceSource, extra_sources};
 use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError};
 use crate::files::{FileError, Scratch, Source};
 use crate::host::{Host, Progress};
-use crate::identity::{AgentIdentity, identify, take_over_index};
+use crate::identity::{AgentIdentity, identify};
 use crate::sealed_header::Packaging;
 use crate::search::SourceNote;
 use crate::search::index::home;
@@ -458,7 +458,7 @@ impl TargetChoice {
                         "{} sessions={} private={}",
                         found.kind, self.sessions, self.private
                     ));
-                    take_over_index(by_sources, agent.index(&name))
+                    agent.index(&name, by_sources)
                 }
                 None => by_sources,
             }

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anemone::agent::AgentChoice;
 use anemone::agent::adapter;
-use anemone::export::{ExportRequest, ExportSummary, SecretItem, export};
+use anemone::export::{ExportRequest, ExportSummary, export};
 use anemone::files::{Existing, open_plain};
 use anemone::sealed_header::Packaging;
 use anemone_format::{ArchiveKind, Limits, kind_of};
 use anemone_messages::UserError;
-use anemone_runtimes::SecretPolicy;
+use anemone_runtimes::{SecretFinding, SecretPolicy};
 use serde::Serialize;
 
 use super::{Answer, ExportArgs, Stop, warn};
@@ -116,9 +116,9 @@ fn is_archive(path: &Path) -> Result<bool, UserError> {
 }
 
 /// What happened to files that do not travel as they are.
-fn remarks<N>(summary: &ExportSummary<N>) -> Vec<String> {
+fn remarks(summary: &ExportSummary) -> Vec<String> {
     let secrets = summary.secrets.iter().map(|secret| {
-        let SecretItem { path, line, kind } = secret;
+        let SecretFinding { path, line, kind } = secret;
         format!("{path}:{line}: {kind}, replaced with a mark in the archive")
     });
     let left_out = summary

@@ -1,10 +1,10 @@
 //! `alf help`
 
-use anemone_messages::UserError;
+use anemone::alf::{AlfSettings, SyncState, sync_states};
+use anemone_messages::{UserError, plain};
 use clap::{Args, CommandFactory as _};
 use serde::Serialize;
 
-use super::settings::{Settings, State, states};
 use super::{Cli, warn};
 use crate::commands::{Context, print_bytes};
 use crate::output::json_text;
@@ -33,16 +33,8 @@ struct Status {
     state_dir: String,
     state_dir_exists: bool,
     service_reachable: bool,
-    agents: Vec<Agent>,
+    agents: Vec<SyncState>,
     agent_service_status: Vec<Asked>,
-}
-
-#[derive(Serialize)]
-struct Agent {
-    agent_id: String,
-    last_synced_sequence: Option<u64>,
-    last_synced_at: Option<String>,
-    snapshot_exists: bool,
 }
 
 /// What the service says of an agent; here it is not asked.
@@ -99,9 +91,10 @@ fn print_line(value: &impl Serialize) -> Result<(), UserError> {
 
 fn status(context: &Context<'_>) -> Result<Status, UserError> {
     let home = &context.environment.home;
-    let settings = Settings::read(home)?;
-    let folder = State::folder(home);
-    let (states, skipped) = states(home);
+    let settings = AlfSettings::read(home)?;
+    let folder = SyncState::folder(home);
+    let (states, skipped) = sync_states(home);
+    let skipped: Vec<String> = skipped.iter().map(|problem| plain(problem)).collect();
     warn(&skipped);
     let asked = states.iter().map(|state| Asked {
         agent_id: state.agent_id.clone(),
@@ -111,20 +104,13 @@ fn status(context: &Context<'_>) -> Result<Status, UserError> {
         error: "not asked: this program asks no service",
     });
     Ok(Status {
-        config_path: Settings::path(home).display().to_string(),
+        config_path: AlfSettings::path(home).display().to_string(),
         config_exists: settings.exists,
         api_key_set: settings.key_is_set || context.environment.alf_key_is_set,
         state_dir: folder.display().to_string(),
         state_dir_exists: folder.is_dir(),
         service_reachable: false,
         agent_service_status: asked.collect(),
-        agents: states.into_iter().map(Agent::from).collect(),
+        agents: states,
     })
-}
-
-impl From<State> for Agent {
-    fn from(state: State) -> Self {
-        let State { agent_id, last_synced_sequence, last_synced_at, snapshot_exists } = state;
-        Self { agent_id, last_synced_sequence, last_synced_at, snapshot_exists }
-    }
 }

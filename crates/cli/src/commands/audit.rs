@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anemone::audit::{AuditReport, AuditRequest, audit};
+use anemone::statement::Statement;
 use anemone_format::StampTable;
 use anemone_memory::{AgeCounts, KindCounts};
 use anemone_messages::UserError;
@@ -40,8 +41,12 @@ pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), UserErr
     let memory = args.memory.choice();
     // Run from elsewhere, a command must still mean this memory.
     let words = memory_words(&memory);
-    let report =
-        audit(&AuditRequest { memory }, &context.host)?.map_fixes(|audit| fix(&audit, &words));
+    let mut report = audit(&AuditRequest { memory }, &context.host)?;
+    for finding in &mut report.findings {
+        if let Some(typed) = finding.fix.typed() {
+            finding.fix = Statement::Worded(fix(typed, &words));
+        }
+    }
     let Some(least) = args.min_score.filter(|least| report.score < *least) else {
         return context.printer.print(&report);
     };
@@ -52,7 +57,7 @@ pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), UserErr
     Err(UserError::failure("score_too_low", message).with_details(&report))
 }
 
-impl Report for AuditReport<String> {
+impl Report for AuditReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         let style = match self.score {
             90.. => GOOD,
@@ -82,7 +87,8 @@ impl Report for AuditReport<String> {
             writeln!(out, "{BOLD}{}{BOLD:#} {number}", first.kind)?;
             for it in group.iter().take(SHOWN) {
                 let line = it.line.map_or_else(String::new, |line| format!(":{line}"));
-                let (path, detail, fix) = (safe(&it.path), safe(&it.detail), safe(&it.fix));
+                let fix = it.fix.words().map(|fix| safe(fix)).unwrap_or_default();
+                let (path, detail) = (safe(&it.path), safe(&it.detail));
                 writeln!(out, "  {path}{line}  {detail}  {DIM}[{fix}]{DIM:#}")?;
             }
             if number > SHOWN {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anemone::embedder::VectorLine;
 use anemone::search::eval::{EvalReport, EvalRequest, Figures, Line, VectorShare, evaluate};
-use anemone_messages::UserError;
-use anemone_messages::{Warning, warning};
+use anemone::statement::Statement;
+use anemone_messages::{UserError, warning};
 use clap::Args;
 
 use super::Context;
@@ -61,10 +61,7 @@ pub(crate) struct EvalArgs {
     misses: bool,
 }
 
-/// How well search did, with the warnings in words.
-type Evaluated = EvalReport<Warning>;
-
-pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<Evaluated, UserError> {
+pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<EvalReport, UserError> {
     args.ranking.check_source(args.source.as_deref())?;
     let request = EvalRequest {
         target: args.searched.choice(args.source.clone()),
@@ -76,10 +73,12 @@ pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<Evaluated, U
         large_jobs: large_jobs(args.yes),
         misses: args.misses,
     };
-    Ok(evaluate(&request, &context.host)?.map_warnings(warning))
+    let mut report = evaluate(&request, &context.host)?;
+    Statement::word_all(&mut report.warnings, warning);
+    Ok(report)
 }
 
-impl Report for Evaluated {
+impl Report for EvalReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         for miss in self.misses.iter().flatten() {
             writeln!(out, "{BOLD}{}{BOLD:#}  {}", safe(&miss.id), title(&miss.query))?;
@@ -112,7 +111,7 @@ impl Report for Evaluated {
         for VectorShare { line: VectorLine { model, provider, .. }, share } in &self.vectors {
             writeln!(out, "vectors of {} ({provider}): {share}% of chunks", safe(model))?;
         }
-        for warning in &self.warnings {
+        for warning in self.warnings.iter().filter_map(Statement::words) {
             writeln!(out, "{ODD}note:{ODD:#} {}", safe(&warning.message))?;
         }
         Ok(())

@@ -10,6 +10,7 @@ use anemone::search::index::Rebuild;
 use anemone::search::upkeep::{
     Apply, IndexRequest, list_indexes, plan_vectors, prune_indexes, remove_index, update_index,
 };
+use anemone::statement::Statement;
 use anemone_index::Replace;
 use anemone_messages::UserError;
 use anemone_messages::warning;
@@ -132,7 +133,11 @@ pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), UserErr
         return printer.print(&list_chunks(&request.target, args.chunking, host)?);
     }
     if args.dry_run {
-        return printer.print(&plan_vectors(&request, host)?.map_warnings(warning));
+        let mut plan = plan_vectors(&request, host)?;
+        Statement::word_all(&mut plan.warnings, warning);
+        return printer.print(&plan);
     }
-    printer.print(&update_index(&request, None, host)?.map_warnings(warning))
+    let mut report = update_index(&request, None, host)?;
+    Statement::word_all(&mut report.warnings, warning);
+    printer.print(&report)
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use anemone::days;
 use anemone::search::{SearchHit, SearchReport, SearchRequest, search};
-use anemone_messages::UserError;
-use anemone_messages::{Warning, warning};
+use anemone::statement::Statement;
+use anemone_messages::{UserError, warning};
 use clap::Args;
 use jiff::civil::Date;
 
@@ -92,17 +92,15 @@ pub(crate) struct SearchArgs {
 
 const SOURCE_HEADING: &str = "What to search";
 
-/// What was found, with the notes in words.
-pub(crate) type Found = SearchReport<Warning>;
-
-pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, UserError> {
+pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<SearchReport, UserError> {
     let request = args.request(context.host.today())?;
     let mut found = search(&request, &context.host)?;
     // People see a mark for each, see `safe`.
     if context.printer.is_json() {
         found.hits.iter_mut().for_each(SearchHit::clean);
     }
-    Ok(found.map_notes(warning))
+    Statement::word_all(&mut found.notes, warning);
+    Ok(found)
 }
 
 /// Reads a day that somebody gave with a flag.

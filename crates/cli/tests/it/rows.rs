@@ -324,6 +324,29 @@ fn a_workspace_alone_is_written_under_the_name_that_its_database_knows() {
 }
 
 #[test]
+fn what_another_agent_of_the_database_has_too_is_to_be_forgotten_there() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/IDENTITY.md", "# Nova\n");
+    environment.write_below("ws/memory/x", "");
+    let script = OWNED.replace("{alias}", "nova")
+        + "INSERT INTO agents VALUES ('a2', 'rex', '2026-01-01T00:00:00Z');
+           INSERT INTO memories (id, key, content, created_at, updated_at, agent_id)
+           SELECT 'r' || id, 'gate', 'The password of the gate is seven-grey-geese.',
+             '2026-01-15T00:00:00Z', '2026-01-15T00:00:00Z', id FROM agents;";
+    let database = environment.path("ws/memory/brain.db");
+    write_database(&database, &script).expect("it can be written");
+    let forget =
+        ["forget", "-r", "zeroclaw", "-w", "ws", "--key", "gate", "--for-good", "--agent", "nova"];
+    let report = environment.json(forget);
+    let held = &report["proof"]["holders"][0];
+    assert_eq!(held["kind"], "agent", "{report}");
+    let clear_with = held["clear_with"].as_str().expect("it is text");
+    let ends = "--agent rex --query 'WORDS OF IT'";
+    assert!(clear_with.starts_with("anemone forget --for-good -r zeroclaw -w "), "{clear_with}");
+    assert!(clear_with.ends_with(ends), "{clear_with}");
+}
+
+#[test]
 fn what_many_rows_say_already_is_found_too() {
     let environment = install();
     remember(&environment, &["Lin drinks green tea in the morning.", "--key", "tea"]);

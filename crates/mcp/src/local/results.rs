@@ -6,6 +6,7 @@ use anemone::living::MemoryChoice;
 use anemone::remember::{RememberError, RememberReport};
 use anemone::search::read::ReadReport;
 use anemone::search::{SearchHit, SearchNote, SearchReport};
+use anemone::statement::Statement;
 use anemone_memory::{EntryToForget, citation_of};
 use anemone_messages::{HolderMessage, UserError, lost_change, note, warning};
 
@@ -21,7 +22,8 @@ pub(super) fn search(report: SearchReport, min_score: Option<f64>) -> SearchResu
     let all = report.hits.len();
     let hits = report.hits.into_iter().filter(|hit| hit.score >= least);
     let results: Vec<_> = hits.map(SearchResult::from).collect();
-    let mut notes: Vec<String> = report.notes.into_iter().map(search_note).collect();
+    let mut notes: Vec<String> =
+        report.notes.into_iter().filter_map(Statement::into_typed).map(search_note).collect();
     if results.len() < all {
         notes.push(format!("results below minScore: {}", all - results.len()));
     }
@@ -148,7 +150,8 @@ pub(super) fn forget(report: ForgetReport, memory: &MemoryChoice) -> ForgetResul
 }
 
 pub(super) fn context(report: ContextReport) -> ContextResult {
-    let mut notes: Vec<String> = report.notes.iter().map(|note| note.words("query")).collect();
+    let mut notes: Vec<String> =
+        report.notes.iter().filter_map(Statement::typed).map(|note| note.words("query")).collect();
     let left = report.parts.iter().filter(|part| part.cut || !part.included);
     notes.extend(left.map(|part| format!("{}: {}", part.path, part.detail)));
     ContextResult {

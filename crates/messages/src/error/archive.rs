@@ -134,8 +134,7 @@ impl From<VaultError> for UserError {
 impl From<InspectError> for UserError {
     fn from(error: InspectError) -> Self {
         match error {
-            InspectError::Open { path, source } => Self::from(source).about(&path),
-            other => pass_on!(other, "corrupt_archive", InspectError, [File, Entry, Io]),
+            other => pass_on!(other, "corrupt_archive", InspectError, [Open, Entry, Io]),
         }
     }
 }

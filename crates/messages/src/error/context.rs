@@ -6,6 +6,6 @@ use super::UserError;
 
 impl From<ContextError> for UserError {
     fn from(error: ContextError) -> Self {
-        pass_on!(error, "memory", ContextError, [Store, Find, Open, Random, Io])
+        pass_on!(error, "memory", ContextError, [Store, Find, Open, Random])
     }
 }

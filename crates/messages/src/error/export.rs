@@ -1,6 +1,7 @@
 //! Why nothing was exported, in words.
 
-use anemone::export::{ExportError, SecretItem};
+use anemone::export::ExportError;
+use anemone_runtimes::SecretFinding;
 
 use super::{Kind, UserError};
 
@@ -44,10 +45,10 @@ impl From<ExportError> for UserError {
     }
 }
 
-fn causes(secrets: &[SecretItem]) -> Vec<String> {
+fn causes(secrets: &[SecretFinding]) -> Vec<String> {
     let listed = secrets.iter().take(LISTED);
     let mut causes: Vec<String> =
-        listed.map(|SecretItem { path, line, kind }| format!("{path}:{line}: {kind}")).collect();
+        listed.map(|SecretFinding { path, line, kind }| format!("{path}:{line}: {kind}")).collect();
     if secrets.len() > LISTED {
         causes.push(format!("and {} more", secrets.len() - LISTED));
     }

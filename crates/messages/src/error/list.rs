@@ -14,7 +14,7 @@ impl From<ListError> for UserError {
             ListError::UnknownType { known, .. } => {
                 said("unknown_type").hint(format!("types here: {}", known.join(", ")))
             }
-            _ => pass_on!(error, "memory", ListError, [Store, Memory, Open, Io]),
+            _ => pass_on!(error, "memory", ListError, [Store, Memory, Open]),
         }
     }
 }

@@ -15,7 +15,9 @@ impl From<OpenMemoryError> for UserError {
                 Self::from_error(Kind::Usage, "state_folder", &error)
                     .hint("give the workspace with -w DIR")
             }
-            other => pass_on!(other, "memory", OpenMemoryError, [Io, Agent, Store, Target]),
+            OpenMemoryError::StateIsFile { .. } => Self::failure_from("not_a_folder", &error)
+                .hint("move the file away, or name another folder with XDG_STATE_HOME"),
+            other => pass_on!(other, "memory", OpenMemoryError, [Io, Agent, Config, Store, Target]),
         }
     }
 }

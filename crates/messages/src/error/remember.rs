@@ -19,7 +19,7 @@ impl From<RememberError> for UserError {
                     format!("this agent keeps its memory in {place}, out of reach from here");
                 Self::failure("not_supported", message).hint("ask the agent itself to remember it")
             }
-            other => pass_on!(other, "memory", RememberError, [Memory, Config, Open, Io]),
+            other => pass_on!(other, "memory", RememberError, [Memory, Open]),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Why there is no answer, in words.
 
-use anemone::search::SearchError;
 use anemone::search::eval::EvalError;
 use anemone::search::index::IndexError;
 use anemone::search::read::ReadError;
 use anemone::search::target::TargetError;
+use anemone::search::{NoteWords, SearchError};
 
 use super::{Kind, UserError};
-use crate::{Warning, vectors};
+use crate::vectors;
 
 impl From<TargetError> for UserError {
     fn from(error: TargetError) -> Self {
@@ -111,7 +111,7 @@ impl From<EvalError> for UserError {
                 .about(path)
                 .hint("give each question \"relevant\": [{\"path\": ..., \"line\": ...}]"),
             EvalError::EmbedderFailed(note) => {
-                let Warning { code, message } = vectors(note);
+                let NoteWords { code, message } = vectors(note);
                 Self::failure(code, message)
             }
             _ => pass_on!(error, "eval", EvalError, [Queries, Search]),

@@ -13,7 +13,7 @@ impl From<TidyError> for UserError {
             TidyError::Unreadable => said(Kind::Failed, "unreadable"),
             TidyError::Recalls(_) => said(Kind::Failed, "recalls"),
             TidyError::Rows(_) => said(Kind::Failed, "database"),
-            _ => pass_on!(error, "memory", TidyError, [Store, Apply, Config, Open, Io]),
+            _ => pass_on!(error, "memory", TidyError, [Store, Apply, Open]),
         }
     }
 }

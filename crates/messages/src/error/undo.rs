@@ -19,7 +19,7 @@ impl From<UndoError> for UserError {
                 }
                 _ => error.into(),
             },
-            other => pass_on!(other, "memory", UndoError, [Store, Open, Io]),
+            other => pass_on!(other, "memory", UndoError, [Store, Open]),
         }
     }
 }

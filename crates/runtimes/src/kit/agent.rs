@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 use anemone_format::{
     AgentId, Attachments, Credentials, Identity, Manifest, Principals, SinkError,
 };
+use serde::{Serialize, Serializer};
 
 use crate::kit::file_count::FileCount;
 use crate::kit::previous::PreviousSnapshot;
@@ -267,7 +268,7 @@ pub struct Unchanged {
 }
 
 /// What became of transcripts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SessionCounts {
     /// Transcripts that were read.
     pub transcripts: u64,
@@ -286,18 +287,19 @@ pub struct SessionCounts {
 }
 
 /// Something that went less than perfectly.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
     /// For programs, such as `not_utf8`.
     pub code: &'static str,
     /// The file it is about, with what is not UTF-8 replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// For people.
     pub message: String,
 }
 
 /// Something that belongs to an agent and only travels on request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct NotRequested {
     /// What it is.
     pub kind: NotRequestedKind,
@@ -333,8 +335,14 @@ impl NotRequestedKind {
     }
 }
 
+impl Serialize for NotRequestedKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 /// Something in the workspace that does not travel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// Its path in the workspace, with what is not UTF-8 replaced; absolute outside of it.
     pub path: String,
@@ -410,8 +418,14 @@ impl LeftOutReason {
     }
 }
 
+impl Serialize for LeftOutReason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 /// A secret in a file; the secret itself is not here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SecretFinding {
     /// The file, with what is not UTF-8 replaced.
     pub path: String,

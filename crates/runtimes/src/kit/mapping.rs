@@ -98,6 +98,8 @@ pub struct Row {
 pub enum Becomes {
     /// The runtime has a place for it.
     Native(&'static str),
+    /// The runtime has a place for it; it goes there when secrets are moved too.
+    NativeSecret(&'static str),
     /// It has none, for this reason; the sidecar keeps it.
     Aside(&'static str),
     /// It goes nowhere, for this reason.
@@ -109,7 +111,10 @@ impl Becomes {
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Native(text) | Self::Aside(text) | Self::Nowhere(text) => text,
+            Self::Native(text)
+            | Self::NativeSecret(text)
+            | Self::Aside(text)
+            | Self::Nowhere(text) => text,
         }
     }
 }
@@ -204,6 +209,10 @@ fn tags(record: &Record) -> Option<String> {
 
 pub(crate) const fn native(layer: &'static str, kind: &'static str, becomes: &'static str) -> Row {
     Row { layer, kind, becomes: Becomes::Native(becomes) }
+}
+
+pub(crate) const fn native_secret(layer: &'static str, becomes: &'static str) -> Row {
+    Row { layer, kind: "*", becomes: Becomes::NativeSecret(becomes) }
 }
 
 pub(crate) const fn aside(layer: &'static str, kind: &'static str, reason: &'static str) -> Row {
@@ -360,6 +369,7 @@ fn write_mapping(mapping: &Mapping, text: &mut String) {
     for row in mapping.rows() {
         let becomes = match row.becomes {
             Becomes::Native(text) => text.to_owned(),
+            Becomes::NativeSecret(text) => format!("{text}, if secrets are moved too"),
             Becomes::Aside(reason) => format!("only in the sidecar: {reason}"),
             Becomes::Nowhere(reason) => format!("nothing: {reason}"),
         };

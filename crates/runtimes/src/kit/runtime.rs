@@ -398,7 +398,7 @@ impl Runtime {
                 severity: Severity::Error,
                 code: "not_supported",
                 message: format!("agents of {} cannot be exported", self.title),
-                suggestion: "its files can be searched".to_owned(),
+                suggestion: "its files can be searched".into(),
             }],
             ..Check::default()
         }

@@ -11,8 +11,8 @@ use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, Sec
 use crate::kit::artifacts::is_included;
 use crate::kit::check::Severity::{Error, Info, Warning};
 use crate::kit::check::{
-    Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, a_few, begin,
-    is_inside, noted_agent_id,
+    Check, DailyLogs, IndexState, ProjectFiles, Resources, Suggestion, Survey, Surveyed, a_few,
+    begin, is_inside, noted_agent_id,
 };
 use crate::kit::database::{self, DatabaseError};
 use crate::kit::install_paths::written_at;
@@ -47,8 +47,6 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
             "nothing; the agent is exported from the database alone",
         );
     }
-    check.config =
-        ConfigState { path: agent.config.as_deref().map(Path::to_owned), workspace: None };
     if check.is_ready() {
         let config = agent.config.as_ref().and_then(|file| Config::of(file).ok());
         let backend = config.as_ref().map(|config| config.backend(&agent.alias));
@@ -206,7 +204,7 @@ fn resources(workspace: &Path, survey: &Survey) -> Resources {
         memory_dir,
         daily_logs: memory_dir.then(|| daily_logs(survey)),
         active_context: false,
-        project_files: memory_dir.then_some(0),
+        project_files: memory_dir.then(ProjectFiles::default),
         agent_id: noted_agent_id(workspace),
     }
 }
@@ -262,7 +260,7 @@ fn note_memories(check: &mut Check, survey: &Survey, rows: &RowCounts, backend: 
             Info,
             "private_rows",
             format!("{} memories are somebody's own and would not travel", rows.private),
-            "export with --private, if they should",
+            Suggestion::IncludePrivate,
         );
     }
 }

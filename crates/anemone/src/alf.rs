@@ -1,4 +1,4 @@
-//! What the existing tool keeps under `~/.alf`: its settings, and how far each agent was synced.
+//! What the `alf` tool keeps under `~/.alf`: its settings, and how far it synced each agent.
 //!
 //! ```text
 //! ~/.alf/config.toml              [service] api_url, api_key   [defaults] runtime, workspace
@@ -12,7 +12,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anemone_format::AgentId;
-use anemone_messages::UserError;
+use serde::Serialize;
 use toml_edit::{Document, Item, TableLike};
 
 /// More than that tool writes.
@@ -22,31 +22,58 @@ const MOST_STATES: usize = 1000;
 /// Files that are looked at for them; there are two for each.
 const MOST_FILES: usize = 10 * MOST_STATES;
 
-/// The settings of the existing tool.
+/// The settings of the `alf` tool.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Settings {
-    pub(crate) exists: bool,
-    pub(crate) key_is_set: bool,
-    pub(crate) runtime: Option<String>,
-    pub(crate) workspace: Option<PathBuf>,
+pub struct AlfSettings {
+    /// Whether there is such a file.
+    pub exists: bool,
+    /// Whether it has a key to the service.
+    pub key_is_set: bool,
+    /// The runtime that commands take without an argument.
+    pub runtime: Option<String>,
+    /// The workspace that commands take without an argument.
+    pub workspace: Option<PathBuf>,
 }
 
-impl Settings {
-    /// Returns where they stand.
-    pub(crate) fn path(home: &Path) -> PathBuf {
+/// Why a file of the `alf` tool cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AlfFileError {
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// It is not a short text file.
+    #[error("{}: {problem}", .path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        problem: &'static str,
+    },
+    /// The text makes no sense.
+    #[error("{}: {problem}", .path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, without quoting the file: it may hold a key.
+        problem: String,
+    },
+}
+
+impl AlfSettings {
+    /// Returns where they are.
+    pub fn path(home: &Path) -> PathBuf {
         home.join(".alf/config.toml")
     }
 
-    /// Reads them; where there is no file, nothing is settled.
-    pub(crate) fn read(home: &Path) -> Result<Self, UserError> {
+    /// Reads them; without a file nothing is set.
+    pub fn read(home: &Path) -> Result<Self, AlfFileError> {
         let path = Self::path(home);
         let Some(text) = read_small(&path)? else { return Ok(Self::default()) };
-        Self::parse(&text, home).map_err(|error| {
-            error.about(&path).hint("fix that line, or move the file away; it was not changed")
-        })
+        Self::parse(&text, home).map_err(|problem| AlfFileError::Content { path, problem })
     }
 
-    fn parse(text: &str, home: &Path) -> Result<Self, UserError> {
+    fn parse(text: &str, home: &Path) -> Result<Self, String> {
         let document = parse(text)?;
         let root = document.as_table();
         let key = text_of(section(root, "service")?, "service.", "api_key")?;
@@ -64,31 +91,35 @@ impl Settings {
     }
 }
 
-/// How far an agent was synced by the existing tool.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct State {
-    pub(crate) agent_id: String,
-    pub(crate) last_synced_sequence: Option<u64>,
-    pub(crate) last_synced_at: Option<String>,
-    pub(crate) snapshot_exists: bool,
+/// How far the `alf` tool synced an agent.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct SyncState {
+    /// The agent.
+    pub agent_id: String,
+    /// The number of the last change that was synced.
+    pub last_synced_sequence: Option<u64>,
+    /// When that was.
+    pub last_synced_at: Option<String>,
+    /// Whether there is a copy of what was synced last.
+    pub snapshot_exists: bool,
 }
 
-impl State {
+impl SyncState {
     /// Returns the folder of all states.
-    pub(crate) fn folder(home: &Path) -> PathBuf {
+    pub fn folder(home: &Path) -> PathBuf {
         home.join(".alf/state")
     }
 
     /// Reads the state of an agent, if that tool knows it.
-    pub(crate) fn read(home: &Path, agent: AgentId) -> Result<Option<Self>, UserError> {
+    pub fn read(home: &Path, agent: AgentId) -> Result<Option<Self>, AlfFileError> {
         let folder = Self::folder(home);
         let path = folder.join(format!("{agent}.toml"));
         let Some(text) = read_small(&path)? else { return Ok(None) };
-        let state = Self::parse(&text, &folder, agent).map_err(|error| error.about(&path))?;
-        Ok(Some(state))
+        let state = Self::parse(&text, &folder, agent);
+        state.map(Some).map_err(|problem| AlfFileError::Content { path, problem })
     }
 
-    fn parse(text: &str, folder: &Path, agent: AgentId) -> Result<Self, UserError> {
+    fn parse(text: &str, folder: &Path, agent: AgentId) -> Result<Self, String> {
         let document = parse(text)?;
         let root = document.as_table();
         let sequence = root.get("last_synced_sequence").and_then(Item::as_integer);
@@ -108,10 +139,10 @@ impl State {
 }
 
 /// Reads every state there is, sorted by agent, and says which files could not be read and why.
-pub(crate) fn states(home: &Path) -> (Vec<State>, Vec<String>) {
+pub fn sync_states(home: &Path) -> (Vec<SyncState>, Vec<String>) {
     let mut skipped = Vec::new();
     let mut agents: Vec<AgentId> = Vec::new();
-    let entries = fs_err::read_dir(State::folder(home)).into_iter().flatten().flatten();
+    let entries = fs_err::read_dir(SyncState::folder(home)).into_iter().flatten().flatten();
     for entry in entries.take(MOST_FILES) {
         let name = entry.file_name();
         let Some(stem) = name.to_str().and_then(|text| text.strip_suffix(".toml")) else {
@@ -129,54 +160,48 @@ pub(crate) fn states(home: &Path) -> (Vec<State>, Vec<String>) {
     agents.sort_unstable();
     let mut states = Vec::new();
     for agent in agents {
-        match State::read(home, agent) {
+        match SyncState::read(home, agent) {
             Ok(state) => states.extend(state),
-            Err(error) => skipped.push(error.message),
+            Err(error) => skipped.push(error.to_string()),
         }
     }
     (states, skipped)
 }
 
 /// Reads a small text file; `None` when it is not there.
-fn read_small(path: &Path) -> Result<Option<String>, UserError> {
+fn read_small(path: &Path) -> Result<Option<String>, AlfFileError> {
+    let not_text = |problem| Err(AlfFileError::NotText { path: path.to_owned(), problem });
     // Looked at before it is opened: opening a pipe waits for somebody to write to it.
     match fs_err::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.into()),
-        Ok(there) if !there.is_file() => return Err(wrong("it is not a file").about(path)),
+        Ok(found) if !found.is_file() => return not_text("it is not a file"),
         Ok(_) => {}
     }
     let mut bytes = Vec::new();
     fs_err::File::open(path)?.take(LONGEST_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LONGEST_BYTES {
-        return Err(wrong("it is too long").about(path));
+        return not_text("it is too long");
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some(text)),
-        Err(_) => Err(wrong("it is not UTF-8").about(path)),
+        Err(_) => not_text("it is not UTF-8"),
     }
 }
 
-fn wrong(message: impl Into<String>) -> UserError {
-    UserError::failure("alf_config", message)
-}
-
-fn parse(text: &str) -> Result<Document<&str>, UserError> {
+fn parse(text: &str) -> Result<Document<&str>, String> {
     Document::parse(text).map_err(|error| {
         // The error itself quotes the line, and the key may stand there.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        wrong(format!("line {line} is no TOML"))
+        format!("line {line} is no TOML")
     })
 }
 
-fn section<'a>(
-    root: &'a dyn TableLike,
-    name: &str,
-) -> Result<Option<&'a dyn TableLike>, UserError> {
+fn section<'a>(root: &'a dyn TableLike, name: &str) -> Result<Option<&'a dyn TableLike>, String> {
     let Some(item) = root.get(name) else { return Ok(None) };
     let table = item.as_table_like();
-    table.map(Some).ok_or_else(|| wrong(format!("{name} should be a section, [{name}]")))
+    table.map(Some).ok_or_else(|| format!("{name} should be a section, [{name}]"))
 }
 
 /// Returns a text that is set to something.
@@ -184,11 +209,11 @@ fn text_of(
     table: Option<&dyn TableLike>,
     place: &str,
     name: &str,
-) -> Result<Option<String>, UserError> {
+) -> Result<Option<String>, String> {
     let Some(item) = table.and_then(|table| table.get(name)) else { return Ok(None) };
     match item.as_str() {
         Some(text) => Ok(Some(text.to_owned()).filter(|text| !text.is_empty())),
-        None => Err(wrong(format!("{place}{name} should be a text in quotes"))),
+        None => Err(format!("{place}{name} should be a text in quotes")),
     }
 }
 
@@ -196,15 +221,15 @@ fn text_of(
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Result<Settings, String> {
-        Settings::parse(text, Path::new("/home/ada")).map_err(|error| error.message)
+    fn parsed(text: &str) -> Result<AlfSettings, String> {
+        AlfSettings::parse(text, Path::new("/home/ada"))
     }
 
     #[test]
     fn settings_are_read_and_a_key_is_not_kept() {
         let text = "# mine\n[service]\napi_url = 'https://x'\napi_key = \"k#1\" # no\n\
                     [ defaults ]\nruntime = \"zeroclaw\"\nworkspace = '~/a b'\n";
-        let settings = Settings {
+        let settings = AlfSettings {
             exists: true,
             key_is_set: true,
             runtime: Some("zeroclaw".to_owned()),
@@ -218,7 +243,7 @@ mod tests {
     fn what_is_empty_is_not_set() {
         let text = "[service]\napi_key = \"\"\n[defaults]\nworkspace = \"\"\n";
         let settings = parsed(text).unwrap();
-        assert_eq!(settings, Settings { exists: true, ..Settings::default() });
+        assert_eq!(settings, AlfSettings { exists: true, ..AlfSettings::default() });
     }
 
     #[test]
@@ -236,9 +261,9 @@ mod tests {
     #[test]
     fn what_is_no_small_text_is_refused_and_nothing_is_read_of_it() {
         let home = tempfile::tempdir().unwrap();
-        let read = || Settings::read(home.path()).map_err(|error| error.message);
-        assert_eq!(read(), Ok(Settings::default()));
-        let path = Settings::path(home.path());
+        let read = || AlfSettings::read(home.path()).map_err(|error| error.to_string());
+        assert_eq!(read(), Ok(AlfSettings::default()));
+        let path = AlfSettings::path(home.path());
         fs_err::create_dir_all(&path).unwrap();
         assert!(read().unwrap_err().ends_with("config.toml: it is not a file"));
         fs_err::remove_dir(&path).unwrap();
@@ -252,7 +277,7 @@ mod tests {
     #[test]
     fn states_that_cannot_be_read_are_named() {
         let home = tempfile::tempdir().unwrap();
-        let folder = State::folder(home.path());
+        let folder = SyncState::folder(home.path());
         fs_err::create_dir_all(&folder).unwrap();
         let (one, two) =
             ("0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f", "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e70");
@@ -260,7 +285,7 @@ mod tests {
         fs_err::write(folder.join(format!("{one}-snapshot.alf")), "").unwrap();
         fs_err::write(folder.join(format!("{two}.toml")), "no").unwrap();
         fs_err::write(folder.join("odd.toml"), "").unwrap();
-        let (states, skipped) = states(home.path());
+        let (states, skipped) = sync_states(home.path());
         assert_eq!(states.len(), 1);
         assert_eq!((states[0].agent_id.as_str(), states[0].snapshot_exists), (one, true));
         assert_eq!(skipped.len(), 2, "{skipped:?}");
@@ -269,7 +294,7 @@ mod tests {
     #[test]
     fn a_state_says_how_far_an_agent_came() {
         let agent: AgentId = "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f".parse().unwrap();
-        let read = |text: &str| State::parse(text, Path::new("/nowhere"), agent);
+        let read = |text: &str| SyncState::parse(text, Path::new("/nowhere"), agent);
         let state = read("last_synced_sequence = 7\nlast_synced_at = \"2026-03-14T01:02:03Z\"\n");
         let state = state.unwrap();
         assert_eq!(state.last_synced_sequence, Some(7));
@@ -279,6 +304,6 @@ mod tests {
             read("last_synced_sequence = -7\nlast_synced_at = 2026-03-14T01:02:03Z").unwrap();
         assert_eq!(state.last_synced_sequence, None);
         assert_eq!(state.last_synced_at.as_deref(), Some("2026-03-14T01:02:03Z"));
-        assert_eq!(read("last = = 1").unwrap_err().message, "line 1 is no TOML");
+        assert_eq!(read("last = = 1").unwrap_err(), "line 1 is no TOML");
     }
 }
