@@ -35,6 +35,8 @@ const NOTES: Runtime = Runtime {
         first: |machine| machine.home.join("notes"),
     }),
     files: WORKSPACE_FILES,
+    run_by: &[],
+    state_table: None,
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
     context_of: |_| &SEPTEMBER,

@@ -78,7 +78,7 @@ pub enum PlanError {
         /// The runtime that it comes from.
         runtime: String,
     },
-    /// The settings of the target cannot be read, so nobody knows where memories go.
+    /// The settings of the target cannot be read, so it is unknown where memories go.
     #[error("cannot tell how {path} keeps memories: it {detail}")]
     Settings {
         /// The configuration.

@@ -332,7 +332,8 @@ fn an_agent_is_unchanged_until_a_row_a_file_or_a_setting_changes() {
     };
     let is_same = |earlier: &PreviousSnapshot| {
         let same = site.with(SecretPolicy::Report, Some(earlier), |machine, options| {
-            ZEROCLAW.open(machine, &agent, options).unwrap().is_unchanged(machine, &agent, options)
+            let agent = site.agent(Some("default"));
+            ZEROCLAW.open(machine, &agent, options)?.is_unchanged(machine, &agent, options)
         });
         same.unwrap().is_some()
     };
