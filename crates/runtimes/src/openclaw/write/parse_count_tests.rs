@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io::{self, Read};
 
-use anemone_format::{Attachments, InMemory, Manifest, Principals};
+use anemone_format::{Attachments, LoadedSnapshot, Manifest, Principals};
 
 use super::round_trip_tests::{agent, machine, moved, read, workspace};
 use super::*;
@@ -11,7 +11,7 @@ use crate::openclaw::OPENCLAW;
 
 /// A source that counts how often each of its files is opened, and its records are walked over.
 struct CountingSource<'a> {
-    source: InMemory<'a>,
+    source: LoadedSnapshot<'a>,
     opened: RefCell<BTreeMap<usize, u32>>,
 }
 
@@ -53,7 +53,7 @@ impl SnapshotSource for CountingSource<'_> {
 #[test]
 fn records_that_come_back_are_parsed_twice_however_often_they_are_walked_over() {
     let away = moved(&read(&workspace()));
-    let source = InMemory::new(&away);
+    let source = LoadedSnapshot::new(&away);
     let counting = CountingSource { source, opened: RefCell::default() };
     let root = tempfile::tempdir().unwrap();
     let machine = machine(root.path());
