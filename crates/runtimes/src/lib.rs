@@ -49,7 +49,7 @@ pub use kit::plan::{
 pub use kit::previous::PreviousSnapshot;
 pub use kit::restore_source::RestoreSource;
 pub use kit::runtime::{
-    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, OwnIndex, ReadAgents,
+    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, OpenAgent, OwnIndex, ReadAgents,
     ReadConversations, RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces,
     WorkspaceFiles,
 };

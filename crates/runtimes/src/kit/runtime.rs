@@ -180,6 +180,18 @@ pub trait ReadAgents: Sync {
     /// Returns whether an agent can be exported, and what stands in the way.
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check;
 
+    /// Opens an agent's workspace and walks it: once, to see whether the agent changed and to read
+    /// it.
+    fn open(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Box<dyn OpenAgent>, ReadError>;
+}
+
+/// An agent whose workspace was walked.
+pub trait OpenAgent {
     /// Returns whether an agent is what `options.earlier` says; `None` when it is not, or when only
     /// reading it can tell.
     fn is_unchanged(
@@ -400,14 +412,15 @@ impl Runtime {
         }
     }
 
-    /// Returns whether an agent is what an earlier reading says, see [`ReadAgents::is_unchanged`].
-    pub fn is_unchanged(
+    /// Opens an agent to read it, see [`ReadAgents::open`].
+    pub fn open(
         &self,
         machine: &Machine,
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
-    ) -> Result<Option<Unchanged>, ReadError> {
-        self.reader()?.is_unchanged(machine, agent, options)
+    ) -> Result<Box<dyn OpenAgent>, ReadError> {
+        let read = self.read.ok_or(ReadError::NotSupported { runtime: self.title })?;
+        read.open(machine, agent, options)
     }
 
     /// Reads an agent, see [`ReadAgents::read`].
@@ -418,11 +431,7 @@ impl Runtime {
         options: &ReadOptions<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Reading, ReadError> {
-        self.reader()?.read(machine, agent, options, sink)
-    }
-
-    pub(crate) fn reader(&self) -> Result<&'static dyn ReadAgents, ReadError> {
-        self.read.ok_or(ReadError::NotSupported { runtime: self.title })
+        self.open(machine, agent, options)?.read(machine, agent, options, sink)
     }
 
     /// Plans how a snapshot becomes an agent: one of this runtime is restored, and one of another

@@ -26,7 +26,7 @@ use crate::kit::open_workspace::{
 };
 use crate::kit::paths::{lossy, spelled};
 use crate::kit::persona::{self, Prose};
-use crate::kit::runtime::{ReadAgents, SearchAgents as _};
+use crate::kit::runtime::{OpenAgent, ReadAgents, SearchAgents as _};
 use crate::kit::searchable::StoreKind;
 use crate::kit::stable_copy::StableCopies;
 use crate::kit::times;
@@ -43,7 +43,27 @@ impl ReadAgents for OpenClaw {
         check::check(machine, agent)
     }
 
-    /// Returns whether an agent is what an earlier reading found, and what still does not travel.
+    fn open(
+        &self,
+        _: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Box<dyn OpenAgent>, ReadError> {
+        Ok(Box::new(WorkspaceWalk::open(agent, options)?))
+    }
+}
+
+/// An agent whose workspace was walked.
+struct WorkspaceWalk(OpenWorkspace);
+
+impl WorkspaceWalk {
+    fn open(agent: &FoundAgent, options: &ReadOptions<'_>) -> Result<Self, ReadError> {
+        let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
+        Ok(Self(opened))
+    }
+}
+
+impl OpenAgent for WorkspaceWalk {
     fn is_unchanged(
         &self,
         machine: &Machine,
@@ -56,7 +76,7 @@ impl ReadAgents for OpenClaw {
         if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
             return Ok(None);
         }
-        let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
+        let opened = &self.0;
         let threshold = options.artifact_threshold;
         let same = opened.agent_id == earlier.manifest.agent.id
             && carrier::is_unchanged(
@@ -69,7 +89,7 @@ impl ReadAgents for OpenClaw {
         if !same {
             return Ok(None);
         }
-        let facts = InstallFacts::read(machine, agent, &opened, options)?;
+        let facts = InstallFacts::read(machine, agent, opened, options)?;
         if facts.info != *info {
             return Ok(None);
         }
@@ -80,7 +100,6 @@ impl ReadAgents for OpenClaw {
         Ok(Some(Unchanged { count, warnings, left_out, not_requested: facts.not_requested }))
     }
 
-    /// Reads an agent.
     fn read(
         &self,
         machine: &Machine,
@@ -88,8 +107,8 @@ impl ReadAgents for OpenClaw {
         options: &ReadOptions<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Reading, ReadError> {
-        let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
-        let facts = InstallFacts::read(machine, agent, &opened, options)?;
+        let opened = &self.0;
+        let facts = InstallFacts::read(machine, agent, opened, options)?;
         let artifacts: Vec<String> = opened
             .placed(RUNTIME, layout::is_managed)
             .filter(|(root, found)| *root == Root::Artifacts && found.is_file())
@@ -109,14 +128,8 @@ impl ReadAgents for OpenClaw {
             identity_version: identity.as_ref().map(|identity| identity.version),
             stamps: opened.workspace.stamps(options.secrets),
         };
-        let mut reader = Reader {
-            machine,
-            opened: &opened,
-            shared,
-            chunks: facts.chunks,
-            carrier,
-            hidden_facts: false,
-        };
+        let mut reader =
+            Reader { machine, opened, shared, chunks: facts.chunks, carrier, hidden_facts: false };
         reader.files()?;
         let database = facts.database.as_ref();
         let sessions =
@@ -457,6 +470,7 @@ mod tests {
     use super::*;
     use crate::kit::agent::LeftOutReason;
     use crate::kit::database::tests::machine;
+    use crate::openclaw::OPENCLAW;
     use crate::openclaw::discover::GEN_9;
 
     /// Keeps everything.
@@ -518,7 +532,7 @@ mod tests {
                 ..ReadOptions::default()
             };
             let mut kept = Kept::default();
-            let reading = OpenClaw
+            let reading = OPENCLAW
                 .read(&machine(self.folder.path()), &self.agent, &options, &mut kept)
                 .unwrap();
             (kept, reading)

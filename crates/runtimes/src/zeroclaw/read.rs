@@ -29,7 +29,7 @@ use crate::kit::install_paths::real;
 use crate::kit::open_workspace::{OpenWorkspace, ReadingParts, end_reading, warn_of_nothing};
 use crate::kit::paths::{lossy, path_bytes, spelled, without_dots};
 use crate::kit::persona::{self, PersonaPlace, Prose};
-use crate::kit::runtime::ReadAgents;
+use crate::kit::runtime::{OpenAgent, ReadAgents};
 use crate::kit::stable_copy::StableCopies;
 use crate::kit::walk::FoundEntry;
 use crate::kit::{ids, times};
@@ -46,7 +46,17 @@ impl ReadAgents for ZeroClaw {
         check::check(machine, agent)
     }
 
-    /// Returns whether an agent is what an earlier reading found.
+    fn open(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Box<dyn OpenAgent>, ReadError> {
+        Ok(Box::new(ReadWorkspace::open(machine, agent, options)?))
+    }
+}
+
+impl OpenAgent for ReadWorkspace {
     fn is_unchanged(
         &self,
         machine: &Machine,
@@ -59,14 +69,13 @@ impl ReadAgents for ZeroClaw {
         if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
             return Ok(None);
         }
-        let home = ReadWorkspace::open(machine, agent, options)?;
-        let opened = &home.opened;
+        let opened = &self.opened;
         if opened.agent_id != earlier.manifest.agent.id {
             return Ok(None);
         }
         let facts = InstallFacts::read(machine, agent, opened, options)?;
         let threshold = options.artifact_threshold;
-        let carried = home.carried();
+        let carried = self.carried();
         let placed = carried.iter().map(|found| (root_of(&found.path), found));
         if facts.info != *info
             || !carrier::is_unchanged(&opened.workspace, earlier, threshold, placed, &facts.made)
@@ -74,16 +83,16 @@ impl ReadAgents for ZeroClaw {
             return Ok(None);
         }
         let mut left_out = opened.walked.left_out.clone();
-        left_out.extend(home.left_out(facts.brain.is_some()));
+        left_out.extend(self.left_out(facts.brain.is_some()));
         left_out.extend(shared_files::left_out(agent, options));
         left_out.extend(opened.large(threshold, layout::is_managed));
         let warnings = opened.walked.warnings.iter().cloned();
-        let warnings = warnings.chain(home.warnings).chain(facts.warnings).collect();
+        let warnings =
+            warnings.chain(self.warnings.iter().cloned()).chain(facts.warnings).collect();
         let count = opened.walked.count;
         Ok(Some(Unchanged { count, warnings, left_out, not_requested: facts.not_requested }))
     }
 
-    /// Reads an agent.
     fn read(
         &self,
         machine: &Machine,
@@ -91,10 +100,9 @@ impl ReadAgents for ZeroClaw {
         options: &ReadOptions<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Reading, ReadError> {
-        let home = ReadWorkspace::open(machine, agent, options)?;
-        let opened = &home.opened;
+        let opened = &self.opened;
         let facts = InstallFacts::read(machine, agent, opened, options)?;
-        let carried = home.carried();
+        let carried = self.carried();
         let artifacts: Vec<String> = carried
             .iter()
             .filter(|carried| carried.is_file() && !layout::is_managed(&carried.path))
@@ -104,12 +112,12 @@ impl ReadAgents for ZeroClaw {
             StableCopies::take(&opened.workspace, &opened.path, &carried, &machine.scratch);
         let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, copies);
         opened.tell(layout::is_managed, &mut carrier);
-        carrier.outcome.warnings.extend(home.warnings.iter().chain(&facts.warnings).cloned());
-        carrier.outcome.left_out.extend(home.left_out(facts.brain.is_some()));
+        carrier.outcome.warnings.extend(self.warnings.iter().chain(&facts.warnings).cloned());
+        carrier.outcome.left_out.extend(self.left_out(facts.brain.is_some()));
         carrier.outcome.left_out.extend(shared_files::left_out(agent, options));
 
         let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
-        let identity = identity(&home, &facts, &prose, &mut carrier, options);
+        let identity = identity(self, &facts, &prose, &mut carrier, options);
         let principals = prose.principals(opened.agent_id, options.earlier);
         let shared = Shared {
             agent_id: opened.agent_id,

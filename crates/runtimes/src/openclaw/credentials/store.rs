@@ -260,8 +260,8 @@ fn written(fields: &Fields<'_>, profiles: Option<&str>) -> Zeroizing<String> {
     let room: usize = fields.iter().map(|(name, raw)| name.len() * 6 + value(name, raw) + 4).sum();
     let mut text = Zeroizing::new(String::with_capacity(room + 2));
     for (name, raw) in fields.iter() {
-        let opening = if text.is_empty() { '{' } else { ',' };
-        text.push(opening);
+        let separator = if text.is_empty() { '{' } else { ',' };
+        text.push(separator);
         text.push_str(&serde_json::Value::from(name).to_string());
         text.push(':');
         text.push_str(profiles.filter(|_| name == "profiles").unwrap_or(raw.get()));

@@ -19,7 +19,7 @@ use crate::openclaw::memory::{self, MemoryFile, Shared};
 
 const OTHER: &str = "zeroclaw";
 
-fn machine(path: &Path) -> Machine {
+pub(super) fn machine(path: &Path) -> Machine {
     Machine {
         home: path.to_owned(),
         variables: BTreeMap::new(),
@@ -28,7 +28,7 @@ fn machine(path: &Path) -> Machine {
     }
 }
 
-fn agent(path: &Path) -> FoundAgent {
+pub(super) fn agent(path: &Path) -> FoundAgent {
     FoundAgent::without_install(RUNTIME, "main".to_owned(), path.join("w"))
 }
 
@@ -70,7 +70,7 @@ fn planned(snapshot: &Snapshot) -> (Plan, Vec<File>) {
 }
 
 /// Reads the files of an OpenClaw workspace.
-fn read(files: &[File]) -> Snapshot {
+pub(super) fn read(files: &[File]) -> Snapshot {
     let mut snapshot = snapshot();
     let shared = Shared {
         agent_id: snapshot.manifest.agent.id,
@@ -103,7 +103,7 @@ fn read(files: &[File]) -> Snapshot {
 }
 
 /// A workspace with everything that is hard to bring back.
-fn workspace() -> Vec<File> {
+pub(super) fn workspace() -> Vec<File> {
     let mut odd = file("memory/x", "odd name");
     odd.path = b"memory/caf\xe9.md".to_vec();
     let mut odder = file("x", "odd name too");
@@ -158,7 +158,7 @@ struct Row {
 
 /// What the other runtime makes of a snapshot: a row of every record, the files that mean the same
 /// there, and the folder.
-fn moved(original: &Snapshot) -> Snapshot {
+pub(super) fn moved(original: &Snapshot) -> Snapshot {
     let root = tempfile::tempdir().unwrap();
     let source = LoadedSnapshot::new(original);
     let machine = machine(root.path());
