@@ -111,7 +111,7 @@ pub(in crate::openclaw) enum ApplyStoreError {
         source: DatabaseError,
     },
     /// It is unknown whether the change was made, or made completely.
-    #[error("{path} may not be whole; it lies as it was, secrets included, in {backup}")]
+    #[error("{path} may be incomplete; its old state, including secrets, is in {backup}")]
     Unverified {
         /// The store.
         path: PathBuf,
@@ -260,7 +260,8 @@ fn written(fields: &Fields<'_>, profiles: Option<&str>) -> Zeroizing<String> {
     let room: usize = fields.iter().map(|(name, raw)| name.len() * 6 + value(name, raw) + 4).sum();
     let mut text = Zeroizing::new(String::with_capacity(room + 2));
     for (name, raw) in fields.iter() {
-        text.push(if text.is_empty() { '{' } else { ',' });
+        let mark = if text.is_empty() { '{' } else { ',' };
+        text.push(mark);
         text.push_str(&serde_json::Value::from(name).to_string());
         text.push(':');
         text.push_str(profiles.filter(|_| name == "profiles").unwrap_or(raw.get()));
