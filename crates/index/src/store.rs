@@ -132,7 +132,7 @@ pub enum StoreError {
     #[error("cannot write into the index's folder")]
     Unwritable(#[source] io::Error),
     /// The index is empty, damaged or of another version; a refresh fills it.
-    #[error("the index must be filled first")]
+    #[error("the index has not been filled yet")]
     NotFilled,
     /// The database.
     #[error("cannot read or write the index's database")]

@@ -24,7 +24,7 @@ use crate::change::{Change, Edit};
 use crate::cited::{Citation, citation_of, cited};
 use crate::entries::{Entry, EntryList, decoded, encoded, without};
 use crate::entry::Clock;
-use crate::forgetting::{ForgetNote, Forgetting};
+use crate::forgetting::{ForgetMarker, ForgetNote};
 use crate::memory::{Memory, MemoryError};
 use crate::page::{key_prefix, tables_without_rows};
 use crate::row_store::KeptRow;
@@ -115,7 +115,7 @@ pub enum ForgetError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyForgetError {
-    /// What is there is not what was planned for.
+    /// The current content is not what was planned for.
     #[error("the memory was changed by another program in the meantime")]
     Changed,
     /// The memory.
@@ -152,14 +152,14 @@ impl ForgetPlan {
 
     /// Makes it go, if it still is what was planned. The order of the steps is what makes it safe to
     /// be interrupted: first the durable note of what is under way, then the journal and the rows,
-    /// then the files, last the tombstones. Whoever takes the lock next finishes what was cut off.
+    /// then the files, last the tombstones. The next holder of the lock finishes what was cut off.
     pub fn apply(
         &self,
         memory: &dyn Memory,
         target: &ForgetTarget,
         note: ForgetNote,
         clock: &dyn Clock,
-    ) -> Result<Forgetting, ApplyForgetError> {
+    ) -> Result<ForgetMarker, ApplyForgetError> {
         let held = memory.store().lock()?;
         let again = plan_forget(memory, target)?;
         if again.all() != self.all() {
@@ -308,7 +308,7 @@ impl MarkdownStore {
 }
 
 impl EntryList {
-    /// Returns what stands in the cited lines, and only in them.
+    /// Returns the content of the cited lines and nothing else.
     fn cited(&self, citation: &Citation<'_>) -> Result<Vec<Entry>, ForgetError> {
         let Some(seen) = self.page(citation.path) else { return Ok(Vec::new()) };
         let entries: Vec<&Entry> =

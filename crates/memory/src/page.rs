@@ -26,7 +26,7 @@ use anemone_markdown::{
     outline, tables,
 };
 
-use crate::entry::{Given, Importance, Label};
+use crate::entry::{Importance, Label, NewEntry};
 
 /// So much of a heading is told with each unit below it.
 const MAX_HEADING_BYTES: usize = 200;
@@ -297,10 +297,10 @@ impl Label {
     }
 }
 
-/// Writes an entry as it stands in a file, with its last line ending. Its stamp is a short one:
+/// Writes an entry as it is in a file, with its last line ending. Its stamp is a short one:
 /// what that leaves out goes into the table with the [`stamps`](crate::Change::stamps) of the change.
 #[must_use]
-pub fn render(given: &Given) -> String {
+pub fn render(given: &NewEntry) -> String {
     let mut stamp = given.stamp.clone().shortened();
     let mut line = String::from("- ");
     if let Some(label) = &given.label {
@@ -340,8 +340,8 @@ pub fn render(given: &Given) -> String {
     line
 }
 
-/// Returns a text without what no Markdown file can keep: blanks at the ends of lines, other line
-/// endings, control characters.
+/// Returns a text without what a Markdown file cannot keep: whitespace at the ends of lines, other
+/// line endings, control characters.
 #[must_use]
 pub fn tidied(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -401,9 +401,9 @@ mod tests {
 
     use super::*;
 
-    fn given(text: &str, key: Option<&str>) -> Given {
+    fn given(text: &str, key: Option<&str>) -> NewEntry {
         let at = "2026-11-16T10:00:00Z".parse().unwrap();
-        Given {
+        NewEntry {
             text: text.to_owned(),
             key: key.map(str::to_owned),
             label: None,

@@ -61,7 +61,7 @@ pub enum WriteArchiveError {
         fault: NameFault,
     },
     /// Files must come sorted, so that the same files give the same archive.
-    #[error("the file {path:?} comes after one that sorts behind it")]
+    #[error("the file {path:?} is out of order: it follows one that sorts after it")]
     OutOfOrder {
         /// The second of the two.
         path: String,
@@ -76,7 +76,7 @@ pub enum WriteArchiveError {
     #[error("cannot place a record")]
     Record(#[source] ReadJsonError),
     /// More than a reader takes; what we cannot read back we do not write.
-    #[error("{what} is larger than archives may have: {limit}")]
+    #[error("{what} exceeds the limit of an archive: {limit}")]
     TooLarge {
         /// What is too large.
         what: String,

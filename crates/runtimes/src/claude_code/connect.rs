@@ -28,7 +28,16 @@ pub(crate) const CONNECT: Connect = Connect {
     desire: |place, connection| Scope::of(place).desired(place, connection),
     writes,
     shows_tools_to: |_, _| true,
+    add_http_server: Some(add_http_server),
 };
+
+/// Returns the command that adds a server over HTTP.
+fn add_http_server(url: &str, token_file: &str) -> String {
+    format!(
+        "claude mcp add --transport http memory {url} --header \"Authorization: Bearer $(cat \
+         {token_file})\""
+    )
+}
 
 /// The sessions of Claude Code that are meant.
 #[derive(Clone, Copy)]

@@ -21,6 +21,7 @@ pub(crate) const CONNECT: Connect = Connect {
     desire,
     writes: |_| false,
     shows_tools_to: |_, _| true,
+    add_http_server: None,
 };
 
 fn locate(place: &ConnectPlace<'_>) -> DesiredConfig {

@@ -49,6 +49,9 @@ pub struct Connect {
     pub writes: fn(&ConfigEdit) -> bool,
     /// Whether an agent in the configuration would see the tools.
     pub shows_tools_to: fn(&Value, &str) -> bool,
+    /// Returns the command that adds a server over HTTP by its URL, with the token in a file whose
+    /// path is quoted for a shell; `None` where the program has no such command.
+    pub add_http_server: Option<fn(&str, &str) -> String>,
 }
 
 impl fmt::Debug for Connect {

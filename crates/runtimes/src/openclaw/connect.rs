@@ -32,6 +32,7 @@ pub(crate) const CONNECT: Connect = Connect {
     desire: |place, connection| Ok(Files::of(place).desired(connection)),
     writes: |_| false,
     shows_tools_to: |_, _| true,
+    add_http_server: None,
 };
 
 /// Where OpenClaw and its parts lie.

@@ -366,7 +366,7 @@ mod tests {
     use std::path::Path;
 
     use anemone_format::{
-        Capability, Entity, EntityKind, InMemory, ItemId, Names, Nullable, Opaque, Pairs,
+        Capability, Entity, EntityKind, ItemId, LoadedSnapshot, Names, Nullable, Opaque, Pairs,
         Portability, Principal, PrincipalType, Principals, Profile, ProseIdentity, ProseProfile,
         Snapshot, Status, StructuredIdentity, StructuredProfile, SubAgent, SubAgentStatus, Unknown,
     };
@@ -417,7 +417,7 @@ mod tests {
         generation: Option<&'static str>,
     ) -> (Plan, BTreeMap<String, String>) {
         let root = tempfile::tempdir().unwrap();
-        let source = InMemory::new(snapshot);
+        let source = LoadedSnapshot::new(snapshot);
         let options = PlanOptions::new(OnConflict::Stop);
         let target = agent(&root.path().join("w"), generation);
         let plan = plan(&machine(root.path()), &source, &target, &options).unwrap();

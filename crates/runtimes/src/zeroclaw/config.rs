@@ -378,7 +378,7 @@ fn is_deep_value(value: &Value, depth: usize) -> bool {
 pub(super) mod tests {
     use std::collections::BTreeMap;
 
-    use anemone_format::{AgentInfo, InMemory, Manifest, Snapshot};
+    use anemone_format::{AgentInfo, LoadedSnapshot, Manifest, Snapshot};
 
     use super::*;
     use crate::kit::agent::Machine;
@@ -398,7 +398,7 @@ pub(super) mod tests {
             scratch: PathBuf::from("/nowhere"),
         };
         let snapshot = Snapshot::new(manifest);
-        call(&machine, &RestoreSource::new(&InMemory::new(&snapshot)))
+        call(&machine, &RestoreSource::new(&LoadedSnapshot::new(&snapshot)))
     }
 
     fn config(text: &str) -> Config {

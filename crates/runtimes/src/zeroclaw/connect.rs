@@ -27,6 +27,7 @@ pub(crate) const CONNECT: Connect = Connect {
     desire,
     writes: |_| false,
     shows_tools_to,
+    add_http_server: None,
 };
 
 fn locate(place: &ConnectPlace<'_>) -> DesiredConfig {

@@ -18,8 +18,8 @@ use std::sync::{Mutex, PoisonError};
 
 use anemone_format::{Moment, Origin};
 use anemone_memory::{
-    BackendError, Category, Clock, ForgetTarget, Given, KeepRows, KeptRow, MemoryEntry,
-    MemoryError, NotedRows, RowStore, RowsBack, row_key, row_text,
+    BackendError, Category, Clock, ForgetTarget, KeepRows, KeptRow, MemoryEntry, MemoryError,
+    NewEntry, RowStore, RowsRecord, RowsUndo, row_key, row_text,
 };
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -113,7 +113,11 @@ impl RowStore for ZeroClawRows {
         Some(state.finalize().into())
     }
 
-    fn put(&self, new: &[(Given, Category)], keep: &mut KeepRows<'_>) -> Result<(), MemoryError> {
+    fn put(
+        &self,
+        new: &[(NewEntry, Category)],
+        keep: &mut KeepRows<'_>,
+    ) -> Result<(), MemoryError> {
         let texts: Vec<(String, String)> =
             new.iter().map(|(given, _)| (row_key(given), row_text(given))).collect();
         texts.iter().try_for_each(|(key, _)| self.check_key(key))?;
@@ -136,7 +140,7 @@ impl RowStore for ZeroClawRows {
         self.open()?.put(&rows, keep)
     }
 
-    fn noted(&self, rows: &[KeptRow]) -> NotedRows {
+    fn noted(&self, rows: &[KeptRow]) -> RowsRecord {
         noted::noted(&self.path, &self.alias, rows)
     }
 
@@ -148,11 +152,11 @@ impl RowStore for ZeroClawRows {
         self.open()?.compact().map_err(failed)
     }
 
-    fn plan_back(&self, noted: &NotedRows) -> Result<RowsBack, MemoryError> {
+    fn plan_back(&self, noted: &RowsRecord) -> Result<RowsUndo, MemoryError> {
         self.open()?.plan_back(noted).map_err(failed)
     }
 
-    fn take_back(&self, noted: &NotedRows) -> Result<(RowsBack, NotedRows), MemoryError> {
+    fn take_back(&self, noted: &RowsRecord) -> Result<(RowsUndo, RowsRecord), MemoryError> {
         self.open()?.take_back(noted).map_err(failed)
     }
 

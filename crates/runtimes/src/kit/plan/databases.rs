@@ -179,7 +179,7 @@ fn has_magic(reader: &mut dyn Read) -> io::Result<bool> {
 mod tests {
     use std::path::Path;
 
-    use anemone_format::{InMemory, Snapshot};
+    use anemone_format::{LoadedSnapshot, Snapshot};
 
     use super::*;
     use crate::kit::tree::tests::{file, names, plan_of, snapshot};
@@ -221,7 +221,7 @@ mod tests {
         put(&workspace, ours);
         let files = theirs.iter().map(|(path, text)| file(path, text)).collect();
         let snapshot = Snapshot { files, ..snapshot() };
-        let source = InMemory::new(&snapshot);
+        let source = LoadedSnapshot::new(&snapshot);
         let plan = plan_of(&workspace, &source, on_conflict).unwrap();
         let conflicts = plan
             .conflicts

@@ -157,7 +157,7 @@ mod tests {
     use super::super::{ABLE, Abilities, TestPoint, Unwatched, apply_with};
     use super::*;
     use crate::kit::plan::OnConflict;
-    use anemone_format::InMemory;
+    use anemone_format::LoadedSnapshot;
 
     /// A workspace with one file that an import replaces and one that stays.
     struct Case {
@@ -192,7 +192,7 @@ mod tests {
             let mut snapshot = snapshot();
             snapshot.files.push(file("SOUL.md", "theirs"));
             snapshot.files.push(file("new.md", "new"));
-            let source = InMemory::new(&snapshot);
+            let source = LoadedSnapshot::new(&snapshot);
             let plan = plan_of(&self.workspace(), &source, OnConflict::Theirs).unwrap();
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 let mut kill = |point: TestPoint| {

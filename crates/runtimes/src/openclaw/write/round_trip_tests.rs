@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anemone_format::{
-    File, InMemory, Moment, NOT_EXPORTED, Node, Opaque, Snapshot, StampTable, Status,
+    File, LoadedSnapshot, Moment, NOT_EXPORTED, Node, Opaque, Snapshot, StampTable, Status,
 };
 use proptest::prelude::*;
 use serde::Serialize;
@@ -33,7 +33,7 @@ fn agent(path: &Path) -> FoundAgent {
 }
 
 /// Everything that a plan makes of an empty place.
-fn made(plan: &Plan, source: &InMemory<'_>) -> Vec<File> {
+fn made(plan: &Plan, source: &LoadedSnapshot<'_>) -> Vec<File> {
     let file = |step: &crate::kit::plan::Step| {
         let node = match &step.node {
             PlannedNode::File { size, content, .. } => {
@@ -62,7 +62,7 @@ fn text_of(file: &File) -> &str {
 /// Plans a snapshot as an OpenClaw workspace.
 fn planned(snapshot: &Snapshot) -> (Plan, Vec<File>) {
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(snapshot);
+    let source = LoadedSnapshot::new(snapshot);
     let options = PlanOptions::new(OnConflict::Stop);
     let plan = plan(&machine(root.path()), &source, &agent(root.path()), &options).unwrap();
     let files = made(&plan, &source);
@@ -160,7 +160,7 @@ struct Row {
 /// there, and the folder.
 fn moved(original: &Snapshot) -> Snapshot {
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(original);
+    let source = LoadedSnapshot::new(original);
     let machine = machine(root.path());
     let mut draft = PlanBuilder::default();
     let mut keep = Keep::default();
@@ -309,7 +309,7 @@ fn what_was_forgotten_is_counted_and_named() {
     fs_err::create_dir_all(target.workspace.join("memory")).unwrap();
     fs_err::write(target.workspace.join("memory/2026-01-16.md"), "mine").unwrap();
     let options = PlanOptions::new(OnConflict::Theirs);
-    let plan = plan(&machine(root.path()), &InMemory::new(&away), &target, &options).unwrap();
+    let plan = plan(&machine(root.path()), &LoadedSnapshot::new(&away), &target, &options).unwrap();
     assert_eq!(plan.forgotten.count, 2);
     let mut names = plan.forgotten.names.clone();
     names.sort();
@@ -385,7 +385,7 @@ fn a_status_that_a_comment_says_is_no_part_of_the_text() {
     *bytes = text.into_bytes();
     let away = read(&files);
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(&away);
+    let source = LoadedSnapshot::new(&away);
     let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new());
     let returned = returned.unwrap().unwrap();
     let mut found = Vec::new();
@@ -436,7 +436,7 @@ fn what_was_not_read_is_not_forgotten() {
     let fails = |away: &Snapshot| {
         let root = tempfile::tempdir().unwrap();
         let options = PlanOptions::new(OnConflict::Stop);
-        let source = InMemory::new(away);
+        let source = LoadedSnapshot::new(away);
         let planned = plan(&machine(root.path()), &source, &agent(root.path()), &options);
         matches!(planned, Err(PlanError::MemoriesUnread { runtime }) if runtime == OTHER)
     };
@@ -491,7 +491,7 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
         }
     });
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(&away);
+    let source = LoadedSnapshot::new(&away);
     let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new())
         .unwrap()
         .unwrap();
@@ -613,7 +613,7 @@ fn new_memories_are_added_where_they_belong() {
 /// its records; those that nobody touched are as they were.
 fn fates(workspace: &Snapshot, original: &Snapshot) -> BTreeMap<&'static str, usize> {
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(workspace);
+    let source = LoadedSnapshot::new(workspace);
     let mut warnings = Vec::new();
     let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut warnings);
     let returned = returned.unwrap().expect("the folder is there");
@@ -744,7 +744,7 @@ fn every_row_of_another_runtime_is_known_again() {
     assert_eq!((text_of(kept), kept.mode), ("in the way", Some(0o640)));
 
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(&away);
+    let source = LoadedSnapshot::new(&away);
     let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new());
     let returned = returned.unwrap().unwrap();
     let mut found: Vec<File> = Vec::new();
@@ -788,7 +788,7 @@ fn a_row_that_changed_comes_back_without_what_was_written_around_it() {
         BTreeMap::from([("same", all - 2), ("changed", 1), ("forgotten", 1), ("new", 1)]);
     assert_eq!(fates(&away, &original), expected);
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(&away);
+    let source = LoadedSnapshot::new(&away);
     let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new());
     let mut changed = None;
     returned
@@ -825,7 +825,7 @@ fn a_broken_folder_is_told_and_carried_on() {
         damage(&mut files);
         let away = read(&files);
         let root = tempfile::tempdir().unwrap();
-        let source = InMemory::new(&away);
+        let source = LoadedSnapshot::new(&away);
         let mut warnings = Vec::new();
         let returned =
             ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut warnings);

@@ -275,7 +275,7 @@ impl Keys {
 mod tests {
     use std::io::{Read as _, Seek as _, SeekFrom};
 
-    use anemone_format::{AgentInfo, File, FileRoot, InMemory, Manifest, Opaque, Snapshot};
+    use anemone_format::{AgentInfo, File, FileRoot, LoadedSnapshot, Manifest, Opaque, Snapshot};
     use serde_json::json;
     use tempfile::TempDir;
 
@@ -311,7 +311,8 @@ mod tests {
         mut draft: PlanBuilder,
     ) -> (BTreeMap<String, String>, Vec<Link>, PlanBuilder) {
         let scratch = TempDir::new().unwrap();
-        let links = write(&machine(scratch.path()), &InMemory::new(snapshot), &mut draft).unwrap();
+        let links =
+            write(&machine(scratch.path()), &LoadedSnapshot::new(snapshot), &mut draft).unwrap();
         let mut spool = Vec::new();
         let file = draft.spool.as_mut().unwrap();
         file.seek(SeekFrom::Start(0)).unwrap();
@@ -444,7 +445,7 @@ mod tests {
     #[test]
     fn a_record_whose_file_travels_is_not_written_again() {
         let snapshot = with_a_file();
-        let source = InMemory::new(&snapshot);
+        let source = LoadedSnapshot::new(&snapshot);
         let mut draft = PlanBuilder::default();
         draft.wanted.push(PlannedFile::carried(0, &source.files()[0]));
         let (files, links, draft) = written_into(&snapshot, draft);

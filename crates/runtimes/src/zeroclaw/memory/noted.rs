@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use anemone_format::sha256_hex;
-use anemone_memory::{KeepRows, KeptRow, MemoryError, NotedRows, RowsBack};
+use anemone_memory::{KeepRows, KeptRow, MemoryError, RowsRecord, RowsUndo};
 use rusqlite::{OptionalExtension as _, ToSql, Transaction, TransactionBehavior, params_from_iter};
 use serde_json::{Map, Value as Json};
 
@@ -36,7 +36,7 @@ impl Rows {
     }
 
     /// Returns what there is of rows that are about to be written or superseded.
-    fn before(&self, new: &[NewRow<'_>]) -> rusqlite::Result<NotedRows> {
+    fn before(&self, new: &[NewRow<'_>]) -> rusqlite::Result<RowsRecord> {
         let mut rows: Vec<KeptRow> = Vec::new();
         let (mut added, mut left) = (Vec::new(), BTreeMap::new());
         for new in new {
@@ -61,7 +61,7 @@ impl Rows {
         }
         let mut met = HashSet::new();
         rows.retain(|row| met.insert(row.entry.id.clone()));
-        Ok(NotedRows { added, left, ..self.noted(&rows) })
+        Ok(RowsRecord { added, left, ..self.noted(&rows) })
     }
 
     fn named(&self, condition: &str, name: &str) -> rusqlite::Result<Vec<KeptRow>> {
@@ -77,7 +77,7 @@ impl Rows {
         Ok(rows)
     }
 
-    fn noted(&self, rows: &[KeptRow]) -> NotedRows {
+    fn noted(&self, rows: &[KeptRow]) -> RowsRecord {
         noted(&self.path, &self.alias, rows)
     }
 
@@ -93,7 +93,7 @@ impl Rows {
     }
 
     /// Returns what taking back a change would do.
-    pub(super) fn plan_back(&self, noted: &NotedRows) -> rusqlite::Result<RowsBack> {
+    pub(super) fn plan_back(&self, noted: &RowsRecord) -> rusqlite::Result<RowsUndo> {
         let all = self.begin()?;
         let back = self.back(&all, noted)?;
         all.rollback()?;
@@ -101,7 +101,7 @@ impl Rows {
     }
 
     /// Takes back a change, and returns what the journal keeps of that.
-    pub(super) fn take_back(&self, noted: &NotedRows) -> rusqlite::Result<(RowsBack, NotedRows)> {
+    pub(super) fn take_back(&self, noted: &RowsRecord) -> rusqlite::Result<(RowsUndo, RowsRecord)> {
         let all = self.begin()?;
         let mut there = Vec::new();
         for id in noted.left.keys() {
@@ -117,11 +117,11 @@ impl Rows {
         Ok((back, kept))
     }
 
-    fn back(&self, all: &Transaction<'_>, noted: &NotedRows) -> rusqlite::Result<RowsBack> {
+    fn back(&self, all: &Transaction<'_>, noted: &RowsRecord) -> rusqlite::Result<RowsUndo> {
         let cell = |row: &Map<String, Json>, name: &str| {
             row.get(name).and_then(Json::as_str).unwrap_or_default().to_owned()
         };
-        let mut back = RowsBack::default();
+        let mut back = RowsUndo::default();
         let before: HashMap<String, &Map<String, Json>> =
             noted.rows.iter().map(|row| (cell(row, "id"), row)).collect();
         for (id, left) in &noted.left {
@@ -185,8 +185,8 @@ impl Rows {
 }
 
 /// Returns what the journal keeps of rows.
-pub(super) fn noted(database: &Path, alias: &str, rows: &[KeptRow]) -> NotedRows {
-    NotedRows {
+pub(super) fn noted(database: &Path, alias: &str, rows: &[KeptRow]) -> RowsRecord {
+    RowsRecord {
         database: database.to_owned(),
         alias: alias.to_owned(),
         rows: rows.iter().map(|row| row.cells.clone()).collect(),
