@@ -3,8 +3,8 @@ mod live;
 mod other_runtimes;
 
 use anemone_format::{
-    AgentInfo, Embedding, EmbeddingSource, File, FileRoot, LoadedSnapshot, Manifest, MemoryType, Opaque,
-    Record, Relation, Snapshot, StampTable, Status, Unknown,
+    AgentInfo, Embedding, EmbeddingSource, File, FileRoot, LoadedSnapshot, Manifest, MemoryType,
+    Opaque, Record, Relation, Snapshot, StampTable, Status, Unknown,
 };
 use anemone_testkit::SlowGroup;
 use rusqlite::Connection;
