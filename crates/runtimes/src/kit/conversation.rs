@@ -158,7 +158,7 @@ pub enum ReadConversationError {
         runtime: &'static str,
     },
     /// Nothing in the file looks like a conversation.
-    #[error("{} is not a transcript of a runtime that we know", path.display())]
+    #[error("{} is not a transcript of a known runtime", path.display())]
     Unknown {
         /// The file.
         path: PathBuf,

@@ -113,7 +113,7 @@ pub(crate) enum DatabaseError {
     #[error("another program has it open")]
     Busy,
     /// It is not in WAL mode; only for a change.
-    #[error("it is not in WAL mode, so nobody can tell whether another program has it open")]
+    #[error("it is not in WAL mode, so other programs that have it open cannot be detected")]
     NotWal,
     /// What was written does not read back; only for a change.
     #[error("what was written could not be read back: {detail}")]
@@ -140,7 +140,7 @@ pub(crate) enum DatabaseError {
         status: String,
     },
     /// The other process said something that is not an answer.
-    #[error("the process that read it gave a wrong answer: {detail}")]
+    #[error("the process that read it sent an invalid answer: {detail}")]
     Nonsense {
         /// What was wrong.
         detail: &'static str,

@@ -141,7 +141,7 @@ pub enum ApplyError {
         source: io::Error,
     },
     /// The new tree could not take the place of the old one.
-    #[error("cannot put the new tree at {path}")]
+    #[error("cannot move the new tree to {path}")]
     Swap {
         /// The workspace.
         path: PathBuf,

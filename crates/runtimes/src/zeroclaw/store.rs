@@ -737,7 +737,7 @@ enum WriteMemoriesError {
     Io { path: PathBuf, source: io::Error },
     #[error("cannot write {path}")]
     Database { path: PathBuf, source: DatabaseError },
-    #[error("{path} has all of the memories or none; it lies as it was in {backup}")]
+    #[error("{path} has all of the memories or none of them; its old state is in {backup}")]
     Unsure { path: PathBuf, backup: PathBuf, source: DatabaseError },
 }
 

@@ -83,7 +83,7 @@ pub enum RefuseError {
         expected: &'static str,
     },
     /// What would have to be switched on has other users, too.
-    #[error("{path} is switched off, and whoever switches it on starts every server there is")]
+    #[error("{path} is switched off; switching it on would start every configured server")]
     SwitchedOff {
         /// The switch.
         path: String,
@@ -117,7 +117,7 @@ pub enum RefuseError {
         path: String,
     },
     /// Our text cannot be told from what surrounds it now.
-    #[error("what we put at {path} cannot be told from what was changed around it")]
+    #[error("the entry added at {path} cannot be told apart from changes around it")]
     Entangled {
         /// Where it is.
         path: String,

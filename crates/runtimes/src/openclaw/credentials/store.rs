@@ -111,7 +111,7 @@ pub(in crate::openclaw) enum ApplyStoreError {
         source: DatabaseError,
     },
     /// It is unknown whether the change was made, or made completely.
-    #[error("{path} may not be whole; it lies as it was, secrets included, in {backup}")]
+    #[error("{path} may be incomplete; its old state, including secrets, is in {backup}")]
     Unverified {
         /// The store.
         path: PathBuf,

@@ -24,7 +24,7 @@ pub(in crate::zeroclaw) enum WriteError {
         path: PathBuf,
     },
     /// Another program is writing to it.
-    #[error("{path} is there: another program may be writing, or was ended while it wrote")]
+    #[error("{path} exists: another program may be writing, or was killed while writing")]
     Busy {
         /// The file that says so.
         path: PathBuf,
