@@ -263,7 +263,7 @@ fn damaged_files_do_no_damage() {
     fs::create_dir(&folder).unwrap();
     let ask = |ask: Ask| serde_json::to_vec(&Request { file: COPY_NAME.to_owned(), ask }).unwrap();
     let rows = Ask::Rows(read("t", &["id", "n", "b"], &["n", "id"]));
-    let requests = [(ask(Ask::Tables), 2), (ask(rows), 3)];
+    let requests = [(ask(Ask::Tables), 6), (ask(rows), 3)];
     let mut state = 0x1234_5678_9abc_def1_u64;
     let (mut whole, mut refused) = (0, 0);
     for round in 0..2_000 {
