@@ -101,8 +101,6 @@ mod sealed;
 mod search;
 #[path = "it/secrets.rs"]
 mod secrets;
-#[path = "it/service.rs"]
-mod service;
 #[path = "it/status.rs"]
 mod status;
 #[path = "it/stdio.rs"]

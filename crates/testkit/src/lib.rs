@@ -16,6 +16,7 @@ pub mod faults;
 pub mod hostile;
 mod material;
 pub mod notes;
+pub mod services;
 mod slow;
 #[cfg(feature = "strategy")]
 pub mod strategy;

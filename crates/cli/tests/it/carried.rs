@@ -4,7 +4,7 @@ use anemone_testkit::write_database;
 use serde_json::{Value, json};
 
 use crate::environment::TestEnvironment;
-use crate::service::Service;
+use anemone_testkit::services::Service;
 
 /// Runs the program with a key; it succeeds.
 #[track_caller]

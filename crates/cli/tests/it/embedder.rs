@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::environment::{Lies, TestEnvironment};
 use crate::search::{search, tea_shop};
-use crate::service::{Play, Service};
+use anemone_testkit::services::{Play, Service};
 
 /// A key that is looked for in everything.
 const KEY: &str = "sk-test-9f2c7d1e5b";
