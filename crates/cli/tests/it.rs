@@ -27,8 +27,6 @@ mod concurrency;
 mod connect;
 #[path = "it/context.rs"]
 mod context;
-#[path = "it/database.rs"]
-mod database;
 #[path = "it/decrypt.rs"]
 mod decrypt;
 #[path = "it/delta.rs"]
@@ -123,8 +121,6 @@ mod workspace;
 mod zeroclaw;
 #[path = "it/zeroclaw_import.rs"]
 mod zeroclaw_import;
-#[path = "it/zip.rs"]
-mod zip;
 
 #[test]
 fn every_file_of_tests_is_part_of_this_binary() {
@@ -135,4 +131,10 @@ fn every_file_of_tests_is_part_of_this_binary() {
         let known = include_str!("it.rs").contains(&line);
         assert!(known || !name.ends_with(".rs"), "{name} is forgotten");
     }
+}
+
+#[test]
+#[ignore = "holds a database for another test, which starts it"]
+fn holds_a_database_for_another_test() {
+    anemone_testkit::database::hold_database();
 }

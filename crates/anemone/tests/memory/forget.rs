@@ -461,7 +461,10 @@ fn a_file_that_is_not_utf8_loses_the_entry_and_keeps_every_other_byte() {
     memory.write("ws/MEMORY.md", [b"\xff\xfe", &wide[..]].concat());
     let refused = memory.try_forget(id("MEMORY.md#L1"), Confirmation::Given, |_| {});
     let error = refused.unwrap_err();
-    assert!(format!("{error:?}").contains("NotUtf8"), "{error:?}");
+    let ForgetError::NothingToForget { skipped: Some(file), .. } = error else {
+        panic!("{error:?}")
+    };
+    assert!(file.reason.contains("UTF-8"), "{file:?}");
 }
 
 #[test]

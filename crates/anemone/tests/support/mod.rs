@@ -17,6 +17,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 pub(crate) mod memory;
+pub(crate) mod transfer;
 
 /// Files of ours that a use case may leave, although their names begin with a dot.
 const OWN_HIDDEN: [&str; 6] = [

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use anemone_testkit::workspace::Workspace;
 use serde_json::{Value, json};
 
-use crate::database::{dump, query, sql};
 use crate::environment::{TestEnvironment, fixture};
 use crate::workspace::{Ground, assert_same_tree, tree, with};
 use crate::zeroclaw::{DATABASE, copy, install, text};
-use crate::zip::holds;
+use anemone_testkit::database::{dump, query, sql};
+use anemone_testkit::zip::holds;
 
 /// Runs a move that loses nothing.
 #[track_caller]

@@ -10,12 +10,12 @@ use anemone_testkit::SlowGroup;
 use anemone_testkit::workspace::Workspace;
 use serde_json::{Value, json};
 
-use crate::database::{Holder, query};
 use crate::environment::{TestEnvironment, fixture, program, reference};
 use crate::workspace::{
     Ground, Lying, assert_same_tree, export, fields, import, raw, records_of, snapshot, tree, with,
 };
-use crate::zip::{unzip, zip};
+use anemone_testkit::database::{Holder, query};
+use anemone_testkit::zip::{unzip, zip};
 
 /// Everything travels.
 const ALL: [&str; 3] = ["--allow-secrets", "--artifact-threshold", "1000000"];

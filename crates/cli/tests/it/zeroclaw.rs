@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use anemone_format::{Record, Snapshot};
 use serde_json::{Value, json};
 
-use crate::database::{Holder, dump, sql};
 use crate::environment::{TestEnvironment, fixture};
 use crate::workspace::{Ground, fields, python, raw, snapshot, with};
-use crate::zip::{holds, unzip};
+use anemone_testkit::database::{Holder, dump, sql};
+use anemone_testkit::zip::{holds, unzip};
 
 /// Everything travels, whatever it says.
 pub(crate) const ALL: [&str; 3] = ["--private", "--allow-secrets", "--artifact-threshold=1000000"];

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::database::{Holder, dump, query, sql};
 use crate::environment::{TestEnvironment, fixture};
 use crate::workspace::{Ground, assert_same_tree, raw, snapshot, tree};
 use crate::zeroclaw::{ALL, DATABASE, by_key, copy, export, import, install, text};
+use anemone_testkit::database::{Holder, dump, query, sql};
 
 /// Where the database lies in an install until 0.7.
 const OLDER: &str = "workspace/memory/brain.db";

@@ -7,10 +7,10 @@ use anemone_format::Record;
 use serde_json::json;
 
 use super::{edge, edge_snapshot, times, word};
-use crate::database::query;
 use crate::environment::TestEnvironment;
 use crate::workspace::{Ground, export, fields, headings, raw, records_of, snapshot, tree, with};
-use crate::zip::{holds, unzip};
+use anemone_testkit::database::query;
+use anemone_testkit::zip::{holds, unzip};
 
 /// Returns what the table of the mapping says of a file: namespace, type and who wrote it.
 fn mapping(file: &str) -> (&'static str, &'static str, &'static str) {

@@ -10,9 +10,9 @@ use rusqlite::types::Value as Cell;
 use serde_json::{Value, json};
 
 use super::{export_fixture, with_fixture, word};
-use crate::database::{Holder, immutable_rows, sql};
 use crate::environment::{TestEnvironment, program};
 use crate::workspace::{Ground, assert_holds_none, fields, raw, records_of, tree};
+use anemone_testkit::database::{Holder, immutable_rows, sql};
 
 /// Lines of a file that a vector was computed from, and the vector.
 type Chunk = (String, u64, u64, Vec<f64>);

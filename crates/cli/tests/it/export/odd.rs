@@ -17,7 +17,7 @@ use crate::environment::{TestEnvironment, program};
 use crate::workspace::{
     Ground, assert_holds_none, export, import, records_of, snapshot, tree, with,
 };
-use crate::zip::unzip;
+use anemone_testkit::zip::unzip;
 
 #[test]
 fn a_file_that_is_not_utf8_travels_as_it_is() {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{PLANTED, PLANTED_INSTALL, edge};
 use crate::environment::TestEnvironment;
 use crate::workspace::{Ground, assert_holds_none, export, fields, import, tree, with};
-use crate::zip::{holds, unzip};
+use anemone_testkit::zip::{holds, unzip};
 
 #[test]
 fn a_secret_stops_an_export_and_is_not_shown() {

@@ -7,9 +7,9 @@ use anemone_testkit::workspace::Workspace;
 use serde_json::json;
 
 use super::{diff, edge, times, with_fixture};
-use crate::database::sql;
 use crate::environment::TestEnvironment;
 use crate::workspace::{Ground, export, fields, record_id, records_of, snapshot};
+use anemone_testkit::database::sql;
 
 #[test]
 fn when_nothing_changed_nothing_is_written() {
