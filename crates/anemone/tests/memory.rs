@@ -7,8 +7,12 @@ mod support;
 
 #[path = "memory/audit.rs"]
 mod audit;
+#[path = "memory/carried.rs"]
+mod carried;
 #[path = "memory/context.rs"]
 mod context;
+#[path = "memory/embedder.rs"]
+mod embedder;
 #[path = "memory/forget.rs"]
 mod forget;
 #[path = "memory/get.rs"]
@@ -19,9 +23,13 @@ mod hook;
 mod list;
 #[path = "memory/remember.rs"]
 mod remember;
+#[path = "memory/rows.rs"]
+mod rows;
 #[path = "memory/search.rs"]
 mod search;
 #[path = "memory/tidy.rs"]
 mod tidy;
+#[path = "memory/trust.rs"]
+mod trust;
 #[path = "memory/undo.rs"]
 mod undo;

@@ -13,8 +13,6 @@ mod apply;
 mod audit;
 #[path = "it/browser.rs"]
 mod browser;
-#[path = "it/carried.rs"]
-mod carried;
 #[path = "it/check.rs"]
 mod check;
 #[path = "it/claims.rs"]
@@ -81,8 +79,6 @@ mod model;
 mod names;
 #[path = "it/output.rs"]
 mod output;
-#[path = "it/passage.rs"]
-mod passage;
 #[path = "it/purge.rs"]
 mod purge;
 #[path = "it/remember.rs"]
@@ -91,8 +87,6 @@ mod remember;
 mod repacked;
 #[path = "it/round_trip.rs"]
 mod round_trip;
-#[path = "it/rows.rs"]
-mod rows;
 #[path = "it/sealed.rs"]
 mod sealed;
 #[path = "it/search.rs"]
@@ -119,8 +113,6 @@ mod vault;
 mod workspace;
 #[path = "it/zeroclaw.rs"]
 mod zeroclaw;
-#[path = "it/zeroclaw_import.rs"]
-mod zeroclaw_import;
 
 #[test]
 fn every_file_of_tests_is_part_of_this_binary() {

@@ -139,8 +139,10 @@ impl TestMachine {
                     Entry::Folder
                 } else if metadata.is_symlink() {
                     Entry::Link(fs_err::read_link(listed.path()).unwrap())
-                } else {
+                } else if metadata.is_file() {
                     Entry::File(fs_err::read(listed.path()).unwrap(), mode_of(&metadata))
+                } else {
+                    Entry::Special
                 };
                 entries.insert(path, entry);
             }
@@ -173,6 +175,8 @@ pub(crate) enum Entry {
     Link(PathBuf),
     /// Content and permission bits.
     File(Vec<u8>, u32),
+    /// A pipe or a socket, which is not opened.
+    Special,
 }
 
 /// The clock of this machine, in another time zone.

@@ -8,7 +8,7 @@ use anemone::archive::OpenArchiveError;
 use anemone::import::{ImportError, ImportReport};
 use anemone::restore::ApplyPlanError;
 use anemone_format::{File, FileRoot, Node, Snapshot};
-use anemone_runtimes::OnConflict;
+use anemone_runtimes::{OnConflict, PlanError};
 use anemone_testkit::database::{Holder, query};
 use anemone_testkit::fixture;
 use anemone_testkit::ground::{
@@ -357,7 +357,7 @@ fn a_workspace_that_is_a_link_stays_one() {
     assert!(fs_err::symlink_metadata(ground.path("link")).unwrap().is_symlink());
     assert_eq!(ground.read("real/notes.txt"), b"an artifact\n");
     let error = try_import(&machine, &ground.write("file", "text"), &[]).unwrap_err();
-    assert!(matches!(error, ImportError::Agent(FindAgentError::NotAFolder { .. })), "{error:?}");
+    assert!(matches!(error, ImportError::Plan(PlanError::NotAFolder { .. })), "{error:?}");
 }
 
 #[test]

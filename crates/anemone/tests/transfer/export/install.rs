@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use anemone::agent::AgentChoice;
 use anemone_format::Record;
 use anemone_testkit::SlowGroup;
 use anemone_testkit::database::{Cell, Holder, immutable_rows, sql};
 use anemone_testkit::ground::{assert_holds_none, fields, raw, records_of, tree};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{export_fixture, export_only, with_fixture, word};
 use crate::support::TestMachine;
