@@ -69,7 +69,7 @@ pub struct DisconnectRequest {
 }
 
 /// What was connected or disconnected.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 pub struct ConnectReport {
     /// Always true.
     pub ok: bool,
@@ -105,7 +105,7 @@ pub struct ConnectReport {
 }
 
 /// A file of the program, and what becomes of it.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 pub struct FileLine {
     /// The file.
     pub path: String,

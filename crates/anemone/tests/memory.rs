@@ -9,6 +9,8 @@ mod support;
 mod audit;
 #[path = "memory/carried.rs"]
 mod carried;
+#[path = "memory/connect.rs"]
+mod connect;
 #[path = "memory/context.rs"]
 mod context;
 #[path = "memory/embedder.rs"]
@@ -19,6 +21,8 @@ mod forget;
 mod get;
 #[path = "memory/hook.rs"]
 mod hook;
+#[path = "memory/index.rs"]
+mod index;
 #[path = "memory/list.rs"]
 mod list;
 #[path = "memory/remember.rs"]

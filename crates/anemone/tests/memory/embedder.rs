@@ -7,9 +7,7 @@ use anemone::host::ServiceKeys;
 use anemone::search::eval::{EvalError, EvalReport, EvalRequest, evaluate};
 use anemone::search::index::Rebuild;
 use anemone::search::target::TargetChoice;
-use anemone::search::upkeep::{
-    IndexReport, IndexRequest, VectorPlan, plan_vectors, update_index,
-};
+use anemone::search::upkeep::{IndexReport, IndexRequest, VectorPlan, plan_vectors, update_index};
 use anemone::search::{
     Ranking, SearchError, SearchMode, SearchNote, SearchReport, SearchRequest, VectorNote, search,
 };
@@ -106,7 +104,11 @@ impl Library {
         self.try_index(embedder, |_| {}).unwrap()
     }
 
-    pub(super) fn plan(&self, embedder: &str, change: impl FnOnce(&mut IndexRequest)) -> VectorPlan {
+    pub(super) fn plan(
+        &self,
+        embedder: &str,
+        change: impl FnOnce(&mut IndexRequest),
+    ) -> VectorPlan {
         let mut request = self.index_request(embedder);
         change(&mut request);
         plan_vectors(&request, &self.machine.host).unwrap()

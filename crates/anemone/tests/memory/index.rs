@@ -1,5 +1,6 @@
 //! The upkeep of indexes: built, listed, pruned and dropped.
 
+use anemone::embedder::{EmbedderChoice, LargeJobs};
 use anemone::export::{ExportRequest, export};
 use anemone::keys::Keys;
 use anemone::search::chunks::{Chunking, list_chunks};
@@ -10,7 +11,6 @@ use anemone::search::upkeep::{
     update_index,
 };
 use anemone::search::{SearchError, SearchReport, search};
-use anemone::embedder::{EmbedderChoice, LargeJobs};
 use anemone_format::sha256_hex;
 use anemone_index::Replace;
 use anemone_runtimes::SecretPolicy;

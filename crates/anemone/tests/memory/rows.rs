@@ -186,8 +186,7 @@ fn what_is_said_already_or_is_secret_is_not_written() {
     });
     assert_eq!(report.row.unwrap().category, "core");
     assert!(has_row(&memory, "m.content = 'lin drinks GREEN tea!' AND m.key = m.id"));
-    let refused =
-        memory.try_remember("mine", |request| request.key = Some("p|lin".to_owned()));
+    let refused = memory.try_remember("mine", |request| request.key = Some("p|lin".to_owned()));
     let Err(RememberError::Memory(PlanError::Memory(error))) = refused else {
         panic!("{refused:?}")
     };

@@ -306,7 +306,10 @@ fn of_two_agents_one_must_be_named() {
     assert_eq!(known, ["main", "work/main"]);
     let unknown = AgentChoice { runtime: Some("nobody".to_owned()), ..AgentChoice::default() };
     let error = machine.try_export(unknown, "c.alf", &[]).unwrap_err();
-    assert!(matches!(error, ExportError::Agent(FindAgentError::UnknownRuntime { .. })), "{error:?}");
+    assert!(
+        matches!(error, ExportError::Agent(FindAgentError::UnknownRuntime { .. })),
+        "{error:?}"
+    );
 }
 
 // What holds for all of it.
@@ -403,9 +406,7 @@ fn exports_into_the_workspace_leave_each_other_out_and_say_so() {
     let machine = TestMachine::new();
     machine.write("ws/MEMORY.md", "- Lin drinks green tea.\n");
     machine.write("ws/theirs.alf", "not one of ours");
-    let export = |name: &str, more: &[With<'_>]| {
-        export(&machine, &machine.path("ws"), name, more)
-    };
+    let export = |name: &str, more: &[With<'_>]| export(&machine, &machine.path("ws"), name, more);
     let own = |report: &Value| -> Vec<String> {
         let left_out = report["left_out"].as_array().unwrap().iter();
         let own = left_out.filter(|out| out["reason"] == "own");

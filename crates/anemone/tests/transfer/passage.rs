@@ -178,9 +178,7 @@ fn differing(was: &Path, is: &Path) -> BTreeSet<PathBuf> {
     };
     let names: BTreeSet<&PathBuf> =
         was.keys().chain(is.keys()).filter(|key| !skipped(key)).collect();
-    let bytes = |option: Option<&Lying>| {
-        option.map(|value| (value.kind(), value.bytes().to_vec()))
-    };
+    let bytes = |option: Option<&Lying>| option.map(|value| (value.kind(), value.bytes().to_vec()));
     names
         .into_iter()
         .filter(|name| bytes(was.get(*name)) != bytes(is.get(*name)))
@@ -385,8 +383,7 @@ fn what_changed_with_openclaw_changes_the_rows_concerned_and_no_other() {
     fs_err::write(&file, without_section(&text, &heading)).unwrap();
     let memory = away.join("MEMORY.md");
     let old = fs_err::read_to_string(&memory).unwrap_or_default();
-    fs_err::write(&memory, format!("{old}\n## Pets\n\nThe cat is called Miso.\n"))
-        .unwrap();
+    fs_err::write(&memory, format!("{old}\n## Pets\n\nThe cat is called Miso.\n")).unwrap();
     migrate(&machine, &openclaw(&away), &zeroclaw(&back), &[With::Private]);
     let (is, _) = rows(&back.join(DATABASE), "default");
     let changed = |row: &&Value| content(row).contains(edited) || content(row).contains(removed);

@@ -163,11 +163,9 @@ fn an_existing_workspace_is_not_overwritten() {
 fn a_dry_run_shows_the_plan_and_writes_nothing() {
     let (machine, ground) = other_workspace();
     let before = tree(&ground.path(""));
-    for (choice, action) in [
-        (OnConflict::Theirs, "replace"),
-        (OnConflict::Ours, "keep"),
-        (OnConflict::Both, "both"),
-    ] {
+    for (choice, action) in
+        [(OnConflict::Theirs, "replace"), (OnConflict::Ours, "keep"), (OnConflict::Both, "both")]
+    {
         let more = [With::DryRun, With::OnConflict(choice)];
         let imported = import(&machine, &ground.path("x"), "a.alf", &more);
         assert_eq!(with(&imported["plan"], "path", "MEMORY.md")["action"], action);
@@ -531,7 +529,10 @@ fn an_import_needs_an_archive_and_a_known_runtime() {
         machine.try_import(Some(runtime), Some(&workspace), file, &[]).unwrap_err()
     };
     let error = refused("nobody", "a.alf");
-    assert!(matches!(error, ImportError::Agent(FindAgentError::UnknownRuntime { .. })), "{error:?}");
+    assert!(
+        matches!(error, ImportError::Agent(FindAgentError::UnknownRuntime { .. })),
+        "{error:?}"
+    );
     machine.write("broken.alf", &machine.read("a.alf")[..500]);
     for file in ["broken.alf", "gone.alf"] {
         let error = refused("openclaw", file);

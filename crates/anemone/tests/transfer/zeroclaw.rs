@@ -59,12 +59,7 @@ pub(crate) fn export(
 
 /// Imports an archive, and returns the report.
 #[track_caller]
-pub(crate) fn import(
-    machine: &TestMachine,
-    folder: &Path,
-    file: &str,
-    more: &[With<'_>],
-) -> Value {
+pub(crate) fn import(machine: &TestMachine, folder: &Path, file: &str, more: &[With<'_>]) -> Value {
     support::json(&machine.try_import(Some("zeroclaw"), Some(folder), file, more).unwrap())
 }
 

@@ -218,7 +218,10 @@ fn a_row_that_changed_stops_an_import_unless_somebody_says_which_one_counts() {
                 let error = try_import(&machine, &back, more).unwrap_err();
                 let ImportError::Conflicts { report, .. } = error else { panic!("{error:?}") };
                 let is_row = |path: &str| path.contains("user_lang");
-                assert!(report.conflicts.iter().any(|conflict| is_row(&conflict.path)), "{report:?}");
+                assert!(
+                    report.conflicts.iter().any(|conflict| is_row(&conflict.path)),
+                    "{report:?}"
+                );
                 assert!(content(&back) == before, "nothing was changed");
             }
             continue;

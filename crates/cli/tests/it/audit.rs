@@ -1,6 +1,6 @@
 //! `anemone audit`
 
-use crate::environment::{TestEnvironment, fixture};
+use crate::environment::TestEnvironment;
 
 fn workspace(memory: &str) -> TestEnvironment {
     let environment = TestEnvironment::new();

@@ -9,12 +9,11 @@ mod secrets;
 
 use std::process::Command;
 
-use anemone_format::{Record, Snapshot};
 use anemone_testkit::workspace::Workspace;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::environment::{TestEnvironment, fixture, program};
-use crate::workspace::{Ground, export, fields, import, records_of, snapshot, tree, with};
+use crate::workspace::{Ground, export, fields, tree, with};
 
 /// The secrets that the generator plants into an edge workspace.
 const PLANTED: [&str; 2] = ["SECRETENV", "SECRETHIDDEN"];

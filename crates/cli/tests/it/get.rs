@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::environment::TestEnvironment;
-use crate::search::{search, tea_shop};
+use crate::search::tea_shop;
 
 #[test]
 fn lines_are_named_behind_the_path_or_by_flags() {

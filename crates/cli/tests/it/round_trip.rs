@@ -5,17 +5,15 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use anemone_format::{Archive, File, FileRoot, Limits, Node, Snapshot};
 use anemone_testkit::SlowGroup;
 use anemone_testkit::workspace::Workspace;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::environment::{TestEnvironment, fixture, program, reference};
+use crate::environment::{TestEnvironment, fixture, program};
 use crate::workspace::{
-    Ground, Lying, assert_same_tree, export, fields, import, raw, records_of, snapshot, tree, with,
+    Ground, Lying, export, import, tree,
 };
-use anemone_testkit::database::{Holder, query};
-use anemone_testkit::zip::{unzip, zip};
+use anemone_testkit::database::Holder;
 
 /// Everything travels.
 const ALL: [&str; 3] = ["--allow-secrets", "--artifact-threshold", "1000000"];

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::environment::{Lies, TestEnvironment};
-use anemone_testkit::services::{Play, Service};
+use anemone_testkit::services::Service;
 
 /// A key that the environment has.
 const KEY: &str = "sk-test-environment";

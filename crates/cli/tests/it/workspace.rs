@@ -5,7 +5,7 @@ use std::path::Path;
 use anemone_format::Snapshot;
 use anemone_testkit::ground::read_snapshot;
 pub(crate) use anemone_testkit::ground::{
-    Ground, Lying, assert_holds_none, assert_same_tree, fields, headings, python, raw, record_id,
+    Ground, Lying, assert_holds_none, assert_same_tree, fields, raw,
     records_of, tree, with,
 };
 use serde_json::Value;

@@ -154,8 +154,8 @@ fn a_new_message_in_a_transcript_is_a_change() {
     export_only(&machine, "a.alf", &[With::Sessions]);
     let since = [With::Sessions, With::Since("a.alf")];
     assert_eq!(export_only(&machine, "b.alf", &since)["no_changes"], true);
-    let path = machine
-        .home(".openclaw/agents/main/sessions/a8c81791-3de4-4ec7-b072-dfaef319477b.jsonl");
+    let path =
+        machine.home(".openclaw/agents/main/sessions/a8c81791-3de4-4ec7-b072-dfaef319477b.jsonl");
     let mut text = fs_err::read_to_string(&path).unwrap();
     text.push_str(
         "{\"type\":\"message\",\"id\":\"ffffffff\",\"timestamp\":\"2026-11-15T08:00:00.000Z\",\

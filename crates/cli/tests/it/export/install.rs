@@ -1,18 +1,15 @@
 //! What the install knows: vectors, transcripts, credentials.
 
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use anemone_format::Record;
 use anemone_testkit::SlowGroup;
-use rusqlite::types::Value as Cell;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::with_fixture;
-use crate::environment::{TestEnvironment, program};
-use crate::workspace::{Ground, assert_holds_none, fields, raw, records_of, tree};
-use anemone_testkit::database::{Holder, immutable_rows, sql};
+use crate::environment::program;
+use crate::workspace::tree;
+use anemone_testkit::database::Holder;
 
 /// Lines of a file that a vector was computed from, and the vector.
 type Chunk = (String, u64, u64, Vec<f64>);

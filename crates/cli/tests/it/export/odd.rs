@@ -1,23 +1,16 @@
 //! Odd workspaces.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use anemone_format::{Node, Record};
 use anemone_testkit::skip;
-use anemone_testkit::workspace::Workspace;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::edge;
 use crate::environment::{TestEnvironment, program};
 use crate::workspace::{
-    Ground, assert_holds_none, export, import, records_of, snapshot, tree, with,
+    Ground, assert_holds_none, with,
 };
-use anemone_testkit::zip::unzip;
 
 /// Runs the program as somebody who may not read everything, or says aloud that it cannot.
 fn run_as_nobody(ground: &Ground, args: &[&str]) -> Option<Value> {

@@ -1,12 +1,9 @@
 //! Secrets stay out, or travel sealed.
 
-use anemone_testkit::workspace::Workspace;
-use serde_json::{Value, json};
 
 use super::{PLANTED, edge};
 use crate::environment::TestEnvironment;
-use crate::workspace::{Ground, assert_holds_none, export, fields, import, tree, with};
-use anemone_testkit::zip::{holds, unzip};
+use crate::workspace::{Ground, tree};
 
 #[test]
 fn a_secret_stops_an_export_and_is_not_shown() {
