@@ -307,15 +307,14 @@ fn refusal(error: ConnectError) -> RefuseError {
 fn a_memory_is_not_given_to_agents_that_nobody_named() {
     let two = "schema_version = 3\n[agents.one]\nx = 1\n[agents.two]\nx = 1\n";
     let home = Home::with(".zeroclaw/config.toml", two);
-    let no_agent = |more: &[With<'_>]| match refusal(home.refused("zeroclaw", more)) {
-        RefuseError::NoAgent { there, .. } => assert_eq!(there, ["one", "two"]),
-        other => panic!("{other:?}"),
-    };
-    no_agent(&ADA);
+    let error = refusal(home.refused("zeroclaw", &ADA));
+    let RefuseError::ManyAgents { there } = error else { panic!("{error:?}") };
+    assert_eq!(there, ["one", "two"]);
     home.connect("zeroclaw", &[With::Memory, With::To("two")], "connected");
     let text = home.text(".zeroclaw/config.toml");
     assert!(text.contains("[agents.two]\nmcp_bundles = [\"anemone\"]\nx = 1\n"), "{text}");
-    no_agent(&[With::Memory, With::To("three")]);
+    let error = refusal(home.refused("zeroclaw", &[With::Memory, With::To("three")]));
+    assert!(matches!(error, RefuseError::NoAgent { .. }), "{error:?}");
     home.disconnect("zeroclaw", "disconnected");
     assert_eq!(home.text(".zeroclaw/config.toml"), two);
 }
@@ -327,7 +326,7 @@ fn where_no_agent_would_see_the_tools_nothing_is_connected() {
     home.write_home(".zeroclaw/agents/default/workspace/IDENTITY.md", "# Nia\n");
     for memory in [&[With::Runtime("zeroclaw"), With::Agent("default")][..], &ADA] {
         let error = refusal(home.refused("zeroclaw", memory));
-        assert!(matches!(error, RefuseError::NoAgent { .. }), "{error:?}");
+        assert!(matches!(error, RefuseError::NoAgents { .. }), "{error:?}");
     }
     assert!(home.status().connections.is_empty());
 }
@@ -526,12 +525,12 @@ fn files_of_real_programs_come_back_to_the_byte() {
         let home = Home::with(".zeroclaw/config.toml", &text);
         match home.try_connect("zeroclaw", &[With::Memory, With::DryRun]) {
             Ok(_) => home.check("zeroclaw", &ADA),
-            Err(error) => {
-                let RefuseError::NoAgent { there, .. } = refusal(error) else { panic!("{text}") };
-                if let Some(first) = there.first() {
-                    home.check("zeroclaw", &[With::Memory, With::To(first)]);
+            Err(error) => match refusal(error) {
+                RefuseError::ManyAgents { there } => {
+                    home.check("zeroclaw", &[With::Memory, With::To(&there[0])]);
                 }
-            }
+                error => assert!(matches!(error, RefuseError::NoAgents { .. }), "{error:?}"),
+            },
         }
         seen += 1;
     }
@@ -677,10 +676,8 @@ fn of_several_memories_one_must_be_named() {
     assert!(agents.len() >= 2, "{agents:?}");
     let connected = home.connect("codex", &[With::Agent("b")], "connected");
     assert!(connected.memory.join(" ").contains("workspace-b"), "{connected:?}");
-    for (target, more) in
-        [("codex", &[With::Agent("b"), With::Source("x")][..]), ("openclaw", &[With::AllowWrite])]
-    {
-        let error = home.refused(target, more);
-        assert!(matches!(error, ConnectError::OnlyFor { .. }), "{error:?}");
-    }
+    let error = home.refused("codex", &[With::Agent("b"), With::Source("x")]);
+    assert!(matches!(error, ConnectError::OnlyFor { .. }), "{error:?}");
+    let error = home.refused("openclaw", &[With::AllowWrite]);
+    assert!(matches!(error, ConnectError::WritesItself { .. }), "{error:?}");
 }

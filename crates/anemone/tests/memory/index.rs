@@ -173,6 +173,7 @@ fn what_cannot_be_searched_leaves_no_index() {
     let shop = tea_shop();
     shop.write("not.alf", "this is no archive");
     index(&shop);
+    fs_err::create_dir(shop.host.folders.own_cache().join("index")).unwrap();
     let target = shop.target_at("not.alf");
     assert!(shop.try_search("tea", |request| request.target = target).is_err());
     let listed = list(&shop).indexes;

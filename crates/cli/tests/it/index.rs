@@ -4,7 +4,6 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use sha2::Digest as _;
 
 use crate::environment::{TestEnvironment, program};
 use crate::search::{search, tea_shop};

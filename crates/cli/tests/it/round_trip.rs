@@ -10,9 +10,7 @@ use anemone_testkit::workspace::Workspace;
 use serde_json::Value;
 
 use crate::environment::{TestEnvironment, fixture, program};
-use crate::workspace::{
-    Ground, Lying, export, import, tree,
-};
+use crate::workspace::{Ground, Lying, export, import, tree};
 use anemone_testkit::database::Holder;
 
 /// Everything travels.

@@ -47,11 +47,6 @@ fn hits(answer: &Value) -> &Vec<Value> {
     answer["hits"].as_array().expect("hits are a list")
 }
 
-/// The documents that were found, the best first.
-fn paths(answer: &Value) -> Vec<&str> {
-    hits(answer).iter().map(|hit| hit["path"].as_str().expect("a path is text")).collect()
-}
-
 /// What must be equal when two answers are: all but when and how they were made.
 fn ranking(answer: &Value) -> Vec<Value> {
     hits(answer)

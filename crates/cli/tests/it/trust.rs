@@ -5,9 +5,6 @@ use serde_json::{Value, json};
 use crate::environment::{Lies, TestEnvironment};
 use anemone_testkit::services::Service;
 
-/// A key that the environment has.
-const KEY: &str = "sk-test-environment";
-
 fn run(environment: &TestEnvironment, key: Option<&str>, args: &[&str]) -> (i32, Value) {
     let mut command = environment.command();
     if let Some(key) = key {

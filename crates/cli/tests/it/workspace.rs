@@ -2,11 +2,8 @@
 
 use std::path::Path;
 
-use anemone_format::Snapshot;
-use anemone_testkit::ground::read_snapshot;
 pub(crate) use anemone_testkit::ground::{
-    Ground, Lying, assert_holds_none, assert_same_tree, fields, raw,
-    records_of, tree, with,
+    Ground, Lying, assert_holds_none, assert_same_tree, fields, tree, with,
 };
 use serde_json::Value;
 
@@ -35,9 +32,4 @@ pub(crate) fn import(
 ) -> Value {
     let workspace = workspace.to_str().expect("the path is UTF-8");
     environment.json([&["import", "-r", "openclaw", "-w", workspace, file][..], more].concat())
-}
-
-/// Reads an archive of the environment.
-pub(crate) fn snapshot(environment: &TestEnvironment, name: &str) -> Snapshot {
-    read_snapshot(environment.read(name))
 }

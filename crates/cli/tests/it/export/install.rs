@@ -11,9 +11,6 @@ use crate::environment::program;
 use crate::workspace::tree;
 use anemone_testkit::database::Holder;
 
-/// Lines of a file that a vector was computed from, and the vector.
-type Chunk = (String, u64, u64, Vec<f64>);
-
 #[test]
 fn looking_touches_nothing_of_a_live_database() {
     let environment = with_fixture("gen3");

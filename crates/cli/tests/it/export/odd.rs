@@ -8,9 +8,7 @@ use anemone_testkit::skip;
 use serde_json::Value;
 
 use crate::environment::{TestEnvironment, program};
-use crate::workspace::{
-    Ground, assert_holds_none, with,
-};
+use crate::workspace::{Ground, assert_holds_none, with};
 
 /// Runs the program as somebody who may not read everything, or says aloud that it cannot.
 fn run_as_nobody(ground: &Ground, args: &[&str]) -> Option<Value> {

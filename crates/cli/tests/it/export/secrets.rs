@@ -1,6 +1,5 @@
 //! Secrets stay out, or travel sealed.
 
-
 use super::{PLANTED, edge};
 use crate::environment::TestEnvironment;
 use crate::workspace::{Ground, tree};
