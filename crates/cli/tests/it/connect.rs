@@ -3,11 +3,9 @@
 #[path = "connect/plugin.rs"]
 mod plugin;
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use super::environment::{TestEnvironment, fixture};
+use super::environment::TestEnvironment;
 
 /// A home folder with the configuration of other programs, and a memory in the working folder.
 struct Home(TestEnvironment);
@@ -87,7 +85,6 @@ impl Home {
 }
 
 const W: [&str; 2] = ["-w", "ada"];
-const TARGETS: [&str; 4] = ["claude-code", "openclaw", "zeroclaw", "codex"];
 
 const SETTINGS: &str = r#"{
   "permissions": { "allow": ["Bash(ls:*)"] },
@@ -162,8 +159,9 @@ fn refusals_have_codes_and_hints() {
     let home = Home::with(".openclaw/openclaw.json", OPENCLAW);
     let refused = home.refused(2, "nothing_to_search", &["connect", "openclaw"]);
     assert!(refused["hint"].as_str().unwrap().contains("--source"), "{refused}");
-    let sources: Vec<String> = (0..17).map(|number| format!("--source={number}.alf")).collect();
-    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+    let names: Vec<String> = (0..17).map(|number| format!("{number}.alf")).collect();
+    names.iter().for_each(|name| home.0.write(name, b"an archive"));
+    let sources: Vec<&str> = names.iter().flat_map(|name| ["--source", name]).collect();
     home.refused(2, "too_many_sources", &[&["connect", "openclaw"], &sources[..]].concat());
     let own = "[mcp_servers.anemone]\ncommand = \"anemone\"\n";
     let home = Home::with(".codex/config.toml", own);

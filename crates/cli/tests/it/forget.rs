@@ -153,7 +153,7 @@ fn each_place_that_still_holds_it_comes_with_what_clears_it() {
     fs_err::remove_file(environment.path("gone.alf")).expect("it is ours");
     environment.json_with(&state, ["import", "-r", "openclaw", "-w", "copy", "one.alf"]);
     environment.write_below("ws/notes/quote.json", json!({ "said": SECRET }).to_string());
-    let report = forget(&environment, &["--key", "gate"]);
+    let report = forget(&environment, &["--key", "gate", "--for-good"]);
     assert!(report["notes"].to_string().contains("1 archive of this memory"), "{report}");
     assert_eq!(report["proof"]["found"], json!([{ "path": "notes/quote.json" }]));
     let holders = report["proof"]["holders"].as_array().expect("they are listed");
