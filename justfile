@@ -1,13 +1,13 @@
-# `just` lists the recipes. Each is one command that can be typed by hand as well.
+# `just` lists the recipes. Each is one command that you can also type by hand.
 
 _list:
     @just --list
 
-# All that CI checks
+# Everything that CI checks
 check:
     .ci/run
 
-# The tests, doc tests included
+# The tests, including doc tests
 test:
     cargo test --workspace
 
@@ -15,7 +15,7 @@ test:
 slow:
     ANEMONE_SLOW=all PROPTEST_CASES=10000 cargo test --workspace
 
-# Faults at every system call on files of every command that writes; takes an hour or two
+# A fault at every file system call of every command that writes; takes an hour or two
 sweep:
     ANEMONE_SWEEP=all cargo test -p anemone-cli --test sweep -- --nocapture
 
@@ -31,10 +31,10 @@ fuzz target="archive" seconds="60":
 fmt:
     cargo fmt --all
 
-# Write schemas/ anew from the types
+# Regenerate schemas/ from the types
 schemas:
     ANEMONE_UPDATE=1 cargo test -p anemone-format --test schemas
 
-# Write the test vectors anew
+# Regenerate the conformance vectors
 vectors:
     ANEMONE_UPDATE=1 cargo test -p anemone-cli --test vectors

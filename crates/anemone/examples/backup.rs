@@ -4,8 +4,10 @@
 //! cargo run -p anemone --example backup -- ~/.openclaw/workspace ada.alf
 //! ```
 
+#![expect(clippy::print_stdout, reason = "an example shows what it did")]
+
 use std::error::Error;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone::agent::AgentChoice;
@@ -26,11 +28,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Some(workspace), Some(archive)) = (first, second) else {
         return Err("usage: backup WORKSPACE ARCHIVE".into());
     };
-    back_up(workspace.into(), archive.as_ref())
+    for line in back_up(workspace.into(), archive.as_ref())? {
+        println!("{line}");
+    }
+    Ok(())
 }
 
-/// Writes everything about the agent in a workspace into an archive.
-fn back_up(workspace: PathBuf, archive: &Path) -> Result<(), Box<dyn Error>> {
+/// Writes everything about the agent in a workspace into an archive, and says what it holds.
+pub(crate) fn back_up(workspace: PathBuf, archive: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let state = tempfile::tempdir()?;
     // The library reads no environment: the host has the folders, the clock and the keys.
     let mut host = Host::below(state.path(), SharedClock::new(SystemClock));
@@ -43,10 +48,9 @@ fn back_up(workspace: PathBuf, archive: &Path) -> Result<(), Box<dyn Error>> {
 
     let checked = open_sound(archive, Edits::Refuse, &host, &host.progress("checking"))?;
     let manifest = checked.into_archive(archive)?.manifest().clone();
-    let mut out = io::stdout().lock();
-    writeln!(out, "{}: {} records", manifest.agent.name, summary.memory_records)?;
+    let mut lines = vec![format!("{}: {} records", manifest.agent.name, summary.memory_records)];
     for item in summary.left_out {
-        writeln!(out, "not in the archive: {} ({})", item.path, item.reason.as_str())?;
+        lines.push(format!("not in the archive: {} ({})", item.path, item.reason.as_str()));
     }
-    Ok(())
+    Ok(lines)
 }

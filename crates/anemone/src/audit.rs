@@ -7,10 +7,11 @@ use anemone_memory::{
 use anemone_runtimes::{MemoryBackend, context_rules};
 use serde::Serialize;
 
-use crate::config::{Config, ConfigError};
+use crate::config::Config;
 use crate::entry_reference::{ContradictoryEntries, EntryReference, SimilarEntries, UnreadFile};
 use crate::host::Host;
-use crate::living::{MemoryChoice, OpenMemoryError};
+use crate::living::{Access, MemoryChoice, OpenMemoryError};
+use crate::statement::Statement;
 use crate::text::safe;
 
 /// Which memory is examined.
@@ -20,10 +21,9 @@ pub struct AuditRequest {
     pub memory: MemoryChoice,
 }
 
-/// How a memory is. Fixes are typed; a door turns them into its own words with
-/// [`map_fixes`](Self::map_fixes).
+/// How a memory is.
 #[derive(Clone, Debug, Serialize)]
-pub struct AuditReport<F = Fix> {
+pub struct AuditReport {
     ok: bool,
     /// From 0 to 100.
     pub score: u8,
@@ -38,7 +38,7 @@ pub struct AuditReport<F = Fix> {
     /// Entries by their age.
     pub ages: AgeCounts,
     /// What could be better, the worst first.
-    pub findings: Vec<AuditFinding<F>>,
+    pub findings: Vec<AuditFinding>,
     /// Entries that say nearly the same.
     pub near: Vec<SimilarEntries>,
     /// Entries that contradict each other.
@@ -55,40 +55,9 @@ pub struct AuditReport<F = Fix> {
     pub notes: Vec<String>,
 }
 
-impl<F> AuditReport<F> {
-    /// Turns the fixes into something else.
-    pub fn map_fixes<G>(self, mut map: impl FnMut(F) -> G) -> AuditReport<G> {
-        let findings = self.findings.into_iter().map(|finding| AuditFinding {
-            fix: map(finding.fix),
-            kind: finding.kind,
-            path: finding.path,
-            line: finding.line,
-            detail: finding.detail,
-            cuts: finding.cuts,
-        });
-        AuditReport {
-            findings: findings.collect(),
-            ok: self.ok,
-            score: self.score,
-            files: self.files,
-            bytes: self.bytes,
-            entries: self.entries,
-            kinds: self.kinds,
-            ages: self.ages,
-            near: self.near,
-            contradictions: self.contradictions,
-            unread: self.unread,
-            unknown_stamps: self.unknown_stamps,
-            not_compared: self.not_compared,
-            near_is_cut: self.near_is_cut,
-            notes: self.notes,
-        }
-    }
-}
-
 /// Something that could be better, and what would make it so.
 #[derive(Clone, Debug, Serialize)]
-pub struct AuditFinding<F = Fix> {
+pub struct AuditFinding {
     /// What it is: `secret`, `suspicious`, `oversized`, `unreadable`, `contradiction`, `duplicate`,
     /// `near_duplicate` or `stale`.
     pub kind: &'static str,
@@ -100,7 +69,7 @@ pub struct AuditFinding<F = Fix> {
     /// What is wrong there.
     pub detail: String,
     /// What would set it right.
-    pub fix: F,
+    pub fix: Statement<Fix>,
     /// Where each generation of a runtime cuts the file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<CutRange>,
@@ -124,8 +93,7 @@ pub struct CutRange {
 }
 
 /// What would set a finding right.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "do", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fix {
     /// Take a secret out of a line, and change it where it is used.
@@ -176,25 +144,9 @@ impl Fix {
     }
 }
 
-/// Why a memory could not be examined.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AuditError {
-    /// The config.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The memory was not found, or cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenMemoryError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
-
 /// Examines a memory.
-pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, AuditError> {
-    let machine = host.machine()?;
-    let memory = request.memory.find(&machine, host)?;
+pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, OpenMemoryError> {
+    let (machine, memory) = request.memory.open(Access::Read, host)?;
     let settings = Config::read(host)?.audit;
     let rules: Vec<_> = context_rules().collect();
     let mut audit = examine(&memory.site, &settings, &rules, host.today());
@@ -252,7 +204,14 @@ fn findings(audit: &Audit) -> Vec<AuditFinding> {
     let mut found: Vec<AuditFinding> = audit.oversized.iter().map(cut_finding).collect();
     let mut add = |kind, path: &str, line, detail, fix| {
         let path = path.to_owned();
-        found.push(AuditFinding { kind, path, line, detail, fix, cuts: Vec::new() });
+        found.push(AuditFinding {
+            kind,
+            path,
+            line,
+            detail,
+            fix: Statement::Typed(fix),
+            cuts: Vec::new(),
+        });
     };
     for secret in &audit.secrets {
         let path = secret.path.clone();
@@ -334,6 +293,7 @@ fn cut_finding(file: &Oversized) -> AuditFinding {
         limits.join(", "),
         line.unwrap_or(1)
     );
-    let (kind, path, fix) = ("oversized", file.path.clone(), Fix::Shorten);
+    let (kind, path) = ("oversized", file.path.clone());
+    let fix = Statement::Typed(Fix::Shorten);
     AuditFinding { kind, path, line, detail, fix, cuts }
 }

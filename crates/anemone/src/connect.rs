@@ -22,12 +22,13 @@ use serde::Serialize;
 
 use crate::agent::AgentChoice;
 use crate::host::Host;
+use crate::statement::Statement;
 pub use by_hand::names as names_of_others;
 pub use error::ConnectError;
 use lock::Lock;
 use memory::{Memory, program_of, source_of, utf8};
 use place::Place;
-pub use plan::Fate;
+pub use plan::{ConnectNote, Fate};
 use plan::{Extent, Plan};
 use record::{Record, of_projects, path_of};
 pub use target::{Program, Target};
@@ -86,7 +87,7 @@ pub struct ConnectReport {
     /// The files of the program.
     pub files: Vec<FileLine>,
     /// What the user should know.
-    pub notes: Vec<String>,
+    pub notes: Vec<Statement<ConnectNote>>,
     /// What the user does next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<&'static str>,
@@ -133,11 +134,7 @@ pub fn connect(request: &ConnectRequest, host: &Host) -> Result<ConnectReport, C
     plan.record.project.clone_from(&project);
     plan.check()?;
     if record.as_ref().is_some_and(|before| target.writes(before)) && !target.writes(&plan.record) {
-        plan.notes.push(
-            "the hooks that wrote into the memory (at the end of a session, and before a \
-             conversation is compacted) are taken out; --hooks write keeps them"
-                .to_owned(),
-        );
+        plan.notes.push(ConnectNote::WritingHooksRemoved);
     }
     let is_kept = record.as_ref().is_some_and(|before| before.is_same(&plan.record));
     let is_done = plan.is_done() && is_kept;
@@ -184,10 +181,8 @@ pub fn disconnect(request: &DisconnectRequest, host: &Host) -> Result<ConnectRep
     plan.check()?;
     if project.is_none() {
         for (folder, _) in of_projects(host, request.target.name()) {
-            plan.notes.push(format!(
-                "{folder} is connected by itself; `disconnect {} --project` takes that out",
-                request.target.name()
-            ));
+            let program = request.target.name();
+            plan.notes.push(ConnectNote::ProjectConnected { folder, program });
         }
     }
     let is_done = plan.is_done();
@@ -429,7 +424,7 @@ impl ConnectReport {
         };
         Self {
             files: plan.files.into_iter().map(line).collect(),
-            notes: plan.notes,
+            notes: Statement::list(plan.notes),
             ..Self::new(target.name().to_owned(), status, dry_run)
         }
     }

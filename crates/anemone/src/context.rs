@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::host::Host;
 use crate::living::{Access, AgentMemory, MemoryChoice, OpenMemoryError, RandomError, delimiter};
+use crate::statement::Statement;
 use crate::text::count;
 
 /// So many memories are recalled for one question.
@@ -61,10 +62,9 @@ impl ContextRequest {
     }
 }
 
-/// What a session should see. Notes are typed; a door turns them into its own words with
-/// [`map_notes`](Self::map_notes).
+/// What a session should see.
 #[derive(Clone, Debug, Serialize)]
-pub struct ContextReport<N = ContextNote> {
+pub struct ContextReport {
     ok: bool,
     /// The kind of session.
     pub session: &'static str,
@@ -91,28 +91,7 @@ pub struct ContextReport<N = ContextNote> {
     /// What the text is made of, and what was left out of it, in order.
     pub parts: Vec<ContextPart>,
     /// What somebody should know.
-    pub notes: Vec<N>,
-}
-
-impl<N> ContextReport<N> {
-    /// Turns the notes into something else.
-    pub fn map_notes<M>(self, map: impl FnMut(N) -> M) -> ContextReport<M> {
-        ContextReport {
-            ok: self.ok,
-            session: self.session,
-            generation: self.generation,
-            text: self.text,
-            chars: self.chars,
-            estimated_tokens: self.estimated_tokens,
-            recalled: self.recalled,
-            suspicious: self.suspicious,
-            superseded: self.superseded,
-            hidden_characters: self.hidden_characters,
-            suspicion_reason: self.suspicion_reason,
-            parts: self.parts,
-            notes: self.notes.into_iter().map(map).collect(),
-        }
-    }
+    pub notes: Vec<Statement<ContextNote>>,
 }
 
 /// A file, and what became of it.
@@ -215,16 +194,12 @@ pub enum ContextError {
     /// The system gives no random numbers.
     #[error(transparent)]
     Random(#[from] RandomError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
 }
 
 /// Composes what a session should see.
 pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, ContextError> {
-    let machine = host.machine()?;
     let counts = request.query.is_some() && request.recalls == RecallCounting::Counted;
-    let memory = request.memory.find_for(Access::unless(!counts), &machine, host)?;
+    let (machine, memory) = request.memory.open(Access::Write.unless(!counts), host)?;
     let session = request.session;
     let rules =
         request.rules.unwrap_or_else(|| (memory.adapter.context_of)(memory.agent.generation));
@@ -273,7 +248,7 @@ pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, C
         hidden_characters,
         suspicion_reason,
         parts: parts.iter().map(ContextPart::of).collect(),
-        notes,
+        notes: Statement::list(notes),
     })
 }
 

@@ -29,7 +29,7 @@ pub use fill::{
     FillError, Filled, Filling, Job, LargeJobs, Signals, VectorLine, fill, notes_of, take_carried,
     take_carried_for, top_up, vector_lines,
 };
-pub use guard::Guarded;
+pub use guard::{Guarded, Refused};
 pub use name::{Choice, Name, Wanted};
 use service::Asked;
 pub use stop::Stop;
@@ -150,6 +150,8 @@ pub struct ChosenEmbedder {
     pub given_url: Option<String>,
     /// What it is used for.
     pub target: TargetChoice,
+    /// Whether it refused a job because it is large.
+    pub refused: Refused,
 }
 
 impl ChosenEmbedder {
@@ -226,7 +228,11 @@ impl Embedders {
                     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
                     let reason = chain(&error) + &hint;
                     let embedder = wanted.to_string();
-                    notes.push(SearchNote::Vectors(VectorNote::Failed { embedder, reason }));
+                    notes.push(SearchNote::Vectors(VectorNote::Failed {
+                        embedder,
+                        reason,
+                        is_large_job: false,
+                    }));
                     Some(maker.table())
                 }
                 made => Some(made?),
@@ -275,7 +281,14 @@ pub enum LatencyBudget {
 impl Maker<'_> {
     fn own(&self, wanted: Wanted, embedder: Box<dyn Embedder>) -> ChosenEmbedder {
         let target = self.searched.choice.clone();
-        ChosenEmbedder { wanted, embedder, host: None, given_url: None, target }
+        ChosenEmbedder {
+            wanted,
+            embedder,
+            host: None,
+            given_url: None,
+            target,
+            refused: Refused::default(),
+        }
     }
 
     fn table(&self) -> ChosenEmbedder {

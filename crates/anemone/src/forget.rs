@@ -168,12 +168,11 @@ pub fn forget(
     {
         return Err(ForgetError::NotConfirmed);
     }
-    let machine = host.machine()?;
-    let access = Access::unless(request.dry_run);
-    let living = request.memory.find_for(access, &machine, host)?;
+    let access = Access::Write.unless(request.dry_run);
+    let (machine, living) = request.memory.open(access, host)?;
     let memory = living.writable()?;
     // Anything interrupted is finished before entries are looked for, because lines may have moved
-    // since. This is not left to `find_to_write`: what is finished here belongs in the report.
+    // since. This is not left to [`Access::Change`]: what is finished here belongs in the report.
     let resumed = if request.dry_run {
         Resumed::default()
     } else {

@@ -126,7 +126,7 @@ pub(crate) fn remember_id(adapter: &Runtime, agent: &FoundAgent, id: AgentId, ho
     }
     let mut identity = identify(adapter, agent, host);
     identity.id = id;
-    let record = identity.seen.record(id, identity.noted.as_ref());
+    let record = identity.seen.record(id, &identity.dirs.state, identity.noted.as_ref());
     // Without the note the agent is only another one to the next export.
     record.write(&identity.dirs.state, Existing::Replace).ok();
 }
@@ -142,17 +142,19 @@ impl AgentIdentity {
         Self { id, dirs: AgentDirs::named(&key, &host.folders), noted, seen }
     }
 
-    /// Returns the folder of a search index. An agent that is not noted has no name that is its own
-    /// yet, and others may have come with the same id.
+    /// Returns the folder of a search index, after moving the index there from where it was before:
+    /// `earlier`, where an earlier version kept it, or a name that says where the workspace is. An
+    /// agent that is not noted gets such a name, because others may have come with the same id.
     #[must_use]
-    pub fn index(&self, name: &str) -> PathBuf {
+    pub fn index(&self, name: &str, earlier: PathBuf) -> PathBuf {
+        let new = self.dirs.indexes().join(name);
+        let mut place = digest_of(&self.seen.workspace);
+        place.truncate(16);
+        let by_place = self.dirs.indexes().join(format!("{name}-{place}"));
         match (&self.noted, self.seen.id_in_workspace) {
-            (None, Some(_)) => {
-                let mut place = digest_of(&self.seen.workspace);
-                place.truncate(16);
-                self.dirs.indexes().join(format!("{name}-{place}"))
-            }
-            _ => self.dirs.indexes().join(name),
+            (_, None) => take_over_index(earlier, new),
+            (None, Some(_)) => take_over_index(earlier, by_place),
+            (Some(_), Some(_)) => take_over_index(earlier, take_over_index(by_place, new)),
         }
     }
 
@@ -203,7 +205,7 @@ impl AgentIdentity {
         const ATTEMPTS: usize = 64;
         let mut is_damaged = false;
         for _ in 0..ATTEMPTS {
-            let record = self.seen.record(self.id, self.noted.as_ref());
+            let record = self.seen.record(self.id, &self.dirs.state, self.noted.as_ref());
             if self.noted.as_ref() == Some(&record) {
                 return Ok(());
             }
@@ -262,9 +264,9 @@ fn exists(path: &Path) -> bool {
     fs_err::symlink_metadata(path).is_ok()
 }
 
-/// Takes over an index that an earlier version named by what it is of, with the note beside it.
-/// Returns where the index is now: its old place if it cannot be moved.
-pub(crate) fn take_over_index(earlier: PathBuf, new: PathBuf) -> PathBuf {
+/// Takes over an index with the note beside it. Returns where the index is now: its old place if it
+/// cannot be moved.
+fn take_over_index(earlier: PathBuf, new: PathBuf) -> PathBuf {
     if !exists(&earlier) || exists(&new) {
         return new;
     }

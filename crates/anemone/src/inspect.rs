@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use anemone_format::{
     Archive, Attachments, Credentials, Delta, EditedEntry, Edits, Layer, Limits, NOT_EXPORTED,
-    OpenError, Opening, Operation, PurgeAudit, ReadEntryError, Record,
+    Opening, Operation, PurgeAudit, ReadEntryError, Record,
 };
 use serde::Serialize;
 
-use crate::files::{FileError, Source};
+use crate::archive::OpenArchiveError;
+use crate::files::Source;
 use crate::host::Host;
 use crate::text::title;
 
@@ -206,17 +207,9 @@ pub struct RecordLine {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InspectError {
-    /// The file cannot be read, or it is sealed and does not open.
+    /// It was not opened.
     #[error(transparent)]
-    File(#[from] FileError),
-    /// It is neither an archive nor a delta, or damaged.
-    #[error("{}: {source}", .path.display())]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: OpenError,
-    },
+    Open(#[from] OpenArchiveError),
     /// An entry cannot be read.
     #[error(transparent)]
     Entry(#[from] ReadEntryError),
@@ -227,11 +220,12 @@ pub enum InspectError {
 
 /// Reads the manifest and the small documents of a file.
 pub fn inspect(request: &InspectRequest, host: &Host) -> Result<InspectReport, InspectError> {
-    let source = Source::open(&request.file, host, &host.progress("reading"))?;
+    let source = Source::open(&request.file, host, &host.progress("reading"))
+        .map_err(OpenArchiveError::from)?;
     let encrypted = source.sealing.is_some();
     let limits = Limits::default();
     let opening = Opening::open_with(source.bytes, source.length, &limits, request.edits)
-        .map_err(|source| InspectError::Open { path: request.file.clone(), source })?;
+        .map_err(|source| OpenArchiveError::Open { path: request.file.clone(), source })?;
     let mut report = match opening {
         Opening::Archive(archive) => inspect_archive(&archive, request, encrypted)?,
         Opening::Delta(delta) => inspect_delta(&delta, request, encrypted)?,

@@ -24,9 +24,11 @@
 
 pub mod agent;
 pub mod agents;
+pub mod alf;
 pub mod archive;
 pub mod audit;
 pub mod chat;
+pub mod check;
 pub mod config;
 pub mod connect;
 pub mod context;
@@ -61,6 +63,7 @@ pub mod seal;
 pub mod sealed_header;
 pub mod search;
 pub mod snapshot;
+pub mod statement;
 pub mod status;
 pub mod survey;
 pub mod system;

@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use crate::host::Host;
-use crate::living::{MemoryChoice, OpenMemoryError};
+use crate::living::{Access, MemoryChoice, OpenMemoryError};
 
 /// Which entries of which memory are listed. What is `None` matches every entry.
 #[derive(Clone, Debug)]
@@ -133,9 +133,6 @@ pub enum ListError {
     /// The memory was not found, or cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenMemoryError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
 }
 
 /// Lists the entries of a memory that match.
@@ -145,8 +142,7 @@ pub fn list(request: &ListRequest, host: &Host) -> Result<ListReport, ListError>
     {
         return Err(ListError::EmptyPeriod { since, until });
     }
-    let machine = host.machine()?;
-    let memory = request.memory.find(&machine, host)?;
+    let (_machine, memory) = request.memory.open(Access::Read, host)?;
     let backend = memory.memory();
     let listing = list_entries(&*backend, &request.filter(), &host.zone())?;
     if listing.entries.is_empty()

@@ -10,7 +10,8 @@ use anemone_memory::{
 use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
 
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
-use crate::host::{Host, SharedClock};
+use crate::config::ConfigError;
+use crate::host::{Host, OwnMachine, SharedClock};
 use crate::identity::{AgentIdentity, identify_keeper};
 use crate::search::index::note_elsewhere;
 use crate::search::target::{SearchTarget, TargetChoice, TargetError, is_folder_of_notes};
@@ -35,6 +36,12 @@ pub enum OpenMemoryError {
         /// What the runtime says of it.
         message: String,
     },
+    /// A file has the name of a folder in which what is kept about a memory lies.
+    #[error("{}: this is a file, and Anemone keeps its state in a folder of this name", .path.display())]
+    StateIsFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// No agent was chosen.
     #[error(transparent)]
     Agent(#[from] FindAgentError),
@@ -44,6 +51,9 @@ pub enum OpenMemoryError {
     /// What of it is searched.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// The settings of memories.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// The system refused.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -65,13 +75,21 @@ pub struct AgentMemory {
     /// Its files.
     pub site: MarkdownStore,
     source: TargetChoice,
+    /// The agent as `anemone search` finds it.
+    searched_agent: FoundAgent,
     clock: SharedClock,
 }
 
 impl MemoryChoice {
-    /// Finds the memory that is meant, for a command that only reads.
-    pub fn find(&self, machine: &Machine, host: &Host) -> Result<AgentMemory, OpenMemoryError> {
-        self.find_for(Access::Read, machine, host)
+    /// Opens the memory that is meant, and looks at the machine for that.
+    pub fn open(
+        &self,
+        access: Access,
+        host: &Host,
+    ) -> Result<(OwnMachine, AgentMemory), OpenMemoryError> {
+        let machine = host.machine()?;
+        let memory = self.find_for(access, &machine, host)?;
+        Ok((machine, memory))
     }
 
     /// Finds the memory that is meant. For a command that may write, the agent is known from now on.
@@ -81,11 +99,23 @@ impl MemoryChoice {
         machine: &Machine,
         host: &Host,
     ) -> Result<AgentMemory, OpenMemoryError> {
-        let ChosenAgent { adapter, mut agent } = self.agent.choose_by_files(machine)?;
+        self.open_chosen(self.agent.choose_by_files(machine)?, access, machine, host)
+    }
+
+    /// As [`find_for`](Self::find_for), of an agent that was chosen by its files already.
+    pub fn open_chosen(
+        &self,
+        chosen: ChosenAgent,
+        access: Access,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<AgentMemory, OpenMemoryError> {
+        let ChosenAgent { adapter, mut agent } = chosen;
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
             return Err(OpenMemoryError::StateFolder { message: oddity.message.clone() });
         }
         let keeps = adapter.searchable(machine, &agent).keeps;
+        let searched_agent = agent.clone();
         // Rows are of an agent by its name, and a name that was only assumed could make a new one.
         if matches!(keeps, MemoryBackend::Sqlite(_))
             && agent.oddities.iter().any(|oddity| oddity.code == "alias_assumed")
@@ -101,19 +131,11 @@ impl MemoryChoice {
         let site = place.store(access, host)?.with_scope(scope);
         let (agent_choice, index_dir) = (self.agent.clone(), self.index_dir.clone());
         let source = TargetChoice { agent: agent_choice, index_dir, ..TargetChoice::default() };
-        Ok(AgentMemory { adapter, agent, keeps, site, source, clock: host.clock.clone() })
-    }
-
-    /// As [`find`](Self::find), for a command that is going to write: a change that was cut off is
-    /// completed or reverted before anything is planned.
-    pub fn find_to_write(
-        &self,
-        machine: &Machine,
-        host: &Host,
-    ) -> Result<AgentMemory, OpenMemoryError> {
-        let memory = self.find_for(Access::Write, machine, host)?;
-        memory.site.recover()?;
-        Ok(memory)
+        if access == Access::Change {
+            site.recover()?;
+        }
+        let clock = host.clock.clone();
+        Ok(AgentMemory { adapter, agent, keeps, site, source, searched_agent, clock })
     }
 }
 
@@ -134,13 +156,16 @@ pub enum Access {
     Read,
     /// It may write into the memory, or keep something about it.
     Write,
+    /// It is going to write into the memory: a change that was cut off is completed or reverted
+    /// before anything is planned.
+    Change,
 }
 
 impl Access {
-    /// Returns what a command needs that does nothing on a dry run.
+    /// Returns this access for a command, and reading for its dry run.
     #[must_use]
-    pub const fn unless(dry_run: bool) -> Self {
-        if dry_run { Self::Read } else { Self::Write }
+    pub const fn unless(self, dry_run: bool) -> Self {
+        if dry_run { Self::Read } else { self }
     }
 }
 
@@ -166,11 +191,23 @@ impl MemoryPlace {
 
     fn store(mut self, access: Access, host: &Host) -> Result<MarkdownStore, OpenMemoryError> {
         // Two agents with one id must not write into the same folder, so its name is taken first.
-        if access == Access::Write {
+        if access != Access::Read {
             self.keeper.claim(&self.root, host);
         }
         let state = self.keeper.memory_state(&self.root, host);
+        if access != Access::Read {
+            check_folders(&state, &host.folders.state)?;
+        }
         Ok(MarkdownStore::open(&self.root, &state, self.layout)?)
+    }
+}
+
+/// Refuses a file that has the name of a folder on the way to a state folder.
+fn check_folders(state: &Path, all: &Path) -> Result<(), OpenMemoryError> {
+    let folders = state.ancestors().take_while(|folder| folder.starts_with(all));
+    match folders.into_iter().find(|folder| folder.is_file()) {
+        Some(file) => Err(OpenMemoryError::StateIsFile { path: file.to_owned() }),
+        None => Ok(()),
     }
 }
 
@@ -246,7 +283,8 @@ impl AgentMemory {
 
     /// Returns what of this memory is searched, as `anemone search` does it.
     pub fn searched(&self, machine: &Machine, host: &Host) -> Result<SearchTarget, TargetError> {
-        self.source.find(machine, host)
+        let (adapter, agent) = (self.adapter, self.searched_agent.clone());
+        self.source.find_in(ChosenAgent { adapter, agent }, machine, host)
     }
 
     /// Returns what finds entries of this memory, in the index that `anemone search` uses.

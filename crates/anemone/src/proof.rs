@@ -75,7 +75,7 @@ pub struct Proof {
 }
 
 /// What came along of one layer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct LayerProof {
     /// The layer.
     pub layer: &'static str,
@@ -114,6 +114,18 @@ pub struct Loss {
     pub reason: String,
 }
 
+/// What a proof is made of.
+#[derive(Clone, Copy)]
+struct Evidence<'a> {
+    /// What was moved.
+    source: &'a dyn SnapshotSource,
+    /// What it was moved to.
+    target: &'a dyn SnapshotSource,
+    expected: &'a Expected<'a>,
+    /// What the target keeps for the way back.
+    sidecar: &'a KeptSnapshot,
+}
+
 /// Where something ended up.
 #[derive(Debug, PartialEq)]
 enum Fate {
@@ -132,13 +144,14 @@ pub fn compare(
     expected: &Expected<'_>,
 ) -> io::Result<Proof> {
     let sidecar = KeptSnapshot::read(target)?;
+    let evidence = Evidence { source, target, expected, sidecar: &sidecar };
     let mut lost = Vec::new();
     let layers = vec![
-        identity(source, target, expected, &sidecar, &mut lost)?,
-        principals(source, target, expected, &sidecar, &mut lost)?,
-        credentials(source, target, expected, &sidecar, &mut lost)?,
-        memory(source, target, expected, &sidecar, &mut lost)?,
-        files(source, target, expected, &sidecar, &mut lost),
+        identity(&evidence, &mut lost)?,
+        principals(&evidence, &mut lost)?,
+        credentials(&evidence, &mut lost)?,
+        memory(&evidence, &mut lost)?,
+        files(&evidence, &mut lost),
     ];
     Ok(Proof { layers, lost })
 }

@@ -9,9 +9,9 @@ use anemone_memory::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::config::{Config, ConfigError};
+use crate::config::Config;
 use crate::host::Host;
-use crate::living::{MemoryChoice, NotWritable, OpenMemoryError};
+use crate::living::{Access, MemoryChoice, NotWritable, OpenMemoryError};
 
 /// How much something matters when only its type is given.
 const USUAL_IMPORTANCE: f64 = 0.5;
@@ -170,25 +170,15 @@ pub enum RememberError {
     /// It cannot be planned or written.
     #[error(transparent)]
     Memory(PlanError),
-    /// The config.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
     /// The memory was not found, or cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenMemoryError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
 }
 
 /// Remembers something in the memory of an agent.
 pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport, RememberError> {
-    let machine = host.machine()?;
-    let living = if request.dry_run {
-        request.memory.find(&machine, host)?
-    } else {
-        request.memory.find_to_write(&machine, host)?
-    };
+    let access = Access::Change.unless(request.dry_run);
+    let (machine, living) = request.memory.open(access, host)?;
     let memory = living.writable()?;
     let finder = match request.duplicates {
         DuplicateCheck::Refuse => Some(living.finder(&machine, host)?),
@@ -197,7 +187,7 @@ pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport
     // Rows are compared with the usual settings.
     let settings = match memory.rows() {
         Some(_) => RememberSettings::default(),
-        None => Config::read(host)?.remember,
+        None => Config::read(host).map_err(OpenMemoryError::from)?.remember,
     };
     let asked = request.asked(&*memory, host);
     let plan = plan_remember(&*memory, finder.as_ref(), asked, &settings, host.now());

@@ -16,6 +16,7 @@ pub mod watch;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anemone_format::StampTable;
@@ -30,7 +31,7 @@ use serde::{Serialize, Serializer};
 use self::compared::Compared;
 pub use self::compared::LexicalOnly;
 use self::index::{IndexError, IndexFallback, OpenIndex, Rebuild, left_out, open_fresh};
-pub use self::note::{NamedEmbedder, SearchNote, SourceNote, VectorNote};
+pub use self::note::{NamedEmbedder, NoteWords, SearchNote, SourceNote, VectorNote};
 use self::target::{SearchTarget, TargetChoice, TargetError};
 pub use self::trust::{Trust, sink_superseded, verify_in};
 use crate::embedder::{
@@ -38,6 +39,7 @@ use crate::embedder::{
     LatencyBudget, Stop, VectorLine, milliseconds, take_carried_for, top_up,
 };
 use crate::host::Host;
+use crate::statement::Statement;
 
 /// A question.
 #[derive(Clone, Debug)]
@@ -212,10 +214,9 @@ impl From<StoreError> for SearchError {
     }
 }
 
-/// What was found. Notes are typed; a door turns them into its own words with
-/// [`map_notes`](Self::map_notes).
+/// What was found.
 #[derive(Debug, Serialize)]
-pub struct SearchReport<N = SearchNote> {
+pub struct SearchReport {
     ok: bool,
     /// The question.
     pub query: String,
@@ -231,7 +232,7 @@ pub struct SearchReport<N = SearchNote> {
     /// The models whose vectors were compared, the one that counts most first.
     pub vectors: Vec<VectorLine>,
     /// What somebody should know.
-    pub notes: Vec<N>,
+    pub notes: Vec<Statement<SearchNote, NoteWords>>,
     /// What the index held.
     pub index: IndexSummary,
     /// Milliseconds that it took.
@@ -239,25 +240,6 @@ pub struct SearchReport<N = SearchNote> {
     /// Why only words were compared.
     #[serde(skip)]
     pub lexical_only: Option<LexicalOnly>,
-}
-
-impl<N> SearchReport<N> {
-    /// Turns the notes into something else.
-    pub fn map_notes<M>(self, map: impl FnMut(N) -> M) -> SearchReport<M> {
-        SearchReport {
-            ok: self.ok,
-            query: self.query,
-            source: self.source,
-            hits: self.hits,
-            mode: self.mode,
-            model: self.model,
-            vectors: self.vectors,
-            notes: self.notes.into_iter().map(map).collect(),
-            index: self.index,
-            took_ms: self.took_ms,
-            lexical_only: self.lexical_only,
-        }
-    }
 }
 
 /// What was compared.
@@ -413,7 +395,7 @@ pub fn search(request: &SearchRequest, host: &Host) -> Result<SearchReport, Sear
     let mut open = open_fresh(&target, host, Rebuild::No, IndexFallback::Temporary)?;
     let mut report = ask(request, &target, &mut open, started, host)?;
     if request.target.path.is_none() && !report.hits.is_empty() {
-        trust::verify(&mut report.hits, &request.target, &machine, host);
+        trust::verify(&mut report.hits, &target, &machine, host);
     }
     // A profile ranks as another program does, which knows nothing of successors.
     if request.ranking.is_ours() {
@@ -471,7 +453,7 @@ pub fn ask(
         model: compared.vectors.first().map(|line| line.model.clone()),
         lexical_only: compared.lexical_only,
         vectors: compared.vectors,
-        notes,
+        notes: Statement::list(notes),
         index: IndexSummary::of(&open.freshness),
         hits: hits(answer, target),
         took_ms: milliseconds(started),
@@ -505,7 +487,11 @@ impl Choosing<'_> {
         let mut embedders = Embedders::choose(self.embedder, index, target, &budget, host)?;
         let is_guarded = self.large_jobs == LargeJobs::Confirm;
         if let Some(main) = embedders.main.take_if(|main| main.is_remote() && is_guarded) {
-            let guarded = Box::new(Guarded::new(main.embedder, main.host.as_deref()));
+            let guarded = Box::new(Guarded::new(
+                main.embedder,
+                main.host.as_deref(),
+                Arc::clone(&main.refused),
+            ));
             embedders.main = Some(ChosenEmbedder { embedder: guarded, ..main });
         }
         Ok(embedders)

@@ -14,12 +14,13 @@ use anemone_runtimes::{Machine, with_agents};
 use jiff::Timestamp;
 use serde::Serialize;
 
-pub use self::next::{AgentName, ExportReason, NextStep};
-pub use self::problems::{Level, Problem};
+pub use self::next::{AgentName, ExportReason, NextStep, StepWords};
+pub use self::problems::{Level, Problem, ProblemWords};
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError, NamedAgent, adapters, discover};
 use crate::config::Config;
 use crate::connect::{Connection, Connections, is_connectable};
 use crate::host::Host;
+use crate::statement::Statement;
 
 /// What is looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,21 +29,20 @@ pub struct StatusRequest {
     pub workspace: Option<PathBuf>,
 }
 
-/// What was seen. Problems and next steps are typed; a door turns them into its own words with
-/// [`map_words`](Self::map_words).
+/// What was seen.
 #[derive(Debug, Serialize)]
-pub struct StatusReport<P = Problem, N = NextStep> {
+pub struct StatusReport {
     ok: bool,
     /// The agents.
-    pub agents: Vec<AgentStatus<P>>,
+    pub agents: Vec<AgentStatus>,
     /// Programs that have this memory.
     pub connections: Vec<&'static str>,
     /// The connections one by one.
     pub connection_details: Vec<ConnectionLine>,
     /// What is wrong with none of the agents but with all.
-    pub problems: Vec<P>,
+    pub problems: Vec<Statement<Problem, ProblemWords>>,
     /// What makes sense next, the most important first.
-    pub next: Vec<N>,
+    pub next: Vec<Statement<NextStep, StepWords>>,
     /// Where agents were looked for.
     pub looked_in: Vec<String>,
     /// When all this was seen.
@@ -64,7 +64,7 @@ pub struct ConnectionLine {
 
 /// One agent.
 #[derive(Debug, Serialize)]
-pub struct AgentStatus<P = Problem> {
+pub struct AgentStatus {
     /// Its runtime.
     pub runtime: &'static str,
     /// The shape of the install.
@@ -90,7 +90,7 @@ pub struct AgentStatus<P = Problem> {
     /// What hooks wrote into the memory today, the oldest first.
     pub hook_writes: Vec<HookWrite>,
     /// What is wrong, the worst first.
-    pub problems: Vec<P>,
+    pub problems: Vec<Statement<Problem, ProblemWords>>,
     /// How somebody names it among all agents.
     #[serde(skip)]
     pub name: AgentName,
@@ -199,54 +199,11 @@ pub fn status(request: &StatusRequest, host: &Host) -> Result<StatusReport, Stat
         agents,
         connections,
         connection_details: connected.into_iter().map(line).collect(),
-        problems,
-        next,
+        problems: Statement::list(problems),
+        next: Statement::list(next),
         looked_in,
         now: host.now(),
     })
-}
-
-impl StatusReport {
-    /// Returns the report in the words of a door.
-    pub fn map_words<P, N>(
-        self,
-        problem: impl Fn(Problem) -> P,
-        next: impl Fn(NextStep) -> N,
-    ) -> StatusReport<P, N> {
-        let words = |problems: Vec<Problem>| problems.into_iter().map(&problem).collect();
-        StatusReport {
-            ok: self.ok,
-            agents: self.agents.into_iter().map(|agent| agent.map_problems(&problem)).collect(),
-            connections: self.connections,
-            connection_details: self.connection_details,
-            problems: words(self.problems),
-            next: self.next.into_iter().map(next).collect(),
-            looked_in: self.looked_in,
-            now: self.now,
-        }
-    }
-}
-
-impl AgentStatus {
-    fn map_problems<P>(self, problem: impl Fn(Problem) -> P) -> AgentStatus<P> {
-        AgentStatus {
-            runtime: self.runtime,
-            generation: self.generation,
-            version: self.version,
-            alias: self.alias,
-            workspace: self.workspace,
-            workspace_exists: self.workspace_exists,
-            files: self.files,
-            bytes: self.bytes,
-            last_change: self.last_change,
-            last_export: self.last_export,
-            search: self.search,
-            hook_writes: self.hook_writes,
-            problems: self.problems.into_iter().map(problem).collect(),
-            name: self.name,
-            is_connectable: self.is_connectable,
-        }
-    }
 }
 
 /// Returns the places in which agents may live and that cannot be looked into: an agent there is

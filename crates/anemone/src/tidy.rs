@@ -8,7 +8,7 @@ use jiff::ToSpan as _;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::config::{Config, ConfigError};
+use crate::config::Config;
 use crate::entry_reference::{ContradictoryEntries, EntryReference, SimilarEntries, UnreadFile};
 use crate::host::Host;
 use crate::living::{Access, AgentMemory, MemoryChoice, OpenMemoryError};
@@ -150,25 +150,18 @@ pub enum TidyError {
     /// The change could not be made.
     #[error(transparent)]
     Apply(#[from] ApplyError),
-    /// The config.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
     /// The memory was not found, or cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenMemoryError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
 }
 
 /// Plans what there is to tidy in a memory, and does what was asked for.
 pub fn tidy(request: &TidyRequest, host: &Host) -> Result<TidyReport, TidyError> {
-    let machine = host.machine()?;
     let archives = request.expired == ExpiryAction::Archive;
     // A command that only looks does not keep others from writing.
     let writes = archives || request.promotion != ProposalChoice::None;
-    let memory = request.memory.find_for(Access::unless(!writes), &machine, host)?;
-    let settings = Config::read(host)?.tidy;
+    let (_machine, memory) = request.memory.open(Access::Write.unless(!writes), host)?;
+    let settings = Config::read(host).map_err(OpenMemoryError::from)?.tidy;
     let today = host.today();
     let held = writes.then(|| memory.site.lock()).transpose()?;
     let plan = plan_tidy(&memory.site, &settings, today)?;

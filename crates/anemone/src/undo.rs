@@ -10,7 +10,7 @@ use anemone_memory::{
 use serde::Serialize;
 
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice, OpenMemoryError};
+use crate::living::{Access, AgentMemory, MemoryChoice, OpenMemoryError};
 
 /// Characters of a text that names a change.
 const PREVIEW_CHARS: usize = 60;
@@ -126,19 +126,12 @@ pub enum UndoError {
     /// The memory was not found, or cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenMemoryError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
 }
 
 /// Undoes the last change of a memory, or passes it over.
 pub fn undo(request: &UndoRequest, host: &Host) -> Result<UndoReport, UndoError> {
-    let machine = host.machine()?;
-    let living = if request.dry_run {
-        request.memory.find(&machine, host)?
-    } else {
-        request.memory.find_to_write(&machine, host)?
-    };
+    let access = Access::Change.unless(request.dry_run);
+    let (_machine, living) = request.memory.open(access, host)?;
     let (id, noted) = last_change(&living)?;
     let memory = living.memory_of(noted.rows.as_ref());
     // Whatever stands in the way is said before anything is touched.
@@ -172,8 +165,7 @@ pub fn undo(request: &UndoRequest, host: &Host) -> Result<UndoReport, UndoError>
 
 /// Lists the changes of a memory that can be undone, the newest first.
 pub fn list_changes(memory: &MemoryChoice, host: &Host) -> Result<Vec<ListedChange>, UndoError> {
-    let machine = host.machine()?;
-    let living = memory.find(&machine, host)?;
+    let (_machine, living) = memory.open(Access::Read, host)?;
     let all = living.site.changes().map_err(MemoryUndoError::from)?;
     let undone: HashSet<ChangeId> = all.iter().filter_map(|(_, noted)| noted.undoes).collect();
     let state = |id: &ChangeId, noted: &Noted| match noted.undoes {
@@ -192,15 +184,13 @@ pub fn list_changes(memory: &MemoryChoice, host: &Host) -> Result<Vec<ListedChan
 
 /// Says how many changes [`clear_changes`] would drop.
 pub fn count_changes(memory: &MemoryChoice, host: &Host) -> Result<usize, UndoError> {
-    let machine = host.machine()?;
-    let living = memory.find(&machine, host)?;
+    let (_machine, living) = memory.open(Access::Read, host)?;
     Ok(living.site.changes().map_err(MemoryUndoError::from)?.len())
 }
 
 /// Empties the undo journal: no earlier change can be undone. Returns how many changes it had.
 pub fn clear_changes(memory: &MemoryChoice, host: &Host) -> Result<usize, UndoError> {
-    let machine = host.machine()?;
-    let living = memory.find_to_write(&machine, host)?;
+    let (_machine, living) = memory.open(Access::Change, host)?;
     Ok(living.site.lock()?.clear_changes().map_err(MemoryUndoError::from)?)
 }
 

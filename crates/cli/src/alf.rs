@@ -8,7 +8,6 @@ mod check;
 mod export;
 mod help;
 mod import;
-pub(crate) mod settings;
 mod validate;
 
 use std::ffi::{OsStr, OsString};
@@ -16,17 +15,17 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anemone::agent::adapter;
+use anemone::alf::AlfSettings;
+use anemone_messages::{Kind, UserError};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use serde::Serialize;
 
-use self::settings::Settings;
-use crate::agent::adapter;
 use crate::args::KeyArgs;
 use crate::commands::Context;
 use crate::environment::Environment;
-use crate::error::{CliError, Kind};
-use crate::output::{Format, Printer, Report, json_text, safe};
+use crate::output::{Format, Printer, Report, exit_code, json_text, safe};
 
 /// The version of the existing tool whose answers these are.
 const CONTRACT: &str = "0.1.0";
@@ -173,10 +172,10 @@ enum Stop {
     /// The argument parser says so: text, and exit code 2.
     Usage(Box<clap::Error>),
     /// It could not be done: an error in JSON, and exit code 1.
-    Failed(CliError),
+    Failed(UserError),
 }
 
-impl<E: Into<CliError>> From<E> for Stop {
+impl<E: Into<UserError>> From<E> for Stop {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }
@@ -202,9 +201,9 @@ const RESTORE_HINT: &str = "put an archive back with `alf import -r RUNTIME -w D
 const LOGIN_HINT: &str = "export, import, validate and check need no key; if this one was on a \
                           command line that others may see, make a new one";
 
-fn refused(command: &str, hint: &str) -> CliError {
+fn refused(command: &str, hint: &str) -> UserError {
     let message = format!("`alf {command}` is not supported: Anemone works offline");
-    CliError::new(Kind::Failed, "not_yet", message).hint(hint)
+    UserError::failure("not_yet", message).hint(hint)
 }
 
 impl AgentArgs {
@@ -214,7 +213,7 @@ impl AgentArgs {
             (Some(runtime), Some(workspace)) => return Ok((known(runtime)?, workspace)),
             given => given,
         };
-        let settings = Settings::read(home)?;
+        let settings = AlfSettings::read(home)?;
         let runtime = runtime.or(settings.runtime);
         let workspace = workspace.or(settings.workspace);
         match (runtime, workspace) {
@@ -226,12 +225,12 @@ impl AgentArgs {
 }
 
 /// Refuses a runtime that we do not know, in the words of the existing tool.
-fn known(runtime: String) -> Result<String, CliError> {
+fn known(runtime: String) -> Result<String, UserError> {
     match adapter(&runtime) {
         Ok(_) => Ok(runtime),
         Err(error) => {
             let message = format!("Unknown runtime {runtime:?}");
-            Err(CliError { message, ..error.into() })
+            Err(UserError { message, ..error.into() })
         }
     }
 }
@@ -280,11 +279,11 @@ fn warn(lines: &[String]) {
 /// Prints what the argument parser says, as text.
 fn print_usage(error: &clap::Error) -> ExitCode {
     error.print().ok();
-    ExitCode::from(if error.use_stderr() { Kind::Usage.exit_code() } else { 0 })
+    ExitCode::from(if error.use_stderr() { exit_code(Kind::Usage) } else { 0 })
 }
 
 /// Prints an error: on stdout for programs, whatever the sort; the exit code is 1.
-fn print_error(printer: &Printer, error: &CliError) -> ExitCode {
+fn print_error(printer: &Printer, error: &UserError) -> ExitCode {
     #[derive(Serialize)]
     struct Failure<'a> {
         ok: bool,

@@ -42,15 +42,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use anemone::files::Existing;
 use anemone::host::Host;
 use anemone::result_file::{ResultFile, ResultSealing};
+use anemone_messages::UserError;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::args::KeyArgs;
 use crate::console::Terminal;
 use crate::environment::Environment;
-use crate::error::CliError;
-use crate::files::Existing;
 use crate::output::{Format, Printer};
 
 /// Keep an AI agent's memory when everything around it changes
@@ -217,7 +217,7 @@ pub(crate) fn run(
     cli: Cli,
     environment: &Environment,
     printer: &Printer,
-) -> Result<ExitCode, CliError> {
+) -> Result<ExitCode, UserError> {
     let key_args = &cli.global.keys;
     let context = Context::new(environment, printer, key_args);
     match cli.command.unwrap_or(Command::Status(status::StatusArgs::default())) {
@@ -313,7 +313,7 @@ impl OutputArgs {
 }
 
 /// Prints what is not a result but a text of its own; a reader that has had enough is fine.
-pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), CliError> {
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), UserError> {
     match io::stdout().write_all(bytes) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),

@@ -8,19 +8,14 @@ mod alf;
 mod args;
 mod commands;
 mod console;
-mod desk;
 mod environment;
-mod error;
 mod human;
 mod output;
 mod progress;
 mod restored;
 mod signals;
-mod words;
 
 use std::process::ExitCode;
-
-use anemone::{agent, config, exports, files, living, sealed_header, survey, watcher};
 
 use crate::commands::Cli;
 use crate::output::Printer;

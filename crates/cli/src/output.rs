@@ -4,14 +4,13 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub(crate) use anemone::text::{bytes, count, safe, title};
 use anemone_memory::with_escapes;
+use anemone_messages::{Kind, UserError};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-pub(crate) use anemone::text::{bytes, count, safe, title};
-
 use crate::environment::Environment;
-use crate::error::{CliError, Kind};
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -73,12 +72,12 @@ impl Printer {
     }
 
     /// Prints a result.
-    pub(crate) fn print(&self, report: &impl Report) -> Result<(), CliError> {
+    pub(crate) fn print(&self, report: &impl Report) -> Result<(), UserError> {
         self.print_one(report).map(|_| ())
     }
 
     /// Prints one of several results, and says whether anybody still reads them.
-    pub(crate) fn print_one(&self, report: &impl Report) -> Result<bool, CliError> {
+    pub(crate) fn print_one(&self, report: &impl Report) -> Result<bool, UserError> {
         let mut out = report_stream();
         let printed = if self.json {
             json_text(report).and_then(|text| writeln!(out, "{text}"))
@@ -98,13 +97,24 @@ impl Printer {
     }
 
     /// Prints an error and returns its exit code.
-    pub(crate) fn print_error(&self, error: &CliError) -> ExitCode {
+    pub(crate) fn print_error(&self, error: &UserError) -> ExitCode {
         print_error(self.json, error);
-        ExitCode::from(error.kind.exit_code())
+        ExitCode::from(exit_code(error.kind))
     }
 }
 
-fn print_error(json: bool, error: &CliError) {
+/// Returns the exit code of a process that failed.
+pub(crate) const fn exit_code(kind: Kind) -> u8 {
+    match kind {
+        Kind::Failed => 1,
+        Kind::Usage => 2,
+        Kind::Conflict => 3,
+        // What shells make of an interrupt.
+        Kind::Interrupted => 130,
+    }
+}
+
+fn print_error(json: bool, error: &UserError) {
     #[derive(Serialize)]
     struct Failure<'a> {
         ok: bool,
@@ -177,7 +187,7 @@ pub(crate) fn print_usage(mut error: clap::Error, environment: &Environment) -> 
         return ExitCode::SUCCESS;
     }
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return ExitCode::from(Kind::Usage.exit_code());
+        return ExitCode::from(exit_code(Kind::Usage));
     }
     // The arguments could not be parsed, so the flags are looked for by hand.
     let given = |flag: &str| std::env::args_os().any(|arg| arg == flag);
@@ -187,10 +197,10 @@ pub(crate) fn print_usage(mut error: clap::Error, environment: &Environment) -> 
         let lines = text.lines().take_while(|line| !line.starts_with("Usage:"));
         let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
         let message = words.join(" ").trim_start_matches("error: ").to_owned();
-        let usage = CliError::new(Kind::Usage, "usage", message).hint("run it with --help");
+        let usage = UserError::usage(message).hint("run it with --help");
         print_error(true, &usage);
     }
-    ExitCode::from(Kind::Usage.exit_code())
+    ExitCode::from(exit_code(Kind::Usage))
 }
 
 /// Words for commands that other programs have, with what to use here.

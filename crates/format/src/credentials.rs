@@ -3,7 +3,6 @@
 use crate::id::{AgentId, ItemId};
 use crate::moment::Moment;
 use crate::object::{object, vocabulary};
-use crate::unknown::Unknown;
 
 /// The payload of a credential whose secret was left behind on purpose.
 pub const NOT_EXPORTED: &str = "<not-exported>";
@@ -51,6 +50,7 @@ object! {
 
 object! {
     /// How a payload was sealed; none of it is secret.
+    #[derive(Default)]
     pub struct Encryption {
         /// `xchacha20-poly1305` when we seal; `none` when nothing is there.
         required algorithm: String,
@@ -104,12 +104,6 @@ impl Encryption {
     /// Says that nothing was sealed, because the secret was left behind.
     #[must_use]
     pub fn none() -> Self {
-        Self {
-            algorithm: "none".to_owned(),
-            kdf: None,
-            kdf_params: None,
-            nonce: String::new(),
-            unknown: Unknown::default(),
-        }
+        Self { algorithm: "none".to_owned(), ..Self::default() }
     }
 }

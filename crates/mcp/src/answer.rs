@@ -9,7 +9,7 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::desk::Refusal;
+use crate::service::Refusal;
 
 /// Where a refusal stands in `_meta`.
 const REFUSAL_KEY: &str = "anemone/error";

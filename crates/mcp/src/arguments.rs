@@ -7,8 +7,8 @@ use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::desk::Refusal;
 use crate::near::nearest;
+use crate::service::Refusal;
 
 /// The longest text to be remembered, in bytes: as much as a memory takes as one entry. Whoever
 /// gives more is told how much it was, so that a message much longer than that is still read.
@@ -227,14 +227,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::desk::{Remembering, SearchQuestion};
     use crate::schema::input_schema;
+    use crate::service::{RememberArguments, SearchArguments};
 
     const EXAMPLE: &str = r#"{"query": "tea"}"#;
 
-    fn search(given: Value) -> Result<SearchQuestion, Refusal> {
+    fn search(given: Value) -> Result<SearchArguments, Refusal> {
         let Value::Object(given) = given else { panic!("not an object: {given}") };
-        read(given, &input_schema::<SearchQuestion>(), EXAMPLE)
+        read(given, &input_schema::<SearchArguments>(), EXAMPLE)
     }
 
     #[test]
@@ -280,11 +280,11 @@ mod tests {
 
     #[test]
     fn a_text_is_taken_up_to_what_one_entry_may_hold() {
-        let schema = input_schema::<Remembering>();
+        let schema = input_schema::<RememberArguments>();
         let of = |bytes: usize| {
             let mut given = JsonObject::new();
             given.insert("text".to_owned(), "x".repeat(bytes).into());
-            read::<Remembering>(given, &schema, "{}")
+            read::<RememberArguments>(given, &schema, "{}")
         };
         assert!(of(65_536).is_ok());
         for bytes in [65_537, 1_000_000] {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::broadcast::{self, error::RecvError};
 
-use crate::desk::{Changed, MemoryService, Refusal, Watching};
+use crate::service::{DocumentChanges, MemoryService, Refusal, Watch};
 
 /// How many changes a slow follower may be behind before it is told that all has changed.
 const BEHIND: usize = 256;
@@ -14,15 +14,15 @@ const BEHIND: usize = 256;
 /// The watch of a memory, while somebody follows it.
 #[derive(Default)]
 pub(crate) struct Changes {
-    watch: Mutex<Weak<Watch>>,
+    watch: Mutex<Weak<SharedWatch>>,
 }
 
-struct Watch {
-    sender: broadcast::Sender<Changed>,
-    watching: Option<Watching>,
+struct SharedWatch {
+    sender: broadcast::Sender<DocumentChanges>,
+    watching: Option<Watch>,
 }
 
-impl Drop for Watch {
+impl Drop for SharedWatch {
     fn drop(&mut self) {
         // Ending a watch may wait for a thread, and followers end on threads that must not wait.
         let watching = self.watching.take();
@@ -35,33 +35,33 @@ impl Drop for Watch {
 
 /// Is told of changes until it is dropped.
 pub(crate) struct Follower {
-    receiver: broadcast::Receiver<Changed>,
-    _watch: Arc<Watch>,
+    receiver: broadcast::Receiver<DocumentChanges>,
+    _watch: Arc<SharedWatch>,
 }
 
 /// What a follower is told.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum News {
     /// Documents changed.
-    Changed(Changed),
+    Changed(DocumentChanges),
     /// More has changed than was kept.
     Anything,
 }
 
 impl Changes {
     /// Begins to follow. Blocks while the watch starts.
-    pub(crate) fn follow(&self, desk: &dyn MemoryService) -> Result<Follower, Refusal> {
+    pub(crate) fn follow(&self, service: &dyn MemoryService) -> Result<Follower, Refusal> {
         let mut slot = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(watch) = slot.upgrade() {
             return Ok(Follower { receiver: watch.sender.subscribe(), _watch: watch });
         }
         let (sender, receiver) = broadcast::channel(BEHIND);
         let tell = sender.clone();
-        let watching = desk.watch(Box::new(move |changed| {
+        let watching = service.watch(Box::new(move |changed| {
             // Nobody may be there to hear it.
             drop(tell.send(changed));
         }))?;
-        let watch = Arc::new(Watch { sender, watching: Some(watching) });
+        let watch = Arc::new(SharedWatch { sender, watching: Some(watching) });
         *slot = Arc::downgrade(&watch);
         Ok(Follower { receiver, _watch: watch })
     }

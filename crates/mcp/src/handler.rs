@@ -19,9 +19,9 @@ use tokio_util::sync::CancellationToken;
 use crate::answer::{broken, refused};
 use crate::arguments::{BAD_ARGUMENTS, shortened};
 use crate::changes::{Changes, Follower};
-use crate::desk::{MemoryService, Refusal};
 use crate::near::nearest;
 use crate::resources::{failed, not_found, path_of};
+use crate::service::{MemoryService, Refusal};
 use crate::settings::Settings;
 use crate::subscriptions::{Subscriptions, listen};
 use crate::tools::{Tool, read_only, tools};
@@ -54,7 +54,7 @@ pub(crate) struct Handler {
 }
 
 struct Shared {
-    desk: Arc<dyn MemoryService>,
+    service: Arc<dyn MemoryService>,
     settings: Settings,
     tools: Vec<Tool>,
     seats: Arc<Semaphore>,
@@ -69,10 +69,10 @@ impl Clone for Handler {
 
 impl Handler {
     /// Returns a handler for the first client of a memory.
-    pub(crate) fn new(desk: Arc<dyn MemoryService>, settings: Settings) -> Self {
+    pub(crate) fn new(service: Arc<dyn MemoryService>, settings: Settings) -> Self {
         let tools = tools(&settings);
         let seats = Arc::new(Semaphore::new(SEATS as usize));
-        Self::of(Arc::new(Shared { desk, settings, tools, seats, changes: Changes::default() }))
+        Self::of(Arc::new(Shared { service, settings, tools, seats, changes: Changes::default() }))
     }
 
     fn of(shared: Arc<Shared>) -> Self {
@@ -115,7 +115,7 @@ impl Handler {
     }
 
     async fn follow(&self, cancelled: &CancellationToken) -> Result<Follower, ErrorData> {
-        let followed = self.ask(cancelled, |shared| shared.changes.follow(&*shared.desk)).await;
+        let followed = self.ask(cancelled, |shared| shared.changes.follow(&*shared.service)).await;
         followed.and_then(|followed| followed).map_err(|refusal| failed(&refusal))
     }
 
@@ -133,7 +133,7 @@ impl Handler {
         }
         let given = request.arguments.unwrap_or_default();
         let answer = self
-            .ask(cancelled, move |shared| shared.tools[at].call(&*shared.desk, given))
+            .ask(cancelled, move |shared| shared.tools[at].call(&*shared.service, given))
             .await
             .and_then(|value| value);
         Ok(match answer {
@@ -254,7 +254,7 @@ impl ServerHandler for Handler {
         }
         let cursor = request.and_then(|request| request.cursor);
         let listed = self
-            .ask(&context.ct, move |shared| resources::list(&*shared.desk, cursor.as_deref()))
+            .ask(&context.ct, move |shared| resources::list(&*shared.service, cursor.as_deref()))
             .await;
         listed.map_err(|refusal| failed(&refusal))?
     }
@@ -272,8 +272,9 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read =
-            self.ask(&context.ct, move |shared| resources::read(&*shared.desk, &request.uri)).await;
+        let read = self
+            .ask(&context.ct, move |shared| resources::read(&*shared.service, &request.uri))
+            .await;
         read.map_err(|refusal| failed(&refusal))?.map(Into::into)
     }
 
@@ -340,7 +341,7 @@ impl ServerHandler for Handler {
         let given = request.arguments.unwrap_or_default();
         let composed = self
             .ask(&context.ct, move |shared| {
-                prompts::get(&*shared.desk, &shared.settings, &request.name, given)
+                prompts::get(&*shared.service, &shared.settings, &request.name, given)
             })
             .await;
         composed.map_err(|refusal| failed(&refusal))?.map(Into::into)

@@ -28,8 +28,8 @@ use self::front::Front;
 use self::server::Limits;
 use self::sessions::Sessions;
 pub use self::token::is_token;
-use crate::desk::MemoryService;
 use crate::handler::Handler;
+use crate::service::MemoryService;
 use crate::settings::{ServeError, Settings};
 
 /// Who may come in, and how much.
@@ -79,13 +79,13 @@ impl HttpSettings {
 /// Serves every client that comes, until `stop` is done. Calls that have begun by then are done
 /// to their end, a minute at most, though their clients are cut off before.
 pub async fn serve_http(
-    desk: Arc<dyn MemoryService>,
+    service: Arc<dyn MemoryService>,
     settings: Settings,
     http: HttpSettings,
     listener: std::net::TcpListener,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), ServeError> {
-    let handler = Handler::new(desk, settings);
+    let handler = Handler::new(service, settings);
     let calls = handler.calls();
     let served = serve(move || handler.clone(), http, listener, Limits::default(), stop).await;
     calls.ended().await;

@@ -11,11 +11,11 @@ use serde::Deserialize;
 
 use crate::answer::{refusal_data, refusal_text};
 use crate::arguments;
-use crate::desk::{MemoryService, Refusal, SearchQuestion};
 use crate::quote::{examined, found_text};
 use crate::resources::failed;
 use crate::schema::input_schema;
-use crate::settings::{Settings, ToolSet};
+use crate::service::{MemoryService, Refusal, SearchArguments};
+use crate::settings::Settings;
 
 const RECALL: &str = "recall";
 const FLUSH: &str = "flush";
@@ -59,13 +59,13 @@ pub(crate) fn list() -> ListPromptsResult {
 
 /// Composes a prompt.
 pub(crate) fn get(
-    desk: &dyn MemoryService,
+    service: &dyn MemoryService,
     settings: &Settings,
     name: &str,
     arguments: JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
     match name {
-        RECALL => recall(desk, arguments),
+        RECALL => recall(service, arguments),
         FLUSH => {
             Ok(one_message(flush(settings))
                 .with_description("What to keep before the context is cut"))
@@ -77,13 +77,13 @@ pub(crate) fn get(
     }
 }
 
-fn recall(desk: &dyn MemoryService, given: JsonObject) -> Result<GetPromptResult, ErrorData> {
+fn recall(service: &dyn MemoryService, given: JsonObject) -> Result<GetPromptResult, ErrorData> {
     let example = r#"{"question": "which database did we choose"}"#;
     let asked: Recall = arguments::read(given, &input_schema::<Recall>(), example)
         .map_err(|refusal| bad(&refusal))?;
-    let question = SearchQuestion { query: asked.question, ..SearchQuestion::default() };
-    let found = desk.search(&question).map(examined).map_err(|refusal| failed(&refusal))?;
-    let delimiter = desk.delimiter().map_err(|refusal| failed(&refusal))?;
+    let question = SearchArguments { query: asked.question, ..SearchArguments::default() };
+    let found = service.search(&question).map(examined).map_err(|refusal| failed(&refusal))?;
+    let delimiter = service.delimiter().map_err(|refusal| failed(&refusal))?;
     let asked = one_line(&question.query);
     let text = format!(
         "My question: {asked}\n\n{}\n{USE}",
@@ -101,15 +101,13 @@ fn flush(settings: &Settings) -> String {
             .to_owned();
     }
     let (store, how, find) = match settings.tools {
-        ToolSet::Anemone => (
+        None => (
             "memory_remember",
             "curated: true only for what holds for long; supersedes for what replaces an older \
              memory; source: \"web\" or \"tool\" for what was read somewhere",
             "memory_search",
         ),
-        ToolSet::Texts(words) | ToolSet::Keyed(words) => {
-            (words.store.name, words.advice, words.recall.name)
-        }
+        Some(native) => (native.store.name, native.advice, native.recall.name),
     };
     format!(
         "This conversation is about to be shortened. Save now what must still be known \

@@ -17,8 +17,8 @@ use serde_json::json;
 
 use crate::answer::{refusal_data, refusal_text};
 use crate::arguments::shortened;
-use crate::desk::{Document, MemoryService, Refusal};
 use crate::quote::Findings;
+use crate::service::{Document, MemoryService, Refusal};
 
 const SCHEME: &str = "memory://";
 const MIME_TYPE: &str = "text/markdown";
@@ -106,10 +106,10 @@ fn decoded(part: &str) -> Option<String> {
 /// which come and go meanwhile move no other from one page to the next. What cannot be read by an
 /// address, because its name holds what no address may, is not listed; tools find it.
 pub(crate) fn list(
-    desk: &dyn MemoryService,
+    service: &dyn MemoryService,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let mut documents = desk.documents().map_err(|refusal| failed(&refusal))?;
+    let mut documents = service.documents().map_err(|refusal| failed(&refusal))?;
     documents.retain(|document| {
         path_of(&uri_of(&document.path)).as_deref() == Some(document.path.as_str())
     });
@@ -157,13 +157,16 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
 }
 
 /// Reads the document at an address, quoted.
-pub(crate) fn read(desk: &dyn MemoryService, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(crate) fn read(
+    service: &dyn MemoryService,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
     let path = path_of(uri).ok_or_else(|| not_found(uri))?;
-    let text = desk.document(&path).map_err(|refusal| match refusal.code.as_str() {
+    let text = service.document(&path).map_err(|refusal| match refusal.code.as_str() {
         Refusal::NOT_FOUND => not_found(uri),
         _ => failed(&refusal),
     })?;
-    let mut frame = Frame::new(&desk.delimiter().map_err(|refusal| failed(&refusal))?);
+    let mut frame = Frame::new(&service.delimiter().map_err(|refusal| failed(&refusal))?);
     frame.entry(&format!("{}{}", shown_name(&path), Findings::of(&text).heading()), &text);
     let contents = ResourceContents::text(frame.finish(), uri).with_mime_type(MIME_TYPE);
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))

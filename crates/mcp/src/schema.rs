@@ -97,11 +97,11 @@ fn is_of_rust(format: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::{ContextAsked, FoundMemory, SearchQuestion};
+    use crate::service::{ContextArguments, SearchArguments, SearchResult};
 
     #[test]
     fn what_may_be_left_out_has_one_type() {
-        let schema = input_schema::<SearchQuestion>();
+        let schema = input_schema::<SearchArguments>();
         let many = &schema["properties"]["maxResults"];
         assert_eq!(many["type"], "integer");
         assert_eq!((&many["minimum"], &many["maximum"]), (&1.into(), &50.into()));
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_choice_is_a_list_of_words() {
-        let schema = input_schema::<ContextAsked>();
+        let schema = input_schema::<ContextArguments>();
         let session = &schema["properties"]["session"];
         assert_eq!(session["type"], "string");
         assert_eq!(session["enum"], serde_json::json!(["main", "group", "subagent", "cron"]));
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn what_is_not_always_written_is_not_required() {
-        let required = output_schema::<FoundMemory>()["required"].clone();
+        let required = output_schema::<SearchResult>()["required"].clone();
         let required = required.as_array().unwrap();
         assert!(required.contains(&"path".into()));
         assert!(!required.contains(&"headings".into()) && !required.contains(&"date".into()));
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn nothing_refers_to_another_place() {
-        let schema = serde_json::to_string(&output_schema::<FoundMemory>()).unwrap();
+        let schema = serde_json::to_string(&output_schema::<SearchResult>()).unwrap();
         assert!(!schema.contains("$ref") && !schema.contains("$defs") && !schema.contains("null"));
     }
 }

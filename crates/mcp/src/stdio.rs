@@ -16,9 +16,9 @@ use tokio::sync::Mutex;
 use tokio_util::codec::{Decoder, FramedRead};
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::MemoryService;
 use crate::handler::Handler;
 use crate::message::{self, Problem, Unanswered};
+use crate::service::MemoryService;
 use crate::settings::{ServeError, Settings};
 
 /// The longest message that is read; a longer one is passed over. A text of one megabyte may take
@@ -29,13 +29,13 @@ const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
 /// answered first, for some seconds; what takes longer is still done, a minute at most, though
 /// nobody hears of it.
 pub async fn serve_stdio(
-    desk: Arc<dyn MemoryService>,
+    service: Arc<dyn MemoryService>,
     settings: Settings,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<(), ServeError> {
-    let handler = Handler::new(desk, settings);
+    let handler = Handler::new(service, settings);
     let calls = handler.calls();
     let leaving = handler.leaving();
     let mut stop = pin!(stop);

@@ -6,21 +6,22 @@ mod texts;
 
 use std::sync::Arc;
 
+use anemone_runtimes::{ToolForm, ToolWords};
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use crate::answer::Answer;
 use crate::arguments;
-use crate::desk::{MemoryService, Refusal};
 use crate::schema::{input_schema, output_schema};
-use crate::settings::{Settings, ToolSet, Words};
+use crate::service::{MemoryService, Refusal};
+use crate::settings::Settings;
 
 type Call = Box<dyn Fn(&dyn MemoryService, JsonObject) -> Result<Answer, Refusal> + Send + Sync>;
 
 /// A tool: what is said of it, and what it does.
 pub(crate) struct Tool {
-    words: Words,
+    words: ToolWords,
     effect: Effect,
     input: Arc<JsonObject>,
     output: Option<Arc<JsonObject>>,
@@ -43,7 +44,7 @@ enum Effect {
 impl Tool {
     /// Returns a tool that answers in words and in data of type `O`.
     fn new<I, O>(
-        words: Words,
+        words: ToolWords,
         effect: Effect,
         run: impl Fn(&dyn MemoryService, I) -> Result<Answer, Refusal> + Send + Sync + 'static,
     ) -> Self
@@ -57,7 +58,7 @@ impl Tool {
 
     /// Returns a tool that answers in words only.
     fn in_words<I>(
-        words: Words,
+        words: ToolWords,
         effect: Effect,
         run: impl Fn(&dyn MemoryService, I) -> Result<Answer, Refusal> + Send + Sync + 'static,
     ) -> Self
@@ -67,8 +68,8 @@ impl Tool {
         let input = input_schema::<I>();
         let schema = Arc::clone(&input);
         let example = words.example;
-        let call = move |desk: &dyn MemoryService, given: JsonObject| {
-            run(desk, arguments::read::<I>(given, &schema, example)?)
+        let call = move |service: &dyn MemoryService, given: JsonObject| {
+            run(service, arguments::read::<I>(given, &schema, example)?)
         };
         Self { words, effect, input, output: None, call: Box::new(call) }
     }
@@ -76,8 +77,8 @@ impl Tool {
     /// Leaves out hints of the memory that lead to what is not in this tool's set.
     fn with_fitting_hints(self) -> Self {
         let Self { call, .. } = self;
-        let call = move |desk: &dyn MemoryService, given: JsonObject| {
-            call(desk, given).map_err(|mut refusal| {
+        let call = move |service: &dyn MemoryService, given: JsonObject| {
+            call(service, given).map_err(|mut refusal| {
                 refusal.hint =
                     refusal.hint.filter(|hint| !ONLY_OURS.iter().any(|name| hint.contains(name)));
                 refusal
@@ -98,10 +99,10 @@ impl Tool {
     /// Does what it does. Blocks.
     pub(crate) fn call(
         &self,
-        desk: &dyn MemoryService,
+        service: &dyn MemoryService,
         given: JsonObject,
     ) -> Result<Answer, Refusal> {
-        (self.call)(desk, given)
+        (self.call)(service, given)
     }
 
     /// Returns the tool as the protocol has it.
@@ -111,7 +112,7 @@ impl Tool {
             .destructive(matches!(self.effect, Effect::Replaces | Effect::Removes))
             .idempotent(self.effect != Effect::Adds)
             .open_world(false);
-        let Words { name, title, description, .. } = self.words;
+        let ToolWords { name, title, description, .. } = self.words;
         let mut tool = rmcp::model::Tool::new(name, description, Arc::clone(&self.input))
             .with_title(title)
             .with_annotations(annotations);
@@ -122,15 +123,12 @@ impl Tool {
 
 /// Returns all tools of a set, also those that may not be called.
 pub(crate) fn tools(settings: &Settings) -> Vec<Tool> {
-    match settings.tools {
-        ToolSet::Anemone => anemone::tools(settings.allow_write),
-        ToolSet::Texts(words) => {
-            texts::tools(&words).into_iter().map(Tool::with_fitting_hints).collect()
-        }
-        ToolSet::Keyed(words) => {
-            keyed::tools(&words).into_iter().map(Tool::with_fitting_hints).collect()
-        }
-    }
+    let Some(native) = settings.tools else { return anemone::tools(settings.allow_write) };
+    let tools = match native.form {
+        ToolForm::Texts => texts::tools(native),
+        ToolForm::Keyed => keyed::tools(native),
+    };
+    tools.into_iter().map(Tool::with_fitting_hints).collect()
 }
 
 /// Tools and arguments that a memory may name in a hint, and that only our own set has.

@@ -4,10 +4,10 @@
 
 #[path = "http/browser.rs"]
 mod browser;
-#[path = "http/desk.rs"]
-mod desk;
 #[path = "http/door.rs"]
 mod door;
+#[path = "http/fake_memory.rs"]
+mod fake_memory;
 #[path = "http/limits.rs"]
 mod limits;
 #[path = "http/protocol.rs"]

@@ -6,8 +6,8 @@ mod arguments;
 mod changes;
 #[path = "protocol/client.rs"]
 mod client;
-#[path = "protocol/desk.rs"]
-mod desk;
+#[path = "protocol/fake_memory.rs"]
+mod fake_memory;
 #[path = "protocol/openclaw.rs"]
 mod openclaw;
 #[path = "protocol/prompts.rs"]

@@ -31,6 +31,9 @@ pub trait RowStore: Send + Sync {
     /// Returns the rows that are meant, with all that they hold.
     fn matching(&self, target: &ForgetTarget) -> Result<Vec<KeptRow>, MemoryError>;
 
+    /// Returns the names of other agents that have a row in this database whose text is meant.
+    fn others_with(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<Vec<String>, MemoryError>;
+
     /// Whether a row can say that another one took its place.
     fn can_supersede(&self) -> Result<bool, MemoryError>;
 

@@ -1,7 +1,7 @@
-// A memory corpus for OpenClaw: archives and memories that the agent does not have itself.
+// A memory corpus for OpenClaw: archives and memories that are not in the agent's own workspace.
 //
-// Every question runs the program `anemone` once for each source, without a shell and with a time
-// limit. Whatever goes wrong is logged and answered with nothing: a search must not break a turn.
+// Every query runs the program `anemone` once for each source, without a shell and with a timeout.
+// Errors are logged, and the query returns no results: a search must not break a turn.
 
 import { execFile } from "node:child_process";
 import { basename } from "node:path";
@@ -17,7 +17,7 @@ type Session = { agentSessionKey?: string; sandboxed?: boolean };
 type SearchQuestion = Session & { query: string; maxResults?: number };
 type GetQuestion = Session & { lookup: string; fromLine?: number; lineCount?: number };
 
-type Found = {
+type SearchAnswer = {
   hits?: {
     path: string;
     start_line?: number | null;
@@ -29,7 +29,7 @@ type Found = {
     suspicion_reason?: string | null;
   }[];
 };
-type Got = { path: string; from: number; lines: number; text: string; suspicion_reason?: string | null };
+type ReadAnswer = { path: string; from: number; lines: number; text: string; suspicion_reason?: string | null };
 
 type Log = { warn(message: string): void };
 type Api = {
@@ -38,30 +38,30 @@ type Api = {
   registerMemoryCorpusSupplement(supplement: object): void;
 };
 
-/** The first part of every path, by which a question for one of ours is told. */
+/** The first part of every path of this corpus. */
 const PREFIX = "anemone/";
 const TIMEOUT_MS = 8_000;
 const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_RESULTS = 50;
 const MOST_QUERY = 8_000;
-/** So many programs run at the same time for one question. */
+/** The number of programs that run at the same time for one query. */
 const AT_ONCE = 4;
-/** Parts of keys of sessions in which others read along, or nobody asked at all. */
+/** Parts of session keys of groups, and of sessions that no person started. */
 const SHARED = ["group", "channel", "subagent", "cron", "hook"];
-/** What the program needs to know of its surroundings: no keys of the gateway. */
+/** The environment variables that the program gets: no keys of the gateway. */
 const VARIABLES = ["HOME", "PATH", "TMPDIR", "LANG", "USERPROFILE", "SystemRoot", "LOCALAPPDATA"];
 
 export default {
   id: "anemone",
   name: "Anemone",
-  description: "Lets memory_search reach archives and memories that this agent does not have itself.",
+  description: "Lets memory_search find texts in archives and in other memories than this agent's own.",
   register(api: Api) {
     const settings = api.pluginConfig ?? {};
     api.registerMemoryCorpusSupplement(supplement(settings, api.logger));
   },
 };
 
-/** Answers searches and reads over the sources that are set. */
+/** Searches and reads the configured sources. */
 export function supplement(settings: Settings, log: Log) {
   const sources = named(settings.sources ?? []);
   const mayAnswer = (session: Session) =>
@@ -70,7 +70,7 @@ export function supplement(settings: Settings, log: Log) {
   async function search(question: SearchQuestion) {
     if (!mayAnswer(question) || question.query.trim() === "") return [];
     const limit = Math.max(1, Math.min(MOST_RESULTS, Math.floor(question.maxResults ?? 6)));
-    // A program takes no zero byte and no argument of any length.
+    // An argument must not contain a NUL byte, and its length is limited.
     const query = question.query.replaceAll("\0", " ").slice(0, MOST_QUERY);
     const answers: ReturnType<typeof result>[] = [];
     const waiting = [...sources];
@@ -78,7 +78,7 @@ export function supplement(settings: Settings, log: Log) {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const [name, source] = next;
         const args = ["search", "--json", "--limit", `${limit}`, "--", query, source];
-        const found = (await ask(settings, log, args)) as Found | null;
+        const found = (await ask(settings, log, args)) as SearchAnswer | null;
         answers.push(...(found?.hits ?? []).map((hit) => result(name, hit)));
       }
     };
@@ -98,7 +98,7 @@ export function supplement(settings: Settings, log: Log) {
       ...(question.lineCount ? ["--lines", `${question.lineCount}`] : []),
     ];
     const args = ["get", "--json", ...range, "--", nameFromShown(rest.join("/")), source];
-    const got = (await ask(settings, log, args)) as Got | null;
+    const got = (await ask(settings, log, args)) as ReadAnswer | null;
     if (got === null) return null;
     return {
       corpus: "anemone",
@@ -115,13 +115,13 @@ export function supplement(settings: Settings, log: Log) {
   return { search, get };
 }
 
-function result(name: string, hit: NonNullable<Found["hits"]>[number]) {
+function result(name: string, hit: NonNullable<SearchAnswer["hits"]>[number]) {
   const path = `${PREFIX}${name}/${shownName(hit.path)}`;
   const line = hit.start_line ?? undefined;
   return {
     corpus: "anemone",
     path,
-    title: hit.headings?.slice(-1).map((it) => quoted(it.replace(BREAK, " ")))[0],
+    title: hit.headings?.slice(-1).map((heading) => quoted(heading.replace(BREAK, " ")))[0],
     score: hit.score ?? 0,
     snippet: quoted(hit.text ?? "", hit.suspicion_reason),
     startLine: line,
@@ -138,13 +138,13 @@ function label(name: string): string {
   return `anemone: ${name}, quoted data`;
 }
 
-/** Where some program begins a line. */
+/** Every sequence that some program treats as a line break. */
 const BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
-/** What shows nothing, or could change how other characters are shown. */
+/** Characters that are invisible, or change how other characters are shown. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
- * Quotes what was remembered, as every other way to a model does: a bar before each line and no
+ * Quotes remembered text like every other output for a model: a bar before each line and no
  * marks, so that no text can pose as an instruction or as the end of the quote.
  */
 function quoted(text: string, suspicion?: string | null): string {
@@ -154,7 +154,7 @@ function quoted(text: string, suspicion?: string | null): string {
   return [...(suspicion ? [`[suspicious: ${suspicion}]`] : []), ...lines].join("\n");
 }
 
-/** Shows a name with what it hides, as `{U+202E}`; the other function takes it back. */
+/** Writes the hidden characters of a name as `{U+202E}`; `nameFromShown` is the inverse. */
 function shownName(name: string): string {
   const code = (c: string) => (c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   return name.replace(HIDDEN, (c) => `{U+${code(c)}}`);
@@ -168,7 +168,7 @@ function nameFromShown(shown: string): string {
   });
 }
 
-/** Gives each source a short name, so that a path says where it is from. */
+/** Gives each source a short name, so that a path says which source it is from. */
 function named(sources: string[]): Map<string, string> {
   const names = new Map<string, string>();
   for (const source of sources) {
@@ -181,7 +181,7 @@ function named(sources: string[]): Map<string, string> {
 }
 
 /**
- * Says whether a session is a conversation with one person. What is not known for one is none:
+ * Says whether a session is a conversation with one person. Unknown forms of keys are not, because
  * groups have had keys of many forms, and jobs, hooks and sub-agents have keys too.
  */
 function isPrivate(key: string): boolean {
@@ -194,13 +194,13 @@ function isPrivate(key: string): boolean {
   return isMain || rest.includes("direct") || rest.includes("dm");
 }
 
-/** Runs the program; `null` when it does not answer with what was asked for. */
+/** Runs the program; returns `null` if it fails. */
 function ask(settings: Settings, log: Log, args: string[]): Promise<unknown> {
   const options = {
     timeout: settings.timeoutMs ?? TIMEOUT_MS,
     maxBuffer: MOST_BYTES,
     windowsHide: true,
-    env: surroundings(),
+    env: environment(),
   };
   return new Promise((done) => {
     const fail = (reason: string | undefined) => {
@@ -214,13 +214,13 @@ function ask(settings: Settings, log: Log, args: string[]): Promise<unknown> {
         fail(answer?.error ?? (error === null ? "no JSON" : error.message.split("\n")[0]));
       });
     } catch (error) {
-      // Arguments that no program can be given are refused before it starts.
+      // Node refuses invalid arguments before the program starts.
       fail(error instanceof Error ? error.message.split("\n")[0] : "it does not start");
     }
   });
 }
 
-function surroundings(): Record<string, string> {
+function environment(): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name, value]) => value !== undefined && (VARIABLES.includes(name) || name.startsWith("XDG_")),
   );

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anemone_files::{LeftoverKind, TEMPORARY_FILE, sweep};
 use anemone_format::sha256_hex;
 use anemone_runtimes::connect::{
-    Changes, ConfigEdit, DesiredConfig, DesiredFile, Format, OwnFile, is_void, no_orphans, put_in,
-    take_out_known,
+    Changes, ConfigEdit, DesiredConfig, DesiredFile, Format, OwnFile, ProgramNote, is_void,
+    no_orphans, put_in, take_out_known,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -29,6 +29,45 @@ pub enum Fate {
     Same,
 }
 
+/// What the user should know of a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConnectNote {
+    /// Hooks show the memory to sessions and write nothing into it.
+    ReadingHooks {
+        /// The sessions.
+        sessions: String,
+    },
+    /// Hooks that wrote into the memory are removed.
+    WritingHooksRemoved,
+    /// A project of the program is connected by itself.
+    ProjectConnected {
+        /// The project.
+        folder: String,
+        /// The program.
+        program: &'static str,
+    },
+    /// An entry that starts anemone stays, because it was not written as it is.
+    ForeignEntry {
+        /// The entry.
+        entry: String,
+        /// The file that it is in.
+        path: PathBuf,
+        /// Whether removing everything would remove it.
+        removable: bool,
+    },
+    /// Words that are the same for every caller.
+    Text(String),
+}
+
+impl From<ProgramNote> for ConnectNote {
+    fn from(note: ProgramNote) -> Self {
+        match note {
+            ProgramNote::ReadingHooks { sessions } => Self::ReadingHooks { sessions },
+            ProgramNote::Text(text) => Self::Text(text),
+        }
+    }
+}
+
 /// One file, and what it will hold.
 pub(super) struct FilePlan {
     pub(super) place: Place,
@@ -41,7 +80,7 @@ pub(super) struct FilePlan {
 /// Everything that connects or disconnects a program.
 pub(super) struct Plan {
     pub(super) files: Vec<FilePlan>,
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<ConnectNote>,
     /// What is kept when it is done.
     pub(super) record: Record,
     /// Folders that were made and go in the end, where nothing is left in them.
@@ -58,7 +97,7 @@ pub(super) enum Extent {
 }
 
 impl Plan {
-    fn new(notes: Vec<String>) -> Self {
+    fn new(notes: Vec<ConnectNote>) -> Self {
         Self { files: Vec::new(), notes, record: Record::default(), folders: Vec::new() }
     }
 
@@ -154,7 +193,7 @@ pub(super) fn connect(
     desired: &DesiredConfig,
     record: Option<&Record>,
 ) -> Result<Plan, ConnectError> {
-    let mut plan = Plan::new(desired.notes.clone());
+    let mut plan = Plan::new(desired.notes.iter().cloned().map(ConnectNote::from).collect());
     for own in &desired.own {
         plan.add_own(own, record)?;
     }
@@ -169,7 +208,7 @@ pub(super) fn connect(
                 (file.known)(&document).into_iter().partition(is_wanted);
             base = take_out_known(file.format, &base, &ours).map_err(refuse)?;
             let others = others.iter().filter(|other| !file.wants.contains(other));
-            plan.notes.extend(others.map(|edit| stays(edit, file)));
+            plan.notes.extend(others.map(|edit| foreign(edit, file, false)));
         } else {
             check_known(file, &document)?;
         }
@@ -212,9 +251,8 @@ pub(super) fn connect(
 }
 
 /// Says that an entry starts us and stays where it is.
-fn stays(edit: &ConfigEdit, file: &DesiredFile) -> String {
-    let (name, path) = (edit.name(), file.path.display());
-    format!("{name} in {path} starts anemone, but not as it was written here: it stays")
+fn foreign(edit: &ConfigEdit, file: &DesiredFile, removable: bool) -> ConnectNote {
+    ConnectNote::ForeignEntry { entry: edit.name(), path: file.path.clone(), removable }
 }
 
 /// Refuses a file in which something that starts us stands that nobody kept a note of: it may be
@@ -283,7 +321,8 @@ pub(super) fn disconnect(
                 Some(_) => "was changed by somebody else",
                 None => "is there, but was not put there by `anemone connect`",
             };
-            plan.notes.push(format!("{} {why}: it stays", path.display()));
+            let note = format!("{} {why}: it stays", path.display());
+            plan.notes.push(ConnectNote::Text(note));
         }
         plan.files.push(FilePlan { place, fate, text: String::new(), lines: Vec::new() });
     }
@@ -316,14 +355,15 @@ impl Plan {
             document = file.format.parse(&text).map_err(refuse)?;
         }
         for left in (file.known)(&document) {
-            self.notes.push(stays(&left, file) + "; disconnecting with --all takes it out");
+            self.notes.push(foreign(&left, file, true));
         }
         let wants = before.into_iter().flat_map(|before| before.changes.wants());
         let is_on =
             |edit: &&ConfigEdit| matches!(edit, ConfigEdit::Switch { .. }) && edit.is_in(&document);
         for left in wants.filter(is_on) {
             let (name, path) = (left.name(), file.path.display());
-            self.notes.push(format!("{name} in {path} stays on: there is more now that needs it"));
+            let note = format!("{name} in {path} stays on: there is more now that needs it");
+            self.notes.push(ConnectNote::Text(note));
         }
         let is_made = before.is_some_and(|before| before.made) && text.is_empty();
         let fate = match &place.text {

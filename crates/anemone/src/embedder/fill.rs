@@ -379,7 +379,8 @@ pub fn top_up(
             Err(EmbeddingError::Store(error)) => return Err(error),
             Err(EmbeddingError::Embedder { source, .. }) => {
                 let (embedder, reason) = (main.wanted.to_string(), chain(&source));
-                embedders.notes.push(SearchNote::Vectors(VectorNote::Failed { embedder, reason }));
+                let note = VectorNote::Failed { embedder, reason, is_large_job: false };
+                embedders.notes.push(SearchNote::Vectors(note));
                 embedders.main = embedders.fallback.take();
             }
         }

@@ -1,5 +1,8 @@
 //! Nobody sends much by accident.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use anemone_embed::{
     Effort, EmbedError, Embedder, EmbeddingBatch, ModelIdentity, Purpose, estimate_tokens,
 };
@@ -12,10 +15,14 @@ pub(super) const MANY_TOKENS: u64 = 200_000;
 pub struct Guarded {
     embedder: Box<dyn Embedder>,
     host: String,
+    refused: Refused,
 }
 
+/// Whether an embedder refused a job because it is large.
+pub type Refused = Arc<AtomicBool>;
+
 #[derive(Debug, thiserror::Error)]
-#[error("this would send {texts} texts, about {tokens} tokens, to {host}; if that is meant: --yes")]
+#[error("this would send {texts} texts, about {tokens} tokens, to {host}")]
 struct LargeJob {
     texts: usize,
     tokens: u64,
@@ -23,9 +30,9 @@ struct LargeJob {
 }
 
 impl Guarded {
-    /// Guards an embedder that sends texts to a host.
-    pub fn new(embedder: Box<dyn Embedder>, host: Option<&str>) -> Self {
-        Self { embedder, host: host.unwrap_or("a service").to_owned() }
+    /// Guards an embedder that sends texts to a host; it sets `refused` when it refuses a job.
+    pub fn new(embedder: Box<dyn Embedder>, host: Option<&str>, refused: Refused) -> Self {
+        Self { embedder, host: host.unwrap_or("a service").to_owned(), refused }
     }
 }
 
@@ -61,6 +68,7 @@ impl Embedder for Guarded {
             ..EmbeddingBatch::default()
         };
         if tokens > MANY_TOKENS {
+            self.refused.store(true, Ordering::Relaxed);
             let (provider, host) = (self.identity().provider.clone(), self.host.clone());
             let source = Box::new(LargeJob { texts: texts.len(), tokens, host });
             all.error = Some(EmbedError::Failed { provider, source });
@@ -92,7 +100,8 @@ mod tests {
     #[test]
     fn a_small_job_goes_through_and_of_a_large_one_nothing_does() {
         let builtin = Builtin::new();
-        let guarded = Guarded::new(Box::new(Builtin::new()), Some("example.org"));
+        let guarded =
+            Guarded::new(Box::new(Builtin::new()), Some("example.org"), Refused::default());
         let texts = ["tea", "coffee"].repeat(100);
         let expected = builtin.embed(&texts, Purpose::Document).unwrap();
         assert_eq!(guarded.embed(&texts, Purpose::Document).unwrap(), expected);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anemone_embed::{ApiKey, Embedder, ModelIdentity, Provider, Remote, RemoteSettings};
 use anemone_index::VectorSet;
 
-use super::{ChosenEmbedder, EmbedderError, LatencyBudget, Wanted};
+use super::{ChosenEmbedder, EmbedderError, LatencyBudget, Refused, Wanted};
 use crate::config::ServiceConfig;
 use crate::host::Host;
 use crate::search::target::TargetChoice;
@@ -48,7 +48,8 @@ impl Asked<'_> {
         let embedder: Box<dyn Embedder> = Box::new(remote);
         let given_url = self.url.map(str::to_owned);
         let target = self.target.clone();
-        Ok(ChosenEmbedder { wanted, embedder, host: Some(host), given_url, target })
+        let refused = Refused::default();
+        Ok(ChosenEmbedder { wanted, embedder, host: Some(host), given_url, target, refused })
     }
 
     fn settings(&self, host: &Host) -> Result<RemoteSettings, EmbedderError> {

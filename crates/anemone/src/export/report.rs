@@ -2,18 +2,16 @@
 
 use anemone_format::{ALF_VERSION, NOT_EXPORTED};
 use anemone_runtimes::{
-    LeftOut, LeftOutReason, NotRequested, NotRequestedKind, Reading, SecretFinding, SessionCounts,
-    Unchanged, Warning,
+    LeftOut, LeftOutReason, NotRequested, Reading, SecretFinding, SessionCounts, Unchanged, Warning,
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::agent::ChosenAgent;
 use crate::tally::ListedFile;
 
-/// What an export did, or would do. What only travels on request is typed; a door turns it into its
-/// own words with [`map_not_requested`](Self::map_not_requested).
+/// What an export did, or would do.
 #[derive(Debug, Serialize)]
-pub struct ExportReport<N = NotRequestedItem> {
+pub struct ExportReport {
     ok: bool,
     /// Whether nothing was to be written.
     pub dry_run: bool,
@@ -36,10 +34,10 @@ pub struct ExportReport<N = NotRequestedItem> {
     pub workspace: String,
     /// What was read; nothing where that was not necessary.
     #[serde(flatten)]
-    pub summary: Option<ExportSummary<N>>,
+    pub summary: Option<ExportSummary>,
     /// What still does not travel of an agent that did not change.
     #[serde(flatten)]
-    pub unchanged: Option<UnchangedSummary<N>>,
+    pub unchanged: Option<UnchangedSummary>,
     /// The file that the agent's id was written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id_file: Option<String>,
@@ -62,76 +60,32 @@ impl ExportReport {
             agent_id_file: None,
         }
     }
-
-    /// Turns the items that only travel on request into something else.
-    pub fn map_not_requested<M>(self, map: impl Fn(NotRequestedItem) -> M) -> ExportReport<M> {
-        let summary = self.summary.map(|summary| ExportSummary {
-            left_out_by_default: summary.left_out_by_default.into_iter().map(&map).collect(),
-            agent_id: summary.agent_id,
-            agent_name: summary.agent_name,
-            memory_records: summary.memory_records,
-            embeddings: summary.embeddings,
-            identity_version: summary.identity_version,
-            principals_count: summary.principals_count,
-            credentials_count: summary.credentials_count,
-            credentials_sealed: summary.credentials_sealed,
-            artifacts_included: summary.artifacts_included,
-            artifacts_referenced: summary.artifacts_referenced,
-            files_count: summary.files_count,
-            total_size: summary.total_size,
-            files: summary.files,
-            excluded_by_alfignore: summary.excluded_by_alfignore,
-            left_out: summary.left_out,
-            secrets: summary.secrets,
-            sessions: summary.sessions,
-            warnings: summary.warnings,
-        });
-        let unchanged = self.unchanged.map(|unchanged| UnchangedSummary {
-            left_out: unchanged.left_out,
-            left_out_by_default: unchanged.left_out_by_default.into_iter().map(&map).collect(),
-            warnings: unchanged.warnings,
-        });
-        ExportReport {
-            summary,
-            unchanged,
-            ok: self.ok,
-            dry_run: self.dry_run,
-            would_stop: self.would_stop,
-            no_changes: self.no_changes,
-            output: self.output,
-            file_size: self.file_size,
-            alf_version: self.alf_version,
-            runtime: self.runtime,
-            workspace: self.workspace,
-            agent_id_file: self.agent_id_file,
-        }
-    }
 }
 
 /// What does not travel of an agent that did not change.
 #[derive(Debug, Serialize)]
-pub struct UnchangedSummary<N = NotRequestedItem> {
+pub struct UnchangedSummary {
     /// What is not in the archive, and why.
-    pub left_out: Vec<LeftOutItem>,
+    pub left_out: Vec<LeftOut>,
     /// What only travels on request.
-    pub left_out_by_default: Vec<N>,
+    pub left_out_by_default: Vec<NotRequestedItem>,
     /// What somebody should know.
-    pub warnings: Vec<ExportWarning>,
+    pub warnings: Vec<Warning>,
 }
 
 impl UnchangedSummary {
     pub(super) fn new(unchanged: Unchanged) -> Self {
         Self {
-            left_out: unchanged.left_out.iter().map(LeftOutItem::new).collect(),
             left_out_by_default: not_requested(&unchanged.not_requested),
-            warnings: unchanged.warnings.into_iter().map(ExportWarning::from).collect(),
+            left_out: unchanged.left_out,
+            warnings: unchanged.warnings,
         }
     }
 }
 
 /// What was read.
 #[derive(Debug, Serialize)]
-pub struct ExportSummary<N = NotRequestedItem> {
+pub struct ExportSummary {
     /// The agent's id.
     pub agent_id: String,
     /// What the agent is called.
@@ -163,16 +117,16 @@ pub struct ExportSummary<N = NotRequestedItem> {
     /// Files that `.alfignore` keeps out.
     pub excluded_by_alfignore: Vec<String>,
     /// What is not in the archive, and why.
-    pub left_out: Vec<LeftOutItem>,
+    pub left_out: Vec<LeftOut>,
     /// What only travels on request.
-    pub left_out_by_default: Vec<N>,
+    pub left_out_by_default: Vec<NotRequestedItem>,
     /// Where files hold secrets.
-    pub secrets: Vec<SecretItem>,
+    pub secrets: Vec<SecretFinding>,
     /// Transcripts that were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionCounts>,
     /// What somebody should know.
-    pub warnings: Vec<ExportWarning>,
+    pub warnings: Vec<Warning>,
 }
 
 impl ExportSummary {
@@ -199,98 +153,36 @@ impl ExportSummary {
             total_size,
             files: Vec::new(),
             excluded_by_alfignore: ignored.map(|left_out| left_out.path.clone()).collect(),
-            left_out: reading.left_out.iter().map(LeftOutItem::new).collect(),
+            left_out: reading.left_out,
             left_out_by_default: not_requested(&reading.not_requested),
-            secrets: reading.secrets.iter().map(SecretItem::new).collect(),
+            secrets: reading.secrets,
             sessions: reading.sessions,
-            warnings: reading.warnings.into_iter().map(ExportWarning::from).collect(),
+            warnings: reading.warnings,
         }
     }
 }
 
-/// Something in the workspace that does not travel.
-#[derive(Clone, Debug, Serialize)]
-pub struct LeftOutItem {
-    /// Its path in the workspace; absolute outside of it.
-    pub path: String,
-    /// Why it does not travel.
-    #[serde(serialize_with = "reason")]
-    pub reason: LeftOutReason,
-    /// Files below it, when it is a folder.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
-impl LeftOutItem {
-    pub(super) fn new(left_out: &LeftOut) -> Self {
-        let LeftOut { path, reason, files, bytes } = left_out.clone();
-        Self { path, reason, files, bytes }
-    }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-fn reason<S: Serializer>(reason: &LeftOutReason, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(reason.as_str())
-}
-
 /// Something that only travels on request.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct NotRequestedItem {
-    /// What it is.
-    #[serde(serialize_with = "kind")]
-    pub kind: NotRequestedKind,
-    /// How many there are; for conversations, the files that hold them.
-    pub count: u64,
-    /// Bytes of these files; 0 where no file is theirs alone.
-    pub bytes: u64,
+    /// What it is, and how much of it there is.
+    #[serde(flatten)]
+    pub not_requested: NotRequested,
+    /// How to request it; filled in by the program that asked for the export.
+    #[serde(flatten)]
+    pub words: Option<RequestWords>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-fn kind<S: Serializer>(kind: &NotRequestedKind, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(kind.as_str())
-}
-
-fn not_requested(list: &[NotRequested]) -> Vec<NotRequestedItem> {
-    let item = |not_requested: &NotRequested| {
-        let NotRequested { kind, count, bytes } = *not_requested;
-        NotRequestedItem { kind, count, bytes }
-    };
-    list.iter().map(item).collect()
-}
-
-/// A secret in a file; the secret itself is not here.
+/// How to request something, in the words of the program that asked for the export.
 #[derive(Clone, Debug, Serialize)]
-pub struct SecretItem {
-    /// The file.
-    pub path: String,
-    /// The line, from 1.
-    pub line: u64,
-    /// What kind of secret.
-    pub kind: &'static str,
-}
-
-impl SecretItem {
-    pub(super) fn new(found: &SecretFinding) -> Self {
-        Self { path: found.path.clone(), line: found.line, kind: found.kind }
-    }
-}
-
-/// Something that somebody should know.
-#[derive(Clone, Debug, Serialize)]
-pub struct ExportWarning {
-    /// For programs.
-    pub code: &'static str,
-    /// The file that it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
+pub struct RequestWords {
+    /// The options that include it, if any do.
+    pub include_with: Option<&'static str>,
     /// For people.
     pub message: String,
 }
 
-impl From<Warning> for ExportWarning {
-    fn from(warning: Warning) -> Self {
-        let Warning { code, path, message } = warning;
-        Self { code, path, message }
-    }
+fn not_requested(list: &[NotRequested]) -> Vec<NotRequestedItem> {
+    let item = |&not_requested: &NotRequested| NotRequestedItem { not_requested, words: None };
+    list.iter().map(item).collect()
 }

@@ -7,6 +7,7 @@ use anemone_memory::{ErasureProbes, Finality, Memory};
 use anemone_runtimes::{Machine, StoreKind};
 
 use super::report::ErasureProof;
+use crate::agent::AgentChoice;
 use crate::exports;
 use crate::files::open_plain;
 use crate::host::Host;
@@ -47,6 +48,11 @@ pub enum HolderKind {
     },
     /// Unused pages of the memory's database.
     Database,
+    /// The rows of another agent in the memory's database.
+    OtherAgent {
+        /// How that agent is chosen.
+        agent: AgentChoice,
+    },
     /// A file of the workspace.
     File {
         /// The file.
@@ -165,8 +171,34 @@ impl HolderSearch<'_> {
             places.push(folder.to_owned());
         }
         for path in self.scan(&places, found) {
-            found.holders.push(self.own_holder(&path));
+            let holder = self.own_holder(&path);
+            if holder.kind == HolderKind::Database {
+                let others = self.other_agents();
+                if !others.is_empty() {
+                    found.holders.extend(others);
+                    continue;
+                }
+            }
+            found.holders.push(holder);
         }
+    }
+
+    /// Other agents that have a text in the database of this memory. As long as they have it,
+    /// nobody can say whether unused pages hold it too.
+    fn other_agents(&self) -> Vec<Holder> {
+        let Some(rows) = self.memory.rows() else { return Vec::new() };
+        let is_meant = |text: &str| self.probes.are_in_bytes(text.as_bytes());
+        let AgentMemory { adapter, agent, .. } = self.living;
+        let place = rows.database().display().to_string();
+        let holder = |alias: String| {
+            let agent = AgentChoice {
+                runtime: Some(adapter.name.to_owned()),
+                workspace: Some(agent.install.as_ref().unwrap_or(&agent.workspace).clone()),
+                agent: Some(alias),
+            };
+            Holder { place: place.clone(), kind: HolderKind::OtherAgent { agent } }
+        };
+        rows.others_with(&is_meant).unwrap_or_default().into_iter().map(holder).collect()
     }
 
     fn own_holder(&self, path: &Path) -> Holder {

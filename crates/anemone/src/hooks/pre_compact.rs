@@ -144,7 +144,7 @@ pub fn pre_compact(
     let machine = host.machine()?;
     let input = &request.input;
     let memory = input.memory(&request.memory, &machine).find_for(
-        Access::unless(request.dry_run),
+        Access::Write.unless(request.dry_run),
         &machine,
         host,
     )?;

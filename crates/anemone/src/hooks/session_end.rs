@@ -141,7 +141,7 @@ pub fn session_end(
     let machine = host.machine()?;
     let input = &request.input;
     let memory = input.memory(&request.memory, &machine).find_for(
-        Access::unless(request.dry_run),
+        Access::Write.unless(request.dry_run),
         &machine,
         host,
     )?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{HookError, HookInput};
 use crate::context::{ContextRequest, context};
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice, delimiter};
+use crate::living::{Access, AgentMemory, MemoryChoice, delimiter};
 
 /// Whitespace at the end of a page is not shown either, and nobody misses it.
 const SLACK: usize = 8;
@@ -40,7 +40,7 @@ pub fn session_start(
     let machine = host.machine()?;
     let memory = request.input.memory(&request.memory, &machine);
     let text = if request.input.caller().is_some() {
-        memory_alone(&memory.find(&machine, host)?, request.chars, host)?
+        memory_alone(&memory.find_for(Access::Read, &machine, host)?, request.chars, host)?
     } else {
         let mut composing = ContextRequest::new(memory, SessionKind::Main);
         composing.budget = Budget::Chars(request.chars);

@@ -87,7 +87,7 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport, 
     }
     let machine = host.machine()?;
     let memory = request.input.memory(&request.memory, &machine).find_for(
-        Access::unless(request.dry_run),
+        Access::Write.unless(request.dry_run),
         &machine,
         host,
     )?;

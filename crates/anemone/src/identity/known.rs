@@ -34,6 +34,10 @@ pub(super) struct AgentRecord {
     /// The folder by which it is recognised after a move.
     pub(super) folder: NotedPath,
     pub(super) stamp: Option<FolderStamp>,
+    /// The name of the folder that the note is in. A note that was copied from another agent's
+    /// folder says nothing: what lies beside it still belongs to the agent of this folder.
+    #[serde(default)]
+    pub(super) key: Option<String>,
 }
 
 /// A path in JSON.
@@ -113,7 +117,9 @@ impl KnownAgents {
         let read = |folder: PathBuf| {
             let key = folder.file_name()?.to_str()?.to_owned();
             let note = read_small(&folder.join(NOTE), MAX_NOTE).ok()??;
-            Some((key, serde_json::from_slice(&note).ok()?))
+            let record: AgentRecord = serde_json::from_slice(&note).ok()?;
+            let is_foreign = record.key.as_ref().is_some_and(|of| *of != key);
+            (!is_foreign).then_some((key, record))
         };
         let entries = listed.into_iter().flatten().flatten();
         let mut agents: Vec<_> = entries.filter_map(|entry| read(entry.path())).collect();
@@ -150,10 +156,6 @@ impl KnownAgents {
     ) -> Option<&(String, AgentRecord)> {
         let is_here = |record: &AgentRecord| record.workspace.path() == seen.workspace;
         let agents = || self.agents.iter();
-        let is_same_folder =
-            |record: &AgentRecord| seen.stamp.is_some() && record.stamp == seen.stamp;
-        let contradicts =
-            |record: &AgentRecord| seen.id_in_workspace.is_some_and(|id| id != record.id);
         // A restore put a new folder in its place.
         let by_id = |(_, record): &&(String, AgentRecord)| {
             seen.id_in_workspace == Some(record.id) && is_here(record)
@@ -164,8 +166,9 @@ impl KnownAgents {
         let by_place =
             |(_, record): &&(String, AgentRecord)| is_here(record) && seen.has_name_of(record);
         let by_folder = |(_, record): &&(String, AgentRecord)| {
-            is_same_folder(record)
-                && !contradicts(record)
+            seen.stamp.is_some()
+                && record.stamp == seen.stamp
+                && seen.id_in_workspace.is_none_or(|id| id == record.id)
                 && seen.has_name_of(record)
                 && record.is_gone()
         };

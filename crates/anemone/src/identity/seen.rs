@@ -1,5 +1,6 @@
 //! What is seen of an agent without any note: where it is, how it is called, and the folder itself.
 
+use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -61,8 +62,13 @@ impl SeenAgent {
         is_same || (is_first && self.folder == self.workspace)
     }
 
-    /// Returns what is to be noted of it; `before` is the note that there is.
-    pub(super) fn record(&self, id: AgentId, before: Option<&AgentRecord>) -> AgentRecord {
+    /// Returns what is to be noted of it in its state folder; `before` is the note that there is.
+    pub(super) fn record(
+        &self,
+        id: AgentId,
+        state: &Path,
+        before: Option<&AgentRecord>,
+    ) -> AgentRecord {
         let alias = match before {
             Some(before) if self.alias.is_empty() => &before.alias,
             _ => &self.alias,
@@ -75,6 +81,7 @@ impl SeenAgent {
             workspace: NotedPath::new(&self.workspace),
             folder: NotedPath::new(&self.folder),
             stamp: self.stamp,
+            key: state.file_name().and_then(OsStr::to_str).map(str::to_owned),
         }
     }
 }

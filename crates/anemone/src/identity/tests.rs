@@ -161,7 +161,8 @@ fn two_agents_that_came_with_one_id_take_folders_of_their_own_though_both_begin_
         crate::known_folders::note_folder(&place.host, FolderKind::Copy, &place.path(name), None);
         place.workspace(name)
     });
-    assert_ne!(one.index("x"), other.index("x"), "not even what is only read is shared");
+    let index = |identity: &AgentIdentity| identity.index("x", place.path("none"));
+    assert_ne!(index(&one), index(&other), "not even what is only read is shared");
     one.claim(&place.path("a"), &place.host);
     other.claim(&place.path("b"), &place.host);
     assert_eq!((one.id, one.id.to_string().as_str()), (other.id, id));
@@ -337,6 +338,23 @@ fn an_index_is_taken_over_with_its_note_and_a_new_one_is_not_overwritten() {
 }
 
 #[test]
+fn an_index_stays_with_an_agent_whose_id_is_noted_after_it_was_built() {
+    let place = Place::new();
+    place.write("w/.alf-agent-id", "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f");
+    let index = |identity: &AgentIdentity| identity.index("x", place.path("none"));
+    let before = index(&place.workspace("w"));
+    fs::create_dir_all(&before).unwrap();
+    fs::write(before.join("lock"), "built").unwrap();
+    fs::write(before.with_extension("json"), "note").unwrap();
+    let identity = place.claim("w");
+    let after = index(&identity);
+    assert_eq!(after, identity.dirs.indexes().join("x"));
+    assert_eq!(text(after.join("lock")).as_deref(), Some("built"));
+    assert_eq!(text(after.with_extension("json")).as_deref(), Some("note"));
+    assert!(!before.exists());
+}
+
+#[test]
 fn without_a_state_folder_the_id_is_derived() {
     let place = Place::new();
     place.workspace("w");
@@ -344,6 +362,26 @@ fn without_a_state_folder_the_id_is_derived() {
     let identity = place.claim("w");
     assert_eq!(identity.id, place.derived("w"));
     assert_eq!(place.identify("w").id, identity.id);
+}
+
+#[test]
+fn a_note_from_another_agents_folder_orphans_no_journal() {
+    let place = Place::new();
+    place.workspace("a");
+    place.workspace("b");
+    let (one, other) = (place.claim("a"), place.claim("b"));
+    let root = place.path("a");
+    let journal = one.memory_state(&root, &place.host).join("journal");
+    fs::create_dir_all(&journal).unwrap();
+    fs::copy(other.dirs.state.join("agent.json"), one.dirs.state.join("agent.json")).unwrap();
+    for is_written in [false, true] {
+        let found = if is_written { place.claim("a") } else { place.identify("a") };
+        assert_eq!((found.id, &found.dirs), (one.id, &one.dirs));
+        assert_eq!(found.memory_state(&root, &place.host).join("journal"), journal);
+        assert_eq!(place.identify("b").dirs, other.dirs);
+    }
+    let note = text(one.dirs.state.join("agent.json")).unwrap();
+    assert!(note.contains(&one.id.to_string()), "{note}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use anemone_runtimes::{NotRestoredKind, Plan};
 use serde::Serialize;
 
 use crate::proof::name_of;
+use crate::statement::Statement;
 use crate::text::title;
 
 /// What becomes of one layer.
@@ -31,7 +32,7 @@ pub struct KindPlan {
     /// The kind.
     pub kind: String,
     /// What it becomes.
-    pub becomes: &'static str,
+    pub becomes: Statement<Destination, String>,
     /// Things of the kind.
     pub total: u64,
     /// Those that come along whole.
@@ -45,6 +46,15 @@ pub struct KindPlan {
     /// How often a field has no place.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<&'static str, u64>,
+}
+
+/// What a kind of thing becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// What the tables of the runtime say.
+    Mapped(Becomes),
+    /// Secrets stay where they are: nobody requested them.
+    SecretsNotRequested,
 }
 
 /// What becomes of one record.
@@ -103,11 +113,11 @@ pub(super) fn plan_layers(
     let all = source.credentials()?.map_or(0, |layer| layer.credentials.len());
     for number in 0..all {
         let becomes = if number < missing {
-            Some(Becomes::Nowhere("secrets are moved with --credentials"))
+            Some(Destination::SecretsNotRequested)
         } else {
-            mapping.row("credentials", "credential").map(|row| row.becomes)
+            mapping.row("credentials", "credential").map(|row| Destination::Mapped(row.becomes))
         };
-        credentials.add("credential", becomes, &[]);
+        credentials.add_to("credential", becomes, &[]);
     }
     let paths: HashSet<&[u8]> = plan.steps.iter().map(|step| &step.path[..]).collect();
     let in_files = plan.memories.is_none();
@@ -174,13 +184,18 @@ impl LayerPlan {
     }
 
     fn add(&mut self, kind: &str, becomes: Option<Becomes>, without: &[&'static str]) {
-        let becomes = becomes.unwrap_or(Becomes::Aside("the runtime does not know it"));
-        let text = becomes.text();
-        let known = self.kinds.iter().position(|line| line.kind == kind && line.becomes == text);
+        self.add_to(kind, becomes.map(Destination::Mapped), without);
+    }
+
+    fn add_to(&mut self, kind: &str, to: Option<Destination>, without: &[&'static str]) {
+        let unknown = Destination::Mapped(Becomes::Aside("the runtime does not know it"));
+        let to = to.unwrap_or(unknown);
+        let is_known = |line: &KindPlan| line.kind == kind && line.becomes.typed() == Some(&to);
+        let known = self.kinds.iter().position(is_known);
         let at = known.unwrap_or_else(|| {
             self.kinds.push(KindPlan {
                 kind: kind.to_owned(),
-                becomes: text,
+                becomes: Statement::Typed(to),
                 total: 0,
                 exact: 0,
                 degraded: 0,
@@ -193,11 +208,13 @@ impl LayerPlan {
         self.total += 1;
         let line = &mut self.kinds[at];
         line.total += 1;
-        match becomes {
-            Becomes::Aside(_) => line.kept_aside += 1,
-            Becomes::Nowhere(_) => line.none += 1,
-            Becomes::Native(_) if without.is_empty() => line.exact += 1,
-            Becomes::Native(_) => {
+        match to {
+            Destination::Mapped(Becomes::Aside(_)) => line.kept_aside += 1,
+            Destination::Mapped(Becomes::Nowhere(_)) | Destination::SecretsNotRequested => {
+                line.none += 1;
+            }
+            Destination::Mapped(_) if without.is_empty() => line.exact += 1,
+            Destination::Mapped(_) => {
                 line.degraded += 1;
                 for field in without {
                     *line.fields.entry(field).or_default() += 1;

@@ -1,7 +1,5 @@
 //! Counts what became of the things of one layer.
 
-use std::collections::BTreeMap;
-
 use anemone_format::sha256_hex;
 
 use super::{Fate, LayerProof, Loss};
@@ -16,19 +14,7 @@ pub(super) struct Count<'a> {
 
 impl<'a> Count<'a> {
     pub(super) fn new(layer: &'static str, lost: &'a mut Vec<Loss>) -> Self {
-        let proof = LayerProof {
-            layer,
-            total: 0,
-            carried: 0,
-            degraded: 0,
-            kept_aside: 0,
-            not_carried: 0,
-            lost: 0,
-            fields: BTreeMap::new(),
-            reasons: BTreeMap::new(),
-            source_sha256: String::new(),
-            target_sha256: String::new(),
-        };
+        let proof = LayerProof { layer, ..LayerProof::default() };
         Self { proof, source: Vec::new(), target: Vec::new(), lost }
     }
 

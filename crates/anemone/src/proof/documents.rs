@@ -6,12 +6,11 @@ use std::io;
 use anemone_format::{
     Credential, Credentials, Identity, Principals, SnapshotSource, VaultKey, sha256_hex,
 };
-use anemone_runtimes::KeptSnapshot;
 use anemone_runtimes::mapping::{Mapping, bare_secret, mapping};
 use serde::Serialize;
 
 use super::count::Count;
-use super::{Expected, Fate, LayerProof, Loss};
+use super::{Evidence, Fate, LayerProof, Loss};
 
 /// A named part of a document.
 struct Part {
@@ -19,13 +18,8 @@ struct Part {
     text: String,
 }
 
-pub(super) fn identity(
-    source: &dyn SnapshotSource,
-    target: &dyn SnapshotSource,
-    expected: &Expected<'_>,
-    sidecar: &KeptSnapshot,
-    lost: &mut Vec<Loss>,
-) -> io::Result<LayerProof> {
+pub(super) fn identity(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Result<LayerProof> {
+    let Evidence { source, target, expected, sidecar } = *evidence;
     let was = parts_of_identity(source.identity()?.as_ref());
     let is = parts_of_identity(target.identity()?.as_ref());
     let kept = parts_of_identity(sidecar.identity.as_ref());
@@ -86,13 +80,8 @@ fn fields_of<T: Serialize>(document: Option<&T>) -> Vec<Part> {
     parts.collect()
 }
 
-pub(super) fn principals(
-    source: &dyn SnapshotSource,
-    target: &dyn SnapshotSource,
-    expected: &Expected<'_>,
-    sidecar: &KeptSnapshot,
-    lost: &mut Vec<Loss>,
-) -> io::Result<LayerProof> {
+pub(super) fn principals(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Result<LayerProof> {
+    let Evidence { source, target, expected, sidecar } = *evidence;
     let mut is = texts(parts_of_principals(target.principals()?.as_ref()));
     let mut kept = texts(parts_of_principals(sidecar.principals.as_ref()));
     let mut count = Count::new("principals", lost);
@@ -156,13 +145,8 @@ fn take(texts: &mut BTreeMap<String, u64>, text: &str) -> bool {
     }
 }
 
-pub(super) fn credentials(
-    source: &dyn SnapshotSource,
-    target: &dyn SnapshotSource,
-    expected: &Expected<'_>,
-    sidecar: &KeptSnapshot,
-    lost: &mut Vec<Loss>,
-) -> io::Result<LayerProof> {
+pub(super) fn credentials(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Result<LayerProof> {
+    let Evidence { source, target, expected, sidecar } = *evidence;
     let key = expected.vault_key;
     let list =
         |layer: Option<Credentials>| layer.map(|layer| layer.credentials).unwrap_or_default();

@@ -2,20 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use anemone_format::{FileRoot, Moment, SnapshotSource, SourceFile, SourceKind, sha256_hex};
+use anemone_format::{FileRoot, Moment, SourceFile, SourceKind, sha256_hex};
+use anemone_runtimes::is_kept;
 use anemone_runtimes::mapping::{Becomes, mapping};
-use anemone_runtimes::{KeptSnapshot, is_kept};
 
 use super::count::Count;
-use super::{Expected, Fate, LayerProof, Loss};
+use super::{Evidence, Expected, Fate, LayerProof, Loss};
 
-pub(super) fn files(
-    source: &dyn SnapshotSource,
-    target: &dyn SnapshotSource,
-    expected: &Expected<'_>,
-    sidecar: &KeptSnapshot,
-    lost: &mut Vec<Loss>,
-) -> LayerProof {
+pub(super) fn files(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> LayerProof {
+    let Evidence { source, target, expected, sidecar } = *evidence;
     let mut is: HashMap<Lies<'_>, &SourceFile> = HashMap::new();
     for file in target.files() {
         is.insert(lies(file), file);

@@ -3,22 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use anemone_format::{Record, RecordId, SnapshotSource, sha256_hex};
+use anemone_format::{Record, RecordId, sha256_hex};
 use anemone_runtimes::mapping::{Becomes, FIELDS, telling_tags};
 use anemone_runtimes::{KeptSnapshot, digest_of};
 
 use super::count::Count;
 use super::natives::{Natives, values};
-use super::{Expected, Fate, LayerProof, Loss, current};
+use super::{Evidence, Expected, Fate, LayerProof, Loss, current};
 use crate::text::title;
 
-pub(super) fn memory(
-    source: &dyn SnapshotSource,
-    target: &dyn SnapshotSource,
-    expected: &Expected<'_>,
-    sidecar: &KeptSnapshot,
-    lost: &mut Vec<Loss>,
-) -> io::Result<LayerProof> {
+pub(super) fn memory(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Result<LayerProof> {
+    let Evidence { source, target, expected, sidecar } = *evidence;
     let mut natives = Natives::read(target)?;
     // Ids first, so that of two equal texts each finds its own.
     let mut by_id: HashMap<RecordId, usize> = HashMap::new();

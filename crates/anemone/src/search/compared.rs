@@ -1,5 +1,7 @@
 //! Whose vectors an answer rests on, and why not on others.
 
+use std::sync::atomic::Ordering;
+
 use anemone_index::{Rankers, VectorOutcome, VectorRanker};
 
 use super::VectorNote;
@@ -65,7 +67,11 @@ impl Compared {
             VectorOutcome::Spare => return None,
             VectorOutcome::Failed { message } => {
                 let (embedder, reason) = (chosen.wanted.to_string(), message.clone());
-                (VectorNote::Failed { embedder, reason }, Some(LexicalOnly::EmbedderFailed))
+                let is_large_job = chosen.refused.load(Ordering::Relaxed);
+                (
+                    VectorNote::Failed { embedder, reason, is_large_job },
+                    Some(LexicalOnly::EmbedderFailed),
+                )
             }
             // The static model's are made with the index; without documents there are none.
             VectorOutcome::NoVectors if !chosen.is_work() => return Some(LexicalOnly::NoVectors),

@@ -17,12 +17,13 @@ use self::queries::Query;
 use super::compared::Compared;
 use super::index::{IndexError, IndexFallback, Rebuild, open_fresh};
 use super::target::{SearchTarget, TargetChoice};
-use super::{Choosing, Ranking, SearchError, SearchNote, SourceSummary, VectorNote};
+use super::{Choosing, NoteWords, Ranking, SearchError, SearchNote, SourceSummary, VectorNote};
 use crate::embedder::{
     Choice, EmbedderChoice, Embedders, Filling, LargeJobs, LatencyBudget, Signals, Stop,
     VectorLine, fill, milliseconds, take_carried_for, top_up,
 };
 use crate::host::Host;
+use crate::statement::Statement;
 
 /// Which questions, and how they are asked.
 #[derive(Clone, Debug)]
@@ -94,10 +95,9 @@ impl From<IndexError> for EvalError {
     }
 }
 
-/// How well search did. A door turns the warnings into its own words with
-/// [`map_warnings`](Self::map_warnings).
+/// How well search did.
 #[derive(Debug, Serialize)]
-pub struct EvalReport<N = SearchNote> {
+pub struct EvalReport {
     ok: bool,
     /// What was searched.
     pub source: SourceSummary,
@@ -115,28 +115,10 @@ pub struct EvalReport<N = SearchNote> {
     /// The models whose vectors were compared, the one that counts most first.
     pub vectors: Vec<VectorShare>,
     /// What somebody should know.
-    pub warnings: Vec<N>,
+    pub warnings: Vec<Statement<SearchNote, NoteWords>>,
     /// Questions whose answers were not all found, if somebody asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misses: Option<Vec<Miss>>,
-}
-
-impl<N> EvalReport<N> {
-    /// Turns the warnings into something else.
-    pub fn map_warnings<M>(self, map: impl FnMut(N) -> M) -> EvalReport<M> {
-        EvalReport {
-            ok: self.ok,
-            source: self.source,
-            queries: self.queries,
-            without_answer: self.without_answer,
-            overall: self.overall,
-            by_category: self.by_category,
-            settings: self.settings,
-            vectors: self.vectors,
-            warnings: self.warnings.into_iter().map(map).collect(),
-            misses: self.misses,
-        }
-    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]
@@ -262,7 +244,7 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
             .collect(),
         settings: settings(request, &embedders),
         vectors: tally.vectors.into_iter().flatten().map(VectorShare::of).collect(),
-        warnings,
+        warnings: Statement::list(warnings),
         misses: request.misses.then_some(tally.misses),
     })
 }

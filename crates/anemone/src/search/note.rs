@@ -2,8 +2,19 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use crate::embedder::{EmbedderError, FillError, Wanted};
 use crate::search::target::TargetChoice;
+
+/// A note in the words of the program that asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NoteWords {
+    /// For programs.
+    pub code: &'static str,
+    /// For people.
+    pub message: String,
+}
 
 /// Something worth saying about what is searched, about its index or about an answer.
 #[derive(Debug)]
@@ -130,6 +141,8 @@ pub enum VectorNote {
         embedder: String,
         /// Why.
         reason: String,
+        /// Whether it was not even asked, because nobody allowed so large a job.
+        is_large_job: bool,
     },
     /// Some chunks have no vectors of it.
     Missing {

@@ -11,13 +11,14 @@ use super::index::{
     note_embedder, noted_embedder, open_fresh,
 };
 use super::target::{SearchTarget, TargetChoice};
-use super::{IndexSummary, SearchError, SearchNote, SourceSummary};
+use super::{IndexSummary, NoteWords, SearchError, SearchNote, SourceSummary};
 use crate::embedder::{
     ChosenEmbedder, EmbedderChoice, Embedders, FillError, Filled, Filling, Job, LargeJobs,
     LatencyBudget, Signals, Stop, VectorLine, fill, milliseconds, notes_of, take_carried,
     vector_lines,
 };
 use crate::host::Host;
+use crate::statement::Statement;
 
 /// Which index is to be brought up to date, and how.
 #[derive(Clone, Debug)]
@@ -34,10 +35,9 @@ pub struct IndexRequest {
     pub large_jobs: LargeJobs,
 }
 
-/// An index that is up to date. A door turns the warnings into its own words with
-/// [`map_warnings`](Self::map_warnings).
+/// An index that is up to date.
 #[derive(Debug, Serialize)]
-pub struct IndexReport<N = SearchNote> {
+pub struct IndexReport {
     ok: bool,
     /// What it is of.
     pub source: SourceSummary,
@@ -56,28 +56,12 @@ pub struct IndexReport<N = SearchNote> {
     /// What is not searched, the first of it.
     pub skipped_paths: Vec<SkippedPath>,
     /// What somebody should know.
-    pub warnings: Vec<N>,
+    pub warnings: Vec<Statement<SearchNote, NoteWords>>,
     /// Milliseconds that it took.
     pub took_ms: f64,
 }
 
-impl<N> IndexReport<N> {
-    /// Turns the warnings into something else.
-    pub fn map_warnings<M>(self, map: impl FnMut(N) -> M) -> IndexReport<M> {
-        IndexReport {
-            ok: self.ok,
-            source: self.source,
-            folder: self.folder,
-            index: self.index,
-            bytes: self.bytes,
-            vectors: self.vectors,
-            filled: self.filled,
-            skipped_paths: self.skipped_paths,
-            warnings: self.warnings.into_iter().map(map).collect(),
-            took_ms: self.took_ms,
-        }
-    }
-
+impl IndexReport {
     /// Whether anything was taken in or out.
     #[must_use]
     pub fn is_news(&self) -> bool {
@@ -101,7 +85,7 @@ const MOST_SKIPPED: usize = 100;
 
 /// What filling in vectors would take.
 #[derive(Debug, Serialize)]
-pub struct VectorPlan<N = SearchNote> {
+pub struct VectorPlan {
     ok: bool,
     dry_run: bool,
     /// What is searched.
@@ -110,20 +94,7 @@ pub struct VectorPlan<N = SearchNote> {
     #[serde(flatten)]
     pub job: Option<Job>,
     /// What somebody should know.
-    pub warnings: Vec<N>,
-}
-
-impl<N> VectorPlan<N> {
-    /// Turns the warnings into something else.
-    pub fn map_warnings<M>(self, map: impl FnMut(N) -> M) -> VectorPlan<M> {
-        VectorPlan {
-            ok: self.ok,
-            dry_run: self.dry_run,
-            source: self.source,
-            job: self.job,
-            warnings: self.warnings.into_iter().map(map).collect(),
-        }
-    }
+    pub warnings: Vec<Statement<SearchNote, NoteWords>>,
 }
 
 /// Finds what is meant; what is encrypted has no index that is kept.
@@ -152,6 +123,7 @@ pub fn plan_vectors(request: &IndexRequest, host: &Host) -> Result<VectorPlan, S
         warnings.extend(notes_of(&take_carried(&mut open.index, &target, main)?));
     }
     let job = main.map(|main| Job::of(&open.index, &main)).transpose()?;
+    let warnings = Statement::list(warnings);
     Ok(VectorPlan { ok: true, dry_run: true, source: SourceSummary::of(&target), job, warnings })
 }
 
@@ -188,7 +160,7 @@ pub fn update_index(
                 reason: skipped.reason.as_str(),
             })
             .collect(),
-        warnings,
+        warnings: Statement::list(warnings),
         took_ms: milliseconds(started),
     })
 }

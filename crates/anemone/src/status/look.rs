@@ -18,6 +18,7 @@ use crate::identity::identify;
 use crate::living::site_of;
 use crate::sealed_header::Packaging;
 use crate::search::target::TargetChoice;
+use crate::statement::Statement;
 use crate::survey::AgentScan;
 
 /// How every database of SQLite's starts.
@@ -82,7 +83,7 @@ pub(super) fn look(
         last_export,
         search,
         hook_writes: hook_writes.unwrap_or_default(),
-        problems,
+        problems: Statement::list(problems),
         name,
         is_connectable: true,
     }

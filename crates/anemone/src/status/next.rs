@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::problems::Problem;
 use super::{AgentStatus, Readiness};
 use crate::agent::NamedAgent;
 use crate::connect::searches_by_itself;
 use crate::export::file_stem;
 use crate::host::Host;
+use crate::statement::Statement;
 
 /// So many steps are offered.
 const MOST: usize = 3;
@@ -45,7 +48,16 @@ impl AgentName {
     }
 }
 
-/// Something that makes sense next. A door says by which command it is done, and why.
+/// A step in the words of the program that asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StepWords {
+    /// The command that does it.
+    pub command: String,
+    /// What it is good for.
+    pub why: String,
+}
+
+/// Something that makes sense next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NextStep {
@@ -197,8 +209,10 @@ fn export(
         |agent: &&AgentStatus| agent.last_export.as_ref().is_none_or(|export| !export.sealed);
     let (agent, reason) = ExportReason::ALL.into_iter().find_map(|reason| {
         let mut weak = agents.iter().copied().filter(is_plain);
-        let has_reason =
-            |agent: &&AgentStatus| agent.problems.iter().any(|problem| reason.is_that_of(problem));
+        let has_reason = |agent: &&AgentStatus| {
+            let mut problems = agent.problems.iter().filter_map(Statement::typed);
+            problems.any(|problem| reason.is_that_of(problem))
+        };
         Some((weak.find(has_reason)?, reason))
     })?;
     let known = agent.last_export.as_ref().filter(|export| export.exists && reason.has_archive());
@@ -272,7 +286,7 @@ mod tests {
             last_export: known.then_some(last),
             search: SearchStatus { state, documents: None, chunks: None, changed: 0 },
             hook_writes: Vec::new(),
-            problems,
+            problems: Statement::list(problems),
             name: alias(name),
             is_connectable: true,
         }

@@ -98,6 +98,17 @@ pub enum Level {
     Note,
 }
 
+/// A problem in the words of the program that asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProblemWords {
+    /// For programs.
+    pub code: &'static str,
+    /// How bad it is.
+    pub level: Level,
+    /// For people.
+    pub message: String,
+}
+
 impl Problem {
     /// Returns a stable word for programs.
     #[must_use]

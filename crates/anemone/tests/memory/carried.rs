@@ -8,8 +8,8 @@ use anemone_testkit::write_database;
 use serde_json::json;
 
 use super::embedder::{Library, named};
-use crate::support::TestMachine;
 use crate::support::transfer::With;
+use crate::support::{TestMachine, typed};
 
 /// Configures a service and its model.
 fn settle(library: &Library, service: &Service, model: &str) {
@@ -205,7 +205,7 @@ fn a_database_that_cannot_be_read_costs_its_vectors_and_is_said() {
     let report = library.index("openai");
     let filled = report.filled.unwrap();
     assert_eq!((filled.reused, filled.missing), (0, 0), "{filled:?}");
-    let [SearchNote::CarriedUnreadable { .. }] = &report.warnings[..] else {
+    let [SearchNote::CarriedUnreadable { .. }] = typed(&report.warnings)[..] else {
         panic!("{:?}", report.warnings)
     };
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::search::tea_shop;
-use crate::support::{Entry, TestMachine};
+use crate::support::{Entry, TestMachine, typed};
 
 /// A key that is looked for in everything.
 const KEY: &str = "sk-test-9f2c7d1e5b";
@@ -262,7 +262,7 @@ fn a_service_that_was_named_for_an_index_is_asked_there_again() {
     let asked = service.requests().len();
     let report = library.search_with("violin", |request| request.target.index_dir = own.clone());
     assert_eq!(report.model.as_deref(), TABLE);
-    assert!(matches!(report.notes[0], SearchNote::EmbedderNotNamed { .. }), "{report:?}");
+    assert!(matches!(typed(&report.notes)[0], SearchNote::EmbedderNotNamed { .. }), "{report:?}");
     assert_eq!(service.requests().len(), asked);
 }
 
@@ -283,7 +283,7 @@ fn a_search_fills_small_gaps_and_says_large_ones() {
     let asked = service.requests().len();
     let report = library.search("rained");
     assert_eq!(service.requests().len(), asked + 1, "only the query is sent");
-    let note = &report.notes[0];
+    let note = typed(&report.notes)[0];
     assert!(matches!(note, SearchNote::Vectors(VectorNote::Missing { .. })), "{note:?}");
     assert_eq!(report.vectors[1].model, "anemone-table-1", "the table covers the rest");
 }
@@ -302,7 +302,8 @@ fn another_model_replaces_one_only_when_that_is_said() {
     assert_eq!(library.search("violin").model.as_ref(), Some(&bag));
     let report = library.search_with("violin", |request| request.embedder = named("openai:other"));
     assert_eq!(report.model.as_deref(), TABLE);
-    let is_it = matches!(report.notes[0], SearchNote::Vectors(VectorNote::OtherModel { .. }));
+    let is_it =
+        matches!(typed(&report.notes)[0], SearchNote::Vectors(VectorNote::OtherModel { .. }));
     assert!(is_it, "{report:?}");
     let plan = library.plan("openai:other", |request| request.replace = Replace::Yes);
     let job = plan.job.unwrap();
@@ -355,7 +356,11 @@ fn a_service_that_fails_loses_nothing_and_search_goes_on() {
     let failed = |note: &&SearchNote| {
         matches!(note, SearchNote::Vectors(VectorNote::Failed { .. }) | SearchNote::NotFilled(_))
     };
-    assert_eq!(report.notes.iter().filter(failed).count(), 1, "it is said once: {report:?}");
+    assert_eq!(
+        typed(&report.notes).into_iter().filter(failed).count(),
+        1,
+        "it is said once: {report:?}"
+    );
     assert_eq!(report.model.as_deref(), TABLE, "{report:?}");
     service.play_well();
     let again = library.index("openai").filled.unwrap();
@@ -440,7 +445,8 @@ fn the_config_says_what_is_used() {
     library.configure("[embedding]\nembedder = \"minilm\"\n");
     let report = library.search("violin");
     assert_eq!(report.model.as_deref(), TABLE);
-    assert!(matches!(report.notes[0], SearchNote::EmbedderUnavailable { .. }), "{report:?}");
+    let note = typed(&report.notes)[0];
+    assert!(matches!(note, SearchNote::EmbedderUnavailable { .. }), "{report:?}");
     library.configure("[embedding]\nembeder = \"minilm\"\n");
     let config_error = || match library.try_search("violin", |_| {}) {
         Err(SearchError::Embedder(EmbedderError::Config(error))) => error,

@@ -2,6 +2,7 @@
 
 use anemone::audit::{AuditRequest, audit};
 use anemone::context::{ContextNote, ContextRequest, context};
+use anemone::forget::HolderKind;
 use anemone::import::{ImportRequest, import};
 use anemone::remember::{
     DuplicateCheck, MemoryPart, RememberError, RememberReport, RememberRequest, SecretHandling,
@@ -16,6 +17,7 @@ use anemone_testkit::write_database;
 
 use crate::support::memory::{TestMemory, key};
 use crate::support::transfer::With;
+use crate::support::typed;
 
 const DATABASE: &str = "ws/data/memory/brain.db";
 
@@ -284,7 +286,10 @@ fn a_database_without_a_workspace_is_a_memory_all_the_same() {
     assert!(has_row(&memory, "m.key = 'fog'"));
     let request = ContextRequest::new(memory.choice(), SessionKind::Main);
     let composed = memory.run(|host| context(&request, host)).unwrap();
-    assert!(matches!(composed.notes[0], ContextNote::RowsWithoutQuery { .. }), "{composed:?}");
+    assert!(
+        matches!(typed(&composed.notes)[0], ContextNote::RowsWithoutQuery { .. }),
+        "{composed:?}"
+    );
     let request = AuditRequest { memory: memory.choice() };
     let audited = memory.run(|host| audit(&request, host)).unwrap();
     assert!(audited.notes[0].contains("rows"), "{audited:?}");
@@ -368,4 +373,40 @@ fn what_many_rows_say_already_is_found_too() {
     assert_eq!(shown.duplicates[0].path, "memories/tea");
     let indexes = memory.host.folders.own_cache().join("agents");
     assert!(indexes.is_dir(), "the index told where to look");
+}
+
+#[test]
+fn an_undo_says_that_nothing_is_left_of_the_rows_that_were_added() {
+    let memory = old_install();
+    remember(&memory, "fog", "The fog lifts at ten.", |_| {});
+    remember(&memory, "tide", "The tide turns at noon.", |_| {});
+    let theirs = "DELETE FROM memories WHERE key = 'tide'";
+    write_database(&memory.path(DATABASE), theirs).unwrap();
+    for refused in [dry_undo(&memory), memory.try_undo(|_| {}), memory.try_undo(|_| {})] {
+        let error = refused.unwrap_err();
+        assert!(error.to_string().contains("no longer in the database"), "{error:?}");
+    }
+    memory.try_undo(|request| request.action = UndoAction::Skip).unwrap();
+    let rows = memory.undo().rows.unwrap();
+    assert_eq!((rows.put_back, rows.removed), (0, 1), "{rows:?}");
+    assert!(rows.taken.is_empty() && rows.changed.is_empty(), "{rows:?}");
+    assert!(!has_row(&memory, "m.key = 'fog'"));
+}
+
+#[test]
+fn what_another_agent_of_the_database_has_too_is_named() {
+    let mut memory = TestMemory::of("zeroclaw");
+    memory.agent.agent = Some("nova".to_owned());
+    memory.write("ws/IDENTITY.md", "# Nova\n");
+    memory.write("ws/memory/x", "");
+    let script = OWNED.replace("{alias}", "nova")
+        + "INSERT INTO agents VALUES ('a2', 'rex', '2026-01-01T00:00:00Z');
+           INSERT INTO memories (id, key, content, created_at, updated_at, agent_id)
+           SELECT 'r' || id, 'gate', 'The password of the gate is seven-grey-geese.',
+             '2026-01-15T00:00:00Z', '2026-01-15T00:00:00Z', id FROM agents;";
+    write_database(&memory.path("ws/memory/brain.db"), &script).unwrap();
+    let proof = memory.forget_for_good(key("gate")).proof.unwrap();
+    let HolderKind::OtherAgent { agent } = &proof.holders[0].kind else { panic!("{proof:?}") };
+    assert_eq!(agent.runtime.as_deref(), Some("zeroclaw"));
+    assert_eq!(agent.agent.as_deref(), Some("rex"));
 }

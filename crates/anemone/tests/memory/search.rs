@@ -18,6 +18,7 @@ use jiff::civil::{Date, date};
 use serde_json::{Value, json};
 
 use crate::support::memory::TestMemory;
+use crate::support::typed;
 
 /// A workspace about a tea shop: curated memory, two logs, a project.
 pub(crate) fn tea_shop() -> TestMemory {
@@ -188,11 +189,11 @@ fn a_query_that_asks_nothing_is_answered_with_that() {
     for query in ["", "  "] {
         let report = shop.search(query);
         assert_eq!(report.hits.len(), 0, "{query:?}");
-        assert!(matches!(report.notes[0], SearchNote::NothingAsked), "{:?}", report.notes);
+        assert!(matches!(typed(&report.notes)[0], SearchNote::NothingAsked), "{:?}", report.notes);
     }
     let report = shop.search("-tea");
     assert_eq!(report.hits.len(), 0);
-    assert!(matches!(report.notes[0], SearchNote::OnlyExclusions), "{:?}", report.notes);
+    assert!(matches!(typed(&report.notes)[0], SearchNote::OnlyExclusions), "{:?}", report.notes);
     for profile in others() {
         shop.search_with("", |request| request.ranking.profile = profile);
     }
@@ -250,7 +251,11 @@ fn words_in_quotes_stand_together() {
     let shop = tea_shop();
     assert_eq!(shop.search("\"second delivery\"").hits[0].path, "memory/2026-03-20.md");
     let missing = shop.search("\"delivery second\"");
-    assert!(matches!(missing.notes[0], SearchNote::PhraseNotFound { .. }), "{:?}", missing.notes);
+    assert!(
+        matches!(typed(&missing.notes)[0], SearchNote::PhraseNotFound { .. }),
+        "{:?}",
+        missing.notes
+    );
     assert!(!missing.hits.is_empty());
 }
 
@@ -291,12 +296,14 @@ fn filters_leave_what_passes_them() {
     }
     let report = shop.search_with("tea", |request| request.types = strings(&["nonsense"]));
     assert_eq!(report.hits.len(), 0);
-    let SearchNote::FilteredOut { types: Some(types), namespaces: None } = &report.notes[0] else {
+    let SearchNote::FilteredOut { types: Some(types), namespaces: None } = typed(&report.notes)[0]
+    else {
         panic!("{:?}", report.notes)
     };
     assert_eq!(types[0], "episodic");
     let report = shop.search_with("tea", |request| request.namespaces = strings(&["Daily"]));
-    let SearchNote::FilteredOut { types: None, namespaces: Some(names) } = &report.notes[0] else {
+    let SearchNote::FilteredOut { types: None, namespaces: Some(names) } = typed(&report.notes)[0]
+    else {
         panic!("{:?}", report.notes)
     };
     assert!(names.iter().any(|name| name == "daily"), "{names:?}");
@@ -363,7 +370,7 @@ fn other_programs_rank_as_they_do() {
         let report = shop.search_with("router", |request| request.ranking.profile = profile);
         assert_eq!(report.hits.len(), found, "{report:?}");
         let is_least = |note: &SearchNote| matches!(note, SearchNote::MinimumScore { .. });
-        assert_eq!(report.notes.iter().any(is_least), found == 0, "{report:?}");
+        assert_eq!(typed(&report.notes).into_iter().any(is_least), found == 0, "{report:?}");
     }
 }
 
@@ -472,7 +479,7 @@ fn an_index_lies_where_it_is_told_and_says_so_when_it_cannot() {
     assert!(!shop.host.folders.cache.exists());
     shop.write("taken", "a file");
     if let Ok(report) = search("taken/index") {
-        let note = &report.notes[0];
+        let note = typed(&report.notes)[0];
         let is_it = matches!(note, SearchNote::Source(SourceNote::IndexNotKept { .. }));
         assert!(is_it, "{note:?}");
         assert_eq!(ranking(&report), ranking(&before));
@@ -541,7 +548,7 @@ fn gibberish_finds_nothing_and_scores_lie_between_0_and_1() {
     for query in ["asdfqwer zxcv", "qwrtplk vbnmxz ghjk"] {
         let report = shop.search(query);
         assert_eq!(report.hits.len(), 0, "{report:?}");
-        assert!(matches!(report.notes[..], [SearchNote::TooWeak]), "{report:?}");
+        assert!(matches!(typed(&report.notes)[..], [SearchNote::TooWeak]), "{report:?}");
         assert!(!with_least(query, 0.0).hits.is_empty());
     }
     for query in ["hazelnuts", "green tea delivery", "Lin Lin Lin", "the"] {

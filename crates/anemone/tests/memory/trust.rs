@@ -8,7 +8,7 @@ use anemone_runtimes::ranking_profiles;
 use anemone_testkit::services::{Play, Service};
 
 use super::embedder::{Library, named};
-use crate::support::{Entry, TestMachine};
+use crate::support::{Entry, TestMachine, typed};
 
 fn notes() -> Library {
     let machine = TestMachine::new();
@@ -112,7 +112,7 @@ fn another_programs_ranking_sends_no_large_job_by_accident() {
     let failed = |note: &SearchNote| {
         matches!(note, SearchNote::NotFilled(_) | SearchNote::Vectors(VectorNote::Failed { .. }))
     };
-    assert!(report.notes.iter().any(failed), "{report:?}");
+    assert!(typed(&report.notes).into_iter().any(failed), "{report:?}");
     assert_eq!(service.requests().len(), 0);
     let report = library.search_with("harbour", |request| {
         named(request);
@@ -134,7 +134,7 @@ fn a_search_answers_without_a_service_that_cannot_say_how_long_its_vectors_are()
         request.embedder = at("openai:bag", url.clone());
     });
     assert_eq!(report.model.as_deref(), Some("anemone-table-1"), "{report:?}");
-    let is_it = matches!(report.notes[0], SearchNote::Vectors(VectorNote::Failed { .. }));
+    let is_it = matches!(typed(&report.notes)[0], SearchNote::Vectors(VectorNote::Failed { .. }));
     assert!(is_it, "{report:?}");
     let plan = library.plan("", |request| request.embedder = at("openai:bag", url));
     assert_eq!(plan.job.unwrap().known, None);
@@ -161,7 +161,7 @@ fn a_model_that_is_here_and_unused_is_mentioned_by_the_index_alone() {
     fs_err::create_dir_all(model.parent().unwrap()).unwrap();
     fs_err::write(model, "not looked into").unwrap();
     let report = library.index("");
-    let [SearchNote::ModelUnused { model: "minilm", .. }] = &report.warnings[..] else {
+    let [SearchNote::ModelUnused { model: "minilm", .. }] = typed(&report.warnings)[..] else {
         panic!("{:?}", report.warnings)
     };
     assert!(library.search("violin").notes.is_empty());

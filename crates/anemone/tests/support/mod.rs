@@ -7,6 +7,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use anemone::host::{Host, SharedClock};
+use anemone::statement::Statement;
 use anemone::system::SystemClock;
 use anemone_format::Snapshot;
 use anemone_memory::Clock;
@@ -218,6 +219,11 @@ fn mode_of(_: &std::fs::Metadata) -> u32 {
 /// Returns what a command prints of a report.
 pub(crate) fn json(report: &impl Serialize) -> Value {
     serde_json::to_value(report).unwrap()
+}
+
+/// Returns what a report says, before anybody puts it into words.
+pub(crate) fn typed<T, W>(said: &[Statement<T, W>]) -> Vec<&T> {
+    said.iter().map(|one| one.typed().unwrap()).collect()
 }
 
 /// Returns every file below a folder, with its content. Links are left out.

@@ -2,20 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
+use anemone::agent::AgentChoice;
+use anemone::agent::adapter;
+use anemone::export::{ExportRequest, ExportSummary, export};
+use anemone::files::{Existing, open_plain};
+use anemone::sealed_header::Packaging;
 use anemone_format::{ArchiveKind, Limits, kind_of};
+use anemone_messages::UserError;
+use anemone_runtimes::{SecretFinding, SecretPolicy};
 use serde::Serialize;
 
 use super::{Answer, ExportArgs, Stop, warn};
-use crate::agent::adapter;
 use crate::commands::Context;
 use crate::commands::export::shown;
-use crate::error::{CliError, Kind};
-use crate::files::{Existing, open_plain};
 use crate::output::count;
-use crate::sealed_header::Packaging;
-use anemone::agent::AgentChoice;
-use anemone::export::{ExportRequest, ExportSummary, SecretItem, export};
-use anemone_runtimes::SecretPolicy;
 
 /// How sealed archives are called: nobody can look into them.
 const SEALED_NAMES: [&str; 2] = [".alf", ".alf.age"];
@@ -64,14 +64,15 @@ pub(super) fn run(args: ExportArgs, context: &Context<'_>) -> Result<(), Stop> {
     Ok(context.printer.print(&Answer { shape, ours: &exported })?)
 }
 
-fn check_workspace(workspace: &Path) -> Result<(), CliError> {
+fn check_workspace(workspace: &Path) -> Result<(), UserError> {
     let error = match fs_err::metadata(workspace) {
         Ok(there) if there.is_dir() => return Ok(()),
-        Ok(_) => CliError::new(Kind::Failed, "not_a_folder", "the workspace is not a folder")
-            .about(workspace),
+        Ok(_) => {
+            UserError::failure("not_a_folder", "the workspace is not a folder").about(workspace)
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let message = format!("workspace {} not found", workspace.display());
-            CliError::new(Kind::Failed, "workspace_not_found", message)
+            UserError::failure("workspace_not_found", message)
         }
         Err(error) => error.into(),
     };
@@ -89,7 +90,7 @@ fn usual_output(workspace: &Path) -> PathBuf {
 
 /// Returns the file behind a name, and refuses to replace one that is no archive: a slip with `-o`
 /// should not cost a file of the agent.
-fn real_target(output: &Path) -> Result<PathBuf, CliError> {
+fn real_target(output: &Path) -> Result<PathBuf, UserError> {
     let target = match fs_err::symlink_metadata(output) {
         Ok(there) if there.is_symlink() => fs_err::canonicalize(output)?,
         _ => output.to_owned(),
@@ -101,11 +102,11 @@ fn real_target(output: &Path) -> Result<PathBuf, CliError> {
         return Ok(target);
     }
     let message = "the file already exists and is not an archive; it was not overwritten";
-    Err(CliError::new(Kind::Failed, "exists", message).about(output).hint("give another -o FILE"))
+    Err(UserError::failure("exists", message).about(output).hint("give another -o FILE"))
 }
 
 /// Whether a file is an archive of an agent: many other files are ZIP or age files too.
-fn is_archive(path: &Path) -> Result<bool, CliError> {
+fn is_archive(path: &Path) -> Result<bool, UserError> {
     if Packaging::read(&mut fs_err::File::open(path)?)?.is_sealed() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         return Ok(SEALED_NAMES.iter().any(|other| name.ends_with(other)));
@@ -115,9 +116,9 @@ fn is_archive(path: &Path) -> Result<bool, CliError> {
 }
 
 /// What happened to files that do not travel as they are.
-fn remarks<N>(summary: &ExportSummary<N>) -> Vec<String> {
+fn remarks(summary: &ExportSummary) -> Vec<String> {
     let secrets = summary.secrets.iter().map(|secret| {
-        let SecretItem { path, line, kind } = secret;
+        let SecretFinding { path, line, kind } = secret;
         format!("{path}:{line}: {kind}, replaced with a mark in the archive")
     });
     let left_out = summary

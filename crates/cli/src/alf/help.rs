@@ -1,12 +1,12 @@
 //! `alf help`
 
+use anemone::alf::{AlfSettings, SyncState, sync_states};
+use anemone_messages::{UserError, plain};
 use clap::{Args, CommandFactory as _};
 use serde::Serialize;
 
-use super::settings::{Settings, State, states};
 use super::{Cli, warn};
 use crate::commands::{Context, print_bytes};
-use crate::error::{CliError, Kind};
 use crate::output::json_text;
 
 const OVERVIEW: &str = include_str!("help/overview.txt");
@@ -33,16 +33,8 @@ struct Status {
     state_dir: String,
     state_dir_exists: bool,
     service_reachable: bool,
-    agents: Vec<Agent>,
+    agents: Vec<SyncState>,
     agent_service_status: Vec<Asked>,
-}
-
-#[derive(Serialize)]
-struct Agent {
-    agent_id: String,
-    last_synced_sequence: Option<u64>,
-    last_synced_at: Option<String>,
-    snapshot_exists: bool,
 }
 
 /// What the service says of an agent; here it is not asked.
@@ -61,7 +53,7 @@ struct Topic<'a> {
     text: &'a str,
 }
 
-pub(super) fn run(args: &HelpArgs, context: &Context<'_>) -> Result<(), CliError> {
+pub(super) fn run(args: &HelpArgs, context: &Context<'_>) -> Result<(), UserError> {
     if args.topic == "status" {
         return print_line(&status(context)?);
     }
@@ -72,7 +64,7 @@ pub(super) fn run(args: &HelpArgs, context: &Context<'_>) -> Result<(), CliError
     print_bytes(text.as_bytes())
 }
 
-fn text(topic: &str) -> Result<String, CliError> {
+fn text(topic: &str) -> Result<String, UserError> {
     match topic {
         "overview" => return Ok(OVERVIEW.to_owned()),
         "files" => return Ok(FILES.to_owned()),
@@ -86,22 +78,23 @@ fn text(topic: &str) -> Result<String, CliError> {
         None => {
             let message = format!("there is no help on {topic:?}");
             let hint = "topics are: overview, status, files, troubleshoot, or a command";
-            Err(CliError::new(Kind::Failed, "unknown_topic", message).hint(hint))
+            Err(UserError::failure("unknown_topic", message).hint(hint))
         }
     }
 }
 
-fn print_line(value: &impl Serialize) -> Result<(), CliError> {
+fn print_line(value: &impl Serialize) -> Result<(), UserError> {
     let mut line = json_text(value)?;
     line.push('\n');
     print_bytes(line.as_bytes())
 }
 
-fn status(context: &Context<'_>) -> Result<Status, CliError> {
+fn status(context: &Context<'_>) -> Result<Status, UserError> {
     let home = &context.environment.home;
-    let settings = Settings::read(home)?;
-    let folder = State::folder(home);
-    let (states, skipped) = states(home);
+    let settings = AlfSettings::read(home)?;
+    let folder = SyncState::folder(home);
+    let (states, skipped) = sync_states(home);
+    let skipped: Vec<String> = skipped.iter().map(|problem| plain(problem)).collect();
     warn(&skipped);
     let asked = states.iter().map(|state| Asked {
         agent_id: state.agent_id.clone(),
@@ -111,20 +104,13 @@ fn status(context: &Context<'_>) -> Result<Status, CliError> {
         error: "not asked: this program asks no service",
     });
     Ok(Status {
-        config_path: Settings::path(home).display().to_string(),
+        config_path: AlfSettings::path(home).display().to_string(),
         config_exists: settings.exists,
         api_key_set: settings.key_is_set || context.environment.alf_key_is_set,
         state_dir: folder.display().to_string(),
         state_dir_exists: folder.is_dir(),
         service_reachable: false,
         agent_service_status: asked.collect(),
-        agents: states.into_iter().map(Agent::from).collect(),
+        agents: states,
     })
-}
-
-impl From<State> for Agent {
-    fn from(state: State) -> Self {
-        let State { agent_id, last_synced_sequence, last_synced_at, snapshot_exists } = state;
-        Self { agent_id, last_synced_sequence, last_synced_at, snapshot_exists }
-    }
 }

@@ -1,13 +1,13 @@
 //! `alf import`
 
+use anemone::import::{ImportRequest, import};
+use anemone::restore::RestoreChoice;
+use anemone_messages::UserError;
+use anemone_runtimes::OnConflict;
 use serde::Serialize;
 
 use super::{Answer, ImportArgs, Stop};
 use crate::commands::Context;
-use crate::error::{CliError, Kind};
-use anemone::import::{ImportRequest, import};
-use anemone::restore::RestoreChoice;
-use anemone_runtimes::OnConflict;
 
 #[derive(Serialize)]
 struct Imported<'a> {
@@ -27,7 +27,7 @@ pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), Stop> {
     if fs_err::metadata(&args.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     {
         let message = format!("{} not found", args.file.display());
-        let error = CliError::new(Kind::Failed, "not_found", message);
+        let error = UserError::failure("not_found", message);
         return Err(error.hint("give the archive that `alf export` wrote").into());
     }
     let request = ImportRequest {

@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use anemone::validate::{ValidateFinding, ValidateRequest, validate};
 use anemone_format::Edits;
+use anemone_messages::UserError;
 use serde::Serialize;
 
 use super::{Answer, ValidateArgs, print_error};
 use crate::commands::Context;
-use crate::error::{CliError, Kind};
 use crate::output::count;
 
 #[derive(Serialize)]
@@ -25,11 +25,11 @@ struct Finding<'a> {
     message: &'a str,
 }
 
-pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
+pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode, UserError> {
     // That tool says no more than the error where a file cannot be read.
     let request = ValidateRequest { file: args.file.clone(), edits: Edits::Refuse };
     let validated = validate(&request, &context.host)
-        .map_err(|error| CliError { hint: None, ..error.into() })?;
+        .map_err(|error| UserError { hint: None, ..error.into() })?;
     let shape = Validated {
         ok: validated.valid,
         valid: validated.valid,
@@ -43,7 +43,7 @@ pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode
     // That tool says it twice, and scripts may read either line.
     let errors = count(validated.errors.len() as u64, "error");
     let message = format!("{} is not valid: {errors}", args.file.display());
-    let error = CliError::new(Kind::Failed, "not_valid", message)
+    let error = UserError::failure("not_valid", message)
         .hint("take another copy of the file, if there is one");
     Ok(print_error(context.printer, &error))
 }

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::delta::{AppliedDelta, ApplyReport, ApplyRequest, apply};
+use anemone_messages::UserError;
 use clap::Args;
 
 use super::{Context, OutputArgs};
-use crate::error::CliError;
 use crate::output::{BOLD, ODD, Report, bytes};
 
 /// Apply deltas to an archive, in order, and write the result as a new one
@@ -24,7 +24,7 @@ pub(crate) struct ApplyArgs {
     output: OutputArgs,
 }
 
-pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport, CliError> {
+pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport, UserError> {
     let (last, earlier) = args.deltas.split_last().expect("the argument parser wants one delta");
     let request = ApplyRequest {
         base: args.base.clone(),

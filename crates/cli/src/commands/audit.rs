@@ -3,15 +3,16 @@
 use std::io::{self, Write};
 
 use anemone::audit::{AuditReport, AuditRequest, audit};
+use anemone::statement::Statement;
 use anemone_format::StampTable;
 use anemone_memory::{AgeCounts, KindCounts};
+use anemone_messages::UserError;
+use anemone_messages::{fix, memory_words};
 use clap::Args;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::error::{CliError, Kind};
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, bytes, count, safe};
-use crate::words::{fix, memory_words};
 
 /// Lists are this long for people; programs get all.
 const SHOWN: usize = 2;
@@ -36,12 +37,16 @@ pub(crate) struct AuditArgs {
     memory: MemoryArgs,
 }
 
-pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), UserError> {
     let memory = args.memory.choice();
     // Run from elsewhere, a command must still mean this memory.
     let words = memory_words(&memory);
-    let report =
-        audit(&AuditRequest { memory }, &context.host)?.map_fixes(|audit| fix(&audit, &words));
+    let mut report = audit(&AuditRequest { memory }, &context.host)?;
+    for finding in &mut report.findings {
+        if let Some(typed) = finding.fix.typed() {
+            finding.fix = Statement::Worded(fix(typed, &words));
+        }
+    }
     let Some(least) = args.min_score.filter(|least| report.score < *least) else {
         return context.printer.print(&report);
     };
@@ -49,10 +54,10 @@ pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), CliErro
         context.printer.print(&report)?;
     }
     let message = format!("the score of {} is below {least}", report.score);
-    Err(CliError::new(Kind::Failed, "score_too_low", message).with_details(&report))
+    Err(UserError::failure("score_too_low", message).with_details(&report))
 }
 
-impl Report for AuditReport<String> {
+impl Report for AuditReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         let style = match self.score {
             90.. => GOOD,
@@ -82,7 +87,8 @@ impl Report for AuditReport<String> {
             writeln!(out, "{BOLD}{}{BOLD:#} {number}", first.kind)?;
             for it in group.iter().take(SHOWN) {
                 let line = it.line.map_or_else(String::new, |line| format!(":{line}"));
-                let (path, detail, fix) = (safe(&it.path), safe(&it.detail), safe(&it.fix));
+                let fix = it.fix.words().map(|fix| safe(fix)).unwrap_or_default();
+                let (path, detail) = (safe(&it.path), safe(&it.detail));
                 writeln!(out, "  {path}{line}  {detail}  {DIM}[{fix}]{DIM:#}")?;
             }
             if number > SHOWN {

@@ -1,10 +1,9 @@
 //! `anemone completions`
 
+use anemone_messages::UserError;
 use clap::Args;
 use clap::builder::PossibleValue;
 use clap_complete::Shell;
-
-use crate::error::CliError;
 
 /// Print a completion script for a shell
 ///
@@ -15,7 +14,7 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &CompletionsArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &CompletionsArgs) -> Result<(), UserError> {
     super::print_bytes(&script(args.shell))
 }
 

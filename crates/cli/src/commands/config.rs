@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use anemone::config::{self, Config, DEFAULT};
+use anemone::files::{Existing, FileError, Target};
+use anemone_messages::UserError;
 use clap::Args;
 use serde::Serialize;
 
 use super::{Context, print_bytes};
-use crate::config::{self, Config, DEFAULT};
-use crate::error::CliError;
-use crate::files::{Existing, FileError, Target};
 use crate::output::{DIM, Report};
 
 /// Show where the settings are, check them, or write a file with all of them
@@ -38,7 +38,7 @@ struct Shown {
     written: bool,
 }
 
-pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<(), UserError> {
     if args.default {
         return print_bytes(DEFAULT.as_bytes());
     }

@@ -5,14 +5,17 @@ mod target;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anemone::connect::{ConnectReport, ConnectRequest, DisconnectRequest, Fate, Hooks, Target};
+use anemone::connect::{
+    ConnectNote, ConnectReport, ConnectRequest, DisconnectRequest, Fate, Hooks, Target,
+};
+use anemone::statement::Statement;
+use anemone_messages::UserError;
 use clap::{Args, ValueEnum};
+use target::{ProgramArg, ProgramParser, targets};
 
 use super::Context;
 use crate::args::AgentArgs;
-use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, safe};
-use target::{ProgramArg, ProgramParser, targets};
 
 /// Give an agent this memory: tools, and hooks where it has them
 ///
@@ -122,7 +125,7 @@ impl From<HooksArg> for Hooks {
 pub(crate) fn connect(
     args: &ConnectArgs,
     context: &Context<'_>,
-) -> Result<ConnectReport, CliError> {
+) -> Result<ConnectReport, UserError> {
     let hooks = if args.no_hooks { Some(HooksArg::None) } else { args.hooks };
     let request = ConnectRequest {
         program: args.target.0.clone(),
@@ -135,13 +138,13 @@ pub(crate) fn connect(
         command: args.program.clone(),
         dry_run: args.dry_run,
     };
-    Ok(anemone::connect::connect(&request, &context.host)?)
+    Ok(in_words(anemone::connect::connect(&request, &context.host)?))
 }
 
 pub(crate) fn disconnect(
     args: &DisconnectArgs,
     context: &Context<'_>,
-) -> Result<ConnectReport, CliError> {
+) -> Result<ConnectReport, UserError> {
     let DisconnectArgs { target, project, all, dry_run } = args;
     let request = DisconnectRequest {
         target: *target,
@@ -149,7 +152,32 @@ pub(crate) fn disconnect(
         all: *all,
         dry_run: *dry_run,
     };
-    Ok(anemone::connect::disconnect(&request, &context.host)?)
+    Ok(in_words(anemone::connect::disconnect(&request, &context.host)?))
+}
+
+fn in_words(mut report: ConnectReport) -> ConnectReport {
+    Statement::word_all(&mut report.notes, |note| match note {
+        ConnectNote::ReadingHooks { sessions } => format!(
+            "{sessions} is shown this memory, and writes nothing into it; --hooks none gives it \
+             the tools alone, --hooks write also keeps notes of sessions"
+        ),
+        ConnectNote::WritingHooksRemoved => "the hooks that wrote into the memory (at the end of \
+                                             a session, and before a conversation is compacted) \
+                                             are taken out; --hooks write keeps them"
+            .to_owned(),
+        ConnectNote::ProjectConnected { folder, program } => format!(
+            "{folder} is connected by itself; `disconnect {program} --project` takes that out"
+        ),
+        ConnectNote::ForeignEntry { entry, path, removable } => {
+            let hint = if removable { "; disconnecting with --all takes it out" } else { "" };
+            format!(
+                "{entry} in {} starts anemone, but not as it was written here: it stays{hint}",
+                path.display()
+            )
+        }
+        ConnectNote::Text(text) => text,
+    });
+    report
 }
 
 impl Report for ConnectReport {
@@ -186,7 +214,7 @@ impl Report for ConnectReport {
                 writeln!(out, "  {sign} {}", safe(line))?;
             }
         }
-        for note in &self.notes {
+        for note in self.notes.iter().filter_map(Statement::words) {
             writeln!(out, "{ODD}note:{ODD:#} {}", safe(note))?;
         }
         match self.next {

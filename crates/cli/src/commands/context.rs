@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use anemone::context::{ContextReport, ContextRequest, context as compose};
+use anemone::statement::Statement;
 use anemone_memory::{Budget, ContextRules, SessionKind};
+use anemone_messages::UserError;
 use anemone_runtimes::context_rules;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -11,7 +13,6 @@ use serde::Serialize;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 
 /// Compose the context that a session starts with
@@ -74,7 +75,7 @@ pub(crate) enum Session {
 #[derive(Serialize)]
 pub(crate) struct Shown {
     #[serde(flatten)]
-    report: ContextReport<String>,
+    report: ContextReport,
     #[serde(skip)]
     explain: bool,
     /// Whether nobody's terminal reads the text.
@@ -82,8 +83,9 @@ pub(crate) struct Shown {
     raw: bool,
 }
 
-pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<Shown, CliError> {
-    let report = compose(&args.request(), &context.host)?.map_notes(|note| note.words("--query"));
+pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<Shown, UserError> {
+    let mut report = compose(&args.request(), &context.host)?;
+    Statement::word_all(&mut report.notes, |note| note.words("--query"));
     Ok(Shown { report, explain: args.explain, raw: !context.environment.stdout_is_terminal })
 }
 
@@ -150,7 +152,7 @@ impl Report for Shown {
             };
             writeln!(out, "{style}{mark}{style:#} {path:<28} {size:>13}  {}", part.detail)?;
         }
-        for note in &report.notes {
+        for note in report.notes.iter().filter_map(Statement::words) {
             writeln!(out, "{ODD}note:{ODD:#} {note}")?;
         }
         Ok(())

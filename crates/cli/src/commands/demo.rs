@@ -9,15 +9,15 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
+use anemone::files::Scratch;
+use anemone::survey::real;
+use anemone_messages::UserError;
 use clap::Args;
 use serde::Serialize;
 
 use self::stage::{Stage, failed};
 use self::steps::{Answered, Damaged, Discovered, Exported, Moved, Purged, Remembered};
 use super::Context;
-use crate::error::{CliError, Kind};
-use crate::files::Scratch;
-use crate::survey::real;
 
 /// Show what Anemone does on a sample agent, in a temporary folder
 ///
@@ -48,7 +48,7 @@ pub(crate) struct Demo {
     kept_in: Option<String>,
 }
 
-pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo, CliError> {
+pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo, UserError> {
     let temporary = Scratch::new()?;
     let folder = match &args.keep {
         Some(folder) => {
@@ -83,10 +83,10 @@ pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo, CliErr
     })
 }
 
-fn prepare_folder(folder: &Path) -> Result<(), CliError> {
+fn prepare_folder(folder: &Path) -> Result<(), UserError> {
     fs_err::create_dir_all(folder)?;
     if fs_err::read_dir(folder)?.next().is_some() {
-        return Err(CliError::new(Kind::Failed, "not_empty", "the folder is not empty")
+        return Err(UserError::failure("not_empty", "the folder is not empty")
             .about(folder)
             .hint("choose a new folder, or remove this one if an earlier demo did not finish"));
     }

@@ -3,15 +3,15 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use crate::words::{Warning, warning};
 use anemone::embedder::VectorLine;
 use anemone::search::eval::{EvalReport, EvalRequest, Figures, Line, VectorShare, evaluate};
+use anemone::statement::Statement;
+use anemone_messages::{UserError, warning};
 use clap::Args;
 
 use super::Context;
 use super::ranking::{RankingArgs, large_jobs};
 use crate::args::{EmbedderArgs, SourceArgs};
-use crate::error::CliError;
 use crate::output::{BOLD, DIM, ODD, Report, count, safe, title};
 
 /// Measure search quality on your own questions
@@ -61,10 +61,7 @@ pub(crate) struct EvalArgs {
     misses: bool,
 }
 
-/// How well search did, with the warnings in words.
-type Evaluated = EvalReport<Warning>;
-
-pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<Evaluated, CliError> {
+pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<EvalReport, UserError> {
     args.ranking.check_source(args.source.as_deref())?;
     let request = EvalRequest {
         target: args.searched.choice(args.source.clone()),
@@ -76,10 +73,12 @@ pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<Evaluated, C
         large_jobs: large_jobs(args.yes),
         misses: args.misses,
     };
-    Ok(evaluate(&request, &context.host)?.map_warnings(warning))
+    let mut report = evaluate(&request, &context.host)?;
+    Statement::word_all(&mut report.warnings, warning);
+    Ok(report)
 }
 
-impl Report for Evaluated {
+impl Report for EvalReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         for miss in self.misses.iter().flatten() {
             writeln!(out, "{BOLD}{}{BOLD:#}  {}", safe(&miss.id), title(&miss.query))?;
@@ -112,7 +111,7 @@ impl Report for Evaluated {
         for VectorShare { line: VectorLine { model, provider, .. }, share } in &self.vectors {
             writeln!(out, "vectors of {} ({provider}): {share}% of chunks", safe(model))?;
         }
-        for warning in &self.warnings {
+        for warning in self.warnings.iter().filter_map(Statement::words) {
             writeln!(out, "{ODD}note:{ODD:#} {}", safe(&warning.message))?;
         }
         Ok(())

@@ -4,17 +4,18 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::export::{
-    ExportReport, ExportRequest, ExportSummary, ExportWarning, LeftOutItem, NotRequestedItem,
-    export,
+    ExportReport, ExportRequest, ExportSummary, NotRequestedItem, RequestWords, export,
 };
-use anemone_runtimes::{DEFAULT_ARTIFACT_LIMIT, LeftOutReason, NotRequestedKind, SecretPolicy};
+use anemone::files::Existing;
+use anemone_messages::UserError;
+use anemone_runtimes::{
+    DEFAULT_ARTIFACT_LIMIT, LeftOut, LeftOutReason, NotRequested, NotRequestedKind, SecretPolicy,
+    Warning,
+};
 use clap::Args;
-use serde::Serialize;
 
 use super::Context;
 use crate::args::AgentArgs;
-use crate::error::CliError;
-use crate::files::Existing;
 use crate::output::{BAD, BOLD, DIM, ODD, Report, bytes, count, safe};
 
 /// Write everything about an agent into an archive
@@ -97,63 +98,57 @@ pub(crate) struct ExportArgs {
     recipient: Vec<String>,
 }
 
-/// The report with the options that include what was left out by default.
-pub(crate) type Exported = ExportReport<ListedNotRequested>;
-
-/// Something that only travels on request, and the options that include it.
-#[derive(Serialize)]
-pub(crate) struct ListedNotRequested {
-    #[serde(flatten)]
-    item: NotRequestedItem,
-    /// The options that include it, if any do.
-    include_with: Option<&'static str>,
-    message: String,
+/// Says how to request something.
+fn request_words(not_requested: NotRequested) -> RequestWords {
+    let NotRequested { kind, count: number, bytes: size } = not_requested;
+    let include_with = match kind {
+        NotRequestedKind::Transcripts => Some("--sessions"),
+        NotRequestedKind::PrivateEntries => Some("--private"),
+        NotRequestedKind::CredentialSecrets => Some("--credentials --vault-key FILE"),
+        NotRequestedKind::Settings => None,
+    };
+    let what = match kind {
+        NotRequestedKind::Transcripts => {
+            format!("conversations: {} ({})", count(number, "file"), bytes(size))
+        }
+        NotRequestedKind::PrivateEntries => {
+            format!("entries for one person only: {number}")
+        }
+        NotRequestedKind::CredentialSecrets => {
+            format!("secrets of credentials: {number} (their metadata is included)")
+        }
+        NotRequestedKind::Settings => {
+            format!("settings of the install ({}): copy the file itself", bytes(size))
+        }
+    };
+    let message = match include_with {
+        Some(options) => format!("{what}; include with {options}"),
+        None => what,
+    };
+    RequestWords { include_with, message }
 }
 
-impl ListedNotRequested {
-    fn new(item: NotRequestedItem) -> Self {
-        let NotRequestedItem { kind, count: number, bytes: size } = item;
-        let include_with = match kind {
-            NotRequestedKind::Transcripts => Some("--sessions"),
-            NotRequestedKind::PrivateEntries => Some("--private"),
-            NotRequestedKind::CredentialSecrets => Some("--credentials --vault-key FILE"),
-            NotRequestedKind::Settings => None,
-        };
-        let what = match kind {
-            NotRequestedKind::Transcripts => {
-                format!("conversations: {} ({})", count(number, "file"), bytes(size))
-            }
-            NotRequestedKind::PrivateEntries => {
-                format!("entries for one person only: {number}")
-            }
-            NotRequestedKind::CredentialSecrets => {
-                format!("secrets of credentials: {number} (their metadata is included)")
-            }
-            NotRequestedKind::Settings => {
-                format!("settings of the install ({}): copy the file itself", bytes(size))
-            }
-        };
-        let message = match include_with {
-            Some(options) => format!("{what}; include with {options}"),
-            None => what,
-        };
-        Self { item, include_with, message }
-    }
-}
-
-pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, CliError> {
+pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<ExportReport, UserError> {
     Ok(shown(export(&args.request(), &context.host)?))
 }
 
 /// Puts a report into the words of the command line.
-pub(crate) fn shown(mut report: ExportReport) -> Exported {
+pub(crate) fn shown(mut report: ExportReport) -> ExportReport {
     if let Some(summary) = &mut report.summary {
         warn_of_missing_files(&summary.left_out, &mut summary.warnings);
+        add_request_words(&mut summary.left_out_by_default);
     }
     if let Some(unchanged) = &mut report.unchanged {
         warn_of_missing_files(&unchanged.left_out, &mut unchanged.warnings);
+        add_request_words(&mut unchanged.left_out_by_default);
     }
-    report.map_not_requested(ListedNotRequested::new)
+    report
+}
+
+fn add_request_words(items: &mut [NotRequestedItem]) {
+    for item in items {
+        item.words = Some(request_words(item.not_requested));
+    }
 }
 
 impl ExportArgs {
@@ -188,21 +183,21 @@ impl ExportArgs {
 const NOT_IN_ARCHIVE: &str = "not_in_archive";
 
 /// Warns of files that are not in the archive although nobody asked to leave them out.
-fn warn_of_missing_files(left_out: &[LeftOutItem], warnings: &mut Vec<ExportWarning>) {
+fn warn_of_missing_files(left_out: &[LeftOut], warnings: &mut Vec<Warning>) {
     let missing = missing(left_out);
     if !missing.is_empty() {
         let message = format!("not in the archive: {}", missing_lines(&missing).join("; "));
-        warnings.insert(0, ExportWarning { code: NOT_IN_ARCHIVE, path: None, message });
+        warnings.insert(0, Warning { code: NOT_IN_ARCHIVE, path: None, message });
     }
 }
 
-fn missing(left_out: &[LeftOutItem]) -> Vec<&LeftOutItem> {
+fn missing(left_out: &[LeftOut]) -> Vec<&LeftOut> {
     left_out.iter().filter(|item| item.reason.is_missing()).collect()
 }
 
 /// Says which files are missing and how to include them: the number, then ten of them, then what
 /// to do.
-fn missing_lines(missing: &[&LeftOutItem]) -> Vec<String> {
+fn missing_lines(missing: &[&LeftOut]) -> Vec<String> {
     const SHOWN: usize = 10;
     let (files, size) = totals(missing);
     let mut lines = vec![format!("{} ({})", count(files, "file"), bytes(size))];
@@ -220,7 +215,7 @@ fn missing_lines(missing: &[&LeftOutItem]) -> Vec<String> {
     if missing.len() > SHOWN {
         lines.push(format!("and {} more", missing.len() - SHOWN));
     }
-    let is_large = |item: &&&LeftOutItem| item.reason == LeftOutReason::Referenced;
+    let is_large = |item: &&&LeftOut| item.reason == LeftOutReason::Referenced;
     if let Some(largest) = missing.iter().filter(is_large).map(|item| item.bytes).max() {
         lines.push(format!("to include large files, give --artifact-threshold {largest}"));
     }
@@ -230,12 +225,12 @@ fn missing_lines(missing: &[&LeftOutItem]) -> Vec<String> {
     lines
 }
 
-fn totals(list: &[&LeftOutItem]) -> (u64, u64) {
+fn totals(list: &[&LeftOut]) -> (u64, u64) {
     let files = list.iter().map(|item| item.files).sum();
     (files, list.iter().map(|item| item.bytes).fold(0, u64::saturating_add))
 }
 
-impl Report for Exported {
+impl Report for ExportReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         if let Some(summary) = &self.summary {
             write_summary(summary, out)?;
@@ -264,10 +259,7 @@ impl Report for Exported {
     }
 }
 
-fn write_summary(
-    summary: &ExportSummary<ListedNotRequested>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_summary(summary: &ExportSummary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}", safe(&summary.agent_name), summary.agent_id)?;
     writeln!(
         out,
@@ -307,24 +299,23 @@ fn write_summary(
 
 /// Writes what was left out by choice or by default, one line a reason.
 fn write_left_out(
-    left_out: &[LeftOutItem],
-    by_default: &[ListedNotRequested],
+    left_out: &[LeftOut],
+    by_default: &[NotRequestedItem],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     const SHOWN: usize = 5;
     if !by_default.is_empty() {
         writeln!(out, "  left out by default:")?;
     }
-    for item in by_default {
-        writeln!(out, "    {}", item.message)?;
+    for words in by_default.iter().filter_map(|item| item.words.as_ref()) {
+        writeln!(out, "    {}", words.message)?;
     }
-    let chosen: Vec<&LeftOutItem> =
-        left_out.iter().filter(|item| !item.reason.is_missing()).collect();
+    let chosen: Vec<&LeftOut> = left_out.iter().filter(|item| !item.reason.is_missing()).collect();
     let mut reasons: Vec<&str> = chosen.iter().map(|item| item.reason.as_str()).collect();
     reasons.sort_unstable();
     reasons.dedup();
     for reason in reasons {
-        let list: Vec<&LeftOutItem> =
+        let list: Vec<&LeftOut> =
             chosen.iter().copied().filter(|item| item.reason.as_str() == reason).collect();
         let (files, size) = totals(&list);
         let paths: Vec<String> = list.iter().take(SHOWN).map(|item| safe(&item.path)).collect();
@@ -341,7 +332,7 @@ fn write_left_out(
 }
 
 /// Writes which files are missing, where nobody overlooks it.
-fn write_missing_files(left_out: &[LeftOutItem], out: &mut dyn Write) -> io::Result<()> {
+fn write_missing_files(left_out: &[LeftOut], out: &mut dyn Write) -> io::Result<()> {
     let missing = missing(left_out);
     if missing.is_empty() {
         return Ok(());
@@ -351,7 +342,7 @@ fn write_missing_files(left_out: &[LeftOutItem], out: &mut dyn Write) -> io::Res
     lines.try_for_each(|line| writeln!(out, "  {line}"))
 }
 
-fn write_warnings(warnings: &[ExportWarning], out: &mut dyn Write) -> io::Result<()> {
+fn write_warnings(warnings: &[Warning], out: &mut dyn Write) -> io::Result<()> {
     for warning in warnings.iter().filter(|warning| warning.code != NOT_IN_ARCHIVE) {
         let path = warning.path.as_deref().map(|path| format!("{}: ", safe(path)));
         let message = safe(&warning.message);

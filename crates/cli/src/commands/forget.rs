@@ -7,17 +7,16 @@ use std::io;
 use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
 use anemone::system::SystemClock;
 use anemone_memory::{Clock as _, EntryToForget, Finality};
+use anemone_messages::UserError;
 use clap::Args;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
+pub(crate) use self::report::Forgotten;
 use super::Context;
 use super::search::days;
 use crate::args::MemoryArgs;
-use crate::error::{CliError, Kind};
 use crate::output::{ask, count, notice, safe};
-
-pub(crate) use self::report::Forgotten;
 
 /// Forget something
 ///
@@ -91,7 +90,7 @@ struct What {
     until: Option<String>,
 }
 
-pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten, CliError> {
+pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten, UserError> {
     let request = args.request()?;
     let mut ask = confirm;
     let confirmation = if args.yes {
@@ -106,7 +105,7 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
 }
 
 impl ForgetArgs {
-    fn request(&self) -> Result<ForgetRequest, CliError> {
+    fn request(&self) -> Result<ForgetRequest, UserError> {
         Ok(ForgetRequest {
             memory: self.memory.choice(),
             choice: self.what.choice(self.limit)?,
@@ -117,7 +116,7 @@ impl ForgetArgs {
 }
 
 impl What {
-    fn choice(&self, limit: u32) -> Result<ForgetChoice, CliError> {
+    fn choice(&self, limit: u32) -> Result<ForgetChoice, UserError> {
         if let Some(query) = &self.query {
             return Ok(ForgetChoice::Query { text: query.clone(), limit });
         }
@@ -137,7 +136,7 @@ impl What {
 }
 
 /// Reads a time, or a day: its beginning or its end.
-pub(crate) fn moment(flag: &str, text: &str, is_end: bool) -> Result<Timestamp, CliError> {
+pub(crate) fn moment(flag: &str, text: &str, is_end: bool) -> Result<Timestamp, UserError> {
     if let Ok(time) = text.trim().parse() {
         return Ok(time);
     }
@@ -148,7 +147,7 @@ pub(crate) fn moment(flag: &str, text: &str, is_end: bool) -> Result<Timestamp, 
         if is_end { day.end_of_day().ok() } else { Some(day) }
     });
     time.map(|time| time.timestamp()).ok_or_else(|| {
-        CliError::new(Kind::Usage, "usage", format!("{flag} {text:?} is neither a day nor a time"))
+        UserError::usage(format!("{flag} {text:?} is neither a day nor a time"))
             .hint("give 2026-03-01, 2026-03-01T10:00:00Z, yesterday, or how long ago: 7d, 2w, 3m")
     })
 }

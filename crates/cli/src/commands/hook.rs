@@ -16,18 +16,18 @@ use anemone::hooks::prompt::prompt;
 use anemone::hooks::session_end::session_end;
 use anemone::hooks::session_start::session_start;
 use anemone::hooks::turn_end::turn_end;
+use anemone_messages::UserError;
 use anemone_runtimes::HookCaller;
 use clap::{Args, Subcommand};
-use serde::{Serialize, Serializer};
-
-use super::Context;
-use crate::error::CliError;
-use crate::output::{Report, notice};
 use pre_compact::PreCompactArgs;
 use prompt::PromptArgs;
+use serde::{Serialize, Serializer};
 use session_end::SessionEndArgs;
 use session_start::SessionStartArgs;
 use turn_end::TurnEndArgs;
+
+use super::Context;
+use crate::output::{Report, notice};
 
 /// Answer the hooks of an agent
 ///
@@ -51,7 +51,7 @@ enum Moment {
     TurnEnd(Box<TurnEndArgs>),
 }
 
-pub(crate) fn run(args: &HookArgs, context: &Context<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &HookArgs, context: &Context<'_>) -> Result<(), UserError> {
     let input = if args.moment.is_said() { Ok(HookInput::default()) } else { input::read(context) };
     let has_own_form = input.as_ref().is_ok_and(|input| input.caller().is_some());
     let done = input.and_then(|input| args.moment.answer(input, context));
@@ -78,7 +78,7 @@ impl Moment {
         }
     }
 
-    fn answer(&self, input: HookInput, context: &Context<'_>) -> Result<(), CliError> {
+    fn answer(&self, input: HookInput, context: &Context<'_>) -> Result<(), UserError> {
         let (printer, host) = (context.printer, &context.host);
         let caller = input.caller();
         match self {

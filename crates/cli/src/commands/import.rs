@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::import::{ImportReport, ImportRequest, PlannedStep, import};
+use anemone_messages::UserError;
 use clap::Args;
 
 use super::Context;
 use super::validate::edits;
 use crate::args::RestoreArgs;
-use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 use crate::restored::{store_lines, write_missing};
 
@@ -62,7 +62,7 @@ pub(crate) struct ImportArgs {
     vault_key: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<ImportReport, CliError> {
+pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<ImportReport, UserError> {
     Ok(import(&args.request(), &context.host)?)
 }
 

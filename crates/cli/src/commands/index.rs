@@ -5,13 +5,15 @@ mod watch;
 
 use std::path::PathBuf;
 
-use crate::words::warning;
 use anemone::search::chunks::{Chunking, list_chunks};
 use anemone::search::index::Rebuild;
 use anemone::search::upkeep::{
     Apply, IndexRequest, list_indexes, plan_vectors, prune_indexes, remove_index, update_index,
 };
+use anemone::statement::Statement;
 use anemone_index::Replace;
+use anemone_messages::UserError;
+use anemone_messages::warning;
 use anemone_runtimes::native_chunkers;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -19,7 +21,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::Context;
 use super::ranking::large_jobs;
 use crate::args::{EmbedderArgs, SourceArgs};
-use crate::error::CliError;
 
 /// Update the search index of a memory, or manage indexes
 ///
@@ -111,7 +112,7 @@ impl IndexArgs {
     }
 }
 
-pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), UserError> {
     let (printer, host) = (context.printer, &context.host);
     let request = args.request();
     request.embedder.check()?;
@@ -132,7 +133,11 @@ pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliErro
         return printer.print(&list_chunks(&request.target, args.chunking, host)?);
     }
     if args.dry_run {
-        return printer.print(&plan_vectors(&request, host)?.map_warnings(warning));
+        let mut plan = plan_vectors(&request, host)?;
+        Statement::word_all(&mut plan.warnings, warning);
+        return printer.print(&plan);
     }
-    printer.print(&update_index(&request, None, host)?.map_warnings(warning))
+    let mut report = update_index(&request, None, host)?;
+    Statement::word_all(&mut report.warnings, warning);
+    printer.print(&report)
 }

@@ -6,13 +6,13 @@ mod plan;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use anemone_messages::UserError;
 use clap::Args;
 use serde::Serialize;
 
 use self::place::Places;
 use self::plan::{Action, Plan, Step};
 use super::Context;
-use crate::error::{CliError, Kind};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 
 /// Install completions and man pages for this user
@@ -77,9 +77,9 @@ struct FileLine {
     action: &'static str,
 }
 
-pub(crate) fn run(args: &InstallArgs, context: &Context<'_>) -> Result<InstallReport, CliError> {
+pub(crate) fn run(args: &InstallArgs, context: &Context<'_>) -> Result<InstallReport, UserError> {
     if args.bin.is_some() && !args.alf && !args.remove {
-        let error = CliError::new(Kind::Usage, "usage", "--bin is the folder for the link alf");
+        let error = UserError::usage("--bin is the folder for the link alf");
         return Err(error.hint("give --alf too"));
     }
     let places = Places::new(args.prefix.as_deref(), args.bin.as_deref(), context.environment)?;
@@ -110,12 +110,12 @@ pub(crate) fn run(args: &InstallArgs, context: &Context<'_>) -> Result<InstallRe
 }
 
 /// Says which files are in the way.
-fn not_ours(plan: &Plan) -> CliError {
+fn not_ours(plan: &Plan) -> UserError {
     let blocked: Vec<&Step> =
         plan.steps.iter().filter(|step| step.action == Action::Blocked).collect();
     let files = count(blocked.len() as u64, "file");
     let message = format!("{files} exist that Anemone did not write; nothing was done");
-    let mut error = CliError::new(Kind::Failed, "not_ours", message);
+    let mut error = UserError::failure("not_ours", message);
     error.causes = blocked.iter().map(|blocked| blocked.path.display().to_string()).collect();
     error.hint(match blocked.iter().any(|blocked| blocked.kind() == "link") {
         true => "move the other alf away, or give the link another folder with --bin DIR",

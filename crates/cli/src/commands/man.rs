@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use anemone_messages::UserError;
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use crate::error::CliError;
 use crate::output::{BOLD, Report, count};
 
 /// Print the manual page, or write all of them to a folder
@@ -26,7 +26,7 @@ struct PagesWritten {
     pages: u64,
 }
 
-pub(crate) fn run(args: &ManArgs, context: &Context<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &ManArgs, context: &Context<'_>) -> Result<(), UserError> {
     let command = super::command();
     let Some(folder) = &args.output else {
         let mut page = Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ManArgs, context: &Context<'_>) -> Result<(), CliError>
 }
 
 /// Returns a page for the program and for each of its commands, by file name.
-pub(super) fn pages() -> Result<BTreeMap<String, Vec<u8>>, CliError> {
+pub(super) fn pages() -> Result<BTreeMap<String, Vec<u8>>, UserError> {
     let mut program = super::command().disable_help_subcommand(true);
     program.build();
     let mut pages = BTreeMap::new();

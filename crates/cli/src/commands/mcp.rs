@@ -9,20 +9,21 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anemone_mcp::{HttpSettings, ServeError, Settings, ToolSet, serve_http, serve_stdio};
+use anemone::connect::quoted;
+use anemone_mcp::{
+    HttpSettings, LocalMemoryService, ServeError, ServeOptions, Settings, serve_http, serve_stdio,
+};
+use anemone_messages::{Kind, UserError};
 use clap::Args;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use self::token::Token;
+use self::tools::ToolSet;
 use super::Context;
 use crate::args::SourceArgs;
-use crate::desk::{LocalMemoryService, ServeOptions};
-use crate::error::{CliError, Kind};
-
 use crate::output::{BOLD, Format, Printer, Report, notice, safe};
-use anemone::connect::quoted;
 
 /// How large a request may be.
 const MAX_BODY_BYTES: usize = 8 << 20;
@@ -102,7 +103,7 @@ struct Serving {
     add: String,
 }
 
-pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode, UserError> {
     let Some(address) = args.http else {
         return Ok(match speak(args, context) {
             Ok(()) => ExitCode::SUCCESS,
@@ -115,25 +116,25 @@ pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode, Cli
 }
 
 /// Serves the one client at stdin and stdout.
-fn speak(args: &McpArgs, context: &Context<'_>) -> Result<(), CliError> {
-    let desk = Arc::new(args.desk(context)?);
+fn speak(args: &McpArgs, context: &Context<'_>) -> Result<(), UserError> {
+    let service = Arc::new(args.service(context)?);
     let stop = stopped();
     if context.environment.stdin_is_terminal {
         let how = reading_or_writing(args.allow_write);
-        let place = safe(&desk.place()?);
+        let place = safe(&service.place()?);
         notice(&format!("serving {place} {how} on stdin; agents start this; ctrl-c ends"));
     }
     let runtime = runtime()?;
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-    let served = runtime.block_on(serve_stdio(desk, args.settings(), input, output, stop));
+    let served = runtime.block_on(serve_stdio(service, args.settings(), input, output, stop));
     // Somebody may still wait for a line that nobody writes any more.
     runtime.shutdown_background();
     served.map_err(|error| not_served(&error))
 }
 
 /// Serves whoever has the token.
-fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(), CliError> {
-    let desk = Arc::new(args.desk(context)?);
+fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(), UserError> {
+    let service = Arc::new(args.service(context)?);
     let token = Token::read_or_make(args.token_file.as_deref(), context.environment)?;
     let http = HttpSettings {
         token: token.text.clone(),
@@ -144,7 +145,7 @@ fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(
     };
     http.check().map_err(|error| not_served(&error))?;
     let listener = TcpListener::bind(address).map_err(|error| {
-        CliError::new(Kind::Failed, "address", format!("cannot listen at {address}: {error}"))
+        UserError::failure("address", format!("cannot listen at {address}: {error}"))
             .hint("another server may be there; --http 0 takes any free port")
     })?;
     let local = listener.local_addr()?;
@@ -168,7 +169,7 @@ fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(
     let stop = stopped();
     context.printer.print(&serving)?;
     let runtime = runtime()?;
-    let served = runtime.block_on(serve_http(desk, args.settings(), http, listener, stop));
+    let served = runtime.block_on(serve_http(service, args.settings(), http, listener, stop));
     runtime.shutdown_background();
     served.map_err(|error| not_served(&error))
 }
@@ -189,14 +190,14 @@ const fn reading_or_writing(allow_write: bool) -> &'static str {
     if allow_write { "for reading and writing" } else { "for reading" }
 }
 
-fn runtime() -> Result<Runtime, CliError> {
+fn runtime() -> Result<Runtime, UserError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     Ok(runtime?)
 }
 
 impl McpArgs {
-    fn desk(&self, context: &Context<'_>) -> Result<LocalMemoryService, CliError> {
+    fn service(&self, context: &Context<'_>) -> Result<LocalMemoryService, UserError> {
         Ok(LocalMemoryService::open(ServeOptions {
             host: context.silent_host(),
             target: self.searched.choice(self.source.clone()),
@@ -208,18 +209,18 @@ impl McpArgs {
         Settings {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             allow_write: self.allow_write,
-            tools: self.tools,
+            tools: self.tools.0,
         }
     }
 }
 
 /// Says why nothing is served.
-fn not_served(error: &ServeError) -> CliError {
+fn not_served(error: &ServeError) -> UserError {
     let kind = match error {
         ServeError::Host(_) | ServeError::Origin(_) => Kind::Usage,
         _ => Kind::Failed,
     };
-    CliError::from_error(kind, "server", error)
+    UserError::from_error(kind, "server", error)
 }
 
 impl Report for Serving {

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anemone::migrate::{
-    Endpoint, ForgottenLine, LayerPlan, MigrateReport, MigrateRequest, migrate,
+    Destination, Endpoint, ForgottenLine, LayerPlan, MigrateReport, MigrateRequest, migrate,
 };
 use anemone::proof::LayerProof;
+use anemone::statement::Statement;
+use anemone_messages::UserError;
+use anemone_runtimes::mapping::Becomes;
 use clap::Args;
 
 use super::Context;
 use crate::args::RestoreArgs;
-use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 use crate::restored::{store_lines, write_missing};
 
@@ -90,8 +92,23 @@ impl FromStr for Place {
     }
 }
 
-pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<MigrateReport, CliError> {
-    Ok(migrate(&args.request(&context.host.folders.home), &context.host)?)
+pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<MigrateReport, UserError> {
+    let mut report = migrate(&args.request(&context.host.folders.home), &context.host)?;
+    for kind in report.plan.layers.iter_mut().flat_map(|layer| &mut layer.kinds) {
+        if let Some(destination) = kind.becomes.typed() {
+            kind.becomes = Statement::Worded(destination_words(*destination));
+        }
+    }
+    Ok(report)
+}
+
+/// Says what a kind of thing becomes.
+fn destination_words(destination: Destination) -> String {
+    match destination {
+        Destination::Mapped(Becomes::NativeSecret(text)) => format!("{text}, with --credentials"),
+        Destination::Mapped(becomes) => becomes.text().to_owned(),
+        Destination::SecretsNotRequested => "secrets are moved with --credentials".to_owned(),
+    }
 }
 
 impl MigrateArgs {
@@ -139,7 +156,7 @@ fn write_layer(layer: &LayerPlan, out: &mut dyn Write) -> io::Result<()> {
                 parts.push(format!("{number} {word}"));
             }
         }
-        let (kind, becomes) = (safe(&line.kind), line.becomes);
+        let (kind, becomes) = (safe(&line.kind), line.becomes.words().map_or("", String::as_str));
         writeln!(out, "  {kind}: {}  {DIM}{becomes}{DIM:#}", parts.join(", "))?;
         if !line.fields.is_empty() {
             let fields = line.fields.iter().map(|(field, number)| format!("{field} {number}"));

@@ -5,11 +5,10 @@ use std::path::Path;
 use anemone::embedder::LargeJobs;
 use anemone::search::Ranking;
 use anemone_index::{Profile, RankingProfile};
+use anemone_messages::UserError;
 use anemone_runtimes::ranking_profiles;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-
-use crate::error::{CliError, Kind};
 
 /// Arguments that say how hits are ranked and cut.
 #[derive(Args, Clone, Debug)]
@@ -57,7 +56,7 @@ impl RankingArgs {
     }
 
     /// Refuses a source that was meant as the value of a flag: `--recency 30` for `--recency=30`.
-    pub(crate) fn check_source(&self, source: Option<&Path>) -> Result<(), CliError> {
+    pub(crate) fn check_source(&self, source: Option<&Path>) -> Result<(), UserError> {
         let number = source.and_then(Path::to_str).filter(|text| text.parse::<f64>().is_ok());
         let flag = match (self.recency, self.diversity) {
             (Some(_), _) => "--recency",
@@ -68,7 +67,7 @@ impl RankingArgs {
             None => Ok(()),
             Some(number) => {
                 let message = format!("there is nothing at {number}");
-                Err(CliError::new(Kind::Usage, "usage", message)
+                Err(UserError::usage(message)
                     .hint(format!("if it belongs to the flag, write {flag}={number}")))
             }
         }

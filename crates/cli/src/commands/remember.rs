@@ -8,11 +8,11 @@ use anemone::remember::{
 };
 use anemone_format::Origin;
 use anemone_memory::{Importance, MAX_TEXT_BYTES};
+use anemone_messages::UserError;
 use clap::Args;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::error::{CliError, Kind};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 
 /// Remember something
@@ -96,12 +96,12 @@ fn source(text: &str) -> Result<(Origin, Option<String>), String> {
     Ok((word.parse().map_err(|error: anemone_format::ParseOriginError| error.to_string())?, detail))
 }
 
-pub(crate) fn run(args: &RememberArgs, context: &Context<'_>) -> Result<RememberReport, CliError> {
+pub(crate) fn run(args: &RememberArgs, context: &Context<'_>) -> Result<RememberReport, UserError> {
     Ok(remember(&args.request()?, &context.host)?)
 }
 
 impl RememberArgs {
-    fn request(&self) -> Result<RememberRequest, CliError> {
+    fn request(&self) -> Result<RememberRequest, UserError> {
         let (origin, source) = self.source.clone();
         Ok(RememberRequest {
             memory: self.memory.choice(),
@@ -121,7 +121,7 @@ impl RememberArgs {
         })
     }
 
-    fn read_text(&self) -> Result<String, CliError> {
+    fn read_text(&self) -> Result<String, UserError> {
         let most = MAX_TEXT_BYTES as u64 + 1;
         let mut bytes = Vec::new();
         match (&self.file, self.text.as_slice()) {
@@ -133,9 +133,8 @@ impl RememberArgs {
             }
             (None, words) => bytes.extend(words.join(" ").bytes()),
         }
-        String::from_utf8(bytes).map_err(|_| {
-            CliError::new(Kind::Failed, "not_text", "the text to remember is not UTF-8")
-        })
+        String::from_utf8(bytes)
+            .map_err(|_| UserError::failure("not_text", "the text to remember is not UTF-8"))
     }
 }
 

@@ -5,16 +5,16 @@ mod shown;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::words::{Warning, warning};
 pub(crate) use anemone::days;
 use anemone::search::{SearchHit, SearchReport, SearchRequest, search};
+use anemone::statement::Statement;
+use anemone_messages::{UserError, warning};
 use clap::Args;
 use jiff::civil::Date;
 
 use super::Context;
 use super::ranking::{RankingArgs, large_jobs};
 use crate::args::{EmbedderArgs, SourceArgs};
-use crate::error::{CliError, Kind};
 
 /// Find what an agent remembers
 ///
@@ -92,28 +92,26 @@ pub(crate) struct SearchArgs {
 
 const SOURCE_HEADING: &str = "What to search";
 
-/// What was found, with the notes in words.
-pub(crate) type Found = SearchReport<Warning>;
-
-pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, CliError> {
+pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<SearchReport, UserError> {
     let request = args.request(context.host.today())?;
     let mut found = search(&request, &context.host)?;
     // People see a mark for each, see `safe`.
     if context.printer.is_json() {
         found.hits.iter_mut().for_each(SearchHit::clean);
     }
-    Ok(found.map_notes(warning))
+    Statement::word_all(&mut found.notes, warning);
+    Ok(found)
 }
 
 /// Reads a day that somebody gave with a flag.
-pub(crate) fn day(flag: &str, text: Option<&str>, today: Date) -> Result<Option<Date>, CliError> {
+pub(crate) fn day(flag: &str, text: Option<&str>, today: Date) -> Result<Option<Date>, UserError> {
     let Some(text) = text else { return Ok(None) };
     days::day(text, today).map(Some).ok_or_else(|| no_day(flag, text))
 }
 
 /// Refuses what is not a day.
-pub(crate) fn no_day(flag: &str, text: &str) -> CliError {
-    CliError::new(Kind::Usage, "usage", format!("{flag} {text:?} is not a day"))
+pub(crate) fn no_day(flag: &str, text: &str) -> UserError {
+    UserError::usage(format!("{flag} {text:?} is not a day"))
         .hint("give 2026-03-01, today, yesterday, or how long ago: 7d, 2w, 3m, 1y")
 }
 
@@ -130,7 +128,7 @@ fn is_source(argument: &Path) -> bool {
 
 impl SearchArgs {
     /// Joins the words of the query, and takes the last argument for the source where it is one.
-    fn request(&self, today: Date) -> Result<SearchRequest, CliError> {
+    fn request(&self, today: Date) -> Result<SearchRequest, UserError> {
         let mut path = self.source.clone();
         let mut more = self.more.as_slice();
         if let Some((last, before)) = more.split_last() {

@@ -3,19 +3,19 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use anemone::statement::Statement;
 use anemone::status::{
-    AgentStatus, ConnectionLine, LastExport, Level, Readiness, SearchStatus, StatusReport,
-    StatusRequest, status,
+    AgentStatus, ConnectionLine, LastExport, Level, ProblemWords, Readiness, SearchStatus,
+    StatusReport, StatusRequest, status,
 };
 use anemone_memory::HookWrite;
+use anemone_messages::{UserError, next, problem};
 use clap::Args;
 use jiff::Timestamp;
 
 use super::Context;
-use crate::error::CliError;
 use crate::human;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, bytes, count, safe};
-use crate::words::{self, NextLine, ProblemLine};
 
 /// Look at this machine: agents, archives, search, and what to do next
 ///
@@ -30,21 +30,24 @@ pub(crate) struct StatusArgs {
     workspace: Option<PathBuf>,
 }
 
-/// What was seen, in words.
-type WordedReport = StatusReport<ProblemLine, NextLine>;
-
-pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<WordedReport, CliError> {
+pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusReport, UserError> {
     let request = StatusRequest { workspace: args.workspace.clone() };
-    Ok(status(&request, &context.host)?.map_words(words::problem, words::next))
+    let mut report = status(&request, &context.host)?;
+    for agent in &mut report.agents {
+        Statement::word_all(&mut agent.problems, problem);
+    }
+    Statement::word_all(&mut report.problems, problem);
+    Statement::word_all(&mut report.next, next);
+    Ok(report)
 }
 
-impl Report for WordedReport {
+impl Report for StatusReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         for agent in &self.agents {
             write_agent(agent, self.now, out)?;
             writeln!(out)?;
         }
-        for problem in &self.problems {
+        for problem in self.problems.iter().filter_map(Statement::words) {
             write_problem(problem, "", out)?;
         }
         if self.agents.is_empty() {
@@ -61,7 +64,7 @@ impl Report for WordedReport {
             }
         }
         writeln!(out, "\n{BOLD}next{BOLD:#}")?;
-        for next in &self.next {
+        for next in self.next.iter().filter_map(Statement::words) {
             writeln!(out, "  {BOLD}{}{BOLD:#}", safe(&next.command))?;
             writeln!(out, "      {DIM}{}{DIM:#}", safe(&next.why))?;
         }
@@ -94,11 +97,7 @@ fn write_hooks(writes: &[HookWrite], now: Timestamp, out: &mut dyn Write) -> io:
     }
 }
 
-fn write_agent(
-    agent: &AgentStatus<ProblemLine>,
-    now: Timestamp,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_agent(agent: &AgentStatus, now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
     let alias = safe(&agent.alias);
     let generation =
         agent.generation.map(|generation| format!(" {generation}")).unwrap_or_default();
@@ -119,10 +118,11 @@ fn write_agent(
     write_search(&agent.search, out)?;
     write_hooks(&agent.hook_writes, now, out)?;
     // What the two lines above say is not said again.
-    let said = |problem: &&ProblemLine| {
+    let said = |problem: &&ProblemWords| {
         problem.code == "never_exported" || problem.code.starts_with("index_")
     };
-    for problem in agent.problems.iter().filter(|problem| !said(problem)) {
+    let problems = agent.problems.iter().filter_map(Statement::words);
+    for problem in problems.filter(|problem| !said(problem)) {
         write_problem(problem, "  ", out)?;
     }
     Ok(())
@@ -158,7 +158,7 @@ fn write_search(search: &SearchStatus, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  {:<10} {style}{text}{style:#}", "search")
 }
 
-fn write_problem(problem: &ProblemLine, indent: &str, out: &mut dyn Write) -> io::Result<()> {
+fn write_problem(problem: &ProblemWords, indent: &str, out: &mut dyn Write) -> io::Result<()> {
     let message = safe(&problem.message);
     match problem.level {
         Level::Wrong => writeln!(out, "{indent}{BAD}problem{BAD:#}    {message}"),

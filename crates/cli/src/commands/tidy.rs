@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use anemone::entry_reference::EntryReference;
 use anemone::tidy::{ExpiryAction, ProposalChoice, TidyReport, TidyRequest, tidy};
+use anemone_messages::UserError;
 use clap::Args;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 
 /// Lists are this long for people; programs get all.
@@ -48,7 +48,7 @@ pub(crate) struct TidyArgs {
     memory: MemoryArgs,
 }
 
-pub(crate) fn run(args: &TidyArgs, context: &Context<'_>) -> Result<TidyReport, CliError> {
+pub(crate) fn run(args: &TidyArgs, context: &Context<'_>) -> Result<TidyReport, UserError> {
     let request = TidyRequest {
         memory: args.memory.choice(),
         expired: if args.apply { ExpiryAction::Archive } else { ExpiryAction::List },

@@ -6,16 +6,16 @@ use anemone::undo::{
     ChangeState, EditKind, ListedChange, PlannedEdit, UndoAction, UndoReport, UndoRequest,
     clear_changes, count_changes, list_changes, undo,
 };
-use anemone_memory::{Clock as _, Restored, RowsBack};
+use anemone_memory::{Restored, RowsBack};
+use anemone_messages::UserError;
+use anemone_messages::local_time;
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
 use crate::args::MemoryArgs;
 use crate::environment::Environment;
-use crate::error::{CliError, Kind};
 use crate::output::{BAD, BOLD, GOOD, ODD, Report, ask, count, safe};
-use anemone::system::SystemClock;
 
 /// Undo the last change of a memory
 ///
@@ -77,7 +77,7 @@ pub(crate) struct Undone {
     clears: bool,
 }
 
-pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<Undone, CliError> {
+pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<Undone, UserError> {
     check_confirmable(args, context.environment)?;
     if args.clear {
         return clear(args, context);
@@ -114,7 +114,7 @@ impl Undone {
 }
 
 /// Empties the journal, once somebody said that this is meant.
-fn clear(args: &UndoArgs, context: &Context<'_>) -> Result<Undone, CliError> {
+fn clear(args: &UndoArgs, context: &Context<'_>) -> Result<Undone, UserError> {
     let memory = args.memory.choice();
     let mut report = Undone::nothing(args);
     if args.dry_run {
@@ -135,20 +135,14 @@ fn clear(args: &UndoArgs, context: &Context<'_>) -> Result<Undone, CliError> {
 }
 
 /// Lets nobody empty the journal by accident.
-fn check_confirmable(args: &UndoArgs, environment: &Environment) -> Result<(), CliError> {
+fn check_confirmable(args: &UndoArgs, environment: &Environment) -> Result<(), UserError> {
     if !args.clear || args.yes || args.dry_run || environment.can_ask() {
         return Ok(());
     }
     let message = "--clear makes every earlier change impossible to undo, and there is no \
                    terminal to ask for confirmation";
-    Err(CliError::new(Kind::Failed, "not_confirmed", message)
+    Err(UserError::failure("not_confirmed", message)
         .hint("look at the changes with --list, then add --yes to confirm"))
-}
-
-/// Returns a time as people here read it.
-pub(crate) fn local(at: &str) -> String {
-    let time = at.parse::<jiff::Timestamp>().map(|time| time.to_zoned(SystemClock.zone()));
-    time.map_or_else(|_| safe(at), |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
 impl Report for Undone {
@@ -165,7 +159,7 @@ impl Report for Undone {
         }
         if let Some(changes) = &self.changes {
             for change in changes {
-                let (at, what) = (local(&change.at), safe(&change.what));
+                let (at, what) = (local_time(&change.at), safe(&change.what));
                 let files = safe(&change.files.join(", "));
                 let text = change.text.as_ref().map(|text| format!("  {}", safe(text)));
                 let text = text.unwrap_or_default();
@@ -204,7 +198,7 @@ impl Report for Undone {
             writeln!(out, "{ODD}note:{ODD:#} {number} can no longer be undone")?;
         }
         let Some(undone) = &self.undone else { return Ok(()) };
-        let change = format!("`{}` of {}", safe(&undone.what), local(&undone.at));
+        let change = format!("`{}` of {}", safe(&undone.what), local_time(&undone.at));
         match (self.dry_run, self.skipped) {
             (true, true) => writeln!(out, "{change} would be passed over: this was a dry run"),
             (true, false) => writeln!(out, "{change} would be taken back: this was a dry run"),

@@ -171,6 +171,42 @@ fn each_place_that_still_holds_it_comes_with_what_clears_it() {
 }
 
 #[test]
+fn rows_that_are_gone_or_of_another_agent_have_codes_and_commands() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/IDENTITY.md", "# Nova\n");
+    environment.write_below("ws/memory/x", "");
+    let agent = ["-r", "zeroclaw", "-w", "ws", "--agent", "nova"];
+    let run = |args: &[&str]| environment.json([args, &agent[..]].concat());
+    let database = environment.path("ws/memory/brain.db");
+    let sql = |script: &str| anemone_testkit::write_database(&database, script).expect("it is SQL");
+    sql("CREATE TABLE agents (id TEXT PRIMARY KEY, alias TEXT NOT NULL UNIQUE,
+           created_at TEXT NOT NULL);
+         INSERT INTO agents VALUES ('a1', 'nova', '2026-01-01T00:00:00Z'),
+           ('a2', 'rex', '2026-01-01T00:00:00Z');
+         CREATE TABLE memories (id TEXT PRIMARY KEY, key TEXT NOT NULL, content TEXT NOT NULL,
+           category TEXT NOT NULL DEFAULT 'core', embedding BLOB, created_at TEXT NOT NULL,
+           updated_at TEXT NOT NULL, session_id TEXT,
+           agent_id TEXT NOT NULL REFERENCES agents(id), UNIQUE (agent_id, key));
+         INSERT INTO memories (id, key, content, created_at, updated_at, agent_id)
+           SELECT 'r' || id, 'gate', 'The password of the gate is seven-grey-geese.',
+             '2026-01-15T00:00:00Z', '2026-01-15T00:00:00Z', id FROM agents;");
+    let report = run(&["forget", "--key", "gate", "--for-good"]);
+    let held = &report["proof"]["holders"][0];
+    assert_eq!(held["kind"], "agent", "{report}");
+    let clear_with = held["clear_with"].as_str().expect("it is text");
+    let ends = "--agent rex --query 'WORDS OF IT'";
+    assert!(clear_with.starts_with("anemone forget --for-good -r zeroclaw -w "), "{clear_with}");
+    assert!(clear_with.ends_with(ends), "{clear_with}");
+
+    run(&["remember", "The tide turns at noon.", "--key", "tide"]);
+    sql("DELETE FROM memories WHERE key = 'tide'");
+    let failure = environment.failure(1, [&["undo"], &agent[..]].concat());
+    assert_eq!(failure["code"], "rows_gone", "{failure}");
+    let message = failure["error"].as_str().unwrap_or_default();
+    assert!(message.contains("no longer in the database"), "{failure}");
+}
+
+#[test]
 fn days_are_those_of_the_local_time_zone() {
     // At any hour the day of one of them is not that of UTC.
     for zone in ["Pacific/Honolulu", "Pacific/Kiritimati"] {

@@ -29,7 +29,7 @@ fn ends() -> Vec<Vector> {
     let directory = short(zip.bytes().len() - 22 - directory_length(&zip));
     let other_end = Zip::new(vec![Item::stored(MANIFEST, "{}")]).bytes();
     vec![
-        corrupt("empty-file", "A file without a byte.", Vec::new()),
+        corrupt("empty-file", "An empty file.", Vec::new()),
         corrupt("not-a-zip", "A text file.", b"Dear diary, today I met a crab.\n".to_vec()),
         corrupt("no-entries", "A ZIP archive without entries.", Zip::new(Vec::new()).bytes()),
         corrupt(
@@ -83,7 +83,7 @@ fn ends() -> Vec<Vector> {
             "An entry that the directory does not list.",
             soul.and_item(Item { central: None, ..Item::stored("raw/openclaw/x.md", "x") }).bytes(),
         ),
-        corrupt("no-local-header", "The directory lists an entry that is not there.", {
+        corrupt("no-local-header", "The directory lists an entry that does not exist.", {
             let item = Item::stored("raw/openclaw/x.md", "x");
             let offset = Some(directory);
             soul.and_item(Item { local: None, data: Vec::new(), offset, ..item }).bytes()
@@ -206,7 +206,7 @@ fn headers() -> Vec<Vector> {
         ),
         corrupt(
             "descriptor-missing",
-            "The headers announce a data descriptor that is not there.",
+            "The headers announce a data descriptor that does not exist.",
             change(|item| {
                 let item = item.described(Signature::Present, Width::Narrow);
                 Item { descriptor: Vec::new(), ..item }
@@ -345,17 +345,17 @@ fn manifests() -> Vec<Vector> {
         ),
         corrupt(
             "manifest-without-agent",
-            "The manifest does not say whose archive it is.",
+            "The manifest names no agent.",
             one.clone().edit("\"agent\": {", "\"former_agent\": {").bytes(),
         ),
         corrupt(
             "manifest-without-version",
-            "The manifest does not say its version.",
+            "The manifest has no version.",
             one.clone().edit("alf_version", "version").bytes(),
         ),
         corrupt(
             "manifest-key-twice",
-            "A key of the manifest is there twice; readers differ on which one counts.",
+            "A key of the manifest occurs twice; readers differ on which one counts.",
             one.clone()
                 .edit(
                     "{\n  \"alf_version\"",
@@ -365,7 +365,7 @@ fn manifests() -> Vec<Vector> {
         ),
         corrupt(
             "manifest-unknown-key-twice",
-            "An unknown key of the manifest is there twice.",
+            "An unknown key of the manifest occurs twice.",
             one.clone()
                 .edit("{\n  \"alf_version\"", "{\"x-new\":1,\"x-new\":2,\n  \"alf_version\"")
                 .bytes(),
@@ -390,7 +390,7 @@ fn manifests() -> Vec<Vector> {
         ),
         corrupt(
             "partition-missing",
-            "The manifest names a partition that is not there.",
+            "The manifest names a partition that does not exist.",
             one.with_item(PARTITION, |item| {
                 item.both(|header| header.name = b"memory/partitions/2025-Q1.jsonl".to_vec())
             })
@@ -445,7 +445,7 @@ fn documents() -> Vec<Vector> {
     vec![
         corrupt(
             "identity-missing",
-            "The manifest names a persona that is not there.",
+            "The manifest names a persona that does not exist.",
             doc::with_identity(&identity)
                 .with_item("identity.json", |item| {
                     item.both(|header| header.name = b"raw/identity.json".to_vec())
@@ -471,7 +471,7 @@ fn documents() -> Vec<Vector> {
         ),
         corrupt(
             "identity-key-twice",
-            "A key of the persona is there twice.",
+            "A key of the persona occurs twice.",
             doc::with_identity(&edit(
                 &identity,
                 r#""version": 3"#,
@@ -502,7 +502,7 @@ fn documents() -> Vec<Vector> {
         ),
         corrupt(
             "artifact-missing",
-            "The artifact that should be in the archive is not there.",
+            "The artifact that should be in the archive is missing.",
             doc::with_attachments(&attachments)
                 .with_item(doc::NOTE, |item| {
                     item.both(|header| header.name = b"artifacts/notes/lost.txt".to_vec())
@@ -536,7 +536,7 @@ fn lines() -> Vec<Vector> {
             Alf::of(&[record(1)[..100].to_owned(), record(2)]).bytes()
         }),
         corrupt("line-not-object", "A line is a list.", of("[1,2]".to_owned())),
-        corrupt("line-not-utf8", "A line has a byte that is no text.", {
+        corrupt("line-not-utf8", "A line has a byte that is not UTF-8.", {
             Alf::of_bytes(no_text).bytes()
         }),
         corrupt("two-records-on-a-line", "Two records share a line.", {
@@ -547,7 +547,7 @@ fn lines() -> Vec<Vector> {
             let alf = Alf::of_bytes(lines.clone());
             alf.with_item(PARTITION, |_| Item::deflated(PARTITION, &lines)).bytes()
         }),
-        corrupt("record-key-twice", "A key of a record is there twice.", {
+        corrupt("record-key-twice", "A key of a record occurs twice.", {
             of(record_with(r#""content":"Another note.""#))
         }),
         corrupt(
@@ -557,15 +557,15 @@ fn lines() -> Vec<Vector> {
         ),
         corrupt(
             "record-without-agent",
-            "A record that says not whose it is.",
+            "A record without the id of its agent.",
             edited(r#""agent_id":"#, r#""former_agent_id":"#),
         ),
         corrupt(
             "record-without-time",
-            "A record that says not when it was made.",
+            "A record without a creation time.",
             edited("created_at", "formerly_created_at"),
         ),
-        corrupt("record-bad-id", "A record whose id is no UUID.", edited(&id(1), "note-1")),
+        corrupt("record-bad-id", "A record whose id is not a UUID.", edited(&id(1), "note-1")),
         corrupt(
             "record-bad-time",
             "A record from the thirtieth of February.",
@@ -573,11 +573,11 @@ fn lines() -> Vec<Vector> {
         ),
         corrupt(
             "record-time-without-offset",
-            "A record whose time has no offset and so is no moment.",
+            "A record whose time has no offset.",
             edited("10:00:00Z", "10:00:00"),
         ),
         corrupt("record-confidence-7", "A confidence of 7.", of(record_with(r#""confidence":7"#))),
-        corrupt("record-empty-content", "A record that says nothing.", edited("Note 1.", "")),
+        corrupt("record-empty-content", "A record with empty content.", edited("Note 1.", "")),
         corrupt(
             "record-content-number",
             "A record whose content is a number.",
@@ -674,7 +674,7 @@ fn listed() -> Vec<Vector> {
         ),
         corrupt(
             "listed-file-missing",
-            "The list of a sealed archive has a file that is not there.",
+            "The list of a sealed archive has a file that does not exist.",
             Alf::with_soul()
                 .listed_after(|entries| {
                     let mut entry = anemone_format::Entry::new("raw/openclaw/USER.md");
@@ -723,12 +723,12 @@ fn deltas() -> Vec<Vector> {
         ),
         corrupt(
             "delta-records-missing",
-            "The manifest of a delta names records that are not there.",
+            "The manifest of a delta names records that do not exist.",
             Zip::new(vec![Item::stored(MANIFEST, &manifest)]),
         ),
         corrupt(
             "delta-without-sequences",
-            "A delta does not say between which snapshots it lies.",
+            "A delta does not name its base and target snapshots.",
             Zip::new(delta_with(&line, edit(&manifest, r#""sync":"#, r#""former_sync":"#))),
         ),
         corrupt(

@@ -38,13 +38,13 @@ fn names() -> Vec<Vector> {
         ),
         hostile(
             "name-nul",
-            "A name that ends early for some.",
+            "A name with a NUL byte, at which some readers end it.",
             named(b"raw/openclaw/crab.md\0.txt"),
         ),
         hostile("name-newline", "A name with a line feed.", named(b"raw/openclaw/cr\nab.md")),
         hostile(
             "name-escape",
-            "A name that writes to the terminal.",
+            "A name with a terminal escape sequence.",
             named(b"raw/openclaw/\x1b[2Jcrab.md"),
         ),
         hostile(
@@ -52,20 +52,20 @@ fn names() -> Vec<Vector> {
             "A name with the character U+007F.",
             named(b"raw/openclaw/crab\x7f.md"),
         ),
-        hostile("name-device", "A device on Windows.", named(b"raw/openclaw/NUL")),
+        hostile("name-device", "A device name on Windows.", named(b"raw/openclaw/NUL")),
         hostile(
             "name-device-extension",
-            "A device on Windows, with an extension.",
+            "A device name on Windows, with an extension.",
             named(b"raw/openclaw/con.md"),
         ),
         hostile(
             "name-device-folder",
-            "A folder that is a device on Windows.",
+            "A folder with a device name on Windows.",
             named(b"raw/openclaw/aux/crab.md"),
         ),
         hostile(
             "name-device-superscript",
-            "A device on Windows, whose digit is a superscript.",
+            "A device name on Windows whose digit is a superscript.",
             named("raw/openclaw/COM\u{b9}".as_bytes()),
         ),
         hostile(
@@ -78,14 +78,14 @@ fn names() -> Vec<Vector> {
             "A name that Windows shortens: a space at its end.",
             named(b"raw/openclaw/SOUL.md "),
         ),
-        hostile("name-not-utf8", "A name that is no text.", named(b"raw/openclaw/cr\xe4b.md")),
+        hostile("name-not-utf8", "A name that is not UTF-8.", named(b"raw/openclaw/cr\xe4b.md")),
         hostile("name-not-utf8-unflagged", "A name in an old code page.", {
             let item = Item::stored(b"raw/openclaw/cr\x84b.md", "x");
             Alf::with_soul().and_item(item.both(|header| header.flags &= !UTF8)).bytes()
         }),
         hostile(
             "name-utf8-unflagged",
-            "A name in UTF-8 that does not say so, and so is another name to others.",
+            "A name in UTF-8 without the flag, which other readers decode differently.",
             {
                 let item = Item::stored("raw/openclaw/kräb.md", "x");
                 Alf::with_soul().and_item(item.both(|header| header.flags &= !UTF8)).bytes()
@@ -211,7 +211,7 @@ fn structures() -> Vec<Vector> {
             );
             zip.bytes()
         }),
-        hostile("overlap-nested", "An entry lies within the content of another.", nested()),
+        hostile("overlap-nested", "An entry is inside the content of another.", nested()),
         hostile(
             "overlap-directory",
             "The last entry reaches into the directory.",
@@ -278,7 +278,7 @@ fn listed() -> Vec<Vector> {
         ),
         hostile(
             "source-path-nul",
-            "The true path of a file ends early for some.",
+            "The true path of a file has a NUL byte, at which some readers end it.",
             soul_with(|entry| entry.source_path = Some("SOUL\0.md".to_owned())),
         ),
         hostile(
@@ -299,10 +299,10 @@ fn listed() -> Vec<Vector> {
         }),
         hostile(
             "listed-symlink-absolute",
-            "A listed link lies at an absolute path.",
+            "A listed link has an absolute path.",
             and_entry("/etc/crab", EntryKind::Symlink),
         ),
-        hostile("listed-symlink-parent", "A listed link lies outside.", {
+        hostile("listed-symlink-parent", "A listed link is outside.", {
             and_entry("raw/openclaw/../../crab", EntryKind::Symlink)
         }),
         hostile(
@@ -330,7 +330,7 @@ fn listed() -> Vec<Vector> {
                 })
                 .sealed(),
         ),
-        hostile("listed-folder-parent", "A listed folder lies outside.", {
+        hostile("listed-folder-parent", "A listed folder is outside.", {
             and_entry("raw/openclaw/../../crab", EntryKind::Directory)
         }),
         hostile(

@@ -40,16 +40,16 @@ impl Class {
         match self {
             Self::Ok => "The file is sound and all of it is understood. Warnings are allowed.",
             Self::OkWithUnknowns => {
-                "The file is sound; some of it is newer than the reader, who keeps it as it is."
+                "The file is sound; some of it is newer than the reader, which keeps it unchanged."
             }
             Self::RefuseVersion => {
-                "The file says that it needs another reader. Nothing else need be wrong with it."
+                "The file requires another reader. Nothing else need be wrong with it."
             }
             Self::RefuseCorrupt => {
-                "The file is damaged, contradicts itself, or means two things to two readers."
+                "The file is damaged, contradictory, or means two things to two readers."
             }
             Self::RefuseUnsafe => {
-                "Unpacking the file could harm: it escapes, merges files, makes links or explodes."
+                "Unpacking the file could do harm: it escapes, merges files, creates links or explodes."
             }
         }
     }
@@ -97,8 +97,8 @@ pub(crate) fn all() -> Vec<Vector> {
 pub(crate) fn readme(vectors: &[Vector]) -> String {
     let mut text = format!(
         "# Conformance vectors\n\n\
-         {} small files in the Agent Life Format, one behaviour each. The folder a file lies in \
-         says what a\ncareful reader does with it:\n\n\
+         {} small files in the Agent Life Format, one behaviour each. The folder of a file says what \
+         a\ncareful reader does with it:\n\n\
          | class | vectors | meaning |\n|---|---|---|\n",
         vectors.len()
     );
@@ -117,7 +117,7 @@ pub(crate) fn readme(vectors: &[Vector]) -> String {
 }
 
 const HOW_TO_RUN: &str = r#"
-Any tool can be put to the test; nothing of this project is needed but the files. With ours:
+Any tool can be tested with them; it needs nothing else of this project. With ours:
 
 ```sh
 for file in */*.alf */*.alf-delta; do
@@ -130,10 +130,10 @@ done
 others. A tool that knows only valid and invalid should accept the first two folders and refuse the
 other three, as a whole and before it writes anything.
 
-The files are made by `crates/cli/tests/vectors/` and compared with what is here by
-`crates/cli/tests/vectors.rs`; `ANEMONE_UPDATE=1 cargo test -p anemone-cli --test vectors` writes
-them anew, and this page with them. All of them belong to the same agent. Unless its sentence says
-otherwise, a file lists no digests, has no seal, stores its entries uncompressed and breaks no other
-rule. What the official schemas leave open (`requires`, `entries`, the seal, the shape of
-`memory/index.json`) is as `crates/format` defines it.
+`crates/cli/tests/vectors.rs` creates the files with `crates/cli/tests/vectors/` and compares them
+with those here; `ANEMONE_UPDATE=1 cargo test -p anemone-cli --test vectors` rewrites them and this
+page. All of them belong to the same agent. Unless its description says otherwise, a file lists no
+digests, has no seal, stores its entries uncompressed and breaks no other rule. What the official
+schemas leave open (`requires`, `entries`, the seal, the shape of `memory/index.json`) follows
+`crates/format`.
 "#;

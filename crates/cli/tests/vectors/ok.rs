@@ -32,7 +32,7 @@ fn content() -> Vec<Vector> {
         ok("sealed", "An archive as this project writes it: digests, checksum, seal.", written()),
         ok(
             "seal-missing",
-            "The manifest lists digests, and the seal is gone: another tool packed it again.",
+            "The manifest lists digests, but the seal is missing: another tool packed it again.",
             Zip { comment: Vec::new(), ..Alf::with_soul().listed().zip() }.bytes(),
         ),
         ok("seal-replaced", "The manifest lists digests, and the comment is another tool's.", {
@@ -194,12 +194,12 @@ fn records() -> Vec<Vector> {
         }),
         ok(
             "blank-lines",
-            "Blank lines in a partition are no records.",
+            "Blank lines in a partition are not records.",
             Alf::of_bytes(format!("\n{}\n\n  \t\n{}\n\n", record(1), record(2))).bytes(),
         ),
         ok(
             "no-final-newline",
-            "The last line of a partition need not end.",
+            "The last line of a partition need not end with a line feed.",
             Alf::of_bytes(two().join("\n")).bytes(),
         ),
         ok(
@@ -225,7 +225,7 @@ fn records() -> Vec<Vector> {
         ),
         ok(
             "dangling-reference",
-            "A record may replace and name records that are not there.",
+            "A record may replace and name records that do not exist.",
             Alf::of(&[record_with(&format!(
                 r#""supersedes":"{}","related_records":[{{"id":"{}","relation":"caused_by"}}]"#,
                 id(8),
@@ -249,7 +249,7 @@ fn dialects() -> Vec<Vector> {
     vec![
         ok(
             "partition-beside-index",
-            "A partition lies where the manifest says, here `memory/2026-Q1.jsonl`.",
+            "A partition may have any path that the manifest names, here `memory/2026-Q1.jsonl`.",
             Alf::new()
                 .partition(Partition {
                     file: "memory/2026-Q1.jsonl".to_owned(),
@@ -406,12 +406,12 @@ fn containers() -> Vec<Vector> {
         }),
         ok(
             "directory-order",
-            "The directory lists entries in another order than they lie in.",
+            "The directory lists entries in another order than they are stored in.",
             Zip { reversed_directory: true, ..soul.zip() }.bytes(),
         ),
         ok(
             "utf8-name",
-            "A name in UTF-8, with the flag that says so.",
+            "A name in UTF-8, with the flag for it.",
             soul.clone().file(crab, "Hermit.\n").bytes(),
         ),
         ok(
@@ -429,7 +429,7 @@ fn containers() -> Vec<Vector> {
         ),
         ok(
             "foreign-comment",
-            "A comment that is no seal.",
+            "A comment that is not a seal.",
             Zip { comment: b"Backed up on a Sunday.".to_vec(), ..one.zip() }.bytes(),
         ),
         ok(

@@ -63,7 +63,7 @@ fn fields() -> Vec<Vector> {
         ),
         unknowns(
             "field-number",
-            "An unknown field whose number no machine type holds; its digits are to be kept.",
+            "An unknown field with a number that no machine type can hold; its digits must be kept.",
             Alf::of(&[record_with(r#""x-new":12345678901234567890.1234567890123456789"#)]).bytes(),
         ),
         unknowns(
@@ -167,7 +167,7 @@ fn parts() -> Vec<Vector> {
         ),
         unknowns(
             "entry",
-            "An entry in a place that means nothing yet.",
+            "An entry at an unknown path.",
             Alf::of(&[record(1)]).file("future/graph.bin", [0, 1, 2, 255]).bytes(),
         ),
         unknowns(

@@ -2,19 +2,20 @@
 //! of other programs already know.
 
 use anemone_memory::{Frame, barred, name_from_shown, one_line, shown, shown_name};
+use anemone_runtimes::ToolWords;
 use serde::Deserialize;
 
 use super::{Effect, Tool};
 use crate::answer::Answer;
 use crate::arguments::bad;
-use crate::desk::{
-    ContextAsked, ContextText, Forgetting, Forgotten, Found, MemoryService, ReadLines, ReadStatus,
-    Reading, Refusal, Remembered, Remembering, SearchQuestion, Status,
-};
 use crate::quote::{
     Examined, Findings, Quoted, examined, found_text, framed, name_line, notes, quoted,
 };
-use crate::settings::Words;
+use crate::service::{
+    ContextArguments, ContextResult, ForgetArguments, ForgetResult, MemoryService, ReadArguments,
+    ReadResult, ReadStatus, Refusal, RememberArguments, RememberResult, SearchArguments,
+    SearchResults, Status,
+};
 
 /// What to try when nothing was found.
 const OTHERWISE: &str = "Try other words, or fewer, and no since, until or path.";
@@ -27,23 +28,28 @@ const CONTEXT_NOTICE: &str = "What was remembered is quoted between <recalled-me
 
 pub(super) fn tools(allow_write: bool) -> Vec<Tool> {
     vec![
-        Tool::new::<SearchQuestion, Quoted<Found>>(SEARCH, Effect::Reads, |desk, question| {
-            let path = question.path.as_deref().map(name_from_shown);
-            let found = examined(desk.search(&SearchQuestion { path, ..question })?);
-            let text = found_text(&found, OTHERWISE, &desk.delimiter()?);
-            Answer::with_data(text, &quoted(found))
-        }),
-        Tool::new::<Reading, Examined<ReadLines>>(GET, Effect::Reads, |desk, reading| {
+        Tool::new::<SearchArguments, Quoted<SearchResults>>(
+            SEARCH,
+            Effect::Reads,
+            |service, question| {
+                let path = question.path.as_deref().map(name_from_shown);
+                let found = examined(service.search(&SearchArguments { path, ..question })?);
+                let text = found_text(&found, OTHERWISE, &service.delimiter()?);
+                Answer::with_data(text, &quoted(found))
+            },
+        ),
+        Tool::new::<ReadArguments, Examined<ReadResult>>(GET, Effect::Reads, |service, reading| {
             let path = name_from_shown(&reading.path);
-            get(desk, &Reading { path, ..reading })
+            get(service, &ReadArguments { path, ..reading })
         }),
-        Tool::new::<Remembering, Quoted<Remembered>>(
+        Tool::new::<RememberArguments, Quoted<RememberResult>>(
             REMEMBER,
             Effect::Adds,
-            |desk, remembering| {
+            |service, remembering| {
                 let supersedes = remembering.supersedes.as_deref().map(name_from_shown);
-                let mut remembered = desk.remember(&Remembering { supersedes, ..remembering })?;
-                let text = remembered_text(&remembered, &desk.delimiter()?);
+                let mut remembered =
+                    service.remember(&RememberArguments { supersedes, ..remembering })?;
+                let text = remembered_text(&remembered, &service.delimiter()?);
                 for duplicate in &mut remembered.duplicates {
                     duplicate.text = barred(&duplicate.text);
                 }
@@ -56,25 +62,31 @@ pub(super) fn tools(allow_write: bool) -> Vec<Tool> {
                 )
             },
         ),
-        Tool::new::<Forgetting, Quoted<Forgotten>>(FORGET, Effect::Removes, forget),
-        Tool::new::<ContextAsked, Examined<ContextText>>(CONTEXT, Effect::Reads, |desk, asked| {
-            let mut context = desk.context(&asked)?;
-            let findings =
-                Findings::told(context.suspicion_reason.take(), context.hidden_characters.take());
-            context.text = shown(&context.text);
-            let text = format!("{}\n{}", context.text, notes(&context.notes));
-            let data = Examined::new(Quoted::new(context), findings).noticing(CONTEXT_NOTICE);
-            Answer::with_data(text, &data)
-        }),
-        Tool::new::<NoArguments, Status>(STATUS, Effect::Reads, move |desk, NoArguments {}| {
-            let mut status = desk.status()?;
+        Tool::new::<ForgetArguments, Quoted<ForgetResult>>(FORGET, Effect::Removes, forget),
+        Tool::new::<ContextArguments, Examined<ContextResult>>(
+            CONTEXT,
+            Effect::Reads,
+            |service, asked| {
+                let mut context = service.context(&asked)?;
+                let findings = Findings::told(
+                    context.suspicion_reason.take(),
+                    context.hidden_characters.take(),
+                );
+                context.text = shown(&context.text);
+                let text = format!("{}\n{}", context.text, notes(&context.notes));
+                let data = Examined::new(Quoted::new(context), findings).noticing(CONTEXT_NOTICE);
+                Answer::with_data(text, &data)
+            },
+        ),
+        Tool::new::<NoArguments, Status>(STATUS, Effect::Reads, move |service, NoArguments {}| {
+            let mut status = service.status()?;
             status.writable &= allow_write;
             Answer::with_data(status_text(&status), &status)
         }),
     ]
 }
 
-const SEARCH: Words = Words {
+const SEARCH: ToolWords = ToolWords {
     name: "memory_search",
     title: "Search memory",
     description: "Search the long-term memory. Call it before answering about earlier work, \
@@ -83,7 +95,7 @@ const SEARCH: Words = Words {
     example: r#"{"query": "which database did we choose", "maxResults": 5}"#,
 };
 
-const GET: Words = Words {
+const GET: ToolWords = ToolWords {
     name: "memory_get",
     title: "Read a memory document",
     description: "Read lines of a memory document, by the path or citation that memory_search \
@@ -91,7 +103,7 @@ const GET: Words = Words {
     example: r#"{"path": "memory/2026-03-01.md", "from": 10, "lines": 20}"#,
 };
 
-const REMEMBER: Words = Words {
+const REMEMBER: ToolWords = ToolWords {
     name: "memory_remember",
     title: "Remember",
     description: "Store one lasting fact, decision, preference or lesson. Call it when the user \
@@ -101,7 +113,7 @@ const REMEMBER: Words = Words {
     example: r#"{"text": "Ana prefers green tea.", "key": "ana.tea", "type": "preference"}"#,
 };
 
-const FORGET: Words = Words {
+const FORGET: ToolWords = ToolWords {
     name: "memory_forget",
     title: "Forget",
     description: "Forget an entry, by its key, id or citation from memory_search. The user can \
@@ -111,7 +123,7 @@ const FORGET: Words = Words {
     example: FORGET_EXAMPLE,
 };
 
-const CONTEXT: Words = Words {
+const CONTEXT: ToolWords = ToolWords {
     name: "memory_context",
     title: "Context for a session",
     description: "Get what a session should start with: who the agent and its user are, what is \
@@ -120,7 +132,7 @@ const CONTEXT: Words = Words {
     example: r#"{"query": "the move to Postgres", "tokens": 2000}"#,
 };
 
-const STATUS: Words = Words {
+const STATUS: ToolWords = ToolWords {
     name: "memory_status",
     title: "State of the memory",
     description: "Tell whose memory this is, how much it holds, whether it can be written, and \
@@ -133,7 +145,7 @@ const STATUS: Words = Words {
 struct NoArguments {}
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn forget(desk: &dyn MemoryService, asked: Forgetting) -> Result<Answer, Refusal> {
+fn forget(service: &dyn MemoryService, asked: ForgetArguments) -> Result<Answer, Refusal> {
     let name = |given: &Option<String>| given.as_deref().map(name_from_shown);
     let (key, id, citation) = (name(&asked.key), name(&asked.id), name(&asked.citation));
     let problem = match [&key, &id, &citation].into_iter().flatten().count() {
@@ -144,8 +156,8 @@ fn forget(desk: &dyn MemoryService, asked: Forgetting) -> Result<Answer, Refusal
     if let Some(problem) = problem {
         return Err(bad(problem.to_owned(), FORGET_EXAMPLE));
     }
-    let mut forgotten = desk.forget(&Forgetting { key, id, citation, ..asked })?;
-    let text = forgotten_text(&forgotten, &desk.delimiter()?);
+    let mut forgotten = service.forget(&ForgetArguments { key, id, citation, ..asked })?;
+    let text = forgotten_text(&forgotten, &service.delimiter()?);
     for entry in &mut forgotten.entries {
         entry.text = barred(&entry.text);
     }
@@ -158,8 +170,8 @@ fn forget(desk: &dyn MemoryService, asked: Forgetting) -> Result<Answer, Refusal
     )
 }
 
-fn get(desk: &dyn MemoryService, reading: &Reading) -> Result<Answer, Refusal> {
-    let mut read = desk.read(reading)?;
+fn get(service: &dyn MemoryService, reading: &ReadArguments) -> Result<Answer, Refusal> {
+    let mut read = service.read(reading)?;
     if read.status == ReadStatus::NotFound {
         // There is no text of a memory in it.
         let text = read_text(&read, None);
@@ -171,7 +183,7 @@ fn get(desk: &dyn MemoryService, reading: &Reading) -> Result<Answer, Refusal> {
         let last = read.from.saturating_add(read.lines).saturating_sub(1);
         let path = shown_name(&read.path);
         let lines = format!("{path}, lines {} to {last}", read.from);
-        let mut frame = Frame::new(&desk.delimiter()?);
+        let mut frame = Frame::new(&service.delimiter()?);
         frame.entry(&format!("{lines}{}", findings.heading()), &read.text);
         Ok::<_, Refusal>(frame.finish())
     });
@@ -180,7 +192,7 @@ fn get(desk: &dyn MemoryService, reading: &Reading) -> Result<Answer, Refusal> {
     Answer::with_data(text, &Examined::new(Quoted::new(read), findings))
 }
 
-fn read_text(read: &ReadLines, framed: Option<&str>) -> String {
+fn read_text(read: &ReadResult, framed: Option<&str>) -> String {
     let path = name_line(&read.path);
     match read.status {
         ReadStatus::NotFound => {
@@ -207,11 +219,11 @@ fn read_text(read: &ReadLines, framed: Option<&str>) -> String {
     }
 }
 
-fn remembered_text(remembered: &Remembered, delimiter: &str) -> String {
+fn remembered_text(remembered: &RememberResult, delimiter: &str) -> String {
     let mut text = match remembered.written {
         true => {
             let (path, id) = (name_line(&remembered.path), name_line(&remembered.id));
-            format!("Remembered in {path} with id {id}.\n")
+            format!("RememberResult in {path} with id {id}.\n")
         }
         false => {
             "Not written: the memory says it already. `force` writes it all the same.\n".to_owned()
@@ -228,7 +240,7 @@ fn remembered_text(remembered: &Remembered, delimiter: &str) -> String {
     text
 }
 
-fn forgotten_text(forgotten: &Forgotten, delimiter: &str) -> String {
+fn forgotten_text(forgotten: &ForgetResult, delimiter: &str) -> String {
     let count = forgotten.entries.len();
     let mut text = match (forgotten.dry_run, count) {
         (_, 0) => "There was nothing to forget.\n".to_owned(),

@@ -2,15 +2,17 @@
 //! word what they know, but for the frame around what was recalled, and there is no output schema.
 
 use anemone_memory::{Frame, name_from_shown};
+use anemone_runtimes::NativeTools;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Effect, Tool};
 use crate::answer::Answer;
 use crate::arguments::bad;
-use crate::desk::{Forgetting, FoundMemory, MemoryService, Refusal, Remembering, SearchQuestion};
 use crate::quote::{examined, name_line};
-use crate::settings::ToolWords;
+use crate::service::{
+    ForgetArguments, MemoryService, Refusal, RememberArguments, SearchArguments, SearchResult,
+};
 
 /// What is read in every session.
 const CORE: &str = "core";
@@ -18,14 +20,14 @@ const CORE: &str = "core";
 /// What is of one day.
 const DAILY: &str = "daily";
 
-pub(super) fn tools(words: &ToolWords) -> Vec<Tool> {
-    let example = words.recall.example;
+pub(super) fn tools(native: &NativeTools) -> Vec<Tool> {
+    let example = native.recall.example;
     vec![
-        Tool::in_words::<Store>(words.store, Effect::Replaces, store),
-        Tool::in_words::<Recall>(words.recall, Effect::Reads, move |desk, asked| {
-            recall(desk, asked, example)
+        Tool::in_words::<Store>(native.store, Effect::Replaces, store),
+        Tool::in_words::<Recall>(native.recall, Effect::Reads, move |service, asked| {
+            recall(service, asked, example)
         }),
-        Tool::in_words::<Forget>(words.forget, Effect::Removes, forget),
+        Tool::in_words::<Forget>(native.forget, Effect::Removes, forget),
     ]
 }
 
@@ -77,39 +79,43 @@ struct Forget {
     key: String,
 }
 
-fn store(desk: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
+fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
     let category = asked.category.unwrap_or_else(|| CORE.to_owned());
     let kind = (category != CORE && category != DAILY).then(|| category.clone());
-    desk.remember(&Remembering {
+    service.remember(&RememberArguments {
         text: asked.content,
         key: Some(asked.key.clone()),
         kind,
         curated: category == CORE,
         // A memory under a key is stored even if another one says the same.
         force: true,
-        ..Remembering::default()
+        ..RememberArguments::default()
     })?;
     Ok(Answer::words(format!("Stored memory: {}", name_line(&asked.key))))
 }
 
-fn recall(desk: &dyn MemoryService, asked: Recall, example: &str) -> Result<Answer, Refusal> {
+fn recall(service: &dyn MemoryService, asked: Recall, example: &str) -> Result<Answer, Refusal> {
     if asked.query.is_none() && asked.since.is_none() && asked.until.is_none() {
         let problem = "`query` is missing, and so are `since` and `until`";
         return Err(bad(problem.to_owned(), example));
     }
-    let found = examined(desk.search(&SearchQuestion {
+    let found = examined(service.search(&SearchArguments {
         query: asked.query.unwrap_or_default(),
         max_results: Some(asked.limit.unwrap_or(5)),
         since: asked.since.as_deref().map(day_of),
         until: asked.until.as_deref().map(day_of),
-        ..SearchQuestion::default()
+        ..SearchArguments::default()
     })?);
     if found.results.is_empty() {
         return Ok(Answer::words("No memories found."));
     }
-    let mut frame = Frame::new(&desk.delimiter()?);
+    let mut frame = Frame::new(&service.delimiter()?);
     found.results.iter().for_each(|memory| frame.line(&line_of(memory)));
-    Ok(Answer::words(format!("Found {} memories:\n{}", found.results.len(), frame.finish())))
+    Ok(Answer::words(format!(
+        "SearchResults {} memories:\n{}",
+        found.results.len(),
+        frame.finish()
+    )))
 }
 
 /// Returns the day of a point in time.
@@ -117,7 +123,7 @@ fn day_of(time: &str) -> String {
     time.split_once('T').map_or(time, |(day, _)| day).to_owned()
 }
 
-fn line_of(memory: &FoundMemory) -> String {
+fn line_of(memory: &SearchResult) -> String {
     let category = memory.category.as_deref().unwrap_or(DAILY);
     let key = memory.key.as_ref().or(memory.id.as_ref()).unwrap_or(&memory.citation);
     let percent = (memory.score.clamp(0.0, 1.0) * 100.0).round();
@@ -127,9 +133,11 @@ fn line_of(memory: &FoundMemory) -> String {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn forget(desk: &dyn MemoryService, asked: Forget) -> Result<Answer, Refusal> {
+fn forget(service: &dyn MemoryService, asked: Forget) -> Result<Answer, Refusal> {
     let key = name_from_shown(&asked.key);
-    let gone = match desk.forget(&Forgetting { key: Some(key.clone()), ..Forgetting::default() }) {
+    let gone = match service
+        .forget(&ForgetArguments { key: Some(key.clone()), ..ForgetArguments::default() })
+    {
         Ok(forgotten) => !forgotten.entries.is_empty(),
         Err(refusal) if refusal.is_nothing_to_forget() => false,
         Err(refusal) => return Err(refusal),

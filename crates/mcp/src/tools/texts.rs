@@ -1,16 +1,17 @@
 //! Tools that store texts by their meaning, and answer with data.
 
 use anemone_memory::{barred, name_from_shown, shown_name};
+use anemone_runtimes::NativeTools;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Effect, Tool};
 use crate::answer::Answer;
-use crate::desk::{
-    Forgetting, Found, FoundMemory, MemoryService, Refusal, Remembering, SearchQuestion,
-};
 use crate::quote::{Quoted, examined, found_text, framed, name_line, notes};
-use crate::settings::ToolWords;
+use crate::service::{
+    ForgetArguments, MemoryService, Refusal, RememberArguments, SearchArguments, SearchResult,
+    SearchResults,
+};
 
 /// Only what scores higher is forgotten by a query; scores lie between 0 and 1.
 const SURE_SCORE: f64 = 0.72;
@@ -20,13 +21,13 @@ const CANDIDATES: u32 = 5;
 
 const DEFAULT_IMPORTANCE: f64 = 0.7;
 
-pub(super) fn tools(words: &ToolWords) -> Vec<Tool> {
-    let example = words.forget.example;
+pub(super) fn tools(native: &NativeTools) -> Vec<Tool> {
+    let example = native.forget.example;
     vec![
-        Tool::new::<Recall, Quoted<Recalled>>(words.recall, Effect::Reads, recall),
-        Tool::new::<Store, Quoted<Stored>>(words.store, Effect::Adds, store),
-        Tool::new::<Forget, Quoted<Gone>>(words.forget, Effect::Removes, move |desk, asked| {
-            forget(desk, asked, example)
+        Tool::new::<Recall, Quoted<Recalled>>(native.recall, Effect::Reads, recall),
+        Tool::new::<Store, Quoted<Stored>>(native.store, Effect::Adds, store),
+        Tool::new::<Forget, Quoted<Gone>>(native.forget, Effect::Removes, move |service, asked| {
+            forget(service, asked, example)
         }),
     ]
 }
@@ -165,11 +166,11 @@ struct Candidate {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn recall(desk: &dyn MemoryService, asked: Recall) -> Result<Answer, Refusal> {
-    let found = search(desk, &asked.query, asked.limit.unwrap_or(5))?;
+fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer, Refusal> {
+    let found = search(service, &asked.query, asked.limit.unwrap_or(5))?;
     let memories: Vec<_> = found.results.iter().map(memory).collect();
     let recalled = Recalled { count: memories.len(), memories };
-    let text = found_text(&found, "Try other words, or fewer.", &desk.delimiter()?);
+    let text = found_text(&found, "Try other words, or fewer.", &service.delimiter()?);
     Answer::with_data(
         text,
         &match recalled.count {
@@ -179,13 +180,14 @@ fn recall(desk: &dyn MemoryService, asked: Recall) -> Result<Answer, Refusal> {
     )
 }
 
-fn search(desk: &dyn MemoryService, query: &str, limit: u32) -> Result<Found, Refusal> {
+fn search(service: &dyn MemoryService, query: &str, limit: u32) -> Result<SearchResults, Refusal> {
     let query = query.to_owned();
-    let question = SearchQuestion { query, max_results: Some(limit), ..SearchQuestion::default() };
-    desk.search(&question).map(examined)
+    let question =
+        SearchArguments { query, max_results: Some(limit), ..SearchArguments::default() };
+    service.search(&question).map(examined)
 }
 
-fn memory(found: &FoundMemory) -> Memory {
+fn memory(found: &SearchResult) -> Memory {
     Memory {
         id: id_of(found),
         text: barred(&found.snippet),
@@ -198,16 +200,16 @@ fn memory(found: &FoundMemory) -> Memory {
 }
 
 /// Returns the id of an entry, or where a text stands: both can be forgotten by.
-fn id_of(found: &FoundMemory) -> String {
+fn id_of(found: &SearchResult) -> String {
     found.id.clone().unwrap_or_else(|| found.citation.clone())
 }
 
-fn store(desk: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
-    let remembered = desk.remember(&Remembering {
+fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
+    let remembered = service.remember(&RememberArguments {
         text: asked.text,
         kind: asked.category.map(|category| category.as_str().to_owned()),
         importance: Some(asked.importance.unwrap_or(DEFAULT_IMPORTANCE)),
-        ..Remembering::default()
+        ..RememberArguments::default()
     })?;
     if remembered.written {
         let warnings = notes(&remembered.warnings);
@@ -220,7 +222,7 @@ fn store(desk: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
         None => (remembered.id, String::new()),
     };
     // What the memory warns of here is how to write it all the same, and that is not in this set.
-    let said = framed([(shown_name(&id), existing.as_str())], &desk.delimiter()?);
+    let said = framed([(shown_name(&id), existing.as_str())], &service.delimiter()?);
     let text = format!("The memory says it already:\n{said}");
     let stored = Stored {
         action: "duplicate",
@@ -231,16 +233,16 @@ fn store(desk: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
     Answer::with_data(text, &Quoted::new(stored))
 }
 
-fn forget(desk: &dyn MemoryService, asked: Forget, example: &str) -> Result<Answer, Refusal> {
+fn forget(service: &dyn MemoryService, asked: Forget, example: &str) -> Result<Answer, Refusal> {
     if let Some(id) = asked.memory_id {
-        return forget_id(desk, &id);
+        return forget_id(service, &id);
     }
     let Some(query) = asked.query else {
         let gone = Gone { error: Some("missing_param"), ..Gone::default() };
         let text = format!("Give a query or a memoryId, such as {example}");
         return Ok(Answer::with_data(text, &Quoted::nothing(gone))?.failed());
     };
-    let found = search(desk, &query, CANDIDATES)?;
+    let found = search(service, &query, CANDIDATES)?;
     if found.results.is_empty() {
         return nothing();
     }
@@ -248,12 +250,12 @@ fn forget(desk: &dyn MemoryService, asked: Forget, example: &str) -> Result<Answ
     if let (Some(only), None) = (sure.next(), sure.next())
         && holds_words(&only.snippet, &query)
     {
-        return forget_id(desk, &id_of(only));
+        return forget_id(service, &id_of(only));
     }
     let shown = found.results.iter().map(|candidate| {
         (format!("{}, score {:.2}", id_of(candidate), candidate.score), candidate.snippet.as_str())
     });
-    let shown = framed(shown, &desk.delimiter()?);
+    let shown = framed(shown, &service.delimiter()?);
     let text = format!("Nothing is deleted. Choose one, and give its memoryId:\n{shown}");
     let candidates = found.results.iter().map(|found| Candidate {
         id: id_of(found),
@@ -269,9 +271,10 @@ fn forget(desk: &dyn MemoryService, asked: Forget, example: &str) -> Result<Answ
 }
 
 /// Forgets by an id as it was shown.
-fn forget_id(desk: &dyn MemoryService, shown: &str) -> Result<Answer, Refusal> {
+fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer, Refusal> {
     let id = name_from_shown(shown);
-    let forgotten = match desk.forget(&Forgetting { id: Some(id.clone()), ..Forgetting::default() })
+    let forgotten = match service
+        .forget(&ForgetArguments { id: Some(id.clone()), ..ForgetArguments::default() })
     {
         Ok(forgotten) => forgotten,
         Err(refusal) if refusal.is_nothing_to_forget() => return nothing(),

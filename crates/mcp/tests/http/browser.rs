@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anemone_testkit::hostile::{Attempt, BROWSER, EVIL, Seen, Unprotected, attack, has_browser};
 use anemone_testkit::skip;
 
-use crate::desk::CANARY;
+use crate::fake_memory::CANARY;
 use crate::server::{Server, TOKEN};
 
 #[test]
@@ -38,7 +38,7 @@ fn a_hostile_page_reads_nothing_and_changes_nothing() {
     assert_eq!(through(&here), BTreeSet::new(), "{here:?}");
     let statuses: BTreeSet<u64> = here.values().map(|seen| seen.status).collect();
     assert_eq!(statuses, BTreeSet::from([0, 403]), "{here:?}");
-    assert_eq!(server.desk.asked(), 0);
+    assert_eq!(server.memory.asked(), 0);
     let reply = server.search().send();
     assert!(reply.status == 200 && reply.body.contains(CANARY), "{reply:?}");
 }

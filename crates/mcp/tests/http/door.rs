@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 
-use crate::desk::CANARY;
+use crate::fake_memory::CANARY;
 use crate::server::{LISTED_HOST, LISTED_ORIGIN, SEARCH, Server, TOKEN};
 use crate::wire::{Ask, Reply, connect};
 
@@ -56,7 +56,7 @@ fn of_eight_hosts_and_eight_origins_only_the_listed_pass() {
         }
     }
     assert_eq!(passed, 8);
-    assert_eq!(server.desk.asked(), passed);
+    assert_eq!(server.memory.asked(), passed);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn only_the_token_opens_and_nothing_of_the_body_is_read_before() {
         assert!(challenge.starts_with("Bearer"), "{challenge}");
         assert_hardened(&reply);
     }
-    assert_eq!(server.desk.asked(), 0);
+    assert_eq!(server.memory.asked(), 0);
     assert_eq!(server.search().send().status, 200);
 }
 
@@ -98,7 +98,7 @@ fn ten_wrong_tokens_a_minute_are_looked_at_and_no_other_from_there() {
     assert!((1..=60).contains(&wait), "{wait}");
     // Whether the token is right is not looked at either.
     assert_eq!(server.search().send().status, 429);
-    assert_eq!(server.desk.asked(), 0);
+    assert_eq!(server.memory.asked(), 0);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn headers_that_decide_are_there_once() {
     assert_eq!(server.search().without("Host").send().status, 400);
     let old = server.search().without("Host").line("POST /mcp HTTP/1.0").send();
     assert_eq!(old.status, 400);
-    assert_eq!(server.desk.asked(), 0);
+    assert_eq!(server.memory.asked(), 0);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn the_server_that_a_target_names_counts_too() {
     let ours = format!("127.0.0.1:{}", server.port);
     assert_eq!(server.search().line(&line("evil.test")).send().status, 403);
     assert_eq!(server.search().line(&line(&ours)).send().status, 200);
-    assert_eq!(server.desk.asked(), 1);
+    assert_eq!(server.memory.asked(), 1);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn what_a_page_loads_without_an_origin_is_refused() {
         let reply = server.search().with("Sec-Fetch-Site", site).send();
         assert_eq!(reply.status, status, "{site} {reply:?}");
     }
-    assert_eq!(server.desk.asked(), 2);
+    assert_eq!(server.memory.asked(), 2);
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn there_is_nothing_at_other_paths_and_no_other_method() {
         let reply = server.search().line(&format!("{method} /mcp HTTP/1.1")).send();
         assert_eq!(reply.status, 405, "{method} {reply:?}");
     }
-    assert_eq!(server.desk.asked(), 0);
+    assert_eq!(server.memory.asked(), 0);
 }
 
 fn assert_hardened(reply: &Reply) {

@@ -24,7 +24,7 @@ fn a_request_is_said_to_be_json() {
         assert_eq!(reply.status, status, "{media_type} {reply:?}");
     }
     assert_eq!(server.search().without("Content-Type").send().status, 415);
-    assert_eq!(server.desk.asked(), 2);
+    assert_eq!(server.memory.asked(), 2);
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn what_is_no_message_is_an_error_of_the_protocol() {
         assert!(reply.body.starts_with(r#"{"error":"#), "{reply:?}");
         assert_eq!(reply.header("content-type"), Some("application/json"));
     }
-    assert_eq!(server.desk.asked(), 0);
+    assert_eq!(server.memory.asked(), 0);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_request_that_is_too_large_is_refused_by_its_length_and_by_its_chunks() {
     assert_eq!(server.search().send_raw(&chunked).status, 413);
     let whole = format!("{}{}", " ".repeat(MAX_BODY_BYTES - 2), "{}");
     assert_ne!(server.search().body(&whole).send().status, 413);
-    assert_eq!(server.desk.asked(), 0);
+    assert_eq!(server.memory.asked(), 0);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_head_that_is_too_large_is_refused() {
     }
     let many = many.send();
     assert_eq!(many.status, 431, "{many:?}");
-    assert_eq!(server.desk.asked(), 0);
+    assert_eq!(server.memory.asked(), 0);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn what_is_not_http_is_answered_with_an_error_or_not_at_all() {
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
     }
     assert_eq!(server.search().send().status, 200);
-    assert_eq!(server.desk.asked(), 1);
+    assert_eq!(server.memory.asked(), 1);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_call_that_has_begun_is_done_though_the_server_is_to_end() {
     let mut server = Server::start();
     let (begin, began) = channel();
     let (release, released) = channel();
-    server.desk.hold(begin, released);
+    server.memory.hold(begin, released);
     let body = SEARCH.replace("memory_search", "memory_remember");
     let body = body.replace(r#""query":"canary""#, r#""text":"wait""#);
     let length = body.len();
@@ -126,7 +126,7 @@ fn a_call_that_has_begun_is_done_though_the_server_is_to_end() {
     assert!(!server.has_ended(Duration::from_secs(3)));
     release.send(()).unwrap();
     assert!(server.has_ended(PATIENCE));
-    assert!(server.desk.remembered());
+    assert!(server.memory.remembered());
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn more_than_twice_the_rate_at_once_waits_and_is_answered() {
         asked.into_iter().map(|value| value.join().unwrap()).collect()
     });
     assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
-    assert_eq!(server.desk.asked(), 200);
+    assert_eq!(server.memory.asked(), 200);
     let end = server.ping(&session).line("DELETE /mcp HTTP/1.1").body("");
     assert_eq!(end.send().status, 204, "the end of a session waits for nobody");
 }

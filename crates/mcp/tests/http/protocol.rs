@@ -4,10 +4,10 @@ use std::io::{BufRead as _, BufReader};
 use std::net::TcpStream;
 use std::time::Instant;
 
-use anemone_mcp::Changed;
+use anemone_mcp::DocumentChanges;
 use serde_json::{Value, json};
 
-use crate::desk::CANARY;
+use crate::fake_memory::CANARY;
 use crate::server::{Server, TOKEN};
 use crate::wire::{Ask, PATIENCE, Reply};
 
@@ -43,7 +43,7 @@ fn before_that_a_call_needs_a_session_until_the_session_ends() {
     assert_eq!(other.body(&search).send().status, 400);
     assert_eq!(old(&server, "DELETE", Some(&id)).send().status, 204);
     assert_eq!(old(&server, "POST", Some(&id)).body(&search).send().status, 404);
-    assert_eq!(server.desk.asked(), 1);
+    assert_eq!(server.memory.asked(), 1);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_session_does_not_open_without_the_token() {
     }
     let reply = old(&server, "POST", Some(&id)).body(&old_search()).send();
     assert_eq!(reply.status, 200);
-    assert_eq!(server.desk.asked(), 1);
+    assert_eq!(server.memory.asked(), 1);
 }
 
 #[test]
@@ -108,9 +108,9 @@ fn since_2026_07_28_whoever_listens_is_told() {
 
 /// Changes a document as soon as somebody watches.
 fn change(server: &Server) {
-    let changed = Changed { paths: vec!["MEMORY.md".to_owned()], list: true };
+    let changed = DocumentChanges { paths: vec!["MEMORY.md".to_owned()], list: true };
     let start = Instant::now();
-    while server.desk.change(&changed) == 0 {
+    while server.memory.change(&changed) == 0 {
         assert!(start.elapsed() < PATIENCE, "nobody watches");
         std::thread::yield_now();
     }

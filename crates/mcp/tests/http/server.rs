@@ -6,11 +6,11 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use anemone_mcp::{HttpSettings, Settings, ToolSet, serve_http};
+use anemone_mcp::{HttpSettings, Settings, serve_http};
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
-use crate::desk::CountingDesk;
+use crate::fake_memory::CountingDesk;
 use crate::wire::Ask;
 
 pub(crate) const TOKEN: &str = "d41d8cd98f00b204e9800998ecf8427e";
@@ -22,7 +22,7 @@ pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
 /// A server that ends with this value.
 pub(crate) struct Server {
     pub(crate) port: u16,
-    pub(crate) desk: Arc<CountingDesk>,
+    pub(crate) memory: Arc<CountingDesk>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     ended: Receiver<()>,
@@ -38,21 +38,17 @@ impl Server {
     pub(crate) fn with_rate(requests_per_second: u32) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let desk = Arc::new(CountingDesk::default());
+        let memory = Arc::new(CountingDesk::default());
         let (stop, stopped) = oneshot::channel();
         let (end, ended) = channel();
-        let served = Arc::clone(&desk);
+        let served = Arc::clone(&memory);
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(2)
                 .enable_all()
                 .build()
                 .unwrap();
-            let settings = Settings {
-                version: "0.0.0".to_owned(),
-                allow_write: true,
-                tools: ToolSet::Anemone,
-            };
+            let settings = Settings { version: "0.0.0".to_owned(), allow_write: true, tools: None };
             let http = HttpSettings {
                 token: Zeroizing::new(TOKEN.to_owned()),
                 hosts: vec![LISTED_HOST.to_owned()],
@@ -68,7 +64,7 @@ impl Server {
             // Before the runtime waits for its threads.
             let _heard = end.send(());
         });
-        Self { port, desk, stop: Some(stop), thread: Some(thread), ended }
+        Self { port, memory, stop: Some(stop), thread: Some(thread), ended }
     }
 
     /// A request that may come in: a search, as the protocol is since 2026-07-28.

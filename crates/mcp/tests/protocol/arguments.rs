@@ -1,13 +1,12 @@
 //! What a model may get wrong, and what it is told.
 
-use anemone_mcp::ToolSet;
 use serde_json::{Value, json};
 
 use crate::client::{BOTH, Client, Revision, settings};
-use crate::desk::FakeDesk;
+use crate::fake_memory::FakeMemory;
 
 async fn client() -> Client {
-    Client::new(FakeDesk::new(), settings(ToolSet::Anemone, true), Revision::Older).await
+    Client::new(FakeMemory::new(), settings(None, true), Revision::Older).await
 }
 
 #[tokio::test]
@@ -45,8 +44,8 @@ async fn bad_arguments_are_answered_with_the_field_and_an_example() {
 #[tokio::test]
 async fn arguments_that_are_no_object_are_the_models_mistake_too() {
     for revision in BOTH {
-        let settings = settings(ToolSet::Anemone, true);
-        let mut client = Client::new(FakeDesk::new(), settings, revision).await;
+        let settings = settings(None, true);
+        let mut client = Client::new(FakeMemory::new(), settings, revision).await;
         for given in [json!("tea"), json!([1]), json!(7)] {
             let text = client.refused("memory_search", given).await;
             assert!(text.contains("`arguments` an object"), "{text}");

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anemone_mcp::{MemoryService, ServeError, Settings, ToolSet, ToolWords, Words, serve_stdio};
-use anemone_runtimes::{ToolForm, native_tools};
+use anemone_mcp::{MemoryService, ServeError, Settings, serve_stdio};
+use anemone_runtimes::{NativeTools, native_tools};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -34,43 +34,30 @@ pub(crate) struct Client {
     pub(crate) notifications: Vec<Value>,
 }
 
+/// The tools of a runtime, or Anemone's own.
+pub(crate) type Tools = Option<&'static NativeTools>;
+
 /// Returns the tools of a runtime.
-pub(crate) fn native(runtime: &str) -> ToolSet {
+pub(crate) fn native(runtime: &str) -> Tools {
     let tools = native_tools().find(|tools| tools.name == runtime);
-    let tools = tools.expect("the runtime has tools of its own");
-    let words = |words: anemone_runtimes::ToolWords| Words {
-        name: words.name,
-        title: words.title,
-        description: words.description,
-        example: words.example,
-    };
-    let set = ToolWords {
-        recall: words(tools.recall),
-        store: words(tools.store),
-        forget: words(tools.forget),
-        advice: tools.advice,
-    };
-    match tools.form {
-        ToolForm::Texts => ToolSet::Texts(set),
-        ToolForm::Keyed => ToolSet::Keyed(set),
-    }
+    Some(tools.expect("the runtime has tools of its own"))
 }
 
-pub(crate) fn settings(tools: ToolSet, allow_write: bool) -> Settings {
+pub(crate) fn settings(tools: Tools, allow_write: bool) -> Settings {
     Settings { version: "1.2.3".to_owned(), allow_write, tools }
 }
 
 impl Client {
     /// Begins with nothing said yet.
     pub(crate) fn silent(
-        desk: Arc<dyn MemoryService>,
+        memory: Arc<dyn MemoryService>,
         settings: Settings,
         revision: Revision,
     ) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(theirs);
         let server =
-            tokio::spawn(serve_stdio(desk, settings, input, output, std::future::pending()));
+            tokio::spawn(serve_stdio(memory, settings, input, output, std::future::pending()));
         let (output, input) = tokio::io::split(ours);
         Self {
             input: Some(input),
@@ -84,11 +71,11 @@ impl Client {
 
     /// Begins as its revision says.
     pub(crate) async fn new(
-        desk: Arc<dyn MemoryService>,
+        memory: Arc<dyn MemoryService>,
         settings: Settings,
         revision: Revision,
     ) -> Self {
-        let mut client = Self::silent(desk, settings, revision);
+        let mut client = Self::silent(memory, settings, revision);
         if revision == Revision::Older {
             client.initialize().await;
         }

@@ -1,16 +1,15 @@
 //! The tools by OpenClaw's names.
 
-use anemone_mcp::ToolSet;
 use anemone_memory::DATA_NOTICE;
 use serde_json::json;
 
 use crate::client::{Client, Revision, native, settings};
-use crate::desk::FakeDesk;
+use crate::fake_memory::FakeMemory;
 
 #[tokio::test]
 async fn memories_are_recalled_and_stored_once() {
     let settings = settings(native("openclaw"), true);
-    let mut client = Client::new(FakeDesk::new(), settings, Revision::Older).await;
+    let mut client = Client::new(FakeMemory::new(), settings, Revision::Older).await;
     let (_, data) = client.told("memory_recall", json!({"query": "tea"})).await;
     assert_eq!(
         data,
@@ -47,23 +46,23 @@ async fn memories_are_recalled_and_stored_once() {
 #[tokio::test]
 async fn nothing_is_named_that_is_not_in_the_set() {
     for set in [native("openclaw"), native("zeroclaw")] {
-        let mut client = Client::new(FakeDesk::new(), settings(set, true), Revision::Older).await;
+        let mut client = Client::new(FakeMemory::new(), settings(set, true), Revision::Older).await;
         let text = client.refused("memory_recall", json!({"query": "hint"})).await;
         assert!(text.contains("(hinted)") && !text.contains("memory_search"), "{text}");
         let (text, _) = client.told("memory_recall", json!({"query": "xyzzy"})).await;
         assert!(!text.contains("since"), "{text}");
     }
-    let settings = settings(ToolSet::Anemone, true);
-    let mut client = Client::new(FakeDesk::new(), settings, Revision::Older).await;
+    let settings = settings(None, true);
+    let mut client = Client::new(FakeMemory::new(), settings, Revision::Older).await;
     let text = client.refused("memory_search", json!({"query": "hint"})).await;
     assert!(text.contains("hint: memory_search finds it"), "{text}");
 }
 
 #[tokio::test]
 async fn by_a_query_only_what_surely_fits_is_forgotten() {
-    let desk = FakeDesk::new();
+    let memory = FakeMemory::new();
     let settings = settings(native("openclaw"), true);
-    let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
+    let mut client = Client::new(memory.clone(), settings, Revision::Older).await;
 
     let (text, data) = client.told("memory_forget", json!({"query": "Postgres"})).await;
     assert_eq!(data["action"], "candidates");
@@ -75,11 +74,11 @@ async fn by_a_query_only_what_surely_fits_is_forgotten() {
     assert_eq!(data, json!({"found": 0}));
     let (_, data) = client.told("memory_forget", json!({"memoryId": "no.md"})).await;
     assert_eq!(data, json!({"found": 0}));
-    assert!(desk.holds("MEMORY.md"));
+    assert!(memory.holds("MEMORY.md"));
 
     let (_, data) = client.told("memory_forget", json!({"query": "green tea"})).await;
     assert_eq!(data, json!({"action": "deleted", "id": "MEMORY.md"}));
-    assert!(!desk.holds("MEMORY.md"));
+    assert!(!memory.holds("MEMORY.md"));
 
     let result = client.call("memory_forget", json!({})).await;
     assert_eq!(result["isError"], true);

@@ -1,16 +1,15 @@
 //! Prompts that a user picks.
 
-use anemone_mcp::ToolSet;
 use serde_json::json;
 
 use crate::client::{BOTH, Client, native, settings};
-use crate::desk::FakeDesk;
+use crate::fake_memory::FakeMemory;
 
 #[tokio::test]
 async fn prompts_are_listed_and_composed() {
     for revision in BOTH {
-        let settings = settings(ToolSet::Anemone, false);
-        let mut client = Client::new(FakeDesk::new(), settings, revision).await;
+        let settings = settings(None, false);
+        let mut client = Client::new(FakeMemory::new(), settings, revision).await;
         let listed = client.request("prompts/list", json!({})).await;
         let prompts = &listed["result"]["prompts"];
         assert_eq!((&prompts[0]["name"], &prompts[1]["name"]), (&json!("recall"), &json!("flush")));
@@ -36,13 +35,13 @@ async fn prompts_are_listed_and_composed() {
 #[tokio::test]
 async fn what_to_store_is_asked_for_by_the_tools_that_are_there() {
     for (set, store, find) in [
-        (ToolSet::Anemone, "memory_remember", "memory_search"),
+        (None, "memory_remember", "memory_search"),
         (native("openclaw"), "memory_store", "memory_recall"),
         (native("zeroclaw"), "memory_store", "memory_recall"),
     ] {
         for allow_write in [true, false] {
             let settings = settings(set, allow_write);
-            let mut client = Client::new(FakeDesk::new(), settings, BOTH[0]).await;
+            let mut client = Client::new(FakeMemory::new(), settings, BOTH[0]).await;
             let listed = client.request("tools/list", json!({})).await;
             let tools = listed["result"]["tools"].as_array().unwrap();
             let is_there = |name: &str| tools.iter().any(|tool| tool["name"] == name);
@@ -60,8 +59,8 @@ async fn what_to_store_is_asked_for_by_the_tools_that_are_there() {
 #[tokio::test]
 async fn a_prompt_that_is_not_there_and_a_question_that_is_missing_are_errors() {
     let [revision, _] = BOTH;
-    let settings = settings(ToolSet::Anemone, false);
-    let mut client = Client::new(FakeDesk::new(), settings, revision).await;
+    let settings = settings(None, false);
+    let mut client = Client::new(FakeMemory::new(), settings, revision).await;
     let answer = client.request("prompts/get", json!({"name": "rm"})).await;
     assert_eq!(answer["error"]["code"], -32602);
     assert_eq!(answer["error"]["message"], "there is no prompt \"rm\", only recall, flush");

@@ -1,17 +1,16 @@
 //! Documents as resources.
 
-use anemone_mcp::ToolSet;
 use anemone_memory::NOTICE;
 use serde_json::json;
 
 use crate::client::{BOTH, Client, Revision, settings};
-use crate::desk::FakeDesk;
+use crate::fake_memory::FakeMemory;
 
 #[tokio::test]
 async fn documents_are_listed_and_read_by_their_addresses() {
     for revision in BOTH {
-        let settings = settings(ToolSet::Anemone, false);
-        let mut client = Client::new(FakeDesk::new(), settings, revision).await;
+        let settings = settings(None, false);
+        let mut client = Client::new(FakeMemory::new(), settings, revision).await;
         let listed = client.request("resources/list", json!({})).await;
         let resources = listed["result"]["resources"].as_array().unwrap();
         let uris: Vec<_> =
@@ -44,8 +43,8 @@ async fn documents_are_listed_and_read_by_their_addresses() {
 
 #[tokio::test]
 async fn what_is_private_is_not_to_be_kept_by_others() {
-    let settings = settings(ToolSet::Anemone, false);
-    let mut client = Client::new(FakeDesk::new(), settings, Revision::Newer).await;
+    let settings = settings(None, false);
+    let mut client = Client::new(FakeMemory::new(), settings, Revision::Newer).await;
     for (method, params) in [
         ("resources/list", json!({})),
         ("resources/read", json!({"uri": "memory://MEMORY.md"})),
@@ -58,12 +57,12 @@ async fn what_is_private_is_not_to_be_kept_by_others() {
 
 #[tokio::test]
 async fn many_documents_come_page_by_page() {
-    let desk = FakeDesk::new();
+    let memory = FakeMemory::new();
     for at in 0..250 {
-        desk.put(&format!("memory/many-{at:03}.md"), "one of many");
+        memory.put(&format!("memory/many-{at:03}.md"), "one of many");
     }
-    let settings = settings(ToolSet::Anemone, false);
-    let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
+    let settings = settings(None, false);
+    let mut client = Client::new(memory.clone(), settings, Revision::Older).await;
     let mut sizes = Vec::new();
     let mut uris = Vec::new();
     let mut params = json!({});
@@ -75,7 +74,7 @@ async fn many_documents_come_page_by_page() {
         let Some(cursor) = listed["result"].get("nextCursor") else { break };
         params = json!({ "cursor": cursor });
         // What comes before the cursor meanwhile moves nothing.
-        desk.put("AAA.md", "new");
+        memory.put("AAA.md", "new");
     }
     assert_eq!(sizes, [100, 100, 53]);
     uris.dedup();
@@ -86,15 +85,15 @@ async fn many_documents_come_page_by_page() {
 
 #[tokio::test]
 async fn documents_beside_the_workspace_are_listed_read_and_followed() {
-    let desk = FakeDesk::new();
+    let memory = FakeMemory::new();
     for at in 0..150 {
-        desk.put(&format!("../notes/{at:03}.md"), &format!("note {at}"));
+        memory.put(&format!("../notes/{at:03}.md"), &format!("note {at}"));
     }
-    desk.put("../../far/away.md", "far");
-    desk.put("memory/a\\b.md", "no address may hold this");
-    desk.put("memory/a\nb.md", "nor this");
-    let settings = settings(ToolSet::Anemone, false);
-    let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
+    memory.put("../../far/away.md", "far");
+    memory.put("memory/a\\b.md", "no address may hold this");
+    memory.put("memory/a\nb.md", "nor this");
+    let settings = settings(None, false);
+    let mut client = Client::new(memory.clone(), settings, Revision::Older).await;
     let mut listed = client.request("resources/list", json!({})).await;
     let mut resources = listed["result"]["resources"].as_array().unwrap().clone();
     while let Some(cursor) = listed["result"].get("nextCursor") {
@@ -112,15 +111,15 @@ async fn documents_beside_the_workspace_are_listed_read_and_followed() {
         (&json!(uri), &json!("../../far/away.md"))
     );
     client.request("resources/subscribe", json!({ "uri": uri })).await;
-    desk.change(&["../../far/away.md"], false);
+    memory.change(&["../../far/away.md"], false);
     assert_eq!(client.notification().await["params"]["uri"], uri);
 }
 
 #[tokio::test]
 async fn a_hostile_address_leads_nowhere() {
     for (revision, code) in BOTH.into_iter().zip([-32002, -32602]) {
-        let settings = settings(ToolSet::Anemone, false);
-        let mut client = Client::new(FakeDesk::new(), settings, revision).await;
+        let settings = settings(None, false);
+        let mut client = Client::new(FakeMemory::new(), settings, revision).await;
         for uri in [
             "memory://no.md",
             "memory://../MEMORY.md",

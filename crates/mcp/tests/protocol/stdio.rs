@@ -2,19 +2,18 @@
 
 use std::time::Duration;
 
-use anemone_mcp::ToolSet;
 use serde_json::json;
 
 use crate::client::{BOTH, Client, Revision, settings};
-use crate::desk::FakeDesk;
+use crate::fake_memory::FakeMemory;
 
 fn read_only() -> anemone_mcp::Settings {
-    settings(ToolSet::Anemone, false)
+    settings(None, false)
 }
 
 #[tokio::test]
 async fn the_older_revision_begins_with_a_handshake() {
-    let mut client = Client::silent(FakeDesk::new(), read_only(), Revision::Older);
+    let mut client = Client::silent(FakeMemory::new(), read_only(), Revision::Older);
     let info = client.initialize().await;
     assert_eq!(info["protocolVersion"], "2025-11-25");
     assert_eq!(info["serverInfo"]["name"], "anemone");
@@ -26,21 +25,21 @@ async fn the_older_revision_begins_with_a_handshake() {
 
 #[tokio::test]
 async fn the_newer_revision_begins_with_a_discovery_or_with_nothing() {
-    let mut client = Client::silent(FakeDesk::new(), read_only(), Revision::Newer);
+    let mut client = Client::silent(FakeMemory::new(), read_only(), Revision::Newer);
     let found = client.request("server/discover", json!({})).await;
     let versions = found["result"]["supportedVersions"].as_array().unwrap();
     assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")));
     let listed = client.request("tools/list", json!({})).await;
     assert_eq!(listed["result"]["resultType"], "complete");
 
-    let mut client = Client::silent(FakeDesk::new(), read_only(), Revision::Newer);
+    let mut client = Client::silent(FakeMemory::new(), read_only(), Revision::Newer);
     client.told("memory_search", json!({"query": "tea"})).await;
 }
 
 #[tokio::test]
 async fn a_method_that_is_not_there_is_an_error() {
     for revision in BOTH {
-        let mut client = Client::new(FakeDesk::new(), read_only(), revision).await;
+        let mut client = Client::new(FakeMemory::new(), read_only(), revision).await;
         let answer = client.request("memory/erase", json!({})).await;
         assert_eq!(answer["error"]["code"], -32601);
     }
@@ -48,7 +47,7 @@ async fn a_method_that_is_not_there_is_an_error() {
 
 #[tokio::test]
 async fn a_line_that_is_no_message_is_answered_with_an_error_and_the_next_one_works() {
-    let mut client = Client::new(FakeDesk::new(), read_only(), Revision::Older).await;
+    let mut client = Client::new(FakeMemory::new(), read_only(), Revision::Older).await;
     let call = |params: &str| {
         format!(r#"{{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{params}}}"#)
     };
@@ -77,7 +76,7 @@ async fn a_line_that_is_no_message_is_answered_with_an_error_and_the_next_one_wo
 
 #[tokio::test]
 async fn what_asks_for_no_answer_gets_none() {
-    let mut client = Client::new(FakeDesk::new(), read_only(), Revision::Older).await;
+    let mut client = Client::new(FakeMemory::new(), read_only(), Revision::Older).await;
     let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON"}}"#;
     for line in ["", "  ", "\r", r#"{"method":"textDocument/didOpen"}"#, error] {
         client.send_line(line).await;
@@ -88,8 +87,8 @@ async fn what_asks_for_no_answer_gets_none() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_request_with_the_id_of_an_unanswered_one_is_an_error() {
-    let (desk, waiting) = FakeDesk::with_waiting();
-    let mut client = Client::new(desk, read_only(), Revision::Older).await;
+    let (memory, waiting) = FakeMemory::with_waiting();
+    let mut client = Client::new(memory, read_only(), Revision::Older).await;
     let call = json!({"name": "memory_search", "arguments": {"query": "wait"}});
     let id = client.send("tools/call", call).await;
     tokio::task::spawn_blocking(move || waiting.began.recv().unwrap()).await.unwrap();
@@ -104,8 +103,8 @@ async fn a_second_request_with_the_id_of_an_unanswered_one_is_an_error() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn more_requests_than_are_answered_are_refused_and_none_is_lost() {
-    let (desk, waiting) = FakeDesk::with_waiting();
-    let mut client = Client::new(desk, read_only(), Revision::Older).await;
+    let (memory, waiting) = FakeMemory::with_waiting();
+    let mut client = Client::new(memory, read_only(), Revision::Older).await;
     let call = json!({"name": "memory_search", "arguments": {"query": "wait"}});
     let mut last = 0;
     for _ in 0..1_001 {
@@ -119,8 +118,8 @@ async fn more_requests_than_are_answered_are_refused_and_none_is_lost() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_id_of_a_cancelled_request_is_free_again() {
-    let (desk, waiting) = FakeDesk::with_waiting();
-    let mut client = Client::new(desk, read_only(), Revision::Older).await;
+    let (memory, waiting) = FakeMemory::with_waiting();
+    let mut client = Client::new(memory, read_only(), Revision::Older).await;
     let call = json!({"name": "memory_search", "arguments": {"query": "wait"}});
     let id = client.send("tools/call", call).await;
     tokio::task::spawn_blocking(move || waiting.began.recv().unwrap()).await.unwrap();
@@ -137,12 +136,12 @@ async fn the_id_of_a_cancelled_request_is_free_again() {
 #[tokio::test]
 async fn the_server_ends_when_the_client_does() {
     for revision in BOTH {
-        let mut client = Client::new(FakeDesk::new(), read_only(), revision).await;
+        let mut client = Client::new(FakeMemory::new(), read_only(), revision).await;
         client.told("memory_search", json!({"query": "tea"})).await;
         client.close().await;
         client.ended().await.unwrap();
 
-        let mut client = Client::silent(FakeDesk::new(), read_only(), revision);
+        let mut client = Client::silent(FakeMemory::new(), read_only(), revision);
         client.close().await;
         client.ended().await.unwrap();
     }
@@ -150,7 +149,7 @@ async fn the_server_ends_when_the_client_does() {
 
 #[tokio::test]
 async fn a_client_that_begins_with_something_else_is_told_off() {
-    let mut client = Client::silent(FakeDesk::new(), read_only(), Revision::Older);
+    let mut client = Client::silent(FakeMemory::new(), read_only(), Revision::Older);
     let answer = client.request("tools/list", json!({})).await;
     assert_eq!(answer["error"]["code"], -32602);
     client.send_line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
@@ -160,8 +159,8 @@ async fn a_client_that_begins_with_something_else_is_told_off() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_asked_before_the_end_is_answered() {
-    let (desk, waiting) = FakeDesk::with_waiting();
-    let mut client = Client::new(desk, read_only(), Revision::Older).await;
+    let (memory, waiting) = FakeMemory::with_waiting();
+    let mut client = Client::new(memory, read_only(), Revision::Older).await;
     let call = json!({"name": "memory_search", "arguments": {"query": "wait"}});
     let id = client.send("tools/call", call).await;
     tokio::task::spawn_blocking(move || waiting.began.recv().unwrap()).await.unwrap();
@@ -185,9 +184,9 @@ async fn pass(seconds: u64) {
 #[tokio::test(start_paused = true)]
 async fn what_has_begun_is_done_though_the_client_is_gone_a_minute_at_most() {
     for (seconds, is_served) in [(30, true), (70, false)] {
-        let (desk, waiting) = FakeDesk::with_waiting();
-        let settings = settings(ToolSet::Anemone, true);
-        let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
+        let (memory, waiting) = FakeMemory::with_waiting();
+        let settings = settings(None, true);
+        let mut client = Client::new(memory.clone(), settings, Revision::Older).await;
         let given = json!({"text": "wait", "key": "late"});
         client.send("tools/call", json!({"name": "memory_remember", "arguments": given})).await;
         let began = waiting.began;
@@ -197,15 +196,15 @@ async fn what_has_begun_is_done_though_the_client_is_gone_a_minute_at_most() {
         assert_eq!(client.is_served(), is_served, "after {seconds} seconds");
         waiting.release.send(()).unwrap();
         client.ended().await.unwrap();
-        assert!(desk.holds("memory/late.md") || !is_served);
+        assert!(memory.holds("memory/late.md") || !is_served);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_dies_in_a_call_ends_the_server_and_harms_no_other() {
-    let (desk, waiting) = FakeDesk::with_waiting();
-    let mut other = Client::new(desk.clone(), read_only(), Revision::Older).await;
-    let mut client = Client::new(desk, read_only(), Revision::Older).await;
+    let (memory, waiting) = FakeMemory::with_waiting();
+    let mut other = Client::new(memory.clone(), read_only(), Revision::Older).await;
+    let mut client = Client::new(memory, read_only(), Revision::Older).await;
     let call = json!({"name": "memory_search", "arguments": {"query": "wait"}});
     client.send("tools/call", call).await;
     tokio::task::spawn_blocking(move || waiting.began.recv().unwrap()).await.unwrap();
@@ -218,9 +217,9 @@ async fn a_client_that_dies_in_a_call_ends_the_server_and_harms_no_other() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_cancelled_before_its_turn_is_not_done() {
-    let (desk, waiting) = FakeDesk::with_waiting();
-    let settings = settings(ToolSet::Anemone, true);
-    let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
+    let (memory, waiting) = FakeMemory::with_waiting();
+    let settings = settings(None, true);
+    let mut client = Client::new(memory.clone(), settings, Revision::Older).await;
     for _ in 0..8 {
         let call = json!({"name": "memory_search", "arguments": {"query": "wait"}});
         client.send("tools/call", call).await;
@@ -240,5 +239,5 @@ async fn a_call_that_is_cancelled_before_its_turn_is_not_done() {
         waiting.release.send(()).unwrap();
     }
     client.told("memory_search", json!({"query": "tea"})).await;
-    assert!(!desk.holds("memory/late.md"));
+    assert!(!memory.holds("memory/late.md"));
 }

@@ -1,19 +1,18 @@
 //! Our own tools, and what all sets have in common.
 
-use anemone_mcp::ToolSet;
 use anemone_memory::{DATA_NOTICE, NOTICE};
 use serde_json::{Value, json};
 
-use crate::client::{BOTH, Client, Revision, native, settings};
-use crate::desk::FakeDesk;
+use crate::client::{BOTH, Client, Revision, Tools, native, settings};
+use crate::fake_memory::FakeMemory;
 
 async fn client(allow_write: bool) -> Client {
-    Client::new(FakeDesk::new(), settings(ToolSet::Anemone, allow_write), Revision::Older).await
+    Client::new(FakeMemory::new(), settings(None, allow_write), Revision::Older).await
 }
 
-async fn listed(tools: ToolSet, allow_write: bool) -> Value {
+async fn listed(tools: Tools, allow_write: bool) -> Value {
     let settings = settings(tools, allow_write);
-    let mut client = Client::new(FakeDesk::new(), settings, Revision::Older).await;
+    let mut client = Client::new(FakeMemory::new(), settings, Revision::Older).await;
     client.request("tools/list", json!({})).await["result"]["tools"].take()
 }
 
@@ -29,7 +28,7 @@ fn names(tools: &Value) -> Vec<&str> {
 /// Whoever changes these changes what agents see, and may break those that are in use.
 #[tokio::test]
 async fn the_tools_are_announced_as_agents_know_them() {
-    insta::assert_json_snapshot!("tools_anemone", listed(ToolSet::Anemone, true).await);
+    insta::assert_json_snapshot!("tools_anemone", listed(None, true).await);
     insta::assert_json_snapshot!("tools_openclaw", listed(native("openclaw"), true).await);
     insta::assert_json_snapshot!("tools_zeroclaw", listed(native("zeroclaw"), true).await);
 }
@@ -37,13 +36,13 @@ async fn the_tools_are_announced_as_agents_know_them() {
 #[tokio::test]
 async fn what_writes_is_offered_only_where_writing_is_allowed() {
     let reading = ["memory_search", "memory_get", "memory_context", "memory_status"];
-    assert_eq!(names(&listed(ToolSet::Anemone, false).await), reading);
+    assert_eq!(names(&listed(None, false).await), reading);
     assert_eq!(names(&listed(native("openclaw"), false).await), ["memory_recall"]);
     assert_eq!(names(&listed(native("zeroclaw"), false).await), ["memory_recall"]);
 
-    let desk = FakeDesk::new();
-    let settings = settings(ToolSet::Anemone, false);
-    let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
+    let memory = FakeMemory::new();
+    let settings = settings(None, false);
+    let mut client = Client::new(memory.clone(), settings, Revision::Older).await;
     for (tool, given) in [
         ("memory_remember", json!({"text": "a", "key": "a"})),
         ("memory_forget", json!({"id": "MEMORY.md"})),
@@ -51,7 +50,7 @@ async fn what_writes_is_offered_only_where_writing_is_allowed() {
         let text = client.refused(tool, given).await;
         assert!(text.contains("anemone mcp --allow-write"), "{text}");
     }
-    assert!(desk.holds("MEMORY.md") && !desk.holds("memory/a.md"));
+    assert!(memory.holds("MEMORY.md") && !memory.holds("memory/a.md"));
     let (text, status) = client.told("memory_status", json!({})).await;
     assert_eq!(status["writable"], false);
     assert!(text.contains("It is read-only."), "{text}");
@@ -61,8 +60,8 @@ async fn what_writes_is_offered_only_where_writing_is_allowed() {
 async fn both_revisions_announce_and_answer_the_same() {
     let mut seen = Vec::new();
     for revision in BOTH {
-        let settings = settings(ToolSet::Anemone, true);
-        let mut client = Client::new(FakeDesk::new(), settings, revision).await;
+        let settings = settings(None, true);
+        let mut client = Client::new(FakeMemory::new(), settings, revision).await;
         let tools = client.request("tools/list", json!({})).await["result"]["tools"].take();
         let answer = client.told("memory_search", json!({"query": "tea"})).await;
         seen.push((tools, answer));
@@ -137,7 +136,7 @@ async fn something_is_remembered_once_and_forgotten_for_good() {
     let tea = json!({"text": "Bo takes coffee.", "key": "bo", "type": "preference"});
     let (text, data) = client.told("memory_remember", tea.clone()).await;
     assert_eq!(data["written"], true);
-    assert!(text.starts_with("Remembered in memory/bo.md with id memory/bo.md."), "{text}");
+    assert!(text.starts_with("RememberResult in memory/bo.md with id memory/bo.md."), "{text}");
 
     let (text, data) = client.told("memory_remember", tea).await;
     assert_eq!(data["written"], false);
@@ -157,10 +156,10 @@ async fn something_is_remembered_once_and_forgotten_for_good() {
 
 #[tokio::test]
 async fn a_line_that_is_cut_says_how_long_it_is() {
-    let desk = FakeDesk::new();
-    desk.put("memory/long.md", &"x".repeat(200));
-    let settings = settings(ToolSet::Anemone, false);
-    let mut client = Client::new(desk, settings, Revision::Older).await;
+    let memory = FakeMemory::new();
+    memory.put("memory/long.md", &"x".repeat(200));
+    let settings = settings(None, false);
+    let mut client = Client::new(memory, settings, Revision::Older).await;
     let (text, data) = client.told("memory_get", json!({"path": "memory/long.md"})).await;
     assert_eq!((&data["lineChars"], &data["totalLines"]), (&json!(200), &json!(1)));
     assert!(text.contains("note: line 1 goes on: it has 200 characters\n"), "{text}");
@@ -168,10 +167,10 @@ async fn a_line_that_is_cut_says_how_long_it_is() {
 
 #[tokio::test]
 async fn what_cannot_be_seen_is_not_told() {
-    let desk = FakeDesk::new();
-    desk.put("memory/odd.md", "plum\u{e0041}\u{fe01} jam");
-    let settings = settings(ToolSet::Anemone, true);
-    let mut client = Client::new(desk, settings, Revision::Older).await;
+    let memory = FakeMemory::new();
+    memory.put("memory/odd.md", "plum\u{e0041}\u{fe01} jam");
+    let settings = settings(None, true);
+    let mut client = Client::new(memory, settings, Revision::Older).await;
     let (text, data) = client.told("memory_search", json!({"query": "plum"})).await;
     assert!(text.contains("| plum jam\n"), "{text}");
     assert_eq!(data["results"][0]["snippet"], "| plum jam\n");
@@ -197,20 +196,20 @@ async fn what_cannot_be_seen_is_not_told() {
 
 #[tokio::test]
 async fn names_show_what_they_hide_and_can_be_given_back() {
-    let desk = FakeDesk::new();
-    desk.put("memory/o\u{202e}dd\u{e0041}.md", "plum jam");
+    let memory = FakeMemory::new();
+    memory.put("memory/o\u{202e}dd\u{e0041}.md", "plum jam");
     let name = "memory/o{U+202E}dd{U+E0041}.md";
-    for tools in [ToolSet::Anemone, native("openclaw")] {
+    for tools in [None, native("openclaw")] {
         let settings = settings(tools, true);
-        let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
-        let search = if tools == ToolSet::Anemone { "memory_search" } else { "memory_recall" };
+        let mut client = Client::new(memory.clone(), settings, Revision::Older).await;
+        let search = if tools.is_none() { "memory_search" } else { "memory_recall" };
         let (text, data) = client.told(search, json!({"query": "plum"})).await;
         for said in [text, data.to_string()] {
             assert!(said.contains(name), "{said}");
             assert!(!said.contains(['\u{202e}', '\u{e0041}']), "{said}");
         }
     }
-    let mut client = Client::new(desk, settings(ToolSet::Anemone, true), Revision::Older).await;
+    let mut client = Client::new(memory, settings(None, true), Revision::Older).await;
     let (text, data) = client.told("memory_get", json!({"path": name})).await;
     assert!(text.contains("| plum jam\n") && text.contains(name), "{text}");
     assert_eq!(data["path"], name);
@@ -250,7 +249,7 @@ async fn a_context_and_a_status_are_given() {
 async fn every_answer_is_as_its_schema_says() {
     for (set, calls) in [
         (
-            ToolSet::Anemone,
+            None,
             vec![
                 ("memory_search", json!({"query": "tea Postgres"})),
                 ("memory_search", json!({"query": "xyzzy"})),
@@ -276,7 +275,7 @@ async fn every_answer_is_as_its_schema_says() {
             ],
         ),
     ] {
-        let mut client = Client::new(FakeDesk::new(), settings(set, true), Revision::Older).await;
+        let mut client = Client::new(FakeMemory::new(), settings(set, true), Revision::Older).await;
         let tools = client.request("tools/list", json!({})).await["result"]["tools"].take();
         for (tool, given) in calls {
             let at = names(&tools).iter().position(|name| *name == tool).unwrap();
@@ -300,7 +299,7 @@ async fn a_refusal_and_a_panic_are_answers_and_the_next_call_works() {
     assert_eq!(result.get("structuredContent"), None);
     assert_eq!(
         result["content"][0]["text"],
-        "error: the index is gone (no_index)\ncause: that is how this desk is\n\
+        "error: the index is gone (no_index)\ncause: that is how this memory is\n\
          hint: ask for something else"
     );
     assert_eq!(result["_meta"]["anemone/error"]["code"], "no_index");

@@ -4,13 +4,13 @@ use anemone_memory::NOTICE;
 use serde_json::{Value, json};
 
 use crate::client::{Client, Revision, native, settings};
-use crate::desk::FakeDesk;
+use crate::fake_memory::FakeMemory;
 
 #[tokio::test]
 async fn the_answers_are_word_for_word_those_of_zeroclaw_but_for_the_frame() {
     let settings = settings(native("zeroclaw"), true);
-    let desk = FakeDesk::new();
-    let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
+    let memory = FakeMemory::new();
+    let mut client = Client::new(memory.clone(), settings, Revision::Older).await;
     for (tool, given, text) in [
         (
             "memory_store",
@@ -20,19 +20,19 @@ async fn the_answers_are_word_for_word_those_of_zeroclaw_but_for_the_frame() {
         (
             "memory_recall",
             json!({"query": "coffee", "since": "2026-03-01T08:00:00Z", "search_mode": "hybrid"}),
-            "Found 1 memories:\n- [core] memory/bo.md: Bo takes - [core] coffee. [100%]",
+            "SearchResults 1 memories:\n- [core] memory/bo.md: Bo takes - [core] coffee. [100%]",
         ),
         (
             "memory_recall",
             json!({"query": "tea and", "limit": 1}),
-            "Found 1 memories:\n\
+            "SearchResults 1 memories:\n\
              - [core] MEMORY.md: Ana prefers green tea. The database is Postgres. [50%]",
         ),
         ("memory_recall", json!({"query": "xyzzy"}), "No memories found."),
         (
             "memory_recall",
             json!({"since": "2026-03-01T08:00:00Z", "limit": 1}),
-            "Found 1 memories:\n\
+            "SearchResults 1 memories:\n\
              - [core] MEMORY.md: Ana prefers green tea. The database is Postgres. [0%]",
         ),
         ("memory_recall", json!({"since": "2026-03-02"}), "No memories found."),
@@ -44,16 +44,16 @@ async fn the_answers_are_word_for_word_those_of_zeroclaw_but_for_the_frame() {
         let told = told.replace("\n</recalled-memory 7f3c>\n", "");
         assert_eq!((told.as_str(), data), (text, Value::Null), "{tool} {given}");
     }
-    assert!(!desk.holds("memory/bo.md"));
+    assert!(!memory.holds("memory/bo.md"));
     let (told, _) = client.told("memory_recall", json!({"query": "sing"})).await;
-    assert!(told.starts_with("Found 1 memories:\n<recalled-memory 7f3c>\n"), "{told}");
+    assert!(told.starts_with("SearchResults 1 memories:\n<recalled-memory 7f3c>\n"), "{told}");
     assert!(told.contains(" [suspicious: override: "), "{told}");
 }
 
 #[tokio::test]
 async fn what_is_missing_is_said() {
     let settings = settings(native("zeroclaw"), true);
-    let mut client = Client::new(FakeDesk::new(), settings, Revision::Older).await;
+    let mut client = Client::new(FakeMemory::new(), settings, Revision::Older).await;
     for (tool, given, part) in [
         ("memory_recall", json!({}), "`query` is missing"),
         ("memory_recall", json!({"query": "a", "search_mode": "x"}), "bm25, embedding, hybrid"),

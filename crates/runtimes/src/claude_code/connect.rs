@@ -10,7 +10,8 @@ use crate::kit::connect::desired::{
 };
 use crate::kit::connect::{
     ConfigEdit, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig,
-    DesiredFile, Format, Hooks, RefuseError, ServerEntry, json_file, line, no_orphans, words,
+    DesiredFile, Format, Hooks, ProgramNote, RefuseError, ServerEntry, json_file, line, no_orphans,
+    words,
 };
 
 const READING: &str = include_str!("../../../../integrations/claude-code/hooks/hooks.json");
@@ -112,10 +113,11 @@ impl<'a> Scope<'a> {
         Ok(desired)
     }
 
-    fn notes(self, hooks: Hooks, groups: &[ConfigEdit], has_folder: bool) -> Vec<String> {
+    fn notes(self, hooks: Hooks, groups: &[ConfigEdit], has_folder: bool) -> Vec<ProgramNote> {
         let mut notes = Vec::new();
         if matches!(self, Self::User) && !has_folder {
-            notes.push("creating settings.json: Claude Code has none yet".to_owned());
+            let note = "creating settings.json: Claude Code has none yet";
+            notes.push(ProgramNote::Text(note.to_owned()));
         }
         let sessions = match self {
             Self::User => "every session of Claude Code".to_owned(),
@@ -123,21 +125,18 @@ impl<'a> Scope<'a> {
         };
         match hooks {
             Hooks::None => {}
-            Hooks::Read => notes.push(format!(
-                "{sessions} is shown this memory, and writes nothing into it; --hooks none gives \
-                 it the tools alone, --hooks write also keeps notes of sessions"
-            )),
-            Hooks::Write => notes.push(format!(
+            Hooks::Read => notes.push(ProgramNote::ReadingHooks { sessions }),
+            Hooks::Write => notes.push(ProgramNote::Text(format!(
                 "{sessions} is shown this memory, and may add a note of itself to it; `anemone \
                  status` shows what was written today"
-            )),
+            ))),
         }
         if let Self::Project(folder) = self
             && !groups.is_empty()
             && Path::new(folder).join(".git").exists()
         {
             let note = "keep .claude/settings.local.json out of git: it names your folders";
-            notes.push(note.to_owned());
+            notes.push(ProgramNote::Text(note.to_owned()));
         }
         notes
     }

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::each_block;
 use anemone_format::{AgentId, Moment};
+use serde::{Serialize, Serializer};
 
 use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, LeftOutReason, SecretFinding};
 use crate::kit::paths::lossy;
+use crate::kit::searchable::SearchedFolder;
 use crate::kit::walk::{Found, FoundKind, IgnoreFileError, WalkRules, Workspace};
 use anemone_secrets::{FileScanner, SecretHit};
 
@@ -26,8 +28,8 @@ pub struct Check {
     pub writable: bool,
     /// What the workspace holds.
     pub resources: Resources,
-    /// The runtime's configuration.
-    pub config: ConfigState,
+    /// The runtime's configuration, where it can name the workspace.
+    pub config: Option<ConfigState>,
     /// The runtime's search index.
     pub index: IndexState,
     /// Secrets in files that would travel in clear, without the secrets.
@@ -39,7 +41,7 @@ pub struct Check {
 }
 
 /// What a workspace holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Resources {
     /// Whether there is a `SOUL.md`.
     pub soul_md: bool,
@@ -54,22 +56,33 @@ pub struct Resources {
     /// Whether there is a folder `memory`.
     pub memory_dir: bool,
     /// Daily logs, when there is a folder `memory`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub daily_logs: Option<DailyLogs>,
     /// Whether there is a `memory/active-context.md`.
     pub active_context: bool,
-    /// How many `memory/project-*.md` there are, when there is a folder `memory`.
-    pub project_files: Option<u64>,
+    /// The files `memory/project-*.md`, when there is a folder `memory`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_files: Option<ProjectFiles>,
     /// The id that the workspace notes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<AgentId>,
 }
 
 /// Logs that carry a date in their name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DailyLogs {
     /// How many.
     pub count: u64,
     /// The one of the latest date, below `memory`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub latest: Option<String>,
+}
+
+/// Notes on one project each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ProjectFiles {
+    /// How many.
+    pub count: u64,
 }
 
 /// The runtime's configuration.
@@ -106,7 +119,31 @@ pub struct Issue {
     /// For people.
     pub message: String,
     /// What to do about it.
-    pub suggestion: String,
+    pub suggestion: Suggestion,
+}
+
+/// What to do about an issue. What depends on how somebody calls this program is a variant; the
+/// caller has the words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Suggestion {
+    /// Remove the secrets, or say what an export does about them.
+    ChooseSecretPolicy,
+    /// Raise the size up to which an export takes other files than Markdown.
+    RaiseArtifactLimit,
+    /// Export private entries too.
+    IncludePrivate,
+    /// See among the agents of this machine whether this is the right folder.
+    CheckFolder,
+    /// Name another workspace.
+    NameWorkspace,
+    /// Words that are the same for every caller.
+    Text(String),
+}
+
+impl From<&str> for Suggestion {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
 }
 
 /// How bad an issue is.
@@ -132,6 +169,12 @@ impl Severity {
     }
 }
 
+impl Serialize for Severity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 impl Check {
     /// Whether nothing stands in the way.
     #[must_use]
@@ -145,7 +188,7 @@ impl Check {
         severity: Severity,
         code: &'static str,
         message: impl Into<String>,
-        suggestion: impl Into<String>,
+        suggestion: impl Into<Suggestion>,
     ) {
         let (message, suggestion) = (message.into(), suggestion.into());
         self.issues.push(Issue { severity, code, message, suggestion });
@@ -174,7 +217,7 @@ impl Check {
                 Severity::Warning,
                 "workspace_empty",
                 "no file of an agent lies in the workspace",
-                "see whether this is the right folder; `anemone agents` lists what is on this machine",
+                Suggestion::CheckFolder,
             );
         }
         if !found.soul_md {
@@ -203,37 +246,37 @@ impl Check {
                     1 => "1 secret was found in the files".to_owned(),
                     number => format!("{number} secrets were found in the files"),
                 },
-                "take them out, or export with --redact-secrets or --allow-secrets",
+                Suggestion::ChooseSecretPolicy,
             ),
             (
                 &survey.unreadable,
                 (Severity::Warning, "unreadable_files"),
                 "these cannot be read and would not travel".to_owned(),
-                "give yourself the right to read them, or name them in .alfignore",
+                "give yourself the right to read them, or name them in .alfignore".into(),
             ),
             (
                 &survey.not_utf8,
                 (Severity::Warning, "not_utf8"),
                 "these are not UTF-8; they travel, but not as records".to_owned(),
-                "save them as UTF-8",
+                "save them as UTF-8".into(),
             ),
             (
                 &survey.special,
                 (Severity::Warning, "special_files"),
                 "sockets, pipes and devices do not travel".to_owned(),
-                "nothing, unless they should not be there",
+                "nothing, unless they should not be there".into(),
             ),
             (
                 &survey.links_outside,
                 (Severity::Warning, "symlink_outside"),
                 "links that lead out of the workspace travel as links".to_owned(),
-                "copy what they lead to into the workspace, if it belongs to the agent",
+                "copy what they lead to into the workspace, if it belongs to the agent".into(),
             ),
             (
                 &survey.not_scanned,
                 (Severity::Info, "not_scanned"),
                 format!("larger than {threshold} bytes, so only named and not scanned for secrets"),
-                "export with --artifact-threshold, if they should travel",
+                Suggestion::RaiseArtifactLimit,
             ),
         ];
         for (paths, (severity, code), what, suggestion) in notes {
@@ -269,7 +312,7 @@ pub(crate) fn begin(
             Severity::Error,
             "workspace_not_found",
             format!("there is no workspace at {shown}"),
-            "give the workspace with -w DIR; `anemone agents` lists what is on this machine",
+            Suggestion::NameWorkspace,
         );
         return (check, Survey::default());
     }
@@ -346,8 +389,7 @@ pub(crate) fn survey(
     kind: &dyn Fn(&Found) -> Surveyed,
 ) -> io::Result<Survey> {
     let workspace = Workspace::open(&fs_err::canonicalize(workspace)?)?;
-    let rules = WalkRules { memory: memory.as_bytes(), exclude: &[] };
-    let walked = workspace.walk(&rules)?;
+    let walked = workspace.walk(&WalkRules::new(memory, |_| SearchedFolder::Other))?;
     let mut survey = Survey::default();
     for left_out in walked.left_out {
         match left_out.reason {

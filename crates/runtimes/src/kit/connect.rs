@@ -21,7 +21,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::kit::agent::Machine;
-pub use desired::{DesiredConfig, DesiredFile, Finder, OwnFile, ServerEntry, no_orphans};
+pub use desired::{
+    DesiredConfig, DesiredFile, Finder, OwnFile, ProgramNote, ServerEntry, no_orphans,
+};
 pub use document::{
     Changes, ConfigEdit, Format, MAX_BYTES, RefuseError, at, is_void, put_in, take_out_known,
 };

@@ -98,6 +98,8 @@ pub struct Row {
 pub enum Becomes {
     /// The runtime has a place for it.
     Native(&'static str),
+    /// The runtime has a place for it; it goes there when secrets are moved too.
+    NativeSecret(&'static str),
     /// It has none, for this reason; the sidecar keeps it.
     Aside(&'static str),
     /// It goes nowhere, for this reason.
@@ -109,7 +111,10 @@ impl Becomes {
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Native(text) | Self::Aside(text) | Self::Nowhere(text) => text,
+            Self::Native(text)
+            | Self::NativeSecret(text)
+            | Self::Aside(text)
+            | Self::Nowhere(text) => text,
         }
     }
 }
@@ -204,6 +209,10 @@ fn tags(record: &Record) -> Option<String> {
 
 pub(crate) const fn native(layer: &'static str, kind: &'static str, becomes: &'static str) -> Row {
     Row { layer, kind, becomes: Becomes::Native(becomes) }
+}
+
+pub(crate) const fn native_secret(layer: &'static str, becomes: &'static str) -> Row {
+    Row { layer, kind: "*", becomes: Becomes::NativeSecret(becomes) }
 }
 
 pub(crate) const fn aside(layer: &'static str, kind: &'static str, reason: &'static str) -> Row {
@@ -339,10 +348,10 @@ fn fits(pattern: &str, kind: &str) -> bool {
 pub fn to_markdown() -> String {
     let mut text = String::from(
         "# What becomes what\n\n\
-         `anemone migrate` moves an agent to another runtime. What the runtime has a place for is native;\n\
-         everything else rides along in the folder `.alf-origin` of the workspace, record by record, and is put\n\
-         back when the agent returns. This page is made from the tables that the program uses\n\
-         (`mapping.rs` of each runtime in `crates/runtimes/src`).\n",
+         `anemone migrate` moves an agent to another runtime. Data that the runtime has a place for is\n\
+         converted; everything else is stored in the folder `.alf-origin` of the workspace, the sidecar,\n\
+         record by record, and restored when the agent returns. This page is generated from the tables that\n\
+         the program uses (`mapping.rs` of each runtime in `crates/runtimes/src`).\n",
     );
     for mapping in RUNTIMES.iter().flat_map(|runtime| runtime.mappings) {
         write_mapping(mapping, &mut text);
@@ -360,6 +369,7 @@ fn write_mapping(mapping: &Mapping, text: &mut String) {
     for row in mapping.rows() {
         let becomes = match row.becomes {
             Becomes::Native(text) => text.to_owned(),
+            Becomes::NativeSecret(text) => format!("{text}, if secrets are moved too"),
             Becomes::Aside(reason) => format!("only in the sidecar: {reason}"),
             Becomes::Nowhere(reason) => format!("nothing: {reason}"),
         };

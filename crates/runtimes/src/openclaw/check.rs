@@ -12,8 +12,8 @@ use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, Sec
 use crate::kit::artifacts::is_included;
 use crate::kit::check::Severity::{Info, Warning};
 use crate::kit::check::{
-    Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, begin, is_inside,
-    noted_agent_id,
+    Check, ConfigState, DailyLogs, IndexState, ProjectFiles, Resources, Survey, Surveyed, begin,
+    is_inside, noted_agent_id,
 };
 use crate::kit::database::Database;
 use crate::kit::install_paths::{same_place, written_at};
@@ -26,7 +26,7 @@ use anemone_secrets as secrets;
 pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     let workspace = &agent.workspace;
     let (mut check, mut survey) = begin(workspace, MEMORY, &surveyed);
-    check.config = config_state(machine, agent);
+    let config = config_state(machine, agent);
     if check.is_ready() {
         survey.secrets.extend(secrets_in_facts(machine, workspace, &survey));
         check.resources = resources(workspace, &survey);
@@ -37,7 +37,8 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
         check.secrets = survey.secrets;
         check.unreadable = survey.unreadable;
     }
-    note_config(machine, agent, &mut check);
+    note_config(machine, agent, &config, &mut check);
+    check.config = Some(config);
     for oddity in &agent.oddities {
         note_oddity(oddity, &mut check);
     }
@@ -80,12 +81,13 @@ fn secrets_in_facts(machine: &Machine, workspace: &Path, survey: &Survey) -> Vec
 
 fn config_state(machine: &Machine, agent: &FoundAgent) -> ConfigState {
     let config = match &agent.config {
-        Some(path) => Config::read(machine, path),
+        Some(file) => Config::of(machine, file),
         None => config_in_use(machine),
     };
     let Some(config) = config else { return ConfigState::default() };
     let own = config.agent(&agent.alias).and_then(|agent| agent.workspace.clone());
-    ConfigState { workspace: own.or(config.workspace), path: Some(config.path) }
+    let workspace = own.or_else(|| config.workspace.clone());
+    ConfigState { workspace, path: Some(config.path.clone()) }
 }
 
 fn resources(workspace: &Path, survey: &Survey) -> Resources {
@@ -122,10 +124,10 @@ fn daily_logs(survey: &Survey) -> DailyLogs {
     DailyLogs { count, latest: logs.into_iter().max().map(|(_, _, path)| path) }
 }
 
-fn project_files(survey: &Survey) -> u64 {
+fn project_files(survey: &Survey) -> ProjectFiles {
     let is_project =
         |file: &&Found| matches!(place_of(&file.path), Place::Memory(MemoryKind::Project));
-    survey.files.iter().filter(is_project).count() as u64
+    ProjectFiles { count: survey.files.iter().filter(is_project).count() as u64 }
 }
 
 /// Whether the runtime's index covers a file.
@@ -203,8 +205,8 @@ fn note_index(check: &mut Check) {
     }
 }
 
-fn note_config(machine: &Machine, agent: &FoundAgent, check: &mut Check) {
-    if check.config.path.is_none() {
+fn note_config(machine: &Machine, agent: &FoundAgent, config: &ConfigState, check: &mut Check) {
+    if config.path.is_none() {
         check.note(
             Info,
             "openclaw_config_not_found",
@@ -212,7 +214,7 @@ fn note_config(machine: &Machine, agent: &FoundAgent, check: &mut Check) {
             "nothing, unless OpenClaw keeps its state elsewhere: then set OPENCLAW_STATE_DIR",
         );
     }
-    let Some(configured) = &check.config.workspace else { return };
+    let Some(configured) = &config.workspace else { return };
     let known = same_place(configured, &agent.workspace)
         || discover(machine)
             .iter()
@@ -304,7 +306,7 @@ mod tests {
         let found = check.resources;
         assert!(found.soul_md && found.identity_md && found.agents_md && found.user_md);
         assert!(found.memory_md && found.memory_dir && found.active_context);
-        assert_eq!(found.project_files, Some(2));
+        assert_eq!(found.project_files, Some(ProjectFiles { count: 2 }));
         let latest = Some("2026-02-01-standup.md".to_owned());
         assert_eq!(found.daily_logs, Some(DailyLogs { count: 3, latest }));
     }

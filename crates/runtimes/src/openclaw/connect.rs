@@ -9,7 +9,7 @@ use super::RUNTIME;
 use crate::kit::connect::desired::{is_own_program, known_elements, known_member, names};
 use crate::kit::connect::{
     ConfigEdit, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig,
-    DesiredFile, Format, OwnFile, at, no_orphans,
+    DesiredFile, Format, OwnFile, ProgramNote, at, no_orphans,
 };
 
 const MANIFEST: &str =
@@ -100,16 +100,15 @@ impl Files {
             wants.push(ConfigEdit::Element { path, value: "anemone".into() });
         }
         if is_shut_out(connection.document) {
-            desired.notes.push(
-                "OpenClaw will not load the plugin: this configuration denies it, or loads none"
-                    .to_owned(),
-            );
+            let note =
+                "OpenClaw will not load the plugin: this configuration denies it, or loads none";
+            desired.notes.push(ProgramNote::Text(note.to_owned()));
         }
-        desired.notes.push(format!(
+        desired.notes.push(ProgramNote::Text(format!(
             "OpenClaw will warn that it cannot verify where this plugin comes from: it is loaded \
              from {}, and not from OpenClaw's registry",
             self.plugin.display()
-        ));
+        )));
         desired
     }
 }

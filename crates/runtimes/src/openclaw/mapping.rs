@@ -6,8 +6,8 @@ use super::RUNTIME;
 use super::proof::PROOF;
 use super::write::home;
 use crate::kit::mapping::{
-    BLANK, DELETED, FieldRule, Mapping, PRIVATE, Row, aside, is_midnight, native, never, nowhere,
-    telling_tags, within, without,
+    BLANK, DELETED, FieldRule, Mapping, PRIVATE, Row, aside, is_midnight, native, native_secret,
+    never, nowhere, telling_tags, within, without,
 };
 
 /// What becomes of a snapshot of another runtime.
@@ -37,7 +37,7 @@ const ROWS: &[Row] = &[
     native("identity", "sub_agents", "sections of AGENTS.md"),
     aside("identity", "*", "OpenClaw has no file for it"),
     native("principals", "*", "USER.md, users/*/USER.md"),
-    native("credentials", "*", "a profile in the install's store, with --credentials"),
+    native_secret("credentials", "a profile in the install's store"),
     nowhere("memory", DELETED, "only the mark is left that it was deleted"),
     aside("memory", PRIVATE, "OpenClaw shows its files to everyone"),
     aside("memory", BLANK, "there is nothing to read"),

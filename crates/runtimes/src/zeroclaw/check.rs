@@ -11,8 +11,8 @@ use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, Sec
 use crate::kit::artifacts::is_included;
 use crate::kit::check::Severity::{Error, Info, Warning};
 use crate::kit::check::{
-    Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, a_few, begin,
-    is_inside, noted_agent_id,
+    Check, DailyLogs, IndexState, ProjectFiles, Resources, Suggestion, Survey, Surveyed, a_few,
+    begin, is_inside, noted_agent_id,
 };
 use crate::kit::database::{self, DatabaseError};
 use crate::kit::install_paths::written_at;
@@ -34,7 +34,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     let (mut check, mut survey) = begin(&agent.workspace, MEMORY, &|found| {
         // It travels without its secrets.
         let is_config =
-            found.path == CONFIG.as_bytes() && agent.config.as_ref() == Some(&own_config);
+            found.path == CONFIG.as_bytes() && agent.config.as_deref() == Some(&*own_config);
         if is_config { Surveyed::Skipped } else { surveyed(found) }
     });
     let database = agent.database.as_deref().filter(|database| is_live(database));
@@ -47,11 +47,10 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
             "nothing; the agent is exported from the database alone",
         );
     }
-    check.config = ConfigState { path: agent.config.clone(), workspace: None };
     if check.is_ready() {
-        let config = agent.config.as_ref().and_then(|path| Config::read(path).ok());
+        let config = agent.config.as_ref().and_then(|file| Config::of(file).ok());
         let backend = config.as_ref().map(|config| config.backend(&agent.alias));
-        survey.secrets.extend(config.iter().flat_map(secrets_in_config));
+        survey.secrets.extend(config.iter().flat_map(|config| secrets_in_config(config)));
         let uses_rows = !matches!(backend, Some(Backend::Markdown | Backend::None));
         let rows = match database.filter(|_| uses_rows) {
             Some(path) => look_into(machine, agent, path, &mut check, &mut survey),
@@ -205,7 +204,7 @@ fn resources(workspace: &Path, survey: &Survey) -> Resources {
         memory_dir,
         daily_logs: memory_dir.then(|| daily_logs(survey)),
         active_context: false,
-        project_files: memory_dir.then_some(0),
+        project_files: memory_dir.then(ProjectFiles::default),
         agent_id: noted_agent_id(workspace),
     }
 }
@@ -261,7 +260,7 @@ fn note_memories(check: &mut Check, survey: &Survey, rows: &RowCounts, backend: 
             Info,
             "private_rows",
             format!("{} memories are somebody's own and would not travel", rows.private),
-            "export with --private, if they should",
+            Suggestion::IncludePrivate,
         );
     }
 }

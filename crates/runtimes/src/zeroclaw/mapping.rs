@@ -5,7 +5,8 @@ use anemone_format::{MemoryType, Record, Status};
 use super::RUNTIME;
 use super::proof::PROOF;
 use crate::kit::mapping::{
-    BLANK, DELETED, FieldRule, Mapping, Row, aside, is_midnight, native, nowhere, within, without,
+    BLANK, DELETED, FieldRule, Mapping, Row, aside, is_midnight, native, native_secret, nowhere,
+    within, without,
 };
 use crate::kit::plan::{InstallBackend, InstallLayout};
 
@@ -53,7 +54,7 @@ const PERSONA: &[Row] = &[
     native("identity", "sub_agents", "sections of AGENTS.md"),
     aside("identity", "*", "ZeroClaw has no file for it"),
     native("principals", "*", "USER.md"),
-    native("credentials", "*", "a secret of config.toml, with --credentials"),
+    native_secret("credentials", "a secret of config.toml"),
     nowhere("memory", DELETED, "only the mark is left that it was deleted"),
     aside("memory", BLANK, "there is nothing to read"),
 ];

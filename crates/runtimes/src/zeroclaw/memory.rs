@@ -87,6 +87,10 @@ impl RowStore for ZeroClawRows {
         Ok(self.read(|rows| rows.matching(target))?.unwrap_or_default())
     }
 
+    fn others_with(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<Vec<String>, MemoryError> {
+        Ok(self.read(|rows| rows.others_with(is_meant))?.unwrap_or_default())
+    }
+
     fn can_supersede(&self) -> Result<bool, MemoryError> {
         let can = self.read(|rows| Ok(rows.shape.has("superseded_by")))?;
         // A new database has the column.

@@ -3,19 +3,18 @@
 
 use std::path::Path;
 
+use anemone::files::{Existing, Target, spool};
 use anemone_format::{Archive, Delta, Limits, Snapshot, apply_delta, write_delta};
+use anemone_messages::UserError;
 use anemone_sample as sample;
-
-use crate::error::{CliError, Kind};
-use crate::files::{Existing, Target, spool};
 
 /// Writes march.alf, april.alf, march-to-april.alf-delta, and applied.alf, which is March with the
 /// delta applied.
-pub(super) fn write(folder: &Path, threads: usize) -> Result<(), CliError> {
+pub(super) fn write(folder: &Path, threads: usize) -> Result<(), UserError> {
     let (march, april) = (folder.join("march.alf"), folder.join("april.alf"));
     write_archive(&sample::agent(), &march, threads)?;
     write_archive(&sample::agent_a_month_later(), &april, threads)?;
-    let open = |path: &Path| -> Result<Archive, CliError> {
+    let open = |path: &Path| -> Result<Archive, UserError> {
         let bytes = fs_err::read(path)?;
         let length = bytes.len() as u64;
         Ok(Archive::open(Box::new(bytes), length, &Limits::default())?)
@@ -25,7 +24,7 @@ pub(super) fn write(folder: &Path, threads: usize) -> Result<(), CliError> {
     let path = folder.join("march-to-april.alf-delta");
     let mut file = Target::create(&path, Existing::Keep)?;
     file.write(None, |out| {
-        Ok::<_, CliError>(write_delta(&base, &target, out, spool(Some(&path))?, threads)?.1)
+        Ok::<_, UserError>(write_delta(&base, &target, out, spool(Some(&path))?, threads)?.1)
     })?;
     file.commit()?;
     let bytes = fs_err::read(&path)?;
@@ -35,18 +34,20 @@ pub(super) fn write(folder: &Path, threads: usize) -> Result<(), CliError> {
     let path = folder.join("applied.alf");
     let mut file = Target::create(&path, Existing::Keep)?;
     file.write(None, |out| {
-        Ok::<_, CliError>(apply_delta(&base, &delta, out, spool(Some(&path))?, threads)?.1)
+        Ok::<_, UserError>(apply_delta(&base, &delta, out, spool(Some(&path))?, threads)?.1)
     })?;
     file.commit()?;
     if fs_err::read(&path)? == fs_err::read(&april)? {
         return Ok(());
     }
     let message = "March with the change applied is not April";
-    Err(CliError::new(Kind::Failed, "demo_failed", message))
+    Err(UserError::failure("demo_failed", message))
 }
 
-fn write_archive(snapshot: &Snapshot, path: &Path, threads: usize) -> Result<(), CliError> {
+fn write_archive(snapshot: &Snapshot, path: &Path, threads: usize) -> Result<(), UserError> {
     let mut file = Target::create(path, Existing::Keep)?;
-    file.write(None, |out| Ok::<_, CliError>(snapshot.write(out, spool(Some(path))?, threads)?.1))?;
+    file.write(None, |out| {
+        Ok::<_, UserError>(snapshot.write(out, spool(Some(path))?, threads)?.1)
+    })?;
     Ok(file.commit()?)
 }

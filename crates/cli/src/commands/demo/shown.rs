@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use anemone::connect::quoted;
+
 use super::Demo;
 use super::steps::{Answered, Leg};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, count, safe, title};
-use anemone::connect::quoted;
 
 impl Report for Demo {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use anemone::connect::quoted;
+use anemone_messages::UserError;
 use anemone_runtimes::{SAMPLE_INSTALL, SampleAgent};
 use anemone_sample::life;
 use clap::Parser as _;
@@ -13,9 +15,7 @@ use super::super::{
     Cli, Command, Context, agents, export, forget, migrate, purge, remember, search,
 };
 use crate::environment::Environment;
-use crate::error::{CliError, Kind};
 use crate::output::{Format, Printer};
-use anemone::connect::quoted;
 
 /// What the steps do.
 const STEPS: [&str; 7] =
@@ -35,7 +35,7 @@ impl Stage {
         folder: &Path,
         own: &Path,
         environment: &Environment,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, UserError> {
         let install = folder.join(SAMPLE_INSTALL.runtime);
         let variables = BTreeMap::from([(SAMPLE_INSTALL.variable.to_owned(), install.into())]);
         let environment = environment.inside(own, variables);
@@ -46,7 +46,7 @@ impl Stage {
         Ok(stage)
     }
 
-    fn write_install(&self) -> Result<(), CliError> {
+    fn write_install(&self) -> Result<(), UserError> {
         let workspace = self.at("workspace");
         let agent = SampleAgent { alias: "clawdia", workspace: &workspace };
         for file in (SAMPLE_INSTALL.files)(&agent) {
@@ -60,7 +60,7 @@ impl Stage {
         Ok(())
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<PathBuf, CliError> {
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf, UserError> {
         let path = self.folder.join(name);
         if let Some(parent) = path.parent() {
             fs_err::create_dir_all(parent)?;
@@ -109,8 +109,8 @@ impl Stage {
     }
 
     /// Runs a command as it is typed, and returns what it says to programs.
-    pub(super) fn run(&self, words: &[&str]) -> Result<Value, CliError> {
-        let broken = |message: String| CliError::new(Kind::Failed, "demo_failed", message);
+    pub(super) fn run(&self, words: &[&str]) -> Result<Value, UserError> {
+        let broken = |message: String| UserError::failure("demo_failed", message);
         let words = std::iter::once("anemone").chain(words.iter().copied());
         let cli = Cli::try_parse_from(words).map_err(|error| broken(error.to_string()))?;
         let context = Context::new(&self.environment, &self.printer, &cli.global.keys);
@@ -134,26 +134,26 @@ impl Stage {
     }
 }
 
-fn value(report: &impl Serialize) -> Result<Value, CliError> {
+fn value(report: &impl Serialize) -> Result<Value, UserError> {
     Ok(serde_json::to_value(report).map_err(std::io::Error::from)?)
 }
 
 /// Refuses to go on when something is not as the demo says.
-pub(super) fn claim(holds: bool, what: &str) -> Result<(), CliError> {
+pub(super) fn claim(holds: bool, what: &str) -> Result<(), UserError> {
     match holds {
         true => Ok(()),
         false => {
             let message = format!("this does not hold: {what}");
-            Err(CliError::new(Kind::Failed, "demo_failed", message))
+            Err(UserError::failure("demo_failed", message))
         }
     }
 }
 
 /// Says in which step something went wrong.
-pub(super) fn failed(step: usize, error: CliError) -> CliError {
+pub(super) fn failed(step: usize, error: UserError) -> UserError {
     let name = STEPS.get(step.saturating_sub(1)).copied().unwrap_or_default();
     let message = format!("the demo failed in step {step}, {name}");
-    let mut failed = CliError::new(Kind::Failed, "demo_failed", message);
+    let mut failed = UserError::failure("demo_failed", message);
     failed.causes.push(error.message);
     failed.causes.extend(error.causes);
     failed.hint("this is a bug in Anemone; please report it with what `anemone demo --json` says")

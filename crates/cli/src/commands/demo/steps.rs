@@ -1,6 +1,7 @@
 //! What the demo shows, step by step. Each step runs commands as somebody would type them, checks
 //! that what they say is so, and returns what there is to show.
 
+use anemone_messages::UserError;
 use anemone_runtimes::{SAMPLE_INSTALL, SAMPLE_TARGET};
 use anemone_sample::record_id;
 use serde::Serialize;
@@ -9,7 +10,6 @@ use serde_json::Value;
 use super::files::{content_of, holds, read_all};
 use super::stage::{Stage, claim};
 use super::words::shared;
-use crate::error::CliError;
 
 /// The archive that the demo makes.
 const ARCHIVE: &str = "clawdia.alf";
@@ -161,7 +161,7 @@ pub(super) struct Forgotten {
     pub(super) bytes_searched: u64,
 }
 
-pub(super) fn discover(stage: &Stage) -> Result<Discovered, CliError> {
+pub(super) fn discover(stage: &Stage) -> Result<Discovered, UserError> {
     let words = ["agents"];
     let listed = stage.run(&words)?;
     let agents = listed["agents"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -181,12 +181,12 @@ pub(super) fn discover(stage: &Stage) -> Result<Discovered, CliError> {
     Ok(found)
 }
 
-pub(super) fn answer(stage: &Stage) -> Result<Vec<Answered>, CliError> {
+pub(super) fn answer(stage: &Stage) -> Result<Vec<Answered>, UserError> {
     QUESTIONS.iter().map(|question| ask(stage, question)).collect()
 }
 
 /// Asks one question; the answer is what is found first.
-fn ask(stage: &Stage, question: &Question) -> Result<Answered, CliError> {
+fn ask(stage: &Stage, question: &Question) -> Result<Answered, UserError> {
     let words = ["search", question.question, "--limit", "1"];
     let found = stage.run(&words)?;
     let hit = &found["hits"][0];
@@ -212,7 +212,7 @@ fn ask(stage: &Stage, question: &Question) -> Result<Answered, CliError> {
     })
 }
 
-pub(super) fn remember(stage: &Stage) -> Result<Remembered, CliError> {
+pub(super) fn remember(stage: &Stage) -> Result<Remembered, UserError> {
     let words = ["remember", TOLD, "--source", "owner"];
     let written = stage.run(&words)?;
     claim(written["written"] == true, "it is written")?;
@@ -236,7 +236,7 @@ pub(super) fn remember(stage: &Stage) -> Result<Remembered, CliError> {
     })
 }
 
-pub(super) fn export(stage: &Stage) -> Result<Exported, CliError> {
+pub(super) fn export(stage: &Stage) -> Result<Exported, UserError> {
     let archive = stage.at(ARCHIVE);
     let words = ["export", "-o", &archive];
     let exported = stage.run(&words)?;
@@ -260,7 +260,7 @@ pub(super) fn export(stage: &Stage) -> Result<Exported, CliError> {
     Ok(exported)
 }
 
-pub(super) fn damage(stage: &Stage) -> Result<Damaged, CliError> {
+pub(super) fn damage(stage: &Stage) -> Result<Damaged, UserError> {
     let sound = stage.run(&["validate", &stage.at(ARCHIVE)])?;
     claim(sound["valid"] == true, "the archive itself is sound")?;
     let mut bytes = fs_err::read(stage.path(ARCHIVE))?;
@@ -294,7 +294,7 @@ pub(super) fn damage(stage: &Stage) -> Result<Damaged, CliError> {
     })
 }
 
-pub(super) fn migrate(stage: &Stage, exported: &Exported) -> Result<Moved, CliError> {
+pub(super) fn migrate(stage: &Stage, exported: &Exported) -> Result<Moved, UserError> {
     let home = SAMPLE_INSTALL.runtime;
     let from = format!("{home}:{}", stage.at("workspace"));
     let away = format!("{SAMPLE_TARGET}:{}", stage.at(SAMPLE_TARGET));
@@ -321,7 +321,7 @@ pub(super) fn migrate(stage: &Stage, exported: &Exported) -> Result<Moved, CliEr
 }
 
 /// Goes one way.
-fn leg(stage: &Stage, from: &str, to: &str) -> Result<Leg, CliError> {
+fn leg(stage: &Stage, from: &str, to: &str) -> Result<Leg, UserError> {
     let snapshots = stage.at("snapshots");
     let words = ["migrate", "--from", from, "--to", to, "--snapshots", &snapshots];
     let moved = stage.run(&words)?;
@@ -343,7 +343,7 @@ fn leg(stage: &Stage, from: &str, to: &str) -> Result<Leg, CliError> {
     Ok(Leg { command: stage.typed(&words[..5]), layers })
 }
 
-pub(super) fn purge(stage: &Stage) -> Result<Purged, CliError> {
+pub(super) fn purge(stage: &Stage) -> Result<Purged, UserError> {
     let (archive, purged) = (stage.at(ARCHIVE), stage.at("clawdia-purged.alf"));
     claim(finds(stage, &archive, SECRET_WORD)?, "the secret is in the archive before")?;
     let record = record_id(SECRET_FILE, 0).to_string();
@@ -361,7 +361,7 @@ pub(super) fn purge(stage: &Stage) -> Result<Purged, CliError> {
 }
 
 /// Forgets the secret in the workspace.
-fn forget(stage: &Stage) -> Result<Forgotten, CliError> {
+fn forget(stage: &Stage) -> Result<Forgotten, UserError> {
     let found = stage.run(&["search", SECRET_WORD, "--limit", "1"])?;
     let citation = text(&found["hits"][0]["citation"]);
     claim(citation.starts_with(SECRET_FILE), "the secret is in the workspace before")?;
@@ -392,7 +392,7 @@ fn forget(stage: &Stage) -> Result<Forgotten, CliError> {
 }
 
 /// Whether a search of an archive finds this very word.
-fn finds(stage: &Stage, archive: &str, word: &str) -> Result<bool, CliError> {
+fn finds(stage: &Stage, archive: &str, word: &str) -> Result<bool, UserError> {
     // The index of an archive holds what the archive holds, and is none of the workspace's.
     let aside = stage.aside();
     let found = stage.run(&["search", word, archive, "--limit", "5", "--index-dir", &aside])?;

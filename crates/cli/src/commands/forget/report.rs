@@ -5,27 +5,26 @@ use std::io::{self, Write};
 use anemone::forget::{ErasureProof, ForgetReport, LostChange, UnreadFile};
 use anemone::living::MemoryChoice;
 use anemone_memory::EntryToForget;
+use anemone_messages::{HolderMessage, lost_change, note};
 use serde::Serialize;
 
-use super::super::undo::local;
 use crate::output::{BAD, BOLD, GOOD, ODD, Report, bytes, count, safe};
-use crate::words::forget::{HeldBy, note};
 
 /// What was forgotten, in words.
 #[derive(Serialize)]
 pub(crate) struct Forgotten {
     ok: bool,
-    pub(crate) dry_run: bool,
+    dry_run: bool,
     /// Whether somebody was asked and said no.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     declined: bool,
-    pub(crate) entries: Vec<EntryToForget>,
+    entries: Vec<EntryToForget>,
     /// Files that could not be looked into.
     skipped: Vec<UnreadFile>,
     /// Lines that say that something was forgotten.
     tombstones: usize,
     /// Whether `anemone undo` brings it back.
-    pub(crate) can_be_undone: bool,
+    can_be_undone: bool,
     /// Changes that can no longer be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped_changes: Option<usize>,
@@ -38,7 +37,7 @@ pub(crate) struct Forgotten {
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<Proof>,
     /// What somebody should know.
-    pub(crate) notes: Vec<String>,
+    notes: Vec<String>,
     #[serde(skip)]
     report: ForgetReport,
 }
@@ -53,7 +52,7 @@ struct Proof {
     /// Files in which a text still stands; what undo goes back to is not among them.
     found: Vec<Found>,
     /// Everything that still holds a text.
-    holders: Vec<HeldBy>,
+    holders: Vec<HolderMessage>,
     /// Changes that can be undone in which a text stands.
     in_journal: usize,
     /// Texts that are too short to be looked for.
@@ -93,16 +92,6 @@ impl Forgotten {
     pub(crate) fn told(&mut self) {
         self.report.told();
     }
-
-    /// Returns who still holds a text.
-    pub(crate) fn holders(&self) -> &[HeldBy] {
-        self.proof.as_ref().map_or(&[][..], |proof| &proof.holders)
-    }
-
-    /// Whether the texts were looked for everywhere and not found.
-    pub(crate) fn is_absent(&self) -> bool {
-        self.proof.as_ref().is_some_and(|proof| proof.absent)
-    }
 }
 
 impl Proof {
@@ -115,7 +104,7 @@ impl Proof {
             scanned_bytes: proof.scanned_bytes,
             in_journal: proof.holders.len() - found.len(),
             found,
-            holders: proof.holders.iter().map(|holder| HeldBy::of(holder, memory)).collect(),
+            holders: proof.holders.iter().map(|holder| HolderMessage::of(holder, memory)).collect(),
             too_short: proof.too_short,
             unknown: proof.unknown,
             unreadable: proof.unreadable,
@@ -170,20 +159,11 @@ impl Report for Forgotten {
 
 impl Forgotten {
     fn write_notes(&self, out: &mut dyn Write) -> io::Result<()> {
-        for note in self.notes.iter().chain(&self.lines_of_lost_undo()) {
-            writeln!(out, "{ODD}note:{ODD:#} {}", safe(note))?;
+        let lost = self.undo_lost.iter().map(|lost| lost_change(lost, self.dry_run));
+        for note in self.notes.iter().cloned().chain(lost) {
+            writeln!(out, "{ODD}note:{ODD:#} {}", safe(&note))?;
         }
         Ok(())
-    }
-
-    /// Says which changes can no longer be undone, a line for each.
-    pub(crate) fn lines_of_lost_undo(&self) -> Vec<String> {
-        let then = if self.dry_run { "then " } else { "" };
-        let line = |lost: &LostChange| {
-            let (what, at, files) = (&lost.what, local(&lost.at), lost.files.join(", "));
-            format!("`{what}` of {at} ({files}) can {then}no longer be undone")
-        };
-        self.undo_lost.iter().map(line).collect()
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use anemone::hooks::HookInput;
+use anemone_messages::UserError;
 
 use crate::commands::Context;
-use crate::error::{CliError, Kind};
 
 /// More than a hook is ever told.
 const MAX_BYTES: u64 = 4 << 20;
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const MOST_TIME: Duration = Duration::from_secs(5);
 
 /// Reads stdin, unless a person sits there; nothing at all is nothing said.
-pub(super) fn read(context: &Context<'_>) -> Result<HookInput, CliError> {
+pub(super) fn read(context: &Context<'_>) -> Result<HookInput, UserError> {
     if context.environment.stdin_is_terminal {
         return Ok(HookInput::default());
     }
@@ -33,7 +33,7 @@ pub(super) fn read(context: &Context<'_>) -> Result<HookInput, CliError> {
         let mut documents = serde_json::Deserializer::from_reader(stdin).into_iter::<HookInput>();
         sender.send(documents.next().transpose()).ok();
     });
-    let wrong = || CliError::new(Kind::Failed, "hook_input", "stdin is not the JSON of a hook");
+    let wrong = || UserError::failure("hook_input", "stdin is not the JSON of a hook");
     if has_begun.recv_timeout(PATIENCE).is_err() {
         return Ok(HookInput::default());
     }

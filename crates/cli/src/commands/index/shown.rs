@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use crate::words::Warning;
 use anemone::embedder::{Filled, Job, VectorLine};
 use anemone::search::chunks::{ChunkReport, ListedChunk};
 use anemone::search::index::KeptIndex;
@@ -10,13 +9,14 @@ use anemone::search::upkeep::{
     DropReport, IndexList, IndexReport, PruneReport, SkippedPath, VectorPlan,
 };
 use anemone::search::{IndexSummary, SourceSummary};
+use anemone::statement::Statement;
 
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
 
 /// How many paths that are not searched people are told.
 const MOST_SHOWN: usize = 20;
 
-impl Report for VectorPlan<Warning> {
+impl Report for VectorPlan {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
@@ -24,7 +24,7 @@ impl Report for VectorPlan<Warning> {
             safe(&self.source.place),
             self.source.kind
         )?;
-        for warning in &self.warnings {
+        for warning in self.warnings.iter().filter_map(Statement::words) {
             writeln!(out, "  {ODD}{:<10}{ODD:#} {}", "note", safe(&warning.message))?;
         }
         let Some(job) = &self.job else {
@@ -60,7 +60,7 @@ pub(super) fn changes(index: &IndexSummary) -> String {
     format!("{added} added, {changed} changed, {removed} removed{made}")
 }
 
-impl Report for IndexReport<Warning> {
+impl Report for IndexReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         let IndexSummary { documents, chunks, skipped, .. } = &self.index;
         let SourceSummary { kind, place } = &self.source;
@@ -97,7 +97,7 @@ impl Report for IndexReport<Warning> {
         if all > shown {
             writeln!(out, "  {:<10} {DIM}and {} more{DIM:#}", "", all - shown)?;
         }
-        for warning in &self.warnings {
+        for warning in self.warnings.iter().filter_map(Statement::words) {
             writeln!(out, "  {ODD}{:<10}{ODD:#} {}", "note", safe(&warning.message))?;
         }
         writeln!(out, "  {:<10} {}", "stored in", safe(&self.folder))

@@ -4,25 +4,25 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use crate::words::{Warning, warning};
 use anemone::search::upkeep::{IndexReport, IndexRequest};
 use anemone::search::watch::{WatchEvent, WatchMode, watch_index};
+use anemone::statement::Statement;
+use anemone_messages::{UserError, warning};
 use serde::Serialize;
 
 use super::shown::changes;
 use crate::commands::Context;
-use crate::error::CliError;
 use crate::output::{DIM, ODD, Report, count, safe};
 
 /// Refreshes an index after every change, until the process is told to stop.
-pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<(), CliError> {
+pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<(), UserError> {
     let mut printed = Ok(true);
     watch_index(request, &context.host, &mut |event| {
         match event {
-            WatchEvent::Updated { report, mode } => {
-                let indexed = report.map_warnings(warning);
+            WatchEvent::Updated { mut report, mode } => {
+                Statement::word_all(&mut report.warnings, warning);
                 let how = mode.map(How::from);
-                printed = context.printer.print_one(&Watched { indexed, how });
+                printed = context.printer.print_one(&Watched { report, how });
             }
             WatchEvent::Failed(error) => {
                 context.printer.print_error(&(*error).into());
@@ -65,14 +65,14 @@ impl From<WatchMode> for How {
 #[derive(Serialize)]
 struct Watched {
     #[serde(flatten)]
-    indexed: IndexReport<Warning>,
+    report: Box<IndexReport>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     how: Option<How>,
 }
 
 impl Report for Watched {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
-        let IndexReport { source, index, took_ms, .. } = &self.indexed;
+        let IndexReport { source, index, took_ms, .. } = &*self.report;
         let place = safe(&source.place);
         match &self.how {
             Some(How::Looking { why, every }) => {

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use anemone_messages::UserError;
+
 use crate::environment::Environment;
-use crate::error::CliError;
 
 /// Prefixes below which zsh and man look of themselves, in a package too.
 const KNOWN_PREFIXES: [&str; 2] = ["usr", "usr/local"];
@@ -37,7 +38,7 @@ impl Places {
         prefix: Option<&Path>,
         bin: Option<&Path>,
         environment: &Environment,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, UserError> {
         let (data, fish, bases) = match prefix {
             Some(prefix) => {
                 let share = prefix.join("share");
@@ -83,7 +84,7 @@ impl Places {
 }
 
 impl Link {
-    fn new(prefix: Option<&Path>, bin: Option<&Path>) -> Result<Self, CliError> {
+    fn new(prefix: Option<&Path>, bin: Option<&Path>) -> Result<Self, UserError> {
         let program = fs_err::canonicalize(std::env::current_exe()?)?;
         let beside = program.parent().unwrap_or(Path::new("/"));
         let folder = match (bin, prefix) {

@@ -6,12 +6,12 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use anemone::files::{Existing, FileError, Target};
+use anemone_messages::UserError;
 use clap_complete::Shell;
 
 use super::place::{Link, Places};
 use crate::commands::{completions, man};
-use crate::error::CliError;
-use crate::files::{Existing, FileError, Target};
 
 /// What a file of ours says of itself.
 const MARK: &str = "Written by `anemone install`, and taken out by `anemone install --remove`.";
@@ -73,7 +73,7 @@ impl Action {
 
 impl Plan {
     /// Plans to write everything; pages of commands that are gone are taken out.
-    pub(super) fn to_install(places: &Places, alf: bool, force: bool) -> Result<Self, CliError> {
+    pub(super) fn to_install(places: &Places, alf: bool, force: bool) -> Result<Self, UserError> {
         let mut steps = Vec::new();
         for (path, shell) in completions_at(places) {
             let content = marked(&completions::script(shell), "# ", shell == Shell::Zsh);
@@ -96,7 +96,7 @@ impl Plan {
     }
 
     /// Plans to take out what is ours.
-    pub(super) fn to_remove(places: &Places) -> Result<Self, CliError> {
+    pub(super) fn to_remove(places: &Places) -> Result<Self, UserError> {
         let completions = completions_at(places).map(|(path, _)| (path.to_owned(), COMPLETION));
         let pages = pages_in(&places.man).into_iter().map(|(_, path)| (path, PAGE));
         let mut steps = Vec::new();
@@ -124,7 +124,7 @@ impl Plan {
     }
 
     /// Does it. What cannot be done stops it; doing it again goes on from there.
-    pub(super) fn apply(&self, places: &Places) -> Result<(), CliError> {
+    pub(super) fn apply(&self, places: &Places) -> Result<(), UserError> {
         for step in &self.steps {
             match step.action {
                 Action::Create | Action::Replace => step.put()?,
@@ -152,7 +152,7 @@ impl Step {
         kind: &'static str,
         content: Vec<u8>,
         force: bool,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, UserError> {
         let action = match fs_err::symlink_metadata(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Action::Create,
             Err(error) => return Err(error.into()),
@@ -183,7 +183,7 @@ impl Step {
         Self { path: link.path.clone(), action, thing: Thing::Link(link.target.clone()) }
     }
 
-    fn put(&self) -> Result<(), CliError> {
+    fn put(&self) -> Result<(), UserError> {
         if let Some(folder) = self.path.parent() {
             fs_err::create_dir_all(folder)?;
         }
@@ -209,15 +209,15 @@ const fn replacing(ours: bool, force: bool) -> Action {
 }
 
 #[cfg(unix)]
-fn link(target: &Path, path: &Path) -> Result<(), CliError> {
+fn link(target: &Path, path: &Path) -> Result<(), UserError> {
     Ok(fs_err::os::unix::fs::symlink(target, path)?)
 }
 
 #[cfg(not(unix))]
-fn link(_: &Path, path: &Path) -> Result<(), CliError> {
-    use crate::error::Kind;
+fn link(_: &Path, path: &Path) -> Result<(), UserError> {
+    use anemone_messages::Kind;
     let message = "links are not made on this system";
-    let error = CliError::new(Kind::Failed, "no_links", message).about(path);
+    let error = UserError::failure("no_links", message).about(path);
     Err(error.hint("copy the program to alf.exe; it goes by its name"))
 }
 
@@ -237,7 +237,7 @@ fn marked(content: &[u8], comment: &str, first_is_taken: bool) -> Vec<u8> {
 }
 
 /// Whether a file says that it is ours.
-fn is_marked(path: &Path) -> Result<bool, CliError> {
+fn is_marked(path: &Path) -> Result<bool, UserError> {
     // Looked at before it is opened: a link leads elsewhere, and a pipe waits for a writer.
     if !fs_err::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return Ok(false);

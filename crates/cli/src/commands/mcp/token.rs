@@ -3,13 +3,13 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use anemone::files::{Existing, FileError, Target};
 use anemone_format::Hex;
 use anemone_mcp::is_token;
+use anemone_messages::UserError;
 use zeroize::Zeroizing;
 
 use crate::environment::Environment;
-use crate::error::{CliError, Kind};
-use crate::files::{Existing, FileError, Target};
 
 /// As many random bytes as nobody guesses.
 const RANDOM_BYTES: usize = 32;
@@ -26,7 +26,7 @@ impl Token {
     pub(super) fn read_or_make(
         file: Option<&Path>,
         environment: &Environment,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, UserError> {
         let usual = || environment.state_home.join("anemone/mcp-token");
         let path = file.map_or_else(usual, Path::to_owned);
         match fs_err::File::open(&path) {
@@ -36,24 +36,24 @@ impl Token {
         }
     }
 
-    fn read(file: fs_err::File, path: PathBuf) -> Result<Self, CliError> {
+    fn read(file: fs_err::File, path: PathBuf) -> Result<Self, UserError> {
         check_private(&file, &path)?;
         let mut text = Zeroizing::new(String::new());
         file.take(MOST_BYTES).read_to_string(&mut text)?;
         let text = Zeroizing::new(text.trim().to_owned());
         if !is_token(&text) {
             let message = "this is no token: it has at least 16 letters, digits and signs";
-            return Err(CliError::new(Kind::Failed, "token", message)
+            return Err(UserError::failure("token", message)
                 .about(&path)
                 .hint("remove the file; a new one is created at the next start"));
         }
         Ok(Self { text, path })
     }
 
-    fn make(path: PathBuf) -> Result<Self, CliError> {
+    fn make(path: PathBuf) -> Result<Self, UserError> {
         let mut bytes = Zeroizing::new([0; RANDOM_BYTES]);
         getrandom::fill(bytes.as_mut_slice()).map_err(|_| {
-            CliError::new(Kind::Failed, "random", "the system's random number generator failed")
+            UserError::failure("random", "the system's random number generator failed")
         })?;
         let text = Zeroizing::new(Hex(bytes.as_slice()).to_string());
         if let Some(folder) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
@@ -72,7 +72,7 @@ impl Token {
 
 /// Refuses a token that others on this machine can read.
 #[cfg(unix)]
-fn check_private(file: &fs_err::File, path: &Path) -> Result<(), CliError> {
+fn check_private(file: &fs_err::File, path: &Path) -> Result<(), UserError> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = file.metadata()?.permissions().mode();
     if mode & 0o077 == 0 {
@@ -80,10 +80,10 @@ fn check_private(file: &fs_err::File, path: &Path) -> Result<(), CliError> {
     }
     let message = "others on this machine can read this token";
     let hint = format!("chmod 600 {}", anemone::connect::quoted(&path.display().to_string()));
-    Err(CliError::new(Kind::Failed, "token", message).about(path).hint(hint))
+    Err(UserError::failure("token", message).about(path).hint(hint))
 }
 
 #[cfg(not(unix))]
-fn check_private(_: &fs_err::File, _: &Path) -> Result<(), CliError> {
+fn check_private(_: &fs_err::File, _: &Path) -> Result<(), UserError> {
     Ok(())
 }

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use anemone::embedder::VectorLine;
-use anemone::search::{LexicalOnly, SearchHit};
+use anemone::search::{LexicalOnly, SearchHit, SearchReport};
+use anemone::statement::Statement;
 
-use super::Found;
 use crate::output::{BOLD, DIM, MARK, ODD, Report, count, safe};
 
-impl Report for Found {
+impl Report for SearchReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         for (position, hit) in self.hits.iter().enumerate() {
             write_hit(out, position + 1, hit)?;
@@ -23,7 +23,7 @@ impl Report for Found {
                 _ => writeln!(out, "nothing found for {:?} in {place}", safe(&self.query))?,
             }
         }
-        for note in &self.notes {
+        for note in self.notes.iter().filter_map(Statement::words) {
             writeln!(out, "{ODD}note:{ODD:#} {}", safe(&note.message))?;
         }
         if self.hits.is_empty() && self.index.documents > 0 {
@@ -59,7 +59,7 @@ fn models(vectors: &[VectorLine]) -> String {
 }
 
 /// Says what was not searched: `; not searched: 2 symlink, 1 too_large`.
-fn skipped(found: &Found) -> String {
+fn skipped(found: &SearchReport) -> String {
     if found.index.skipped.is_empty() {
         return String::new();
     }

@@ -13,9 +13,22 @@ pub struct DesiredConfig {
     /// Files that only we write.
     pub own: Vec<OwnFile>,
     /// Remarks for the user.
-    pub notes: Vec<String>,
+    pub notes: Vec<ProgramNote>,
     /// What the user does next.
     pub next: &'static str,
+}
+
+/// A remark for the user. What depends on how somebody calls this program is a variant; the caller
+/// has the words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProgramNote {
+    /// Hooks show the memory to sessions and write nothing into it.
+    ReadingHooks {
+        /// The sessions, such as `every session of Claude Code`.
+        sessions: String,
+    },
+    /// Words that are the same for every caller.
+    Text(String),
 }
 
 /// A file of the program, and the entries that should be in it.

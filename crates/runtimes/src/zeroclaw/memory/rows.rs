@@ -102,6 +102,31 @@ impl Rows {
         found.collect()
     }
 
+    /// Returns the names of other agents that have a row whose text is meant.
+    pub(super) fn others_with(
+        &self,
+        is_meant: &dyn Fn(&str) -> bool,
+    ) -> rusqlite::Result<Vec<String>> {
+        if !self.shape.has("agent_id") {
+            return Ok(Vec::new());
+        }
+        let mut find = self.db.prepare(
+            "SELECT a.alias, m.content FROM memories m JOIN agents a ON a.id = m.agent_id
+             WHERE a.alias <> ?1 ORDER BY a.alias",
+        )?;
+        let mut found = find.query([&self.alias])?;
+        let mut others: Vec<String> = Vec::new();
+        while let Some(row) = found.next()? {
+            let (Some(alias), Some(content)) = (text(row, "alias"), text(row, "content")) else {
+                continue;
+            };
+            if others.last() != Some(&alias) && is_meant(&content) {
+                others.push(alias);
+            }
+        }
+        Ok(others)
+    }
+
     /// Writes a row, in the place of the one that has its key; returns its id. The one that was
     /// there keeps its id and the time it was made; what took its place no longer does.
     pub(super) fn write(

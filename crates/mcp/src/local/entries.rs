@@ -1,0 +1,44 @@
+//! Names the entry that a search result is: its id, its key, its label.
+
+use std::collections::HashMap;
+
+use anemone::search::target::SearchTarget;
+use anemone_memory::{Label, ParsedEntry, ROWS, key_of_row_document, units};
+use anemone_runtimes::{Runtime, by_name};
+
+use crate::service::SearchResult;
+
+/// The kind of source of an agent's files.
+const MEMORY: &str = "memory";
+
+/// Adds to each result the id and the key by which it can be replaced and forgotten. Results
+/// whose file cannot be read any more, or that have no file of their own, stay as they are.
+pub(super) fn name(results: &mut [SearchResult], target: &SearchTarget) {
+    let mut read: HashMap<String, Vec<ParsedEntry>> = HashMap::new();
+    let has_rows = by_name(target.kind).is_some_and(Runtime::keeps_rows);
+    for memory in results {
+        if has_rows && memory.path.starts_with(ROWS) {
+            memory.key = key_of_row_document(&memory.path);
+            continue;
+        }
+        // The files of an agent come first; what follows is read as a whole.
+        let Some(files) = target.sources.first().filter(|_| memory.source == MEMORY) else {
+            continue;
+        };
+        let units = read.entry(memory.path.clone()).or_insert_with(|| {
+            let document = files.read(&memory.path).ok().flatten();
+            document.map(|document| units(&document.text)).unwrap_or_default()
+        });
+        let (first, last) = (memory.start_line as usize, memory.end_line as usize);
+        let shown = |entry: &&ParsedEntry| entry.lines.0 <= last && entry.lines.1 >= first;
+        let mut shown = units.iter().filter(shown);
+        // Of several entries none is the one.
+        let (Some(unit), None) = (shown.next(), shown.next()) else { continue };
+        memory.id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
+        memory.key.clone_from(&unit.key);
+        if let Some(Label { name, importance }) = &unit.label {
+            memory.category = Some(name.clone());
+            memory.importance = Some(importance.get());
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A question without words: what was written last.
+
+use anemone::days::{DayEnd, time_of};
+use anemone::host::Host;
+use anemone_memory::{EntryToForget, ForgetTarget, citation_of, plan_forget};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::results::number;
+use super::{Inner, ServiceError};
+use crate::service::{SearchArguments, SearchResult, SearchResults};
+
+/// Returns the newest entries of a time, the newest first.
+pub(super) fn newest(
+    arguments: &SearchArguments,
+    most: usize,
+    inner: &Inner,
+) -> Result<SearchResults, ServiceError> {
+    let host = &inner.options.host;
+    let since = time(host, "since", arguments.since.as_deref(), DayEnd::First)?;
+    let until = time(host, "until", arguments.until.as_deref(), DayEnd::Last)?;
+    let memory = inner.agent_memory()?;
+    let wanted = ForgetTarget::Written { since, until, zone: host.zone() };
+    let plan = plan_forget(&*memory.memory(), &wanted)?;
+    let mut entries = plan.entries;
+    // A row is read by the name that search has for it, and not by that of its database.
+    let rows = plan.rows.into_iter();
+    entries.extend(rows.map(|row| EntryToForget { path: row.document(), ..row.entry }));
+    entries.sort_by(|a, b| b.written.cmp(&a.written));
+    let notes = vec!["these are the newest: there were no words to look for".to_owned()];
+    let results = entries.into_iter().take(most).map(|entry| found(entry, &host.zone())).collect();
+    Ok(SearchResults { results, mode: "newest".to_owned(), model: None, notes })
+}
+
+/// Reads a time, or a day as people say it.
+fn time(
+    host: &Host,
+    field: &'static str,
+    text: Option<&str>,
+    end: DayEnd,
+) -> Result<Option<Timestamp>, ServiceError> {
+    let Some(text) = text else { return Ok(None) };
+    let time = time_of(text, end, host.today(), host.zone());
+    time.map(Some).ok_or_else(|| ServiceError::NoTime { field, text: text.to_owned() })
+}
+
+fn found(entry: EntryToForget, zone: &TimeZone) -> SearchResult {
+    let (first, last) = entry.lines.unwrap_or((1, 1));
+    SearchResult {
+        citation: citation_of(&entry.path, (first, last)),
+        path: entry.path,
+        start_line: number(first),
+        end_line: number(last),
+        snippet: entry.text,
+        source: "memory".to_owned(),
+        date: entry.written.as_deref().and_then(|written| day_of(written, zone)),
+        id: Some(entry.id),
+        key: entry.key,
+        ..SearchResult::default()
+    }
+}
+
+/// Returns the day of a time where the user is; the day of a log is one already.
+fn day_of(written: &str, zone: &TimeZone) -> Option<String> {
+    match written.parse::<jiff::Timestamp>() {
+        Ok(time) => Some(time.to_zoned(zone.clone()).date().to_string()),
+        Err(_) => written.get(..10).map(str::to_owned),
+    }
+}

@@ -1,0 +1,140 @@
+//! A memory with one sentence, which counts how often it is asked.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex};
+
+use anemone_mcp::{
+    ContextArguments, ContextResult, Document, DocumentChanges, ForgetArguments, ForgetResult,
+    MemoryService, ReadArguments, ReadResult, ReadStatus, Refusal, RememberArguments,
+    RememberResult, SearchArguments, SearchResult, SearchResults, Status, Watch,
+};
+
+use crate::wire::PATIENCE;
+
+/// What the memory says; nobody else does.
+pub(crate) const CANARY: &str = "the canary sings at dawn";
+
+type Tell = Box<dyn Fn(DocumentChanges) + Send + Sync>;
+
+/// Counts, and keeps whom to tell of changes.
+#[derive(Default)]
+pub(crate) struct CountingDesk {
+    asked: AtomicUsize,
+    /// Tells that `wait` is being remembered, and waits until that may go on.
+    gate: Mutex<Option<(Sender<()>, Receiver<()>)>>,
+    /// Whether it was.
+    remembered: AtomicBool,
+    watching: Arc<Mutex<Vec<Tell>>>,
+}
+
+impl CountingDesk {
+    /// Lets the next call that remembers `wait` do so.
+    pub(crate) fn hold(&self, began: Sender<()>, release: Receiver<()>) {
+        *self.gate.lock().unwrap() = Some((began, release));
+    }
+
+    /// Whether `wait` was remembered.
+    pub(crate) fn remembered(&self) -> bool {
+        self.remembered.load(Ordering::SeqCst)
+    }
+
+    /// How often anything was asked of it.
+    pub(crate) fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// Tells everyone who watches, and returns how many do.
+    pub(crate) fn change(&self, changed: &DocumentChanges) -> usize {
+        let watching = self.watching.lock().unwrap();
+        for tell in &*watching {
+            tell(changed.clone());
+        }
+        watching.len()
+    }
+
+    fn count(&self) {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl MemoryService for CountingDesk {
+    fn search(&self, _: &SearchArguments) -> Result<SearchResults, Refusal> {
+        self.count();
+        Ok(SearchResults {
+            results: vec![SearchResult {
+                path: "MEMORY.md".to_owned(),
+                start_line: 1,
+                end_line: 1,
+                score: 1.0,
+                snippet: CANARY.to_owned(),
+                source: "memory".to_owned(),
+                citation: "MEMORY.md#L1".to_owned(),
+                ..SearchResult::default()
+            }],
+            mode: "lexical".to_owned(),
+            ..SearchResults::default()
+        })
+    }
+
+    fn read(&self, reading: &ReadArguments) -> Result<ReadResult, Refusal> {
+        self.count();
+        Ok(ReadResult {
+            status: ReadStatus::Ok,
+            text: CANARY.to_owned(),
+            path: reading.path.clone(),
+            from: 1,
+            lines: 1,
+            truncated: false,
+            next_from: None,
+            line_chars: None,
+            total_lines: Some(1),
+        })
+    }
+
+    fn remember(&self, remembering: &RememberArguments) -> Result<RememberResult, Refusal> {
+        self.count();
+        if remembering.text == "wait" {
+            let (began, release) = self.gate.lock().unwrap().take().unwrap();
+            began.send(()).unwrap();
+            let _told = release.recv_timeout(PATIENCE);
+            self.remembered.store(true, Ordering::SeqCst);
+        }
+        assert_ne!(remembering.text, "panic", "a test asked for a panic");
+        Ok(RememberResult::default())
+    }
+
+    fn forget(&self, _: &ForgetArguments) -> Result<ForgetResult, Refusal> {
+        self.count();
+        Ok(ForgetResult::default())
+    }
+
+    fn context(&self, _: &ContextArguments) -> Result<ContextResult, Refusal> {
+        self.count();
+        Ok(ContextResult::default())
+    }
+
+    fn status(&self) -> Result<Status, Refusal> {
+        self.count();
+        Ok(Status::default())
+    }
+
+    fn documents(&self) -> Result<Vec<Document>, Refusal> {
+        self.count();
+        Ok(vec![Document { path: "MEMORY.md".to_owned(), ..Document::default() }])
+    }
+
+    fn document(&self, _: &str) -> Result<String, Refusal> {
+        self.count();
+        Ok(CANARY.to_owned())
+    }
+
+    fn delimiter(&self) -> Result<String, Refusal> {
+        Ok("7f3c".to_owned())
+    }
+
+    fn watch(&self, tell: Tell) -> Result<Watch, Refusal> {
+        self.watching.lock().unwrap().push(tell);
+        Ok(Box::new(()))
+    }
+}

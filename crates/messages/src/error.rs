@@ -1,0 +1,172 @@
+//! Errors on their way to the user. One file for each area turns the variants of the library's
+//! errors into messages.
+
+/// Explains the errors that a use case passes on from others as those others do; any other variant
+/// is a failure with the given code.
+macro_rules! pass_on {
+    ($error:expr, $code:literal, $enum:ident, [$($variant:ident),+]) => {
+        match $error {
+            $($enum::$variant(error) => error.into(),)+
+            other => Self::failure_from($code, &other),
+        }
+    };
+}
+
+mod agent;
+mod agents;
+mod archive;
+mod check;
+mod config;
+mod connect;
+mod context;
+mod embedder;
+mod export;
+mod files;
+mod forget;
+mod hooks;
+mod import;
+mod index;
+mod list;
+mod memory;
+mod migrate;
+mod remember;
+mod restore;
+mod runtimes;
+mod search;
+mod status;
+mod tidy;
+mod undo;
+
+/// The kind of failure; a command line derives its exit code from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The operation failed.
+    Failed,
+    /// The request makes no sense.
+    Usage,
+    /// Two valid things do not fit together, such as a file and a newer version of it.
+    Conflict,
+    /// The user stopped the operation.
+    Interrupted,
+}
+
+/// An error on its way to the user.
+#[derive(Debug)]
+pub struct UserError {
+    /// How bad it is.
+    pub kind: Kind,
+    /// A stable word for the kind of error, for programs.
+    pub code: &'static str,
+    /// What failed, and on what.
+    pub message: String,
+    /// Why it failed, outermost first.
+    pub causes: Vec<String>,
+    /// What the user can do about it.
+    pub hint: Option<String>,
+    /// More fields for programs.
+    pub details: Option<Box<serde_json::Map<String, serde_json::Value>>>,
+}
+
+impl UserError {
+    /// Returns an error with a message of its own.
+    #[must_use]
+    pub fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
+        Self { kind, code, message: message.into(), causes: Vec::new(), hint: None, details: None }
+    }
+
+    /// Returns a failure with a message of its own.
+    #[must_use]
+    pub fn failure(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Kind::Failed, code, message)
+    }
+
+    /// Returns a refusal of arguments that make no sense.
+    #[must_use]
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, "usage", message)
+    }
+
+    /// Returns an error with the message and the causes of another error.
+    #[must_use]
+    pub fn from_error(kind: Kind, code: &'static str, error: &dyn std::error::Error) -> Self {
+        let mut causes = Vec::new();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            causes.push(plain(&cause.to_string()));
+            source = cause.source();
+        }
+        Self { causes, ..Self::new(kind, code, plain(&error.to_string())) }
+    }
+
+    /// Returns a failure with the message and the causes of another error.
+    #[must_use]
+    pub fn failure_from(code: &'static str, error: &dyn std::error::Error) -> Self {
+        Self::from_error(Kind::Failed, code, error)
+    }
+
+    /// Adds what the user can do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the fields of a report for programs, except for its `ok`, which is no longer true.
+    #[must_use]
+    pub fn with_details(mut self, report: &impl serde::Serialize) -> Self {
+        if let Ok(serde_json::Value::Object(mut fields)) = serde_json::to_value(report) {
+            fields.remove("ok");
+            self.details = Some(Box::new(fields));
+        }
+        self
+    }
+
+    /// Adds the file that the error is about.
+    #[must_use]
+    pub fn about(mut self, path: &std::path::Path) -> Self {
+        self.message = format!("{}: {}", path.display(), self.message);
+        self
+    }
+}
+
+/// Returns a message of the operating system without the error number and without the name of a
+/// temporary file.
+#[must_use]
+pub fn plain(message: &str) -> String {
+    let mut text = message.to_owned();
+    if let Some(start) = text.find(" (os error ")
+        && let Some(length) = text[start..].find(')')
+    {
+        text.replace_range(start..=start + length, "");
+    }
+    if let Some(start) = text.find(" at path \"")
+        && let Some(name) = text[start..].find(".anemone-").map(|at| start + at)
+        && let Some(slash) = text[..name].rfind('/').filter(|slash| *slash > start)
+    {
+        let folder = text[start + " at path \"".len()..slash].to_owned();
+        text.truncate(start);
+        text.push_str(" in ");
+        text.push_str(&folder);
+    }
+    text
+}
+
+impl std::fmt::Display for UserError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for UserError {}
+
+impl From<std::io::Error> for UserError {
+    fn from(error: std::io::Error) -> Self {
+        let code = match error.kind() {
+            std::io::ErrorKind::NotFound => "not_found",
+            std::io::ErrorKind::PermissionDenied => "permission_denied",
+            std::io::ErrorKind::StorageFull => "storage_full",
+            _ => "io",
+        };
+        Self::failure_from(code, &error)
+    }
+}

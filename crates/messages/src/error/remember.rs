@@ -1,0 +1,54 @@
+//! Why nothing was remembered, in words.
+
+use anemone::living::NotWritable;
+use anemone::remember::{RememberError, RememberReport};
+
+use super::{Kind, UserError};
+
+impl From<RememberError> for UserError {
+    fn from(error: RememberError) -> Self {
+        match error {
+            RememberError::Secret { report } => secret(&report),
+            RememberError::Duplicate { report } => duplicate(&report),
+            RememberError::NotWritable(NotWritable::KeepsNothing) => {
+                let message = "this agent is set to keep no memory";
+                Self::failure("no_memory", message).hint("choose a memory in its settings first")
+            }
+            RememberError::NotWritable(NotWritable::KeptElsewhere { place }) => {
+                let message =
+                    format!("this agent keeps its memory in {place}, out of reach from here");
+                Self::failure("not_supported", message).hint("ask the agent itself to remember it")
+            }
+            other => pass_on!(other, "memory", RememberError, [Memory, Open]),
+        }
+    }
+}
+
+fn secret(report: &RememberReport) -> UserError {
+    let (kind, place) = match report.secrets.first() {
+        Some(found) if found.part == "text" => (found.kind, format!("line {}", found.line)),
+        Some(found) => (found.kind, format!("the {}", found.part)),
+        None => ("secret", "the text".to_owned()),
+    };
+    let message = format!("there is a secret in it: {kind} in {place}; nothing was written");
+    UserError::failure("secret", message)
+        .with_details(report)
+        .hint("leave it out, or write [redacted:KIND] in its place with --redact")
+}
+
+fn duplicate(report: &RememberReport) -> UserError {
+    let first = report.duplicates.first();
+    let is_equal = first.is_none_or(|same| same.similarity >= 1.0);
+    let likeness = if is_equal { "already says this" } else { "says nearly the same" };
+    let path = first.map_or(report.path.as_str(), |same| same.path.as_str());
+    let place = match (first, &report.row) {
+        (Some(same), None) => format!(" in line {}", same.lines.0),
+        _ => String::new(),
+    };
+    let message = format!("{path} {likeness}{place}; nothing was written");
+    let hint = match first.and_then(|same| same.id.as_deref()) {
+        Some(id) => format!("--supersedes {id} takes its place; --force writes it all the same"),
+        None => "--force writes it all the same".to_owned(),
+    };
+    UserError::new(Kind::Conflict, "duplicate", message).with_details(report).hint(hint)
+}

@@ -1,0 +1,924 @@
+//! A snapshot that comes back from another runtime.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::fs::File;
+use std::io::{self, Read};
+
+use anemone_format::{
+    Attachments, Credentials, FileRoot, Identity, Manifest, Moment, Principals, Record,
+    RecordCache, RecordId, SnapshotSource, SourceFile, SourceKind, Status, Unknown,
+};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use super::claims::{Claim, Claims};
+use super::lines::{self, Trouble};
+use super::matching::{self, Digest, Native, Want};
+use super::spool::{Spooler, read_at};
+use super::{
+    ATTACHMENTS, CREDENTIALS, FILES, FileLine, IDENTITY, LINKS, LinkLine, MANIFEST, MARK, Mark,
+    PLACED, PRINCIPALS, RECORDS, SIDECAR, VERSION, digest_of_node, is_within, root_of,
+};
+use crate::kit::agent::{Machine, Warning};
+use crate::kit::ids::short_digest;
+use crate::kit::paths::{is_name, lossy, spelled};
+use crate::kit::persona::one_line;
+use crate::kit::plan::{Forgotten, MAX_DEPTH, PlanError};
+
+/// Describes the database that rows were read from; it lies among the files of the runtime.
+const DESCRIPTION: &str = ".alf-database.json";
+
+/// Texts that were written beside the content of one record, at most, and their bytes.
+const MAX_ADDED: usize = 4;
+const MAX_ADDED_BYTES: usize = 1 << 20;
+
+/// Bytes of JSON of the records that are kept once they were parsed, at most.
+const MAX_PARSED_BYTES: usize = 64 << 20;
+
+/// What became of a record while it was away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Nothing.
+    Same,
+    /// It has another content, or is no longer in force.
+    Changed,
+    /// It was forgotten.
+    Forgotten,
+}
+
+/// A snapshot that comes back: what it was, with what happened to it while it was away.
+///
+/// As a source, it is the snapshot as it should be now: its manifest and documents as they were;
+/// records that nobody touched as they were, changed ones with what changed, new ones as the
+/// runtime has them, forgotten ones not at all; files as they were, unless they lie in the
+/// workspace itself.
+pub(crate) struct ReturningSnapshot<'a> {
+    source: &'a dyn SnapshotSource,
+    manifest: Manifest,
+    identity: Option<Identity>,
+    principals: Option<Principals>,
+    credentials: Option<Credentials>,
+    attachments: Option<Attachments>,
+    files: Vec<SourceFile>,
+    positions: Vec<usize>,
+    strangers: Vec<usize>,
+    /// Where the records lie as they were.
+    records: usize,
+    states: HashMap<RecordId, State>,
+    /// Records that the snapshot did not have, oldest first.
+    new: Vec<Spooled>,
+    /// New ones that had the id of a record of the snapshot: their ids here, and those they had.
+    renamed: HashMap<RecordId, RecordId>,
+    /// Holds those, and what changed ones became, as JSON.
+    spool: File,
+    parsed: RecordCache<ReturningRecord>,
+}
+
+/// A record as it was, and as it is now.
+struct ReturningRecord {
+    /// Nothing of a new one.
+    original: Option<Record>,
+    /// Nothing of one that was forgotten, or that nobody touched.
+    current: Option<Record>,
+}
+
+/// What became of one record.
+struct State {
+    fate: Fate,
+    /// The records that it is now.
+    natives: Vec<RecordId>,
+    /// The same, of one that changed.
+    parts: Vec<Spooled>,
+    /// What was written beside its content.
+    added: Vec<String>,
+    /// Whether only its status is another.
+    same_text: bool,
+}
+
+/// A record in the spool.
+#[derive(Clone, Copy)]
+struct Spooled {
+    created_at: Timestamp,
+    id: RecordId,
+    offset: u64,
+    length: u64,
+}
+
+impl<'a> ReturningSnapshot<'a> {
+    /// Looks for what was kept of a snapshot of `runtime`; `None` when there is nothing, or
+    /// nothing that can be understood, and that is a warning.
+    pub(crate) fn open(
+        machine: &Machine,
+        source: &'a dyn SnapshotSource,
+        runtime: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<Self>, PlanError> {
+        let mut found = Vec::new();
+        let opened = Folder::find(source, runtime)
+            .and_then(|folder| folder.map(|folder| folder.open(machine, &mut found)).transpose());
+        match opened {
+            Ok(returned) => {
+                warnings.append(&mut found);
+                Ok(returned)
+            }
+            Err(Trouble::Broken(what)) => {
+                warnings.push(Warning {
+                    code: "origin_broken",
+                    path: Some(SIDECAR.to_owned()),
+                    message: format!(
+                        "cannot be used to put the agent back as it was, because {what}; what the \
+                         agent has now comes along, and the folder with it"
+                    ),
+                });
+                Ok(None)
+            }
+            Err(Trouble::Io(error)) => Err(PlanError::Source(error)),
+            Err(Trouble::Scratch(error)) => Err(PlanError::Scratch(error)),
+            Err(Trouble::Unread) => {
+                let runtime = source.manifest().agent.source_runtime.clone();
+                Err(PlanError::MemoriesUnread { runtime })
+            }
+        }
+    }
+
+    /// Returns the position in the source that a plan is applied with.
+    pub(crate) fn position(&self, file: usize) -> usize {
+        self.positions[file]
+    }
+
+    /// Says what became of a record of the snapshot; `None` for a new one.
+    pub(crate) fn fate(&self, record: RecordId) -> Option<Fate> {
+        self.states.get(&record).map(|state| state.fate)
+    }
+
+    /// Returns the records that a record of the snapshot is now.
+    pub(crate) fn natives(&self, record: RecordId) -> &[RecordId] {
+        self.states.get(&record).map_or(&[], |state| &state.natives)
+    }
+
+    /// Returns each record that a record of the snapshot is now, and that record.
+    pub(crate) fn origins(&self) -> impl Iterator<Item = (RecordId, RecordId)> {
+        let natives = self.states.iter();
+        let known = natives
+            .flat_map(|(record, state)| state.natives.iter().map(|native| (*native, *record)));
+        known.chain(self.renamed.iter().map(|(here, native)| (*native, *here)))
+    }
+
+    /// Returns the id that a new record has in the source.
+    pub(crate) fn native_of(&self, new: RecordId) -> RecordId {
+        self.renamed.get(&new).copied().unwrap_or(new)
+    }
+
+    /// Says whether any record is new, changed or forgotten.
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.new.is_empty() || self.states.values().any(|state| state.fate != Fate::Same)
+    }
+
+    /// Says whether the runtime has anything new to say in its records.
+    pub(crate) fn has_news(&self) -> bool {
+        !self.new.is_empty() || self.states.values().any(|state| state.fate == Fate::Changed)
+    }
+
+    /// Returns the memories that were forgotten.
+    pub(crate) fn forgotten(&self) -> io::Result<Forgotten> {
+        /// Those that are named.
+        const NAMED: usize = 20;
+        let is_forgotten = |state: &State| state.fate == Fate::Forgotten;
+        let count = self.states.values().filter(|value| is_forgotten(value)).count() as u64;
+        let mut names = Vec::new();
+        if count > 0 {
+            self.each_original(&mut |record| {
+                let gone = self.states.get(&record.id).is_some_and(is_forgotten);
+                if gone && names.len() < NAMED {
+                    names.push(brief(record));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(Forgotten { count, names })
+    }
+
+    /// Hands out every record as it was before it went away.
+    pub(crate) fn each_original(
+        &self,
+        take: &mut dyn FnMut(&Record) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.each(&mut |record| record.original.as_ref().map_or(Ok(()), &mut *take))
+    }
+
+    fn each(&self, take: &mut dyn FnMut(&ReturningRecord) -> io::Result<()>) -> io::Result<()> {
+        self.parsed.each(|take| self.parse_each(take), take)
+    }
+
+    /// Parses every record, and hands it out with the length of its JSON.
+    fn parse_each(
+        &self,
+        take: &mut dyn FnMut(ReturningRecord, usize) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut new = self.new.iter().peekable();
+        let mut content = self.source.content(self.records)?;
+        let mut take_original = |record: Record, length: usize| {
+            let at = record.temporal.created_at.instant();
+            while let Some(next) = new.next_if(|value| value.created_at < at) {
+                self.take_new(next, take)?;
+            }
+            let state = self.states.get(&record.id).filter(|state| state.fate == Fate::Changed);
+            let current = state.map(|state| self.patched(record.clone(), state)).transpose()?;
+            take(ReturningRecord { original: Some(record), current }, length)
+        };
+        let walked = lines::each_sized_line(RECORDS, &mut content, &mut |record, length| {
+            take_original(record, length).map_err(Trouble::Io)
+        });
+        walked.map_err(|trouble| match trouble {
+            Trouble::Broken(what) => io::Error::new(io::ErrorKind::InvalidData, what),
+            Trouble::Io(error) | Trouble::Scratch(error) => error,
+            Trouble::Unread => io::ErrorKind::Other.into(),
+        })?;
+        new.try_for_each(|next| self.take_new(next, take))
+    }
+
+    fn take_new(
+        &self,
+        new: &Spooled,
+        take: &mut dyn FnMut(ReturningRecord, usize) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let record = ReturningRecord { original: None, current: Some(self.spooled(new)?) };
+        take(record, usize::try_from(new.length).unwrap_or(usize::MAX))
+    }
+
+    /// Files of the runtime that it was with, which belong to no snapshot and were not made by a
+    /// plan: positions in the source that a plan is applied with.
+    pub(crate) fn strangers(&self) -> Vec<usize> {
+        self.strangers.clone()
+    }
+
+    fn spooled(&self, at: &Spooled) -> io::Result<Record> {
+        Ok(serde_json::from_slice(&read_at(&self.spool, at.offset, at.length)?)?)
+    }
+
+    /// Returns a record with what became of it.
+    fn patched(&self, mut record: Record, state: &State) -> io::Result<Record> {
+        let mut joined = String::new();
+        let mut newest: Option<Moment> = None;
+        for (index, part) in state.parts.iter().enumerate() {
+            let native = self.spooled(part)?;
+            joined.push_str(&native.content);
+            if index == 0 {
+                record.status = native.status;
+            }
+            let at = native.temporal.updated_at.unwrap_or(native.temporal.created_at);
+            if newest.as_ref().is_none_or(|newest| newest.instant() < at.instant()) {
+                newest = Some(at);
+            }
+        }
+        record.temporal.updated_at = newest.or(record.temporal.updated_at);
+        if state.same_text {
+            return Ok(record);
+        }
+        let stripped = without(&joined, &state.added);
+        let stripped = without_status(&stripped, &record.content);
+        let text = if stripped.trim().is_empty() { joined.trim() } else { stripped.trim() };
+        // Blank space around a text is the place's, and most runtimes drop it.
+        let old = record.content.as_str();
+        let before = &old[..old.len() - old.trim_start().len()];
+        let after = &old[old.trim_end().len().max(before.len())..];
+        record.content = [before, text, after].concat();
+        record.embeddings.clear();
+        Ok(record)
+    }
+}
+
+/// Takes texts out of another, each where it stands first behind the one before.
+fn without(text: &str, added: &[String]) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    for (index, added) in added.iter().enumerate() {
+        let bare = added.trim();
+        if bare.is_empty() {
+            continue;
+        }
+        let found = rest.find(added.as_str()).map(|at| (at, added.len()));
+        match found.or_else(|| rest.find(bare).map(|at| (at, bare.len()))) {
+            Some((at, length)) => {
+                result.push_str(&rest[..at]);
+                rest = &rest[at + length..];
+            }
+            // Somebody changed a part of it; at the beginning, the lines that are left are ours.
+            None if index == 0 && result.is_empty() => {
+                for line in bare.lines().map(str::trim).filter(|line| !line.is_empty()) {
+                    let trimmed = rest.trim_start();
+                    let first = trimmed.lines().next().unwrap_or_default();
+                    if first.trim() == line {
+                        rest = &trimmed[first.len()..];
+                    }
+                }
+            }
+            None => {}
+        }
+    }
+    result.push_str(rest);
+    result
+}
+
+/// Takes out the comment that says that a text is no longer in force: the status says so. One that
+/// the text had before stays.
+fn without_status(text: &str, was: &str) -> String {
+    let says_status = |line: &str| {
+        let comment = line.trim().strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->"));
+        comment.is_some_and(|comment| {
+            let mut fields = comment.split('|').map(str::trim).peekable();
+            let known = |text: &str| text.starts_with("status:") || text.starts_with("observed:");
+            let has_status = comment.contains("status:");
+            has_status && fields.peek().is_some() && fields.all(known)
+        })
+    };
+    let had = |line: &str| was.lines().any(|other| other.trim() == line.trim());
+    let lines = text.split_inclusive('\n');
+    lines.filter(|line| !says_status(line) || had(line)).collect()
+}
+
+impl SnapshotSource for ReturningSnapshot<'_> {
+    fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    fn identity(&self) -> io::Result<Option<Identity>> {
+        Ok(self.identity.clone())
+    }
+
+    fn principals(&self) -> io::Result<Option<Principals>> {
+        Ok(self.principals.clone())
+    }
+
+    fn credentials(&self) -> io::Result<Option<Credentials>> {
+        Ok(self.credentials.clone())
+    }
+
+    fn attachments(&self) -> io::Result<Option<Attachments>> {
+        Ok(self.attachments.clone())
+    }
+
+    fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    fn content(&self, file: usize) -> io::Result<Box<dyn Read + '_>> {
+        let position = self.positions.get(file).ok_or(io::ErrorKind::NotFound)?;
+        self.source.content(*position)
+    }
+
+    fn each_record(&self, take: &mut dyn FnMut(&Record) -> io::Result<()>) -> io::Result<()> {
+        self.each(&mut |record| match record {
+            ReturningRecord { current: Some(record), .. } => take(record),
+            ReturningRecord { original: Some(record), .. }
+                if self.fate(record.id) != Some(Fate::Forgotten) =>
+            {
+                take(record)
+            }
+            ReturningRecord { .. } => Ok(()),
+        })
+    }
+}
+
+/// What a record is called: its key or its heading.
+#[derive(Deserialize)]
+struct Names {
+    #[serde(default)]
+    key: Option<serde_json::Value>,
+    #[serde(default)]
+    heading: Option<serde_json::Value>,
+}
+
+/// Returns what the runtime that holds a record calls it: its key or its heading.
+#[must_use]
+pub fn name_of(record: &Record) -> Option<String> {
+    let names: Names = record.raw_source_format.as_ref()?.parse().ok()?;
+    names.key.or(names.heading)?.as_str().map(str::to_owned)
+}
+
+/// Names a record for people: what it is called, else how it starts.
+fn brief(record: &Record) -> String {
+    let line = record.content.lines().find(|line| !line.trim().is_empty());
+    let name = name_of(record).filter(|name| !name.trim().is_empty());
+    let name = one_line(name.as_deref().or(line).unwrap_or_default());
+    let name = match name.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &name[..at]),
+        None => name,
+    };
+    match &record.source.origin_file {
+        Some(file) => format!("{file}: {name}"),
+        None => name,
+    }
+}
+
+fn place_of(file: Option<&str>, name: Option<&str>) -> u64 {
+    // A byte that no text has keeps the two apart.
+    let mark = |text: Option<&str>| [text.unwrap_or("\u{1}").as_bytes(), &[0xff]].concat();
+    short_digest(&[mark(file), mark(name)].concat())
+}
+
+fn digest_bytes(content: &str) -> Digest {
+    Sha256::digest(content.trim().as_bytes()).into()
+}
+
+pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.is_ascii() {
+        return None;
+    }
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+}
+
+/// The folder as a source holds it.
+struct Folder<'a> {
+    source: &'a dyn SnapshotSource,
+    /// The runtime whose workspace it lies in.
+    between: String,
+    manifest: Manifest,
+    mark: Mark,
+    /// What lies in it, by path.
+    kept: HashMap<String, VecDeque<usize>>,
+}
+
+impl<'a> Folder<'a> {
+    /// Looks for what was kept of a snapshot of `runtime`.
+    fn find(source: &'a dyn SnapshotSource, runtime: &str) -> Result<Option<Self>, Trouble> {
+        let path = format!("{SIDECAR}/{MANIFEST}");
+        let now = source.manifest().agent.source_runtime.as_str();
+        let is_manifest = |file: &SourceFile| {
+            file.path == path.as_bytes() && matches!(file.kind, SourceKind::File { .. })
+        };
+        let mut found: Option<(usize, &str)> = None;
+        for (index, file) in source.files().iter().enumerate().filter(|file| is_manifest(file.1)) {
+            if let FileRoot::Raw(between) = &file.root
+                && between != runtime
+                && (found.is_none() || between == now)
+            {
+                found = Some((index, between));
+            }
+        }
+        let Some((index, between)) = found else { return Ok(None) };
+        let mut content = source.content(index).map_err(Trouble::Io)?;
+        let mut manifest: Manifest = lines::document(MANIFEST, &mut content)?;
+        if manifest.agent.source_runtime != runtime {
+            return Ok(None);
+        }
+        let mark = manifest.unknown.get(MARK).and_then(|text| serde_json::from_str(text).ok());
+        let mark: Mark =
+            mark.ok_or_else(|| Trouble::Broken(format!("{MANIFEST} does not say what is there")))?;
+        if mark.version != VERSION {
+            let version = mark.version;
+            return Err(Trouble::Broken(format!("a newer program wrote it (version {version})")));
+        }
+        let mut unknown = Unknown::default();
+        for (key, value) in manifest.unknown.iter().filter(|(key, _)| *key != MARK) {
+            unknown.insert(key, value.get()).map_err(|error| Trouble::Io(error.into()))?;
+        }
+        manifest.unknown = unknown;
+        let mut kept: HashMap<String, VecDeque<usize>> = HashMap::new();
+        for (index, file) in source.files().iter().enumerate() {
+            let rest = file.path.strip_prefix(SIDECAR.as_bytes());
+            let rest = rest.and_then(|rest| rest.strip_prefix(b"/"));
+            if let (FileRoot::Raw(runtime), Some(rest)) = (&file.root, rest)
+                && runtime == between
+            {
+                kept.entry(spelled(rest)).or_default().push_back(index);
+            }
+        }
+        Ok(Some(Self { source, between: between.to_owned(), manifest, mark, kept }))
+    }
+
+    fn position(&self, name: &str) -> Result<usize, Trouble> {
+        let found = self.kept.get(name).and_then(|value| value.front()).copied();
+        let is_file =
+            |value: &usize| matches!(self.source.files()[*value].kind, SourceKind::File { .. });
+        found.filter(is_file).ok_or_else(|| Trouble::Broken(format!("{name} is missing")))
+    }
+
+    fn content(&self, name: &str) -> Result<Box<dyn Read + 'a>, Trouble> {
+        self.source.content(self.position(name)?).map_err(Trouble::Io)
+    }
+
+    fn document<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Trouble> {
+        if !self.mark.documents.iter().any(|document| document == name) {
+            return Ok(None);
+        }
+        lines::document(name, &mut self.content(name)?).map(Some)
+    }
+
+    fn open(
+        mut self,
+        machine: &Machine,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<ReturningSnapshot<'a>, Trouble> {
+        let files = self.files(warnings)?;
+        let matched = self.matched(machine, &files.in_place)?;
+        Ok(ReturningSnapshot {
+            identity: self.document(IDENTITY)?,
+            principals: self.document(PRINCIPALS)?,
+            credentials: self.document(CREDENTIALS)?,
+            attachments: self.document(ATTACHMENTS)?,
+            records: self.position(RECORDS)?,
+            source: self.source,
+            manifest: self.manifest,
+            files: files.files,
+            positions: files.positions,
+            strangers: files.strangers,
+            states: matched.states,
+            new: matched.new,
+            renamed: matched.renamed,
+            spool: matched.spool,
+            parsed: RecordCache::new(MAX_PARSED_BYTES),
+        })
+    }
+
+    /// Finds every file of the snapshot, and what else there is.
+    fn files(&mut self, warnings: &mut Vec<Warning>) -> Result<Files, Trouble> {
+        let source = self.source;
+        let mut native: HashMap<String, VecDeque<usize>> = HashMap::new();
+        for (index, file) in source.files().iter().enumerate() {
+            let is_native = match &file.root {
+                FileRoot::Raw(runtime) => *runtime == self.between,
+                FileRoot::Artifacts => true,
+                FileRoot::Other => false,
+            };
+            if is_native && !is_within(&file.path, SIDECAR.as_bytes()) {
+                native.entry(spelled(&file.path)).or_default().push_back(index);
+            }
+        }
+        let mut tree = Tree::default();
+        let mut ours: HashSet<usize> = HashSet::new();
+        let mut in_place: HashSet<String> = HashSet::new();
+        let (mut missing, mut edited) = (Tally::default(), Tally::default());
+        let mut content = self.content(PLACED)?;
+        let kept = &mut self.kept;
+        lines::each_line(PLACED, &mut content, &mut |line: FileLine| {
+            let Some(root) = &line.root else {
+                let index = native.get(&line.path).and_then(|native| native.front()).copied();
+                let untouched = |value: &usize| {
+                    line.sha256.is_empty()
+                        || line.sha256 == digest_of_node(&source.files()[*value].kind)
+                };
+                ours.extend(index.filter(untouched));
+                return Ok(());
+            };
+            let bad = |what: &str| Trouble::Broken(format!("{PLACED} has {what}"));
+            let root = read_root(root).ok_or_else(|| bad("a file that belongs nowhere"))?;
+            let path = match &line.path_hex {
+                Some(hex) => from_hex(hex).ok_or_else(|| bad("a path that is none"))?,
+                None => line.path.clone().into_bytes(),
+            };
+            if !is_safe(&path) {
+                return Err(bad("a path that is none"));
+            }
+            let index = match &line.kept {
+                Some(kept_at) => {
+                    let below = kept_at.starts_with(&format!("{FILES}/"));
+                    let index = kept.get_mut(kept_at).and_then(VecDeque::pop_front);
+                    let Some(index) = index.filter(|_| below) else {
+                        missing.add(&line.path);
+                        return Ok(());
+                    };
+                    index
+                }
+                None => {
+                    in_place.insert(line.path.clone());
+                    let Some(index) = native.get_mut(&line.path).and_then(VecDeque::pop_front)
+                    else {
+                        return Ok(());
+                    };
+                    ours.insert(index);
+                    index
+                }
+            };
+            let found = &source.files()[index];
+            if line.kept.is_some() && line.sha256 != digest_of_node(&found.kind) {
+                edited.add(&line.path);
+            }
+            let redacted = found.redacted || line.redacted;
+            let file = SourceFile { root, path, redacted, ..found.clone() };
+            match tree.add(index, file) {
+                true => Ok(()),
+                false => Err(bad("two files of one path")),
+            }
+        })?;
+        let mut strangers = Vec::new();
+        let mut in_the_way = Tally::default();
+        let mut above: HashSet<&[u8]> = HashSet::new();
+        for index in &ours {
+            let path = &source.files()[*index].path[..];
+            let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+            above.extend(ends.map(|(end, _)| &path[..end]));
+        }
+        for (index, file) in source.files().iter().enumerate() {
+            if ours.contains(&index) || is_within(&file.path, SIDECAR.as_bytes()) {
+                continue;
+            }
+            match &file.root {
+                // A folder that was only made for files of a plan is nobody's.
+                FileRoot::Raw(runtime)
+                    if *runtime == self.between
+                        && file.kind == SourceKind::Folder
+                        && above.contains(&file.path[..]) => {}
+                FileRoot::Raw(runtime) if *runtime == self.between => strangers.push(index),
+                FileRoot::Raw(_) | FileRoot::Other => {}
+                // A folder that was only made for a file of the snapshot is not new.
+                FileRoot::Artifacts
+                    if file.kind == SourceKind::Folder && tree.claims.has_below(&file.path) => {}
+                FileRoot::Artifacts => {
+                    if !tree.add(index, file.clone()) {
+                        in_the_way.add(&lossy(&file.path));
+                    }
+                }
+            }
+        }
+        let mut warn = |code, tally: &Tally, what: &str| {
+            warnings.extend(tally.message(what).map(|message| Warning {
+                code,
+                path: Some(SIDECAR.to_owned()),
+                message,
+            }));
+        };
+        warn("origin_incomplete", &missing, "are no longer there and do not come back");
+        warn("origin_edited", &edited, "were edited, and come back as they are now");
+        warn("origin_in_the_way", &in_the_way, "have the path of something that comes back");
+        let (files, positions) = tree.finish();
+        Ok(Files { files, positions, strangers, in_place })
+    }
+
+    /// Says whether the runtime's database of memories was read.
+    fn has_database(&self) -> bool {
+        let is_description = |file: &SourceFile| {
+            file.path == DESCRIPTION.as_bytes()
+                && matches!(&file.root, FileRoot::Raw(runtime) if *runtime == self.between)
+        };
+        self.source.files().iter().any(is_description)
+    }
+
+    /// Finds out what became of every record.
+    fn matched(&self, machine: &Machine, in_place: &HashSet<String>) -> Result<Matched, Trouble> {
+        let mut links: HashMap<RecordId, LinkLine> = HashMap::new();
+        lines::each_line(LINKS, &mut self.content(LINKS)?, &mut |line: LinkLine| {
+            links.entry(line.link.id).or_insert(line);
+            Ok(())
+        })?;
+        let mut wants: Vec<Want> = Vec::new();
+        let mut texts: Vec<(Vec<String>, Expected)> = Vec::new();
+        let mut known: HashSet<RecordId> = HashSet::new();
+        let (mut in_database, mut in_a_file) = (false, false);
+        lines::each_line(RECORDS, &mut self.content(RECORDS)?, &mut |record: Record| {
+            if !known.insert(record.id) {
+                return Err(Trouble::Broken(format!("{RECORDS} has {} twice", record.id)));
+            }
+            let line = links.remove(&record.id);
+            let (parts, mut written) =
+                line.map_or_else(Default::default, |line| (line.link.parts, line.written));
+            // More than a plan ever writes would be looked for in every text.
+            let length: usize = written.added.iter().map(String::len).sum();
+            if written.added.len() > MAX_ADDED || length > MAX_ADDED_BYTES {
+                written.added.clear();
+            }
+            let by_id_only = parts.is_empty();
+            let mut digests = Vec::with_capacity(parts.len().max(1));
+            for part in parts {
+                in_database |= part.file.is_none();
+                in_a_file |= part.file.is_some();
+                let digest = from_hex(&part.sha256).and_then(|hex| Digest::try_from(hex).ok());
+                let digest = digest
+                    .ok_or_else(|| Trouble::Broken(format!("{LINKS} has a digest that is none")))?;
+                digests.push((digest, place_of(part.file.as_deref(), part.name.as_deref())));
+            }
+            if by_id_only {
+                digests.push((digest_bytes(&record.content), place_of(None, None)));
+            }
+            wants.push(Want { id: record.id, parts: digests, by_id_only });
+            let was_active = *record.status.effective() == Status::Active;
+            texts.push((written.added, Expected { status: written.status, was_active }));
+            Ok(())
+        })?;
+        drop(links);
+        let mut natives: Vec<Native> = Vec::new();
+        let mut statuses: HashMap<usize, Status> = HashMap::new();
+        let mut in_files: HashSet<usize> = HashSet::new();
+        let mut has_rows = false;
+        let walked = self.source.each_record(&mut |record| {
+            let file = record.source.origin_file.as_deref();
+            has_rows |= file.is_none();
+            if file.is_some_and(|file| in_place.contains(file)) {
+                in_files.insert(natives.len());
+            }
+            if record.status != Status::Active {
+                statuses.insert(natives.len(), record.status.clone());
+            }
+            natives.push(Native {
+                id: record.id,
+                digest: digest_bytes(&record.content),
+                place: place_of(file, name_of(record).as_deref()),
+            });
+            Ok(())
+        });
+        walked.map_err(Trouble::Io)?;
+        // What was not read is not forgotten: another backend, or a move that was ended half-way.
+        let unread = in_database && !(has_rows && self.has_database());
+        if unread || in_a_file && natives.is_empty() {
+            return Err(Trouble::Unread);
+        }
+        let found = matching::find(&wants, &natives);
+        let mut states: HashMap<RecordId, State> = HashMap::with_capacity(wants.len());
+        // Records of the runtime that are needed as they are, and whose part they are.
+        let mut needed: HashMap<usize, Option<(RecordId, usize)>> = HashMap::new();
+        let mut used = vec![false; natives.len()];
+        for ((want, parts), (added, expected)) in wants.iter().zip(&found).zip(texts) {
+            let there: Vec<usize> = parts.iter().copied().flatten().collect();
+            let same_text = parts.iter().zip(&want.parts).all(|(found, (digest, _))| {
+                found.is_some_and(|index| natives[index].digest == *digest)
+            });
+            let fate = match there.first() {
+                None if want.by_id_only => Fate::Same,
+                None => Fate::Forgotten,
+                Some(first) if same_text => {
+                    match expected.is(statuses.get(first).unwrap_or(&Status::Active)) {
+                        true => Fate::Same,
+                        false => Fate::Changed,
+                    }
+                }
+                Some(_) => Fate::Changed,
+            };
+            if fate == Fate::Changed {
+                for (at, index) in there.iter().enumerate() {
+                    needed.insert(*index, Some((want.id, at)));
+                }
+            }
+            there.iter().for_each(|index| used[*index] = true);
+            let natives = there.iter().map(|index| natives[*index].id).collect();
+            let added = if fate == Fate::Changed { added } else { Vec::new() };
+            states.insert(want.id, State { fate, natives, parts: Vec::new(), added, same_text });
+        }
+        for (index, _) in used.iter().enumerate().filter(|(_, used)| !**used) {
+            // What a file of the snapshot says, that file brings back.
+            if !in_files.contains(&index) {
+                needed.insert(index, None);
+            }
+        }
+        self.spooled(machine, states, &needed)
+    }
+
+    /// Keeps records of the runtime that are needed as they are.
+    fn spooled(
+        &self,
+        machine: &Machine,
+        mut states: HashMap<RecordId, State>,
+        needed: &HashMap<usize, Option<(RecordId, usize)>>,
+    ) -> Result<Matched, Trouble> {
+        let mut spool = Spooler::new(machine).map_err(|error| match error {
+            PlanError::Scratch(error) => Trouble::Scratch(error),
+            other => Trouble::Scratch(io::Error::other(other)),
+        })?;
+        let mut new = Vec::new();
+        let mut renamed = HashMap::new();
+        let mut parts: BTreeMap<(RecordId, usize), Spooled> = BTreeMap::new();
+        let mut failed = None;
+        let mut index = 0;
+        let mut keep = |record: &Record, part: &Option<(RecordId, usize)>| {
+            let mut record = record.clone();
+            // Where ids are numbers of places, a new record may have that of an old one.
+            if part.is_none() && states.contains_key(&record.id) {
+                let here =
+                    RecordId::new(Uuid::new_v5(&record.id.uuid(), record.content.as_bytes()));
+                renamed.insert(here, record.id);
+                record.id = here;
+            }
+            let offset = spool.offset();
+            spool.json_line(&record)?;
+            let length = spool.offset() - offset;
+            let created_at = record.temporal.created_at.instant();
+            let spooled = Spooled { created_at, id: record.id, offset, length };
+            match part {
+                Some(part) => drop(parts.insert(*part, spooled)),
+                None => new.push(spooled),
+            }
+            Ok(())
+        };
+        if !needed.is_empty() {
+            let walked = self.source.each_record(&mut |record| {
+                let part = needed.get(&index);
+                index += 1;
+                let Some(part) = part else { return Ok(()) };
+                keep(record, part).map_err(|error| {
+                    failed = Some(error);
+                    io::ErrorKind::Other.into()
+                })
+            });
+            walked.map_err(|error| match failed.take() {
+                Some(error) => Trouble::Scratch(error),
+                None => Trouble::Io(error),
+            })?;
+        }
+        for ((id, _), spooled) in parts {
+            if let Some(state) = states.get_mut(&id) {
+                state.parts.push(spooled);
+            }
+        }
+        new.sort_unstable_by_key(|spooled: &Spooled| (spooled.created_at, spooled.id));
+        Ok(Matched { states, new, renamed, spool: spool.into_file().map_err(Trouble::Scratch)? })
+    }
+}
+
+/// What the files of a source are.
+struct Files {
+    files: Vec<SourceFile>,
+    positions: Vec<usize>,
+    strangers: Vec<usize>,
+    /// Paths of files of the snapshot that lie in the workspace.
+    in_place: HashSet<String>,
+}
+
+struct Matched {
+    states: HashMap<RecordId, State>,
+    new: Vec<Spooled>,
+    renamed: HashMap<RecordId, RecordId>,
+    spool: File,
+}
+
+/// The status that a record had when it was moved.
+struct Expected {
+    status: Option<String>,
+    was_active: bool,
+}
+
+impl Expected {
+    fn is(&self, status: &Status) -> bool {
+        match &self.status {
+            Some(text) => status.as_str() == text,
+            None => {
+                let ended = matches!(status.effective(), Status::Superseded | Status::Archived);
+                !(self.was_active && ended)
+            }
+        }
+    }
+}
+
+/// Files that make a tree.
+#[derive(Default)]
+struct Tree {
+    claims: Claims,
+    files: Vec<(usize, SourceFile)>,
+}
+
+impl Tree {
+    /// Adds a file; says whether nothing else is in its way.
+    fn add(&mut self, position: usize, file: SourceFile) -> bool {
+        let claim = self.claims.claim(&file.path, file.kind == SourceKind::Folder);
+        if claim == Claim::Free {
+            self.files.push((position, file));
+        }
+        claim != Claim::Taken
+    }
+
+    fn finish(mut self) -> (Vec<SourceFile>, Vec<usize>) {
+        // As an archive has them.
+        self.files.sort_by_cached_key(|(_, file)| (root_of(&file.root), file.path.clone()));
+        self.files.into_iter().map(|(position, file)| (file, position)).unzip()
+    }
+}
+
+/// Counts paths and remembers the first.
+#[derive(Default)]
+struct Tally {
+    count: u64,
+    first: String,
+}
+
+impl Tally {
+    fn add(&mut self, path: &str) {
+        if self.count == 0 {
+            path.clone_into(&mut self.first);
+        }
+        self.count += 1;
+    }
+
+    fn message(&self, what: &str) -> Option<String> {
+        let (count, first) = (self.count, &self.first);
+        (count > 0).then(|| format!("files that {what}: {count}, such as {first}"))
+    }
+}
+
+fn read_root(text: &str) -> Option<FileRoot> {
+    match text {
+        "artifacts" => Some(FileRoot::Artifacts),
+        "other" => Some(FileRoot::Other),
+        _ => {
+            let runtime = text.strip_prefix("raw/")?;
+            is_name(runtime).then(|| FileRoot::Raw(runtime.to_owned()))
+        }
+    }
+}
+
+/// Whether a path stays in its folder, and could be made.
+fn is_safe(path: &[u8]) -> bool {
+    let odd = |part: &[u8]| matches!(part, b"" | b"." | b"..") || part.contains(&0);
+    let mut parts = path.split(|byte| *byte == b'/');
+    path.len() <= 4096 && parts.clone().count() <= MAX_DEPTH && !parts.any(odd)
+}
