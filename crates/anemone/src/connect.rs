@@ -70,7 +70,7 @@ pub struct DisconnectRequest {
 }
 
 /// What was connected or disconnected.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 pub struct ConnectReport {
     /// Always true.
     pub ok: bool,
@@ -106,7 +106,7 @@ pub struct ConnectReport {
 }
 
 /// A file of the program, and what becomes of it.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 pub struct FileLine {
     /// The file.
     pub path: String,

@@ -4,6 +4,19 @@
 
 mod support;
 
+#[path = "transfer/export.rs"]
+mod export;
+#[path = "transfer/passage.rs"]
+mod passage;
+#[path = "transfer/round_trip.rs"]
+mod round_trip;
+#[path = "transfer/workspace.rs"]
+mod workspace;
+#[path = "transfer/zeroclaw.rs"]
+mod zeroclaw;
+#[path = "transfer/zeroclaw_import.rs"]
+mod zeroclaw_import;
+
 use std::path::{Path, PathBuf};
 
 use anemone::agent::AgentChoice;
@@ -339,4 +352,10 @@ fn settings_come_after_the_files_and_a_second_attempt_does_what_is_missing() {
         assert!(stores.config.is_some() && stores.replaced_kept_at.is_none());
     });
     assert!(config.is_file());
+}
+
+#[test]
+#[ignore = "holds a database for another test, which starts it"]
+fn holds_a_database_for_another_test() {
+    anemone_testkit::database::hold_database();
 }

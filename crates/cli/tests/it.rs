@@ -13,8 +13,6 @@ mod apply;
 mod audit;
 #[path = "it/browser.rs"]
 mod browser;
-#[path = "it/carried.rs"]
-mod carried;
 #[path = "it/check.rs"]
 mod check;
 #[path = "it/claims.rs"]
@@ -27,8 +25,6 @@ mod concurrency;
 mod connect;
 #[path = "it/context.rs"]
 mod context;
-#[path = "it/database.rs"]
-mod database;
 #[path = "it/decrypt.rs"]
 mod decrypt;
 #[path = "it/delta.rs"]
@@ -83,8 +79,6 @@ mod model;
 mod names;
 #[path = "it/output.rs"]
 mod output;
-#[path = "it/passage.rs"]
-mod passage;
 #[path = "it/purge.rs"]
 mod purge;
 #[path = "it/remember.rs"]
@@ -93,16 +87,12 @@ mod remember;
 mod repacked;
 #[path = "it/round_trip.rs"]
 mod round_trip;
-#[path = "it/rows.rs"]
-mod rows;
 #[path = "it/sealed.rs"]
 mod sealed;
 #[path = "it/search.rs"]
 mod search;
 #[path = "it/secrets.rs"]
 mod secrets;
-#[path = "it/service.rs"]
-mod service;
 #[path = "it/status.rs"]
 mod status;
 #[path = "it/stdio.rs"]
@@ -123,10 +113,6 @@ mod vault;
 mod workspace;
 #[path = "it/zeroclaw.rs"]
 mod zeroclaw;
-#[path = "it/zeroclaw_import.rs"]
-mod zeroclaw_import;
-#[path = "it/zip.rs"]
-mod zip;
 
 #[test]
 fn every_file_of_tests_is_part_of_this_binary() {
@@ -137,4 +123,10 @@ fn every_file_of_tests_is_part_of_this_binary() {
         let known = include_str!("it.rs").contains(&line);
         assert!(known || !name.ends_with(".rs"), "{name} is forgotten");
     }
+}
+
+#[test]
+#[ignore = "holds a database for another test, which starts it"]
+fn holds_a_database_for_another_test() {
+    anemone_testkit::database::hold_database();
 }

@@ -3,12 +3,32 @@
 #![allow(dead_code, reason = "each test binary uses another part of it")]
 
 use std::collections::BTreeMap;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use anemone::host::{Host, SharedClock};
+use anemone::statement::Statement;
 use anemone::system::SystemClock;
+use anemone_format::Snapshot;
+use anemone_memory::Clock;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::Value;
+use uuid::Uuid;
+
+pub(crate) mod memory;
+pub(crate) mod transfer;
+
+/// Files of ours that a use case may leave, although their names begin with a dot.
+const OWN_HIDDEN: [&str; 6] = [
+    ".alf-agent-id",
+    ".anemone",
+    ".alf-origin",
+    ".managed.json",
+    ".tantivy-meta.lock",
+    ".tantivy-writer.lock",
+];
 
 /// A folder for one test, and a host whose home, state, cache and configuration are below it.
 pub(crate) struct TestMachine {
@@ -71,15 +91,139 @@ impl TestMachine {
         copy(from, &self.home(name));
     }
 
-    /// Returns every file below the machine's folder, with its content.
-    pub(crate) fn everything(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        tree(self.folder.path())
+    /// Writes a snapshot as an archive, without the library.
+    pub(crate) fn write_archive(&self, name: &str, snapshot: &Snapshot) {
+        let spool = Box::new(Cursor::new(Vec::new()));
+        let (bytes, _) = snapshot.write(Vec::new(), spool, 1).unwrap();
+        self.write(name, bytes);
     }
+
+    /// Moves the machine, and who uses it, to another time zone.
+    pub(crate) fn travel(&mut self, zone: &str) {
+        self.host.clock = SharedClock::new(ClockOf(TimeZone::get(zone).unwrap()));
+    }
+
+    /// Runs a use case and checks what holds for each: one that fails leaves every file as it was,
+    /// and none leaves hidden files or files in the home folder behind.
+    pub(crate) fn run<R, E>(&self, use_case: impl FnOnce(&Host) -> Result<R, E>) -> Result<R, E> {
+        let before = self.everything();
+        let done = use_case(&self.host);
+        let after = self.everything();
+        if done.is_err() {
+            let names = |all: &BTreeMap<PathBuf, Entry>| {
+                all.keys().filter(|path| !is_note_of_agent(path)).cloned().collect::<Vec<_>>()
+            };
+            assert_eq!(names(&before), names(&after), "a failure leaves the same files");
+            for (path, entry) in before.iter().filter(|(path, _)| !is_note_of_agent(path)) {
+                assert!(after[path] == *entry, "a failure leaves {} as it was", path.display());
+            }
+        }
+        for path in after.keys().filter(|path| !before.contains_key(*path)) {
+            let name = path.file_name().unwrap().to_string_lossy();
+            let is_hidden = name.starts_with('.') && !OWN_HIDDEN.contains(&&*name);
+            assert!(!is_hidden && !path.starts_with("home"), "{} is left over", path.display());
+        }
+        done
+    }
+
+    /// Returns everything below the machine's folder.
+    pub(crate) fn everything(&self) -> BTreeMap<PathBuf, Entry> {
+        let mut entries = BTreeMap::new();
+        let mut folders = vec![PathBuf::new()];
+        while let Some(folder) = folders.pop() {
+            for listed in fs_err::read_dir(self.root().join(&folder)).unwrap() {
+                let listed = listed.unwrap();
+                let (path, metadata) =
+                    (folder.join(listed.file_name()), listed.metadata().unwrap());
+                let entry = if metadata.is_dir() {
+                    folders.push(path.clone());
+                    Entry::Folder
+                } else if metadata.is_symlink() {
+                    Entry::Link(fs_err::read_link(listed.path()).unwrap())
+                } else if metadata.is_file() {
+                    Entry::File(fs_err::read(listed.path()).unwrap(), mode_of(&metadata))
+                } else {
+                    Entry::Special
+                };
+                entries.insert(path, entry);
+            }
+        }
+        entries
+    }
+
+    /// Returns the files below a folder that hold a text.
+    pub(crate) fn holding(&self, folder: impl AsRef<Path>, text: &str) -> Vec<String> {
+        let holds =
+            |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        let files = tree(&self.root().join(folder)).into_iter();
+        files
+            .filter(|(_, bytes)| holds(bytes))
+            .map(|(path, _)| path.display().to_string())
+            .collect()
+    }
+
+    /// Checks that only the owner may read and write a file.
+    pub(crate) fn assert_private(&self, name: &str) {
+        let metadata = fs_err::metadata(self.path(name)).unwrap();
+        assert_eq!(format!("{:o}", mode_of(&metadata)), "600", "{name}");
+    }
+}
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Folder,
+    Link(PathBuf),
+    /// Content and permission bits.
+    File(Vec<u8>, u32),
+    /// A pipe or a socket, which is not opened.
+    Special,
+}
+
+/// The clock of this machine, in another time zone.
+struct ClockOf(TimeZone);
+
+impl Clock for ClockOf {
+    fn now(&self) -> Timestamp {
+        SystemClock.now()
+    }
+
+    fn zone(&self) -> TimeZone {
+        self.0.clone()
+    }
+
+    fn fresh_id(&self) -> Uuid {
+        SystemClock.fresh_id()
+    }
+}
+
+/// Whether a path is of the note that says whose memory something is about. A use case that may
+/// write makes it before anything else.
+fn is_note_of_agent(path: &Path) -> bool {
+    let agents = Path::new("state/anemone/agents");
+    agents.starts_with(path)
+        || path.parent() == Some(agents)
+        || (path.starts_with(agents) && path.ends_with("agent.json"))
+}
+
+#[cfg(unix)]
+fn mode_of(metadata: &std::fs::Metadata) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777
+}
+
+#[cfg(not(unix))]
+fn mode_of(_: &std::fs::Metadata) -> u32 {
+    0o600
 }
 
 /// Returns what a command prints of a report.
 pub(crate) fn json(report: &impl Serialize) -> Value {
     serde_json::to_value(report).unwrap()
+}
+
+/// Returns what a report says, before anybody puts it into words.
+pub(crate) fn typed<T, W>(said: &[Statement<T, W>]) -> Vec<&T> {
+    said.iter().map(|one| one.typed().unwrap()).collect()
 }
 
 /// Returns every file below a folder, with its content. Links are left out.

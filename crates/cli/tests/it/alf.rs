@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use tempfile::TempDir;
 
 use crate::environment::{Ran, TestEnvironment, fixture, program, reference};
-use crate::zip::{holds, unzip};
+use anemone_testkit::zip::{holds, unzip};
 
 const SECRET: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 const AGENT: &str = "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f";

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::desk::call;
 use crate::environment::TestEnvironment;
-use crate::zip::unzip;
+use anemone_testkit::zip::unzip;
 
 const AGENT: [&str; 4] = ["-r", "openclaw", "-w", "ws"];
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::environment::{Lies, TestEnvironment};
 use crate::search::{search, tea_shop};
-use crate::service::{Play, Service};
+use anemone_testkit::services::{Play, Service};
 
 /// A key that is looked for in everything.
 const KEY: &str = "sk-test-9f2c7d1e5b";
@@ -60,13 +60,6 @@ fn the_model_inside_the_program_serves_unasked() {
     let answer = search(&environment, "router", &["--embedder", "none"]);
     assert_eq!((&answer["mode"], &answer["vectors"]), (&json!("lexical"), &json!([])));
     assert_eq!(answer.get("model"), None);
-}
-
-#[test]
-fn a_service_is_asked_only_when_it_is_named() {
-    let environment = tea_shop();
-    let answer = ok(&environment, &["search", "router", "-w", "ws"]);
-    assert_eq!((&answer["model"], &answer["notes"]), (&json!("anemone-table-1"), &json!([])));
 }
 
 #[test]
@@ -133,42 +126,6 @@ fn an_index_is_filled_once_and_then_searched_with_it() {
     let rebuilt = ok(&environment, &["index", "notes", "--rebuild"]);
     assert_eq!(rebuilt["filled"]["embedded"], 0, "{rebuilt}");
     assert_eq!(rebuilt["filled"]["missing"], 0, "{rebuilt}");
-}
-
-#[test]
-fn a_service_that_was_named_for_an_index_is_asked_there_again() {
-    let (environment, service) = (library(), Service::start());
-    let url = service.url();
-    let named = ["--embedder", "openai:bag", "--embedder-url", &url];
-    ok(&environment, &[&["index", "notes"][..], &named].concat());
-    let asked = service.requests().len();
-    let answer = ok(&environment, &["search", "violin", "notes"]);
-    assert_eq!(answer["model"], service.model("bag"), "{answer}");
-    assert_eq!(service.requests().len(), asked + 1);
-    // Who names it again need not say where it is.
-    for name in ["openai:bag", "openai"] {
-        let asked = service.requests().len();
-        let answer = ok(&environment, &["search", "violin", "notes", "--embedder", name]);
-        assert_eq!(answer["model"], service.model("bag"), "{answer}");
-        assert_eq!(service.requests().len(), asked + 1);
-    }
-    let again = ok(&environment, &["index", "notes", "--embedder", "openai:bag"]);
-    assert_eq!(again["filled"]["embedded"], 0, "{again}");
-    assert_eq!(ok(&environment, &["search", "violin", "notes"])["model"], service.model("bag"));
-    // A trial elsewhere that fails is not remembered.
-    let dead = Service::start();
-    dead.play_for_good(0, Play::Status(401, "no such key"));
-    let trial = ["--embedder", "openai:bag", "--embedder-url", &dead.url(), "--reembed"];
-    let (code, failure) = run(&environment, &[&["index", "notes"][..], &trial].concat());
-    assert_ne!(code, 0, "{failure}");
-    assert_eq!(ok(&environment, &["search", "violin", "notes"])["model"], service.model("bag"));
-    // Beside an index that lies elsewhere nothing is noted, so nothing is sent.
-    ok(&environment, &[&["index", "notes", "--index-dir", "own"][..], &named].concat());
-    let asked = service.requests().len();
-    let answer = ok(&environment, &["search", "violin", "notes", "--index-dir", "own"]);
-    assert_eq!(answer["model"], "anemone-table-1", "{answer}");
-    assert_eq!(answer["notes"][0]["code"], "embedder_unnamed", "{answer}");
-    assert_eq!(service.requests().len(), asked);
 }
 
 #[test]
@@ -277,26 +234,6 @@ fn a_service_that_fails_loses_nothing_and_search_goes_on() {
 }
 
 #[test]
-fn a_service_that_asks_to_wait_is_asked_again() {
-    let (environment, service) = (library(), Service::start());
-    settle(&environment, &service, "dimensions = 16\n");
-    service.play(Play::Wait);
-    let filled = ok(&environment, &INDEX);
-    assert_eq!(filled["filled"]["missing"], 0, "{filled}");
-    assert!(service.requests().len() >= 2);
-}
-
-#[test]
-fn vectors_of_another_length_are_refused() {
-    let (environment, service) = (library(), Service::start());
-    settle(&environment, &service, "dimensions = 16\n");
-    service.play_for_good(0, Play::Dimensions(8));
-    let (code, failure) = run(&environment, &INDEX);
-    assert_eq!((code, &failure["code"]), (1, &json!("embedder_failed")), "{failure}");
-    assert_eq!(failure["filled"]["embedded"], 0);
-}
-
-#[test]
 fn a_key_is_in_nothing_that_is_printed_or_kept() {
     let (environment, service) = (library(), Service::start());
     environment.write_home("keys/openai", format!("{KEY}\n"));
@@ -335,22 +272,6 @@ fn private(environment: &TestEnvironment, name: &str) {
     fs_err::set_permissions(environment.home(name), mode).expect("it is ours");
 }
 
-#[cfg(unix)]
-#[test]
-fn a_key_that_others_can_read_is_refused() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let (environment, service) = (library(), Service::start());
-    environment.write_home("keys/openai", KEY);
-    let mode = std::fs::Permissions::from_mode(0o644);
-    fs_err::set_permissions(environment.home("keys/openai"), mode).unwrap();
-    settle(&environment, &service, "key_file = \"~/keys/openai\"\n");
-    let (code, failure) = run(&environment, &INDEX);
-    assert_eq!(code, 1, "{failure}");
-    assert!(failure["error"].as_str().unwrap().contains("keys/openai"), "{failure}");
-    assert!(!failure.to_string().contains(KEY));
-    assert_eq!(service.requests().len(), 0);
-}
-
 #[test]
 fn the_config_settles_what_is_used() {
     let environment = library();
@@ -380,37 +301,6 @@ fn the_config_settles_what_is_used() {
         environment.json(["search", "violin", "notes", "--embedder", "none"])["mode"],
         "lexical"
     );
-}
-
-#[test]
-fn without_a_fallback_words_answer_alone() {
-    let (environment, service) = (library(), Service::start());
-    settle(&environment, &service, "dimensions = 16\n[embedding]\nfallback = \"none\"\n");
-    ok(&environment, &INDEX);
-    service.play_for_good(0, Play::Status(401, "no such key"));
-    let answer = ok(&environment, &["search", "violin", "notes"]);
-    assert_eq!((&answer["mode"], &answer["vectors"]), (&json!("lexical"), &json!([])), "{answer}");
-    assert!(!answer["hits"].as_array().unwrap().is_empty());
-}
-
-#[test]
-fn an_evaluation_fills_all_vectors_first() {
-    let (environment, service) = (library(), Service::start());
-    settle(&environment, &service, "");
-    let line = json!({ "id": "1", "query": "violin", "category": 1, "relevant": [{ "path": "violin.md", "line": 3 }] });
-    environment.write("queries.jsonl", format!("{line}\n"));
-    let args = ["eval", "notes", "--queries", "queries.jsonl"];
-    let result = ok(&environment, &[&args[..], &["--embedder", "openai"]].concat());
-    assert_eq!(result["settings"]["embedder"], "openai:bag", "{result}");
-    let vectors = &result["vectors"][0];
-    let model = json!(service.model("bag"));
-    assert_eq!((&vectors["model"], &vectors["share"]), (&model, &json!(100.0)), "{result}");
-    // Figures of another embedder than the one that was named are worth nothing.
-    service.play_for_good(0, Play::Status(401, "no such key"));
-    let (code, failure) = run(&environment, &[&args[..], &["--embedder", "openai"]].concat());
-    assert_eq!((code, &failure["code"]), (1, &json!("embedder_failed")), "{failure}");
-    let result = ok(&environment, &[&args[..], &["--embedder", "none"]].concat());
-    assert_eq!((&result["settings"]["embedder"], &result["vectors"]), (&json!("none"), &json!([])));
 }
 
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::environment::{AGE_MAGIC, TestEnvironment, sample};
-use crate::zip::holds;
+use anemone_testkit::zip::holds;
 
 #[test]
 fn a_sealed_file_holds_nothing_of_the_open_one() {

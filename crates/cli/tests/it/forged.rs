@@ -7,7 +7,7 @@ use anemone_format::{Entry, EntryKind, Manifest, sha256_hex};
 use serde_json::{Value, json};
 
 use crate::environment::{TestEnvironment, sample};
-use crate::zip::{sealed, unzip, zip};
+use anemone_testkit::zip::{sealed, unzip, zip};
 
 const MANIFEST: &str = "manifest.json";
 const SOUL: &str = "raw/openclaw/SOUL.md";

@@ -3,20 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::environment::TestEnvironment;
-use crate::search::{search, tea_shop};
-
-#[test]
-fn a_citation_gets_the_lines_that_search_found() {
-    let environment = tea_shop();
-    for query in ["hazelnuts", "router", "成都", "crab"] {
-        for hit in search(&environment, query, &[])["hits"].as_array().unwrap() {
-            let got = environment.json(["get", hit["citation"].as_str().unwrap(), "-w", "ws"]);
-            assert_eq!((&got["path"], &got["from"]), (&hit["path"], &hit["start_line"]));
-            let (text, found) = (got["text"].as_str().unwrap(), hit["text"].as_str().unwrap());
-            assert!(text.contains(found.trim_end_matches('\n')), "{got} {hit}");
-        }
-    }
-}
+use crate::search::tea_shop;
 
 #[test]
 fn lines_are_named_behind_the_path_or_by_flags() {
@@ -57,25 +44,6 @@ fn lines_are_named_behind_the_path_or_by_flags() {
 }
 
 #[test]
-fn a_long_document_says_where_to_go_on() {
-    let environment = TestEnvironment::new();
-    let lines: String = (1..=300).map(|value| format!("line {value}\n")).collect();
-    environment.write_below("ws/memory/long.md", lines);
-    let mut from = 1;
-    let mut read = Vec::new();
-    loop {
-        let got = environment.json(["get", &format!("memory/long.md:{from}"), "-w", "ws"]);
-        read.extend(got["text"].as_str().unwrap().lines().map(str::to_owned));
-        assert_eq!(got["truncated"], got.get("next_from").is_some());
-        match got.get("next_from") {
-            Some(next) => from = next.as_u64().unwrap(),
-            None => break,
-        }
-    }
-    assert_eq!(read, (1..=300).map(|value| format!("line {value}")).collect::<Vec<_>>());
-}
-
-#[test]
 fn text_that_is_cut_says_so_where_it_is_not_in_the_way() {
     let environment = TestEnvironment::new();
     let lines: String = (1..=300).map(|value| format!("line {value}\n")).collect();
@@ -104,45 +72,6 @@ fn a_long_line_is_read_whole_when_asked() {
 }
 
 #[test]
-fn nothing_outside_the_source_can_be_read() {
-    let environment = tea_shop();
-    environment.write("secret.md", "xylophone\n");
-    environment.write_below("ws/notes.txt", "xylophone\n");
-    environment.write_below("ws/.git/secret.md", "xylophone\n");
-    let absolute = environment.path("secret.md").display().to_string();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::symlink;
-        symlink("../../secret.md", environment.path("ws/memory/link.md")).unwrap();
-        symlink("../..", environment.path("ws/memory/up")).unwrap();
-    }
-    let tricks = [
-        "../secret.md",
-        "memory/../../secret.md",
-        "./../secret.md",
-        "memory/link.md",
-        "memory/up/secret.md",
-        "..\\secret.md",
-        "%2e%2e/secret.md",
-        "/proc/self/cwd/secret.md",
-        "~/secret.md",
-        "notes.txt",
-        ".git/secret.md",
-        "memory",
-        "memory/",
-        ".",
-        "",
-        &absolute,
-    ];
-    for trick in tricks {
-        let ran = environment.run(["get", trick, "-w", "ws"]);
-        assert_eq!(ran.code, 1, "{trick}: {}", ran.stdout);
-        assert!(!ran.stdout.contains("xylophone"), "{trick}: {}", ran.stdout);
-        assert_eq!(ran.document()["code"], "document_not_found", "{trick}: {}", ran.stdout);
-    }
-}
-
-#[test]
 fn a_name_that_is_not_there_comes_with_similar_ones() {
     let environment = tea_shop();
     let failure = environment.failure(1, ["get", "2026-01-16.md:3", "-w", "ws"]);
@@ -156,15 +85,6 @@ fn text_is_what_stands_there() {
     environment.write_below("ws/MEMORY.md", "tab\there\nescape \u{1b}[31mred\n");
     let ran = environment.run(["get", "MEMORY.md", "-w", "ws", "--human"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "tab\there\nescape \u{1b}[31mred\n"));
-}
-
-#[test]
-fn an_archive_is_read_in_place() {
-    let environment = tea_shop();
-    environment.json(["export", "-w", "ws", "-o", "shop.alf"]);
-    let here = environment.json(["get", "memory/2026-01-15.md:1:3", "-w", "ws"]);
-    let there = environment.json(["get", "memory/2026-01-15.md:1:3", "shop.alf"]);
-    assert_eq!(here, there);
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use crate::environment::{TestEnvironment, program};
 use crate::search::{search, tea_shop};
@@ -40,16 +39,6 @@ fn an_index_says_what_is_in_it() {
     }
     let text = environment.human(["index", "-w", "ws"]);
     assert!(text.contains("25 ignored") && text.contains("and 5 more"), "{text}");
-}
-
-#[cfg(unix)]
-#[test]
-fn an_index_is_its_owners_alone() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let environment = tea_shop();
-    let folder = index(&environment, &[])["folder"].as_str().unwrap().to_owned();
-    let mode = |path: &str| fs_err::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(format!("{:o}", mode(&folder)), "700");
 }
 
 #[test]
@@ -94,19 +83,6 @@ fn indexes_are_listed_pruned_and_dropped() {
 }
 
 #[test]
-fn what_else_lies_in_the_cache_stays() {
-    let environment = tea_shop();
-    index(&environment, &[]);
-    environment.write_home(".cache/anemone/index/notes/diary.md", "mine");
-    environment.write_home(".cache/anemone/index/README", "mine");
-    fs_err::rename(environment.path("ws"), environment.path("moved")).unwrap();
-    environment.json(["index", "--prune"]);
-    assert_eq!(environment.json(["index", "--list"])["indexes"], json!([]));
-    assert!(environment.home(".cache/anemone/index/notes/diary.md").is_file());
-    assert!(environment.home(".cache/anemone/index/README").is_file());
-}
-
-#[test]
 fn dropping_touches_no_folder_with_something_else_in_it() {
     let environment = tea_shop();
     index(&environment, &["--index-dir", "own"]);
@@ -131,27 +107,6 @@ fn a_folder_with_files_called_like_ours_is_not_touched() {
         assert_eq!(failure["code"], "index_dir");
         assert_eq!(environment.read("mine/lexical/thesis.txt"), b"years of work");
     }
-}
-
-#[test]
-fn what_cannot_be_searched_leaves_no_index() {
-    let environment = tea_shop();
-    environment.write("not.alf", "this is no archive");
-    index(&environment, &[]);
-    fs_err::create_dir_all(environment.home(".cache/anemone/index")).unwrap();
-    environment.failure(1, ["search", "tea", "not.alf"]);
-    let listed = environment.json(["index", "--list"]);
-    assert_eq!(listed["indexes"].as_array().unwrap().len(), 1, "{listed}");
-    assert_eq!(listed["indexes"][0]["source"]["kind"], "openclaw");
-}
-
-#[test]
-fn an_index_says_to_the_second_when_it_was_used() {
-    let environment = tea_shop();
-    index(&environment, &[]);
-    let listed = environment.json(["index", "--list"]);
-    let used_at = listed["indexes"][0]["used_at"].as_str().unwrap();
-    assert_eq!(used_at.len(), "2026-01-15T10:00:00Z".len(), "{used_at}");
 }
 
 #[test]
@@ -214,26 +169,6 @@ fn an_encrypted_archive_has_no_index_to_keep() {
     }
     let answer = environment.json(["search", "router", "shop.age", "-i", "identity"]);
     assert!(!answer["hits"].as_array().unwrap().is_empty());
-}
-
-#[test]
-fn chunks_have_the_ids_that_openclaw_gives_them() {
-    let environment = TestEnvironment::new();
-    environment.write_below("ws/MEMORY.md", "hello");
-    let hex = |text: &str| -> String {
-        Sha256::digest(text.as_bytes()).iter().map(|digest| format!("{digest:02x}")).collect()
-    };
-    for chunking in ["openclaw-2026.3", "openclaw-2026.9"] {
-        let cut = index(&environment, &["--chunks", "--chunking", chunking]);
-        assert_eq!(cut["chunking"], chunking);
-        let chunks = cut["chunks"].as_array().unwrap();
-        assert_eq!(chunks.len(), 1, "{cut}");
-        let hash = hex("hello");
-        assert_eq!(chunks[0]["hash"], hash);
-        let id = hex(&format!("memory:MEMORY.md:1:1:{hash}:fts-only"));
-        assert_eq!((&chunks[0]["id"], &chunks[0]["chars"]), (&json!(id), &json!(5)));
-    }
-    assert!(!environment.home(".cache").exists(), "nothing is indexed for that");
 }
 
 #[test]

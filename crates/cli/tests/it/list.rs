@@ -13,24 +13,14 @@ fn remembered() -> TestEnvironment {
     environment
 }
 
-fn texts(listed: &Value) -> Vec<&str> {
-    listed["entries"]
-        .as_array()
-        .expect("it is a list of texts")
-        .iter()
-        .map(|array| array["text"].as_str().expect("it is a list of texts"))
-        .collect()
-}
-
 #[test]
-fn what_is_remembered_is_listed_by_day_key_type_and_origin() {
+fn filters_are_flags() {
     let environment = remembered();
     let list = |flags: &[&str]| environment.json(["list", "-w", "ws"].iter().chain(flags));
     let all = list(&[]);
-    assert_eq!((texts(&all).len(), &all["total"]), (3, &3.into()), "{all}");
+    assert_eq!((all["entries"].as_array().map(Vec::len), &all["total"]), (Some(3), &3.into()));
     let first = &all["entries"][0];
     assert_eq!((&first["key"], &first["type"]), (&"db".into(), &"decision".into()), "{first}");
-    assert_eq!((&first["origin"], &first["origin_verified"]), (&"owner".into(), &true.into()));
     for flags in [
         ["--day", "today"],
         ["--since", "yesterday"],
@@ -38,14 +28,9 @@ fn what_is_remembered_is_listed_by_day_key_type_and_origin() {
         ["--type", "decision"],
         ["--origin", "owner"],
     ] {
-        let listed = list(&flags);
-        assert_eq!((texts(&listed).len(), &listed["filtered"]), (1, &2.into()), "{listed}");
-        assert_eq!(listed["entries"][0]["key"], "db", "{flags:?}");
+        assert_eq!(list(&flags)["filtered"], 2, "{flags:?}");
     }
-    let old = list(&["--until", "2026-01-15"]);
-    assert!(texts(&old)[0].contains("noodles"), "{old}");
-    let one = list(&["--limit", "1"]);
-    assert_eq!((texts(&one).len(), &one["not_shown"]), (1, &2.into()), "{one}");
+    assert_eq!(list(&["--until", "2026-01-15", "--limit", "1"])["entries"][0]["key"], Value::Null);
     environment.failure(2, ["list", "--day", "soon", "-w", "ws"]);
 }
 
@@ -78,37 +63,4 @@ fn a_type_that_no_entry_has_is_an_error_that_names_the_others() {
     assert_eq!(failure["hint"], "types here: core, daily, decision, note, session", "{failure}");
     // One that a file can have is only rare.
     assert_eq!(environment.json(["list", "-w", "ws", "--type", "note"])["total"], 0);
-}
-
-#[test]
-fn in_a_folder_of_notes_every_command_sees_what_search_sees() {
-    let environment = TestEnvironment::new();
-    environment.write_below("notes/recipes.md", "# Recipes\n\n- Pancakes need buttermilk.\n");
-    environment.write_below("notes/trips/sea.md", "- The ferry leaves at noon.\n");
-    environment.write_below("notes/.obsidian/x.md", "- hidden\n");
-    for with_memory in [false, true] {
-        if with_memory {
-            environment.write_below("notes/memory/2026-01-15.md", "- Lunch was noodles.\n");
-        }
-        let listed = environment.json(["list", "-w", "notes"]);
-        let mut paths: Vec<&str> = listed["entries"]
-            .as_array()
-            .expect("they are listed")
-            .iter()
-            .map(|array| array["path"].as_str().expect("it has a path"))
-            .collect();
-        paths.sort_unstable();
-        let logs = if with_memory { &["memory/2026-01-15.md"][..] } else { &[] };
-        assert_eq!(paths, [logs, &["recipes.md", "trips/sea.md"]].concat(), "{listed}");
-        let args = ["forget", "-w", "notes", "--query", "ferry noon", "--dry-run"];
-        assert_eq!(texts(&environment.json(args)), ["The ferry leaves at noon."]);
-        let audited = environment.json(["audit", "-w", "notes"]);
-        assert_eq!(audited["entries"], 2 + logs.len(), "{audited}");
-    }
-    // A workspace of an agent has memories, and files that are none.
-    environment.write_below("ws/SOUL.md", "# Soul\n");
-    environment.write_below("ws/AGENTS.md", "# Agents\n");
-    environment.write_below("ws/MEMORY.md", "- tea\n");
-    environment.write_below("ws/README.md", "- of a project\n");
-    assert_eq!(texts(&environment.json(["list", "-w", "ws"])), ["tea"]);
 }

@@ -6,7 +6,7 @@ use anemone_format::{File, FileRoot, Node, Record, Snapshot, Status};
 use serde_json::{Value, json};
 
 use crate::environment::{TestEnvironment, sample};
-use crate::zip::{holds, unzip};
+use anemone_testkit::zip::{holds, unzip};
 
 /// The record that is purged: the surprise for Lin.
 const GEHEIM: &str = "88c555e0-5d0c-51de-a067-64f2767ce8c1";

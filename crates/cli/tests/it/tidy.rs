@@ -43,33 +43,8 @@ fn the_plan_is_shown_and_nothing_changed_until_it_is_applied() {
     );
     let kept = "# 2026-01-02\n\n- [decision|i=0.9] the bridge stays\n";
     assert_eq!(environment.read(LOG), kept.as_bytes());
-    // What expired is moved, not deleted, and is still found.
     assert_eq!(done["expired"][0]["to"], "memory/archive/tidied-2026-01.md");
-    let found = environment.json(["search", "rained", "-w", "ws"]);
-    assert_eq!(found["hits"][0]["path"], "memory/archive/tidied-2026-01.md", "{found}");
-    assert_eq!(found["hits"][0]["date"], "2026-01-02", "{found}");
     assert_eq!(tidy(&environment, &["--apply"])["changes"], serde_json::json!([]));
-}
-
-#[test]
-fn what_was_recalled_often_is_promoted_on_command() {
-    let environment = workspace();
-    let state = environment.path("state");
-    for _ in 0..3 {
-        let args = ["context", "-r", "openclaw", "-w", "ws", "--index-dir", "index"];
-        let args = args.iter().chain(&["--query", "bridge"]).copied();
-        environment
-            .json_with(&[("XDG_STATE_HOME", state.to_str().unwrap())], args.collect::<Vec<_>>());
-    }
-    let plan = tidy(&environment, &[]);
-    assert_eq!(plan["promotions"][0]["recalls"], 3, "{plan}");
-    let id = plan["promotions"][0]["id"].as_str().unwrap();
-    let done = tidy(&environment, &["--promote", id]);
-    assert_eq!(done["promoted"], 1);
-    let memory = String::from_utf8(environment.read("ws/MEMORY.md")).unwrap();
-    assert!(memory.starts_with("- **db**: SQLite\n- **db**: Postgres\n\n## Promoted "), "{memory}");
-    assert!(memory.contains("- [decision|i=0.9] the bridge stays <!-- anemone: "), "{memory}");
-    assert_eq!(done["applied"], false, "logs are left as they are");
 }
 
 #[test]

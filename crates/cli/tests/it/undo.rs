@@ -66,16 +66,6 @@ fn a_dry_run_and_a_list_change_nothing() {
 }
 
 #[test]
-fn what_others_wrote_since_stays_when_a_change_is_taken_back() {
-    let environment = with_changes();
-    let was = environment.read("agent/MEMORY.md");
-    environment.write("agent/MEMORY.md", [was.clone(), b"mine\n".to_vec()].concat());
-    environment.json(args(&[]));
-    let text = String::from_utf8(environment.read("agent/MEMORY.md")).unwrap();
-    assert!(text.ends_with("mine\n") && text.len() < was.len(), "{text}");
-}
-
-#[test]
 fn what_somebody_changed_since_is_a_conflict_and_can_be_passed_over() {
     let environment = with_changes();
     // What was added is no longer there as it was added.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::environment::{TestEnvironment, reference};
-use crate::zip::zip;
+use anemone_testkit::zip::zip;
 
 /// Checks the keys that programs rely on, and returns whether the file is valid.
 fn check_shape(report: &Value) -> bool {

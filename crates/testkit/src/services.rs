@@ -1,8 +1,9 @@
-//! A service that makes vectors, on this machine and by script.
+//! Services on this machine that answer by script: one that makes vectors, and a chat model.
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 /// What is answered to one request.
 #[derive(Clone, Debug)]
-pub(crate) enum Play {
+pub enum Play {
     /// A vector for each text.
     Well,
     /// An error.
@@ -29,9 +30,11 @@ pub(crate) enum Play {
 
 /// What was asked.
 #[derive(Clone, Debug)]
-pub(crate) struct Request {
-    pub(crate) key: Option<String>,
-    pub(crate) texts: Vec<String>,
+pub struct Request {
+    /// The key that came along.
+    pub key: Option<String>,
+    /// The texts to embed.
+    pub texts: Vec<String>,
     well: bool,
 }
 
@@ -47,14 +50,16 @@ struct Script {
 const DIMENSIONS: usize = 16;
 
 /// A server that speaks OpenAI's protocol. It ends with the tests.
-pub(crate) struct Service {
+pub struct Service {
     address: String,
     script: Arc<Mutex<Script>>,
     gate: Arc<Gate>,
 }
 
 impl Service {
-    pub(crate) fn start() -> Self {
+    /// Starts a service on a free port.
+    #[must_use]
+    pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it has an address").to_string();
         let script = Arc::new(Mutex::new(Script::default()));
@@ -69,19 +74,22 @@ impl Service {
         Self { address, script, gate }
     }
 
-    pub(crate) fn url(&self) -> String {
+    /// Returns its address.
+    #[must_use]
+    pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What its model is called in an index.
-    pub(crate) fn model(&self, name: &str) -> String {
+    /// Returns what its model is called in an index.
+    #[must_use]
+    pub fn model(&self, name: &str) -> String {
         let port = self.address.rsplit(':').next().unwrap_or_default();
         format!("{name}@localhost:{port}")
     }
 
     /// Waits until somebody asked; says whether somebody did.
-    #[cfg(unix)]
-    pub(crate) fn was_asked(&self, patience: Duration) -> bool {
+    #[must_use]
+    pub fn was_asked(&self, patience: Duration) -> bool {
         let steps = patience.as_millis() / 20;
         (0..steps).any(|_| {
             std::thread::sleep(Duration::from_millis(20));
@@ -94,28 +102,31 @@ impl Service {
     }
 
     /// Answers the next request so.
-    pub(crate) fn play(&self, play: Play) {
+    pub fn play(&self, play: Play) {
         self.script().next.push_back(play);
     }
 
     /// Answers well so many times more, and then always so.
-    pub(crate) fn play_for_good(&self, after: usize, play: Play) {
+    pub fn play_for_good(&self, after: usize, play: Play) {
         let mut script = self.script();
         let after = script.requests.len() + after;
         script.for_good = Some((after, play));
     }
 
     /// Answers well from now on.
-    pub(crate) fn play_well(&self) {
+    pub fn play_well(&self) {
         self.script().for_good = None;
     }
 
-    pub(crate) fn requests(&self) -> Vec<Request> {
+    /// Returns what it was asked.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Request> {
         self.script().requests.clone()
     }
 
     /// Counts the texts that got vectors.
-    pub(crate) fn good_texts(&self) -> usize {
+    #[must_use]
+    pub fn good_texts(&self) -> usize {
         self.script()
             .requests
             .iter()
@@ -125,7 +136,8 @@ impl Service {
     }
 
     /// Keeps every answer but the first few back until the gate is opened.
-    pub(crate) fn hold_after(&self, requests: usize) -> Arc<Gate> {
+    #[must_use]
+    pub fn hold_after(&self, requests: usize) -> Arc<Gate> {
         lock(&self.gate.state).hold_after = Some(requests);
         Arc::clone(&self.gate)
     }
@@ -133,7 +145,7 @@ impl Service {
 
 /// Holds answers back.
 #[derive(Default)]
-pub(crate) struct Gate {
+pub struct Gate {
     state: Mutex<GateState>,
     changed: Condvar,
 }
@@ -149,14 +161,16 @@ impl Gate {
     const LONG: Duration = Duration::from_secs(120);
 
     /// Waits until an answer is held back; says whether one is.
-    pub(crate) fn wait(&self, patience: Duration) -> bool {
+    #[must_use]
+    pub fn wait(&self, patience: Duration) -> bool {
         let waiting = self
             .changed
             .wait_timeout_while(lock(&self.state), patience, |changed| !changed.is_held);
         waiting.is_ok_and(|(state, _)| state.is_held)
     }
 
-    pub(crate) fn open(&self) {
+    /// Lets all answers pass.
+    pub fn open(&self) {
         lock(&self.state).hold_after = None;
         self.changed.notify_all();
     }
@@ -250,4 +264,77 @@ fn vectors(texts: &[String], dimensions: usize) -> String {
         json!({ "index": index, "embedding": vector })
     });
     json!({ "data": data.collect::<Vec<_>>() }).to_string()
+}
+
+/// A chat model that gives one answer after the other, and tells what it was asked.
+pub struct ChatModel {
+    url: String,
+    asked: Receiver<Value>,
+}
+
+impl ChatModel {
+    /// Starts a model that gives these answers of HTTP, whole ones.
+    #[must_use]
+    pub fn answering(answers: Vec<String>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let url = format!("http://{}/v1", listener.local_addr().expect("it has an address"));
+        let (sender, asked) = channel();
+        std::thread::spawn(move || {
+            for answer in answers {
+                let Ok((stream, _)) = listener.accept() else { return };
+                if let Some(question) = serve_chat(stream, &answer) {
+                    sender.send(question).ok();
+                }
+            }
+        });
+        Self { url, asked }
+    }
+
+    /// Starts a model that says one text.
+    #[must_use]
+    pub fn saying(text: &str) -> Self {
+        Self::answering(vec![Self::answer(text)])
+    }
+
+    /// Returns the answer of HTTP in which a model says a text.
+    #[must_use]
+    pub fn answer(text: &str) -> String {
+        let message = json!({ "role": "assistant", "content": text });
+        let body = json!({ "choices": [{ "message": message }] }).to_string();
+        let length = body.len();
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
+    }
+
+    /// Returns its address.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Waits until it is asked, and returns what.
+    #[must_use]
+    pub fn asked(&self) -> Value {
+        self.asked.recv_timeout(Duration::from_secs(30)).expect("it was asked")
+    }
+}
+
+fn serve_chat(stream: TcpStream, answer: &str) -> Option<Value> {
+    stream.set_read_timeout(Some(Duration::from_secs(30))).ok()?;
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let line = line.trim().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    reader.get_mut().write_all(answer.as_bytes()).ok()?;
+    serde_json::from_slice(&body).ok()
 }

@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anemone_format::Record;
+use anemone_testkit::database::query;
+use anemone_testkit::ground::{Ground, fields, headings, raw, records_of, tree, with};
+use anemone_testkit::zip::{holds, unzip};
 use serde_json::json;
 
 use super::{edge, edge_snapshot, times, word};
-use crate::database::query;
-use crate::environment::TestEnvironment;
-use crate::workspace::{Ground, export, fields, headings, raw, records_of, snapshot, tree, with};
-use crate::zip::{holds, unzip};
+use crate::support::TestMachine;
+use crate::support::transfer::With;
+use crate::workspace::export;
 
 /// Returns what the table of the mapping says of a file: namespace, type and who wrote it.
 fn mapping(file: &str) -> (&'static str, &'static str, &'static str) {
-    let name = file.rsplit('/').next().expect("a path has a last part");
+    let name = file.rsplit('/').next().unwrap();
     let dated = name.as_bytes().get(..10).is_some_and(|name| {
         name.iter().enumerate().all(|(at, c)| match at {
             4 | 7 => *c == b'-',
@@ -36,11 +38,11 @@ fn mapping(file: &str) -> (&'static str, &'static str, &'static str) {
 fn memory_files(workspace: &Path) -> Vec<String> {
     let mut files = Vec::new();
     for path in tree(workspace).keys() {
-        let name = path.to_str().expect("the path is UTF-8");
-        let metadata = fs_err::symlink_metadata(workspace.join(path)).expect("it is there");
+        let name = path.to_str().unwrap();
+        let metadata = fs_err::symlink_metadata(workspace.join(path)).unwrap();
         let memory = name.starts_with("memory/") && name.to_lowercase().ends_with(".md");
         if metadata.is_file() && (memory || ["MEMORY.md", "memory.md"].contains(&name)) {
-            let content = fs_err::read_to_string(workspace.join(path)).expect("it is UTF-8");
+            let content = fs_err::read_to_string(workspace.join(path)).unwrap();
             if !content.trim().is_empty() {
                 files.push(name.to_owned());
             }
@@ -210,9 +212,9 @@ fn times_come_from_headings_headers_names_and_front_matter() {
 
 #[test]
 fn a_daily_log_lies_in_the_partition_of_its_day() {
-    let (environment, ground) = edge();
-    export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
-    let entries = unzip(&environment.read("a.alf"));
+    let (machine, ground) = edge();
+    export(&machine, &ground.path("w"), "a.alf", &[With::AllowSecrets]);
+    let entries = unzip(&machine.read("a.alf"));
     let partition = |name: &str| &entries[&format!("memory/partitions/{name}.jsonl")].content;
     let count =
         |name: &str| partition(name).iter().filter(|partition| **partition == b'\n').count();
@@ -224,12 +226,12 @@ fn a_daily_log_lies_in_the_partition_of_its_day() {
 
 #[test]
 fn names_of_daily_logs_may_carry_a_slug_or_a_time() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     for name in ["2026-01-05-1430", "2026-01-06-a-slug", "2026-02-30", "sub/2026-01-07"] {
         ground.write(format!("w/memory/{name}.md"), "## A\n\ntext\n");
     }
-    export(&environment, &ground.path("w"), "a.alf", &[]);
-    let snapshot = snapshot(&environment, "a.alf");
+    export(&machine, &ground.path("w"), "a.alf", &[]);
+    let snapshot = machine.snapshot("a.alf");
     let of = |name: &str| records_of(&snapshot, &format!("memory/{name}.md"))[0];
     assert_eq!(times(of("2026-01-05-1430"))["created_at"], "2026-01-05T14:30:00Z");
     assert_eq!(times(of("2026-01-06-a-slug"))["created_at"], "2026-01-06T00:00:00Z");
@@ -239,15 +241,15 @@ fn names_of_daily_logs_may_carry_a_slug_or_a_time() {
 
 #[test]
 fn importance_tags_and_hashtags_become_fields() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     ground.write(
         "w/memory/2026-01-05.md",
         "## One\n\n- [decision|i=0.9] SQLite #database\n- [context|i=0.3] nothing\n\n\
          ```\n#!code [lesson|i=0.8] #incode\n```\n\n`#inline` and a#b\n\n\
          ## Two\n\n- [risk|i=7] too much\n\n## Three\n\nplain\n",
     );
-    export(&environment, &ground.path("w"), "a.alf", &[]);
-    let snapshot = snapshot(&environment, "a.alf");
+    export(&machine, &ground.path("w"), "a.alf", &[]);
+    let snapshot = machine.snapshot("a.alf");
     let [one, two, three] = records_of(&snapshot, "memory/2026-01-05.md")[..] else { panic!() };
     assert_eq!(one.category.as_deref(), Some("decision"));
     assert_eq!(one.confidence, Some(0.9));
@@ -259,15 +261,15 @@ fn importance_tags_and_hashtags_become_fields() {
 
 #[test]
 fn annotations_of_the_newer_generation_become_fields_and_stay() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let text = "## Setup\n\n- Keep it on loopback. <!-- trigger: gateway, network safety --> \
                 <!-- importance: 9 --> <!-- project: github.com/o/r -->\n\n\
                 ## Promoted From Short-Term Memory (2026-05-01)\n\n\
                 <!-- openclaw-memory-promotion:k1 -->\n- Tea is green. [score=0.850 signals=3 \
                 recalls=4 avg=0.620 source=memory/2026-04-30.md:3-5]\n";
     ground.write("w/MEMORY.md", text);
-    export(&environment, &ground.path("w"), "a.alf", &[]);
-    let snapshot = snapshot(&environment, "a.alf");
+    export(&machine, &ground.path("w"), "a.alf", &[]);
+    let snapshot = machine.snapshot("a.alf");
     let records = records_of(&snapshot, "MEMORY.md");
     assert_eq!(records.iter().map(|record| &*record.content).collect::<String>(), text);
     assert_eq!(records[0].confidence, Some(0.9));
@@ -310,13 +312,13 @@ fn who_the_agent_is_and_whom_it_works_for_is_read() {
 
 #[test]
 fn directives_about_the_user_and_further_users_are_read() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let text = "# Sam\n\n<!-- observed: 2026-01-02 | status: superseded -->\n- Prefer tea.\n";
     ground.write("w/USER.md", text);
     ground.write("w/users/kim/USER.md", "# Kim\n");
-    let exported = export(&environment, &ground.path("w"), "a.alf", &[]);
+    let exported = export(&machine, &ground.path("w"), "a.alf", &[]);
     assert_eq!(exported["principals_count"], 2);
-    let principals = snapshot(&environment, "a.alf").principals.unwrap();
+    let principals = machine.snapshot("a.alf").principals.unwrap();
     let principals = serde_json::to_value(principals).unwrap();
     let profile = &principals["principals"][0]["profile"];
     assert_eq!(profile["prose"]["user_profile"], text, "it stays as it is");
@@ -327,10 +329,10 @@ fn directives_about_the_user_and_further_users_are_read() {
 
 #[test]
 fn everything_else_is_an_artifact() {
-    let (environment, ground) = edge();
+    let (machine, ground) = edge();
     ground.append("w/memory/project-atlas.md", "\nSee artifacts/report.csv for numbers.\n");
-    let exported = export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
-    let snapshot = snapshot(&environment, "a.alf");
+    let exported = export(&machine, &ground.path("w"), "a.alf", &[With::AllowSecrets]);
+    let snapshot = machine.snapshot("a.alf");
     let attachments = serde_json::to_value(snapshot.attachments.as_ref().unwrap()).unwrap();
     assert_eq!(attachments["artifact_size_threshold"], 64 << 20);
     let list = &attachments["attachments"];

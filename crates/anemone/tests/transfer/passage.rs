@@ -4,28 +4,29 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use anemone::migrate::{Endpoint, MigrateError};
+use anemone_runtimes::{OnConflict, PlanError};
+use anemone_testkit::database::{dump, query, sql};
+use anemone_testkit::fixture;
+use anemone_testkit::ground::{Ground, Lying, assert_same_tree, tree, with};
 use anemone_testkit::workspace::Workspace;
+use anemone_testkit::zip::holds;
 use serde_json::{Value, json};
 
-use crate::database::{dump, query, sql};
-use crate::environment::{TestEnvironment, fixture};
-use crate::workspace::{Ground, assert_same_tree, tree, with};
-use crate::zeroclaw::{DATABASE, copy, install, text};
-use crate::zip::holds;
+use super::zeroclaw::{DATABASE, copy, install};
+use crate::support::TestMachine;
+use crate::support::json as report;
+use crate::support::transfer::{With, endpoint, text};
 
 /// Runs a move that loses nothing.
 #[track_caller]
-fn migrate(environment: &TestEnvironment, from: &str, to: &str, more: &[&str]) -> Value {
-    let words = ["migrate", "--from", from, "--to", to, "--snapshots", "snapshots"];
-    // A proof that fails leaves snapshots, so what holds after other failures does not hold here.
-    let output = environment.command().args(words).args(more).output().expect("the program starts");
-    let moved: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
-    let causes = (&moved["error"], &moved["causes"]);
-    assert_eq!(output.status.code(), Some(0), "{from} to {to}: {causes:?}");
-    for layer in moved["proof"]["layers"].as_array().expect("it is a list") {
+fn migrate(machine: &TestMachine, from: &Endpoint, to: &Endpoint, more: &[With<'_>]) -> Value {
+    let moved = machine.try_migrate(from.clone(), to.clone(), more).unwrap();
+    let moved = report(&moved);
+    for layer in moved["proof"]["layers"].as_array().unwrap() {
         assert_eq!(layer["lost"], 0, "{layer}");
-        // Files of memories are written anew by a runtime that keeps them in another way, and
-        // secrets stay behind unless asked for.
+        // Files of memories are rewritten by a runtime that keeps them in another way, and secrets
+        // stay behind unless asked for.
         let may_stay = layer["layer"] == "files" || layer["layer"] == "credentials";
         assert!(may_stay || layer["not_carried"] == 0, "{layer}");
     }
@@ -33,30 +34,30 @@ fn migrate(environment: &TestEnvironment, from: &str, to: &str, more: &[&str]) -
     moved
 }
 
-fn openclaw(path: &Path) -> String {
-    format!("openclaw:{}", text(path))
+fn openclaw(path: &Path) -> Endpoint {
+    endpoint("openclaw", path)
 }
 
-fn zeroclaw(path: &Path) -> String {
-    format!("zeroclaw:{}", text(path))
+fn zeroclaw(path: &Path) -> Endpoint {
+    endpoint("zeroclaw", path)
 }
 
 /// Returns how many memories a move found again.
 fn memories(moved: &Value) -> u64 {
     let layer = with(&moved["proof"]["layers"], "layer", "memory");
-    layer["total"].as_u64().expect("it is a number")
+    layer["total"].as_u64().unwrap()
 }
 
 const SKIPPED: [&str; 2] = [".git", "node_modules"];
 
 // OpenClaw, ZeroClaw, OpenClaw.
 
-fn there_and_back(seed: u64, more: &[&str]) {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+fn there_and_back(seed: u64, more: &[With<'_>]) {
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let from = ground.generate("w", &Workspace::edge_cases().seed(seed));
     let (away, back) = (ground.path("z"), ground.path("back"));
     let before = tree(&from);
-    let moved = migrate(&environment, &openclaw(&from), &zeroclaw(&away), more);
+    let moved = migrate(&machine, &openclaw(&from), &zeroclaw(&away), more);
     assert!(memories(&moved) > 500, "{}", moved["proof"]);
     assert!(tree(&from) == before, "what was read is as it was");
     if more.is_empty() {
@@ -66,7 +67,7 @@ fn there_and_back(seed: u64, more: &[&str]) {
     } else {
         assert!(!away.join(DATABASE).exists(), "the entries are in files");
     }
-    migrate(&environment, &zeroclaw(&away), &openclaw(&back), &[]);
+    migrate(&machine, &zeroclaw(&away), &openclaw(&back), &[]);
     assert_same_tree(&from, &back, &SKIPPED, &[".alf-agent-id"]);
 }
 
@@ -82,31 +83,31 @@ fn a_workspace_goes_to_zeroclaw_and_back_seed_5() {
 
 #[test]
 fn a_workspace_goes_to_zeroclaw_as_files_and_back() {
-    there_and_back(1, &["--backend", "markdown"]);
+    there_and_back(1, &[With::Backend("markdown")]);
 }
 
 #[test]
 fn a_workspace_goes_to_the_older_layout_and_back() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let from = ground.generate("w", &Workspace::edge_cases().seed(2).days(3));
     let (away, back) = (ground.path("z"), ground.path("back"));
-    let more = ["--layout", "workspace"];
-    let moved = migrate(&environment, &openclaw(&from), &zeroclaw(&away), &more);
+    let more = [With::Layout("workspace")];
+    let moved = migrate(&machine, &openclaw(&from), &zeroclaw(&away), &more);
     assert!(away.join("workspace/memory/brain.db").is_file());
     assert_eq!(moved["to"]["workspace"], text(&away.join("workspace")));
-    migrate(&environment, &zeroclaw(&away), &openclaw(&back), &[]);
+    migrate(&machine, &zeroclaw(&away), &openclaw(&back), &[]);
     assert_same_tree(&from, &back, &SKIPPED, &[".alf-agent-id"]);
 }
 
 #[test]
 fn a_workspace_goes_round_twice() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let from = ground.small("w");
     let mut here = from.clone();
     for round in 0..2 {
         let (away, back) = (ground.path(format!("z{round}")), ground.path(format!("b{round}")));
-        migrate(&environment, &openclaw(&here), &zeroclaw(&away), &[]);
-        migrate(&environment, &zeroclaw(&away), &openclaw(&back), &[]);
+        migrate(&machine, &openclaw(&here), &zeroclaw(&away), &[]);
+        migrate(&machine, &zeroclaw(&away), &openclaw(&back), &[]);
         assert_same_tree(&from, &back, &[], &[".alf-agent-id"]);
         here = back;
     }
@@ -114,7 +115,7 @@ fn a_workspace_goes_round_twice() {
 
 #[test]
 fn an_agent_moves_in_with_others_and_they_stay_as_they_are() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let from = fixture("zeroclaw/install-v3");
     let folder = copy(&ground, &from, "i");
     let workspace = ground.small("w");
@@ -124,22 +125,22 @@ fn an_agent_moves_in_with_others_and_they_stay_as_they_are() {
     let before = query(&database, others);
     let config = ground.read("i/config.toml");
     let default = tree(&folder.join("agents/default"));
-    let more = ["--to-agent", "mira"];
-    let moved = migrate(&environment, &openclaw(&workspace), &zeroclaw(&folder), &more);
+    let more = [With::ToAgent("mira")];
+    let moved = migrate(&machine, &openclaw(&workspace), &zeroclaw(&folder), &more);
     assert_eq!(moved["to"]["agent"], "mira");
     assert!(moved["memories"]["backup"].is_string(), "{}", moved["memories"]);
     assert_eq!(query(&database, others), before);
     assert!(tree(&folder.join("agents/default")) == default);
-    let is = String::from_utf8(ground.read("i/config.toml")).expect("it is UTF-8");
-    for line in String::from_utf8(config).expect("it is UTF-8").lines() {
+    let is = String::from_utf8(ground.read("i/config.toml")).unwrap();
+    for line in String::from_utf8(config).unwrap().lines() {
         assert!(is.contains(line), "{line}");
     }
     // Once more: it is all there.
-    let again = migrate(&environment, &openclaw(&workspace), &zeroclaw(&folder), &more);
+    let again = migrate(&machine, &openclaw(&workspace), &zeroclaw(&folder), &more);
     let counts = ["added", "replaced", "kept"].map(|value| again["memories"][value].as_u64());
     assert_eq!(counts, [Some(0); 3], "{}", again["memories"]);
     let back = ground.path("back");
-    migrate(&environment, &zeroclaw(&folder), &openclaw(&back), &["--agent", "mira"]);
+    migrate(&machine, &zeroclaw(&folder), &openclaw(&back), &[With::Agent("mira")]);
     // The settings of the install ride along, without a secret; the workspace is what it was.
     let differ = differing(&workspace, &back);
     assert!(differ.iter().all(|differ| differ.starts_with(".alf-origin")), "{differ:?}");
@@ -150,21 +151,21 @@ fn an_agent_moves_in_with_others_and_they_stay_as_they_are() {
 
 #[test]
 fn an_agent_with_a_whole_install_goes_to_openclaw_and_back() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let from = fixture("zeroclaw/install-v3");
     let folder = copy(&ground, &from, "i");
     for alias in ["default", "alpha"] {
         let (away, back) = (ground.path(format!("w-{alias}")), ground.path("back"));
-        let more = ["--agent", alias, "--private"];
-        migrate(&environment, &zeroclaw(&folder), &openclaw(&away), &more);
-        let more = ["--to-agent", alias, "--private"];
-        migrate(&environment, &openclaw(&away), &zeroclaw(&back), &more);
+        let more = [With::Agent(alias), With::Private];
+        migrate(&machine, &zeroclaw(&folder), &openclaw(&away), &more);
+        let more = [With::ToAgent(alias), With::Private];
+        migrate(&machine, &openclaw(&away), &zeroclaw(&back), &more);
         assert_eq!(rows(&folder.join(DATABASE), alias), rows(&back.join(DATABASE), alias));
         let workspace = format!("agents/{alias}/workspace");
         let (was, is) = (folder.join(&workspace), back.join(&workspace));
         assert_same_tree(&was, &is, &[], &[".alf-agent-id"]);
     }
-    let config = String::from_utf8(ground.read("back/config.toml")).expect("it is UTF-8");
+    let config = String::from_utf8(ground.read("back/config.toml")).unwrap();
     assert!(config.contains("[channels.discord.default]") && !config.contains("<redacted>"));
 }
 
@@ -177,9 +178,7 @@ fn differing(was: &Path, is: &Path) -> BTreeSet<PathBuf> {
     };
     let names: BTreeSet<&PathBuf> =
         was.keys().chain(is.keys()).filter(|key| !skipped(key)).collect();
-    let bytes = |option: Option<&crate::workspace::Lying>| {
-        option.map(|value| (value.kind(), value.bytes().to_vec()))
-    };
+    let bytes = |option: Option<&Lying>| option.map(|value| (value.kind(), value.bytes().to_vec()));
     names
         .into_iter()
         .filter(|name| bytes(was.get(*name)) != bytes(is.get(*name)))
@@ -188,7 +187,7 @@ fn differing(was: &Path, is: &Path) -> BTreeSet<PathBuf> {
 }
 
 fn said(path: &Path) -> String {
-    String::from_utf8(fs_err::read(path).expect("it is there")).expect("it is UTF-8")
+    String::from_utf8(fs_err::read(path).unwrap()).unwrap()
 }
 
 /// Returns the text of a file without the section under a heading, which is there.
@@ -201,7 +200,7 @@ fn without_section(text: &str, heading: &str) -> String {
 
 #[test]
 fn what_changed_with_zeroclaw_changes_the_files_concerned_and_no_other() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let from = ground.generate("w", &Workspace::edge_cases().seed(1));
     // Sections that are easily told.
     ground.append(
@@ -213,7 +212,7 @@ fn what_changed_with_zeroclaw_changes_the_files_concerned_and_no_other() {
         "# A day\n\n## Breakfast at nine\n\nEggs.\n\n## Evening at nine\n\nA film.\n",
     );
     let (away, back) = (ground.path("z"), ground.path("back"));
-    migrate(&environment, &openclaw(&from), &zeroclaw(&away), &[]);
+    migrate(&machine, &openclaw(&from), &zeroclaw(&away), &[]);
     let database = away.join(DATABASE);
     let change = |like: &str, from: &str, to: &str| {
         let count = query(
@@ -246,7 +245,7 @@ fn what_changed_with_zeroclaw_changes_the_files_concerned_and_no_other() {
             ),
         );
     }
-    migrate(&environment, &zeroclaw(&away), &openclaw(&back), &[]);
+    migrate(&machine, &zeroclaw(&away), &openclaw(&back), &[]);
     let differ = differing(&from, &back);
     // What only ZeroClaw has of the new entries rides along; the workspace itself is compared.
     let ours = |text: &&str| !text.starts_with(".alf-origin");
@@ -265,7 +264,7 @@ fn what_changed_with_zeroclaw_changes_the_files_concerned_and_no_other() {
     assert!(added.starts_with("## ") && added.ends_with("The cat is called Miso."), "{added}");
     // And once more: what ZeroClaw had is what it has again.
     let again = ground.path("again");
-    migrate(&environment, &openclaw(&back), &zeroclaw(&again), &[]);
+    migrate(&machine, &openclaw(&back), &zeroclaw(&again), &[]);
     let texts = "SELECT trim(content, char(10) || ' ') FROM memories ORDER BY 1";
     assert_eq!(query(&database, texts), query(&again.join(DATABASE), texts));
     let own = "SELECT id, key, category, created_at FROM memories WHERE id LIKE '0b0e1f9e%'";
@@ -277,12 +276,12 @@ fn what_changed_with_zeroclaw_changes_the_files_concerned_and_no_other() {
 /// Returns the rows of one agent, and its row in the table of agents.
 fn rows(database: &Path, alias: &str) -> (Vec<Value>, Vec<Value>) {
     let dumped = dump(database);
-    let list = |name: &str| dumped[name].as_array().expect("it is a list").clone();
+    let list = |name: &str| dumped[name].as_array().unwrap().clone();
     let agents: Vec<Value> = list("agents")
         .into_iter()
         .filter(|list| list["alias"] == json!(["text", format!("'{alias}'")]))
         .map(|mut list| {
-            list.as_object_mut().expect("it is a row").remove("rowid");
+            list.as_object_mut().unwrap().remove("rowid");
             list
         })
         .collect();
@@ -299,19 +298,19 @@ fn rows(database: &Path, alias: &str) -> (Vec<Value>, Vec<Value>) {
 
 #[test]
 fn rows_go_to_openclaw_and_back_column_by_column() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let folder = install(&ground, "zeroclaw-real.db", "i");
     for (alias, number) in [("default", 29), ("alpha", 2), ("beta", 1)] {
         let (away, back) = (ground.path(format!("w-{alias}")), ground.path("back"));
         let moved = migrate(
-            &environment,
+            &machine,
             &zeroclaw(&folder),
             &openclaw(&away),
-            &["--agent", alias, "--private"],
+            &[With::Agent(alias), With::Private],
         );
         assert_eq!(memories(&moved), number, "{alias}");
-        let more = ["--to-agent", alias, "--private"];
-        migrate(&environment, &openclaw(&away), &zeroclaw(&back), &more);
+        let more = [With::ToAgent(alias), With::Private];
+        migrate(&machine, &openclaw(&away), &zeroclaw(&back), &more);
         let was = rows(&folder.join(DATABASE), alias);
         let is = rows(&back.join(DATABASE), alias);
         assert_eq!(was.1, is.1, "{alias}: its own row");
@@ -329,20 +328,20 @@ fn rows_go_to_openclaw_and_back_column_by_column() {
 #[test]
 fn vectors_survive_a_runtime_that_has_none() {
     for name in ["v0.1.7-embed", "v0.6.9", "v0.1.0-20260213"] {
-        let (environment, ground) = (TestEnvironment::new(), Ground::new());
+        let (machine, ground) = (TestMachine::new(), Ground::new());
         let from = fixture(&format!("zeroclaw/historic/{name}"));
         copy(&ground, &from, "i/workspace");
         let (folder, away, back) = (ground.path("i"), ground.path("w"), ground.path("back"));
-        migrate(&environment, &zeroclaw(&folder), &openclaw(&away), &[]);
-        let more = ["--layout", "workspace"];
-        migrate(&environment, &openclaw(&away), &zeroclaw(&back), &more);
+        migrate(&machine, &zeroclaw(&folder), &openclaw(&away), &[]);
+        let more = [With::Layout("workspace")];
+        migrate(&machine, &openclaw(&away), &zeroclaw(&back), &more);
         let place = "workspace/memory/brain.db";
         let (was, is) = (dump(&folder.join(place)), dump(&back.join(place)));
-        let list = |value: &Value| value["memories"].as_array().expect("it is a list").clone();
+        let list = |value: &Value| value["memories"].as_array().unwrap().clone();
         let (was, is) = (list(&was), list(&is));
         assert_eq!(was.len(), is.len(), "{name}");
         for (was, is) in was.iter().zip(&is) {
-            for (column, cell) in was.as_object().expect("it is a row") {
+            for (column, cell) in was.as_object().unwrap() {
                 let key = &was["key"];
                 assert!(column == "rowid" || *cell == is[column], "{name} {key} {column}: {is}");
             }
@@ -352,17 +351,17 @@ fn vectors_survive_a_runtime_that_has_none() {
 
 #[test]
 fn what_changed_with_openclaw_changes_the_rows_concerned_and_no_other() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let folder = install(&ground, "zeroclaw-real.db", "i");
     let (away, back) = (ground.path("w"), ground.path("back"));
-    let more = ["--agent", "default", "--private"];
-    migrate(&environment, &zeroclaw(&folder), &openclaw(&away), &more);
+    let more = [With::Agent("default"), With::Private];
+    migrate(&machine, &zeroclaw(&folder), &openclaw(&away), &more);
     let (was, _) = rows(&folder.join(DATABASE), "default");
-    let content = |row: &Value| row["content"][1].as_str().expect("it is text").to_owned();
-    let key = |row: &Value| row["key"][1].as_str().expect("it is text").to_owned();
+    let content = |row: &Value| row["content"][1].as_str().unwrap().to_owned();
+    let key = |row: &Value| row["key"][1].as_str().unwrap().to_owned();
     // Where a text stands, of all files but the sidecar.
     let find = |words: &str| -> PathBuf {
-        let holds = |(path, value): &(PathBuf, crate::workspace::Lying)| {
+        let holds = |(path, value): &(PathBuf, Lying)| {
             !path.starts_with(".alf-origin")
                 && String::from_utf8_lossy(value.bytes()).contains(words)
         };
@@ -375,18 +374,17 @@ fn what_changed_with_openclaw_changes_the_rows_concerned_and_no_other() {
     let removed = "User is in America/Los_Angeles (Pacific Time)";
     let file = find(edited);
     let text = said(&file).replace(edited, "Prefers Zig for systems programming");
-    fs_err::write(&file, text).expect("it is ours");
+    fs_err::write(&file, text).unwrap();
     let file = find(removed);
     let text = said(&file);
-    let at = text.find(removed).expect("it is there");
-    let start = text[..at].rfind("## ").expect("it has a heading");
-    let heading = text[start..].lines().next().expect("it has a line").to_owned();
-    fs_err::write(&file, without_section(&text, &heading)).expect("it is ours");
+    let at = text.find(removed).unwrap();
+    let start = text[..at].rfind("## ").unwrap();
+    let heading = text[start..].lines().next().unwrap().to_owned();
+    fs_err::write(&file, without_section(&text, &heading)).unwrap();
     let memory = away.join("MEMORY.md");
     let old = fs_err::read_to_string(&memory).unwrap_or_default();
-    fs_err::write(&memory, format!("{old}\n## Pets\n\nThe cat is called Miso.\n"))
-        .expect("it is ours");
-    migrate(&environment, &openclaw(&away), &zeroclaw(&back), &["--private"]);
+    fs_err::write(&memory, format!("{old}\n## Pets\n\nThe cat is called Miso.\n")).unwrap();
+    migrate(&machine, &openclaw(&away), &zeroclaw(&back), &[With::Private]);
     let (is, _) = rows(&back.join(DATABASE), "default");
     let changed = |row: &&Value| content(row).contains(edited) || content(row).contains(removed);
     let mut same = 0;
@@ -397,8 +395,8 @@ fn what_changed_with_openclaw_changes_the_rows_concerned_and_no_other() {
         assert_eq!(*row, found);
         same += 1;
     }
-    let row = was.iter().find(|was| content(was).contains(edited)).expect("it was there");
-    let found = is.iter().find(|value| key(value) == key(row)).expect("it is there");
+    let row = was.iter().find(|was| content(was).contains(edited)).unwrap();
+    let found = is.iter().find(|value| key(value) == key(row)).unwrap();
     assert_eq!(content(found), "'Prefers Zig for systems programming'");
     for column in ["id", "category", "created_at", "session_id", "importance", "namespace"] {
         assert_eq!(row[column], found[column], "{column}");
@@ -413,14 +411,14 @@ fn what_changed_with_openclaw_changes_the_rows_concerned_and_no_other() {
 #[test]
 fn files_of_the_markdown_backend_go_to_openclaw_and_back() {
     for name in ["zeroclaw-real-markdown", "historic/v0.1.7-markdown"] {
-        let (environment, ground) = (TestEnvironment::new(), Ground::new());
+        let (machine, ground) = (TestMachine::new(), Ground::new());
         let from = fixture(&format!("zeroclaw/{name}"));
         let workspace = copy(&ground, &from, "i/workspace");
         ground.write("i/config.toml", "[memory]\nbackend = \"markdown\"\n");
         let (away, back) = (ground.path("w"), ground.path("back"));
-        migrate(&environment, &zeroclaw(&ground.path("i")), &openclaw(&away), &[]);
-        let more = ["--layout", "workspace"];
-        migrate(&environment, &openclaw(&away), &zeroclaw(&back), &more);
+        migrate(&machine, &zeroclaw(&ground.path("i")), &openclaw(&away), &[]);
+        let more = [With::Layout("workspace")];
+        migrate(&machine, &openclaw(&away), &zeroclaw(&back), &more);
         assert_same_tree(&workspace, &back.join("workspace"), &[], &[".alf-agent-id"]);
     }
 }
@@ -433,10 +431,10 @@ fn entries_of_a_file(ground: &Ground) -> PathBuf {
 }
 
 /// Moves two entries to OpenClaw, changes one there and adds a third.
-fn changed_entries(environment: &TestEnvironment, ground: &Ground) -> PathBuf {
+fn changed_entries(machine: &TestMachine, ground: &Ground) -> PathBuf {
     let folder = entries_of_a_file(ground);
     let away = ground.path("w");
-    let moved = migrate(environment, &zeroclaw(&folder), &openclaw(&away), &[]);
+    let moved = migrate(machine, &zeroclaw(&folder), &openclaw(&away), &[]);
     assert_eq!(memories(&moved), 2);
     let memory = said(&away.join("MEMORY.md"));
     let headings: Vec<&str> = memory.lines().filter(|line| line.starts_with('#')).collect();
@@ -449,10 +447,10 @@ fn changed_entries(environment: &TestEnvironment, ground: &Ground) -> PathBuf {
 
 #[test]
 fn entries_of_a_file_that_changed_with_openclaw_are_entries_of_a_file_again() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let away = changed_entries(&environment, &ground);
-    let moved = migrate(&environment, &openclaw(&away), &zeroclaw(&ground.path("back")), &[]);
-    let workspace = Path::new(moved["to"]["workspace"].as_str().expect("it is text"));
+    let (machine, ground) = (TestMachine::new(), Ground::new());
+    let away = changed_entries(&machine, &ground);
+    let moved = migrate(&machine, &openclaw(&away), &zeroclaw(&ground.path("back")), &[]);
+    let workspace = Path::new(moved["to"]["workspace"].as_str().unwrap());
     let memory = said(&workspace.join("MEMORY.md"));
     for line in ["- **city**: Porto", "- **tea**: oolong"] {
         assert_eq!(memory.lines().filter(|other| *other == line).count(), 1, "{line} in {memory}");
@@ -460,16 +458,16 @@ fn entries_of_a_file_that_changed_with_openclaw_are_entries_of_a_file_again() {
     assert_eq!(memory.matches("hello").count(), 1, "{memory}");
     assert!(!memory.contains("Lisbon"), "{memory}");
     assert!(!ground.path("back").join(DATABASE).exists());
-    let exported = crate::zeroclaw::export(&environment, &ground.path("back"), "b.alf", &[]);
+    let exported = crate::zeroclaw::export(&machine, &ground.path("back"), "b.alf", &[]);
     assert_eq!(exported["memory_records"], 3);
 }
 
 #[test]
 fn entries_of_a_file_that_changed_with_openclaw_become_rows_when_asked() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let away = changed_entries(&environment, &ground);
-    let (back, more) = (ground.path("back"), ["--backend", "sqlite"]);
-    migrate(&environment, &openclaw(&away), &zeroclaw(&back), &more);
+    let (machine, ground) = (TestMachine::new(), Ground::new());
+    let away = changed_entries(&machine, &ground);
+    let (back, more) = (ground.path("back"), [With::Backend("sqlite")]);
+    migrate(&machine, &openclaw(&away), &zeroclaw(&back), &more);
     let rows = query(&back.join(DATABASE), "SELECT key, content FROM memories ORDER BY rowid");
     assert_eq!(rows.len(), 3, "{rows:?}");
     assert_eq!(rows[..2], ["city|Porto", "tea|oolong"]);
@@ -478,7 +476,7 @@ fn entries_of_a_file_that_changed_with_openclaw_become_rows_when_asked() {
 
 #[test]
 fn what_openclaw_added_goes_with_a_row_to_zeroclaw_and_back() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let folder = install(&ground, "zeroclaw-real.db", "i");
     sql(
         &folder.join(DATABASE),
@@ -486,18 +484,18 @@ fn what_openclaw_added_goes_with_a_row_to_zeroclaw_and_back() {
          (SELECT id FROM agents WHERE alias = 'default')",
     );
     let (away, there, back) = (ground.path("w"), ground.path("z"), ground.path("back"));
-    let more = ["--agent", "default"];
-    let moved = migrate(&environment, &zeroclaw(&folder), &openclaw(&away), &more);
+    let more = [With::Agent("default")];
+    let moved = migrate(&machine, &zeroclaw(&folder), &openclaw(&away), &more);
     assert_eq!(memories(&moved), 1);
     ground.append("w/MEMORY.md", "\n## Pets\n\nThe cat is called Miso.\n");
     ground.write("w/SOUL.md", "# Mira\n\nKind and brief.\n");
     ground.write("w/memory/2026-11-16.md", "## Morning\n\nRain.\n\n## Evening\n\nA film.\n");
-    migrate(&environment, &openclaw(&away), &zeroclaw(&there), &[]);
+    migrate(&machine, &openclaw(&away), &zeroclaw(&there), &[]);
     let soul = there.join("agents/default/workspace/SOUL.md");
     assert_eq!(said(&soul), "# Mira\n\nKind and brief.\n");
     let rows = query(&there.join(DATABASE), "SELECT content FROM memories");
     assert_eq!(rows.len(), 4, "{rows:?}");
-    migrate(&environment, &zeroclaw(&there), &openclaw(&back), &[]);
+    migrate(&machine, &zeroclaw(&there), &openclaw(&back), &[]);
     let ours = |path: &&PathBuf| !path.starts_with(".alf-origin");
     let differ = differing(&away, &back);
     assert_eq!(differ.iter().find(ours), None, "{differ:?}");
@@ -510,48 +508,48 @@ fn keys(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_section_put_before_others_takes_none_of_their_keys() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let (from, away, back) = (ground.small("w"), ground.path("z"), ground.path("back"));
-    migrate(&environment, &openclaw(&from), &zeroclaw(&away), &[]);
+    migrate(&machine, &openclaw(&from), &zeroclaw(&away), &[]);
     let before = keys(&away);
     assert_eq!(before.len(), 6, "{before:?}");
     let memory = said(&from.join("MEMORY.md"));
     ground.write("w/MEMORY.md", memory.replace("## Tea", "## Car\n\nA red one.\n\n## Tea"));
-    let more = ["--on-conflict", "theirs"];
-    let again = migrate(&environment, &openclaw(&from), &zeroclaw(&away), &more);
+    let more = [With::OnConflict(OnConflict::Theirs)];
+    let again = migrate(&machine, &openclaw(&from), &zeroclaw(&away), &more);
     assert_eq!(memories(&again), 7);
     let mut after = keys(&away);
     let new = after.iter().position(|value| value.contains("A red one."));
-    let new = after.remove(new.expect("it is there"));
+    let new = after.remove(new.unwrap());
     assert!(new.to_lowercase().contains("car"), "{new}");
     assert_eq!(after, before);
-    migrate(&environment, &zeroclaw(&away), &openclaw(&back), &[]);
+    migrate(&machine, &zeroclaw(&away), &openclaw(&back), &[]);
     assert_same_tree(&from, &back, &[], &[".alf-agent-id"]);
 }
 
 /// Goes there, changes a row, comes back, puts a section between others and goes there again.
-fn between_others(environment: &TestEnvironment, ground: &Ground) -> (PathBuf, PathBuf) {
+fn between_others(machine: &TestMachine, ground: &Ground) -> (PathBuf, PathBuf) {
     ground.write("p/MEMORY.md", "## F\n\nff\n");
     let from = ground.write("p/memory/2026-03-02.md", "## A\n\naa\n\n## B\n\nbb\n");
-    let from = from.ancestors().nth(2).expect("it lies two folders down").to_owned();
+    let from = from.ancestors().nth(2).unwrap().to_owned();
     let (away, home, again) = (ground.path("z0"), ground.path("p1"), ground.path("z2"));
-    migrate(environment, &openclaw(&from), &zeroclaw(&away), &[]);
+    migrate(machine, &openclaw(&from), &zeroclaw(&away), &[]);
     let changed = "UPDATE memories SET content = content || ' U', \
         updated_at = '2026-11-15T17:00:00+00:00' WHERE key = 'f'";
     sql(&away.join(DATABASE), changed);
-    migrate(environment, &zeroclaw(&away), &openclaw(&home), &[]);
+    migrate(machine, &zeroclaw(&away), &openclaw(&home), &[]);
     let log = "## A\n\naa\n\n## M\n\nmm\n\n## B\n\nbb\n";
     ground.write("p1/memory/2026-03-02.md", log);
-    migrate(environment, &openclaw(&home), &zeroclaw(&again), &[]);
+    migrate(machine, &openclaw(&home), &zeroclaw(&again), &[]);
     (home, again)
 }
 
 #[test]
 fn a_section_between_others_is_itself_on_every_way() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let (home, away) = between_others(&environment, &ground);
+    let (machine, ground) = (TestMachine::new(), Ground::new());
+    let (home, away) = between_others(&machine, &ground);
     let back = ground.path("p3");
-    migrate(&environment, &zeroclaw(&away), &openclaw(&back), &[]);
+    migrate(&machine, &zeroclaw(&away), &openclaw(&back), &[]);
     let log = "memory/2026-03-02.md";
     assert_eq!(said(&back.join(log)), said(&home.join(log)));
     for (change, name, expected) in [
@@ -560,7 +558,7 @@ fn a_section_between_others_is_itself_on_every_way() {
     ] {
         sql(&away.join(DATABASE), &format!("{change} WHERE content LIKE '%## M%'"));
         let back = ground.path(name);
-        let moved = migrate(&environment, &zeroclaw(&away), &openclaw(&back), &[]);
+        let moved = migrate(&machine, &zeroclaw(&away), &openclaw(&back), &[]);
         let text = format!("## A\n\naa\n\n{expected}## B\n\nbb\n");
         assert_eq!(said(&back.join(log)), text, "{}", moved["plan"]["forgotten"]);
     }
@@ -568,13 +566,13 @@ fn a_section_between_others_is_itself_on_every_way() {
 
 #[test]
 fn a_second_move_changes_nothing_and_a_third_adds_what_is_new() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let (from, away) = (ground.small("w"), ground.path("z"));
     let all = "SELECT * FROM memories ORDER BY id";
-    migrate(&environment, &openclaw(&from), &zeroclaw(&away), &[]);
+    migrate(&machine, &openclaw(&from), &zeroclaw(&away), &[]);
     let before = query(&away.join(DATABASE), all);
     assert_eq!(before.len(), 6, "{before:?}");
-    let again = migrate(&environment, &openclaw(&from), &zeroclaw(&away), &[]);
+    let again = migrate(&machine, &openclaw(&from), &zeroclaw(&away), &[]);
     let counts = ["added", "replaced", "kept"].map(|value| again["memories"][value].as_u64());
     assert_eq!(counts, [Some(0); 3], "{}", again["memories"]);
     assert_eq!(again["replaced_kept_at"], Value::Null, "no file was replaced");
@@ -582,7 +580,7 @@ fn a_second_move_changes_nothing_and_a_third_adds_what_is_new() {
     ground.append("w/MEMORY.md", "\n## Car\n\nA red one.\n");
     // Sections without a day are as old as their file, and rows that say the same stay.
     ground.touch("w/MEMORY.md", 1_790_000_000);
-    let third = migrate(&environment, &openclaw(&from), &zeroclaw(&away), &[]);
+    let third = migrate(&machine, &openclaw(&from), &zeroclaw(&away), &[]);
     let counts = ["added", "replaced", "kept"].map(|value| third["memories"][value].as_u64());
     assert_eq!(counts, [Some(1), Some(0), Some(0)], "{}", third["memories"]);
     let mut after = query(&away.join(DATABASE), all);
@@ -592,38 +590,38 @@ fn a_second_move_changes_nothing_and_a_third_adds_what_is_new() {
 
 #[test]
 fn memories_that_cannot_be_read_are_not_taken_for_forgotten_ones() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let (from, away, back) = (ground.small("w"), ground.path("z"), ground.path("back"));
-    migrate(&environment, &openclaw(&from), &zeroclaw(&away), &[]);
+    migrate(&machine, &openclaw(&from), &zeroclaw(&away), &[]);
     ground.write("z/config.toml", "schema_version = 3\n\n[memory]\nbackend = \"none\"\n");
     let before = tree(&away);
-    let (was, to) = (zeroclaw(&away), openclaw(&back));
-    let words = ["migrate", "--from", &was, "--to", &to, "--snapshots", "later"];
-    let failure = environment.failure(1, words);
-    assert_eq!(failure["code"], "memories_unread");
-    assert!(!back.exists() && !environment.exists("later"));
+    let snapshots = tree(&machine.path("snapshots"));
+    let error = machine.try_migrate(zeroclaw(&away), openclaw(&back), &[]).unwrap_err();
+    let is_it = matches!(error, MigrateError::Plan(PlanError::MemoriesUnread { .. }));
+    assert!(is_it, "{error:?}");
+    assert!(!back.exists() && tree(&machine.path("snapshots")) == snapshots);
     assert!(tree(&away) == before, "what was read is as it was");
 }
 
 /// Makes a machine with an install of OpenClaw that has keys, or none; returns its workspace.
-fn openclaw_install(environment: &TestEnvironment, profiles: Option<&Value>) -> PathBuf {
-    environment.write_home(".openclaw/openclaw.json", "{}");
-    environment.write_home(".openclaw/agents/main/sessions/sessions.json", "{}");
+fn openclaw_install(machine: &TestMachine, profiles: Option<&Value>) -> PathBuf {
+    machine.write_home(".openclaw/openclaw.json", "{}");
+    machine.write_home(".openclaw/agents/main/sessions/sessions.json", "{}");
     if let Some(profiles) = profiles {
         let store = json!({"version": 1, "profiles": profiles}).to_string();
-        environment.write_home(PROFILES, store);
+        machine.write_home(PROFILES, store);
     }
-    let workspace = environment.home(".openclaw/workspace");
-    fs_err::create_dir(&workspace).expect("it is ours");
+    let workspace = machine.home(".openclaw/workspace");
+    fs_err::create_dir(&workspace).unwrap();
     workspace
 }
 
 const PROFILES: &str = ".openclaw/agents/main/agent/auth-profiles.json";
 
 /// Returns the profiles of a machine.
-fn profiles(environment: &TestEnvironment) -> Value {
-    let store = fs_err::read(environment.home(PROFILES)).expect("it is there");
-    let store: Value = serde_json::from_slice(&store).expect("it is JSON");
+fn profiles(machine: &TestMachine) -> Value {
+    let store = fs_err::read(machine.home(PROFILES)).unwrap();
+    let store: Value = serde_json::from_slice(&store).unwrap();
     store["profiles"].clone()
 }
 
@@ -639,34 +637,34 @@ fn assert_nowhere(folder: &Path, secret: &str, but: &str) {
 #[test]
 fn keys_of_openclaw_are_keys_of_zeroclaw_encrypted() {
     const SECRET: &str = "sk-ant-api03-Zq7Lw2Xk9Rt4";
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let profile = json!({"type": "api_key", "provider": "anthropic", "key": SECRET});
-    let from = openclaw_install(&environment, Some(&json!({"anthropic:default": profile})));
-    fs_err::write(from.join("MEMORY.md"), "## Tea\n\nGreen.\n").expect("it is ours");
+    let from = openclaw_install(&machine, Some(&json!({"anthropic:default": profile})));
+    fs_err::write(from.join("MEMORY.md"), "## Tea\n\nGreen.\n").unwrap();
     let away = ground.path("z");
     let (was, is) = (openclaw(&from), zeroclaw(&away));
     // Without a word about them they stay.
-    migrate(&environment, &was, &zeroclaw(&ground.path("without")), &[]);
+    migrate(&machine, &was, &zeroclaw(&ground.path("without")), &[]);
     assert_nowhere(&ground.path("without"), "enc2:", "");
-    let moved = migrate(&environment, &was, &is, &["--credentials"]);
+    let moved = migrate(&machine, &was, &is, &[With::Credentials]);
     let layer = with(&moved["proof"]["layers"], "layer", "credentials");
     assert_eq!((&layer["carried"], &layer["not_carried"]), (&json!(1), &json!(0)), "{layer}");
     let config = said(&away.join("config.toml"));
     assert_eq!(config.matches("enc2:").count(), 1, "{config}");
     assert!(config.contains("[providers.models.anthropic.default]"), "{config}");
     assert_nowhere(&ground.path(""), SECRET, "");
-    assert_nowhere(&environment.path(""), SECRET, "");
+    assert_nowhere(&machine.path(""), SECRET, "");
     // Nobody has the key that it was sealed with on the way.
     let aside = said(&away.join("agents/default/workspace/.alf-origin/credentials.json"));
     assert!(aside.contains("<not-exported>"), "{aside}");
     assert!(!moved.to_string().contains(SECRET));
-    migrate(&environment, &was, &is, &["--credentials"]);
+    migrate(&machine, &was, &is, &[With::Credentials]);
     assert_eq!(said(&away.join("config.toml")), config);
     assert_nowhere(&ground.path(""), SECRET, "");
     // It is that key: on another machine it is a profile again.
-    let other = TestEnvironment::new();
+    let other = TestMachine::new();
     let back = openclaw_install(&other, None);
-    migrate(&other, &is, &openclaw(&back), &["--credentials"]);
+    migrate(&other, &is, &openclaw(&back), &[With::Credentials]);
     let found = profiles(&other);
     assert_eq!(found["anthropic:default"]["type"], "api_key", "{}", found["anthropic:default"]);
     assert_eq!(found["anthropic:default"]["key"], SECRET);
@@ -675,7 +673,7 @@ fn keys_of_openclaw_are_keys_of_zeroclaw_encrypted() {
 
 #[test]
 fn keys_of_zeroclaw_are_profiles_of_openclaw_and_tokens_of_channels_stay() {
-    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (machine, ground) = (TestMachine::new(), Ground::new());
     let from = fixture("zeroclaw/install-v3");
     let plain = fixture("zeroclaw/zeroclaw-0.8.7/config/config.v3.plain.toml");
     let folder = copy(&ground, &from, "i");
@@ -696,23 +694,23 @@ fn keys_of_zeroclaw_are_profiles_of_openclaw_and_tokens_of_channels_stay() {
         }
     }
     assert_eq!((keys.len(), tokens.len() > 20), (2, true), "{keys:?} {tokens:?}");
-    let workspace = openclaw_install(&environment, None);
-    let more = ["--agent", "default", "--credentials"];
+    let workspace = openclaw_install(&machine, None);
+    let more = [With::Agent("default"), With::Credentials];
     for _ in 0..2 {
-        migrate(&environment, &zeroclaw(&folder), &openclaw(&workspace), &more);
-        let found = profiles(&environment);
-        let found = found.as_object().expect("it is an object");
+        migrate(&machine, &zeroclaw(&folder), &openclaw(&workspace), &more);
+        let found = profiles(&machine);
+        let found = found.as_object().unwrap();
         for key in &keys {
             let is = |value: &&Value| value["type"] == "api_key" && value["key"] == *key;
             assert_eq!(found.values().filter(is).count(), 1, "{key}: {:?}", found.keys());
-            assert_nowhere(&environment.home(".openclaw"), key, &PROFILES[".openclaw/".len()..]);
+            assert_nowhere(&machine.home(".openclaw"), key, &PROFILES[".openclaw/".len()..]);
         }
         let keys = found.values().filter(|value| value["type"] == "api_key").count();
         assert_eq!(keys, 2, "{:?}", found.keys());
         for token in &tokens {
-            assert_nowhere(&environment.home(""), token, "");
-            assert_nowhere(&environment.path(""), token, "");
+            assert_nowhere(&machine.home(""), token, "");
+            assert_nowhere(&machine.path(""), token, "");
         }
-        assert_nowhere(&environment.home(""), "enc2:", "");
+        assert_nowhere(&machine.home(""), "enc2:", "");
     }
 }

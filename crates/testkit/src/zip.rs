@@ -5,13 +5,15 @@ use std::io::Read as _;
 
 /// An entry: its bytes as they lie in the file, and what they inflate to.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unzipped {
-    pub(crate) packed: Vec<u8>,
-    pub(crate) content: Vec<u8>,
+pub struct Unzipped {
+    /// As they lie in the file.
+    pub packed: Vec<u8>,
+    /// Inflated.
+    pub content: Vec<u8>,
 }
 
 /// Returns every entry of a small archive by its name.
-pub(crate) fn unzip(file: &[u8]) -> BTreeMap<String, Unzipped> {
+pub fn unzip(file: &[u8]) -> BTreeMap<String, Unzipped> {
     let end = find_last(file, b"PK\x05\x06");
     let count = u16_at(file, end + 10);
     let mut at = u32_at(file, end + 16);
@@ -43,7 +45,7 @@ pub(crate) fn unzip(file: &[u8]) -> BTreeMap<String, Unzipped> {
 }
 
 /// Writes entries, not packed, as a ZIP file.
-pub(crate) fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
+pub fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let (mut file, mut directory) = (Vec::new(), Vec::new());
     for (name, content) in entries {
         let length = |bytes: usize| u32::try_from(bytes).expect("test files are small");
@@ -70,7 +72,7 @@ pub(crate) fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// Returns true when some bytes hold others.
-pub(crate) fn holds(bytes: &[u8], part: &[u8]) -> bool {
+pub fn holds(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
@@ -87,7 +89,7 @@ fn u32_at(file: &[u8], at: usize) -> usize {
 }
 
 /// Gives a ZIP file without a comment a seal, as the program does.
-pub(crate) fn sealed(mut file: Vec<u8>) -> Vec<u8> {
+pub fn sealed(mut file: Vec<u8>) -> Vec<u8> {
     let end = file.len() - 2;
     assert_eq!(file[end..], [0; 2], "there is a comment");
     file[end] = 80;

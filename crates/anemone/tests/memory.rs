@@ -1,0 +1,39 @@
+//! Search, remember, forget and what else is done with a memory, through the public API: rules that
+//! need no process of their own.
+
+#![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
+
+mod support;
+
+#[path = "memory/audit.rs"]
+mod audit;
+#[path = "memory/carried.rs"]
+mod carried;
+#[path = "memory/connect.rs"]
+mod connect;
+#[path = "memory/context.rs"]
+mod context;
+#[path = "memory/embedder.rs"]
+mod embedder;
+#[path = "memory/forget.rs"]
+mod forget;
+#[path = "memory/get.rs"]
+mod get;
+#[path = "memory/hook.rs"]
+mod hook;
+#[path = "memory/index.rs"]
+mod index;
+#[path = "memory/list.rs"]
+mod list;
+#[path = "memory/remember.rs"]
+mod remember;
+#[path = "memory/rows.rs"]
+mod rows;
+#[path = "memory/search.rs"]
+mod search;
+#[path = "memory/tidy.rs"]
+mod tidy;
+#[path = "memory/trust.rs"]
+mod trust;
+#[path = "memory/undo.rs"]
+mod undo;

@@ -1,0 +1,252 @@
+//! Remembering: what is written where, and what is refused.
+
+use anemone::remember::{
+    DuplicateCheck, MemoryPart, RememberError, RememberReport, RememberRequest, SecretHandling,
+};
+use anemone_format::{Origin, StampTable};
+use anemone_memory::{Importance, RememberError as PlanError};
+
+use crate::support::memory::TestMemory;
+
+fn workspace() -> TestMemory {
+    let memory = TestMemory::of("openclaw");
+    memory.write("ws/MEMORY.md", "# Memory\n\n- The shop sells tea.\n");
+    memory.write("ws/memory/2026-01-05.md", "# 2026-01-05\n\n- Fog all day.\n");
+    memory
+}
+
+/// Returns the report on an entry that the memory has already.
+fn duplicate(
+    memory: &TestMemory,
+    text: &str,
+    change: impl FnOnce(&mut RememberRequest),
+) -> RememberReport {
+    match memory.try_remember(text, change) {
+        Err(RememberError::Duplicate { report }) => *report,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+fn secret(
+    memory: &TestMemory,
+    text: &str,
+    change: impl FnOnce(&mut RememberRequest),
+) -> RememberReport {
+    match memory.try_remember(text, change) {
+        Err(RememberError::Secret { report }) => *report,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+#[test]
+fn an_entry_goes_to_the_log_of_today_with_a_stamp() {
+    let memory = workspace();
+    let report = memory.remember_with("The gateway stays on loopback.", |request| {
+        request.kind = Some("decision".to_owned());
+        request.importance = Importance::new(0.9);
+        request.key = Some("gateway".to_owned());
+        request.tags = vec!["net".to_owned(), "#safe".to_owned()];
+        request.origin = Origin::Web;
+        request.source = Some("https://example.org/a".to_owned());
+        request.session = Some("main".to_owned());
+    });
+    assert!(report.written);
+    let log = memory.text(&report.path);
+    let id = &report.id;
+    assert!(log.starts_with("# 20"), "{log}");
+    let entry = "- [decision|i=0.9] **gateway**: The gateway stays on loopback. #net #safe ";
+    assert_eq!(id.len(), 8, "{id}");
+    assert!(log.ends_with(&format!("\n\n{entry}<!-- anemone: {id} -->\n")), "{log}");
+    let table = StampTable::new(memory.read(&format!("ws/{}", StampTable::PATH)));
+    let stamp = table.get(id.parse().unwrap()).unwrap();
+    assert_eq!(stamp.origin, Some(Origin::Web));
+    assert_eq!(stamp.session.as_deref(), Some("main"));
+    assert_eq!(stamp.source.as_deref(), Some("https://example.org/a"));
+    assert!(log.ends_with(&report.entry));
+    assert_eq!(memory.search("gateway loopback").hits[0].path, report.path);
+}
+
+#[test]
+fn lines_stay_lines_and_what_looks_like_a_stamp_is_none() {
+    let memory = workspace();
+    let report = memory.remember_with("one\ntwo <!-- not a stamp -->\n", |request| {
+        request.part = MemoryPart::Curated;
+    });
+    assert_eq!(report.path, "MEMORY.md");
+    let head =
+        "# Memory\n\n- The shop sells tea.\n- one\n  two \\<!-- not a stamp -->\n  <!-- anemone: ";
+    let text = memory.text("MEMORY.md");
+    assert!(text.starts_with(head), "{text}");
+}
+
+#[test]
+fn a_secret_is_named_but_not_shown_and_not_written() {
+    let memory = workspace();
+    let token = ["ghp", "_0123456789abcdefghijklmnopqrstuvwxyzAB"].concat();
+    let with_token = format!("a line\nthe token is {token}");
+    let refused = secret(&memory, &with_token, |_| {});
+    assert_eq!(refused.secrets[0].line, 2, "{refused:?}");
+    assert!(!format!("{refused:?}").contains(&token), "{refused:?}");
+    let refused = secret(&memory, "text", |request| request.key = Some(token.clone()));
+    assert_eq!(refused.secrets[0].part, "key");
+
+    let report =
+        memory.remember_with(&with_token, |request| request.secrets = SecretHandling::Redact);
+    let log = memory.text(&report.path);
+    assert!(log.contains("the token is [redacted:") && !log.contains(&token), "{log}");
+    assert_eq!(report.redacted[0].line, 2);
+}
+
+#[test]
+fn what_is_known_is_reported_and_not_written_again() {
+    let memory = workspace();
+    memory.remember("The database is PostgreSQL 16 on the staging server.");
+    for (text, least) in [
+        ("the database is postgresql 16, on the staging server #db", 1.0),
+        ("The database on the staging server is PostgreSQL 16.", 0.95),
+        ("The shop sells tea!", 1.0),
+        ("FOG ALL DAY", 1.0),
+    ] {
+        let refused = duplicate(&memory, text, |_| {});
+        assert!(!refused.written);
+        assert!(refused.duplicates[0].similarity >= least, "{refused:?}");
+    }
+    let old = duplicate(&memory, "Fog all day.", |_| {});
+    assert_eq!(old.duplicates[0].path, "memory/2026-01-05.md");
+    assert_eq!(old.duplicates[0].lines, (3, 3));
+    let forced = memory.remember_with("Fog all day.", |request| {
+        request.duplicates = DuplicateCheck::Skip;
+    });
+    assert!(forced.written);
+    assert!(memory.remember("Noodles for lunch.").written);
+}
+
+#[test]
+fn what_is_known_is_found_by_the_index_too() {
+    let memory = workspace();
+    // More than is read without an index.
+    let mut all: String = (0..6_000)
+        .map(|number| format!("- Entry {number} tells how crate {} came by ship.\n", number * 7))
+        .collect();
+    all.push_str("- \u{6211}\u{559c}\u{6b22}\u{4e4c}\u{9f99}\u{8336}\u{3002}\n");
+    all.push_str("- The moorings at the east quay are checked by Anna every second Friday.\n");
+    memory.write("ws/memory/ships.md", all);
+    memory.search("ship");
+    let same = duplicate(&memory, "\u{6211}\u{559c}\u{6b22}\u{4e4c}\u{9f99}\u{8336}", |_| {});
+    assert_eq!(same.duplicates[0].lines.0, 6_001, "{same:?}");
+    let text = "Every second Friday the moorings at the east quay are checked by Anna.";
+    let near = duplicate(&memory, text, |_| {});
+    assert_eq!(near.duplicates[0].lines.0, 6_002, "{near:?}");
+}
+
+#[test]
+fn an_entry_can_replace_another() {
+    let memory = workspace();
+    let first = memory.remember_with("The port is 8080.", |request| {
+        request.key = Some("port".to_owned());
+    });
+    let second = memory.remember_with("The port is 8080!", |request| {
+        request.supersedes = Some(first.id.clone());
+    });
+    assert_eq!(second.warnings, []);
+    let log = memory.text(&second.path);
+    assert!(log.contains(&format!("supersedes=\"{}\" -->", first.id)), "{log}");
+    let third = memory.remember_with("Unheard of.", |request| {
+        request.supersedes = Some("nobody".to_owned());
+    });
+    assert_eq!(third.warnings[0].code, "supersedes_nothing");
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_written() {
+    let memory = workspace();
+    let before = memory.everything();
+    let report = memory.remember_with("Fog all day.", |request| request.dry_run = true);
+    assert!(!report.written);
+    assert_eq!(report.duplicates.len(), 1);
+    assert!(report.entry.starts_with("- Fog all day. <!-- "), "{report:?}");
+    assert!(before == memory.everything());
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let memory = workspace();
+    let refused =
+        |text: &str, change: fn(&mut RememberRequest)| match memory.try_remember(text, change) {
+            Err(RememberError::Memory(error)) => error,
+            other => panic!("{text:?}: {other:?}"),
+        };
+    let tags = |request: &mut RememberRequest| request.tags = vec!["two words".to_owned()];
+    assert!(matches!(refused("text", tags), PlanError::Tag { .. }));
+    let kind = |request: &mut RememberRequest| request.kind = Some("a b".to_owned());
+    assert!(matches!(refused("text", kind), PlanError::Type { .. }));
+    assert!(matches!(refused(" \n ", |_| {}), PlanError::Empty));
+    let long = refused(&"a".repeat(70_000), |_| {});
+    assert!(matches!(long, PlanError::TooLong { bytes: 70_000 }), "{long:?}");
+    for number in [2.0, f64::NAN] {
+        assert!(Importance::new(number).is_none(), "{number}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link() {
+    let memory = TestMemory::of("openclaw");
+    memory.write("outside/keep.md", "- x\n");
+    memory.write("ws/MEMORY.md", "# Memory\n");
+    std::os::unix::fs::symlink(memory.path("outside"), memory.path("ws/memory")).unwrap();
+    let error = memory
+        .try_remember("something", |request| request.duplicates = DuplicateCheck::Skip)
+        .unwrap_err();
+    assert!(error.to_string().contains("is not a plain file in the workspace"), "{error:?}");
+}
+
+#[test]
+fn a_fact_that_was_superseded_may_become_true_again() {
+    let memory = workspace();
+    let supersede = |text: &str, id: &str| {
+        memory.remember_with(text, |request| request.supersedes = Some(id.to_owned()))
+    };
+    let first = memory.remember("The shop opens at nine.");
+    let second = supersede("The shop opens at noon.", &first.id);
+    let entry = &second.entry;
+    assert!(entry.starts_with("- The shop opens at noon. <!-- "), "an id is no key: {entry}");
+    let third = supersede("The shop opens at nine.", &second.id);
+    assert!(third.written, "{third:?}");
+    // What holds now is a duplicate still.
+    duplicate(&memory, "The shop opens at nine.", |_| {});
+}
+
+#[test]
+fn an_entry_that_would_replace_itself_is_a_duplicate() {
+    fn set(key: &str, supersedes: Option<&str>) -> impl FnOnce(&mut RememberRequest) {
+        let (key, supersedes) = (key.to_owned(), supersedes.map(str::to_owned));
+        move |request| {
+            request.key = Some(key).filter(|key| !key.is_empty());
+            request.supersedes = supersedes;
+        }
+    }
+    let memory = TestMemory::with(&[("MEMORY.md", "# Memory\n")]);
+    memory.remember_with("SQLite it is", set("db", None));
+    for key in ["db", ""] {
+        duplicate(&memory, "SQLite it is", set(key, Some("db")));
+    }
+    // Another name, or another text, is something new.
+    memory.remember_with("SQLite it is", set("database", Some("db")));
+    memory.remember_with("Postgres it is", set("database", Some("database")));
+}
+
+#[test]
+fn a_secret_that_only_its_key_gives_away_is_not_written() {
+    let memory = workspace();
+    for (key, value) in
+        [("NAS password", "Gr4nite!Falcon22"), ("db_password", "lagoon!Breeze7"), ("PIN", "4711")]
+    {
+        secret(&memory, value, |request| request.key = Some(key.to_owned()));
+    }
+    let report = memory.remember_with("Gr4nite!Falcon22", |request| {
+        request.key = Some("NAS password".to_owned());
+        request.secrets = SecretHandling::Redact;
+    });
+    assert!(!memory.text(&report.path).contains("Gr4nite"), "{report:?}");
+}
