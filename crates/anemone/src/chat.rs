@@ -1,4 +1,4 @@
-//! Asks a chat model, where somebody settled one.
+//! Asks a chat model, where the user configured one.
 //!
 //! What is sent leaves this machine, so only a place that was named is asked, and only over https
 //! unless it is this machine. What comes back is a stranger's text: it is bounded here, and whoever
@@ -75,7 +75,7 @@ impl ChatError {
     }
 }
 
-/// A chat model, as somebody named it.
+/// A chat model, as the user named it.
 #[derive(Clone, Debug, Default)]
 pub struct ChatChoice {
     /// Where it is.
@@ -117,7 +117,7 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// Returns the model that was settled, if one was. Nothing is asked yet.
+    /// Returns the model that was configured, if one was. Nothing is asked yet.
     pub fn of(settings: &ChatSettings) -> Result<Option<Self>, ChatError> {
         let Some(url) = &settings.url else { return Ok(None) };
         let url = endpoint(url, settings.allow_http)?;

@@ -54,7 +54,7 @@ pub struct CheckReport {
     pub secrets: Vec<SecretFinding>,
     /// Files and folders that cannot be read.
     pub unreadable: Vec<String>,
-    /// What somebody should know, worst first.
+    /// What the user should know, the worst first.
     #[serde(skip)]
     pub issues: Vec<Issue>,
     /// Why an export would refuse, for a reason that the runtime does not know.

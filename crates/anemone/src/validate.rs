@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anemone_format::{ArchiveKind, Edits, Finding, Limits, Report, find_damage, validate_with};
 use serde::Serialize;
 
-use crate::files::{FileError, Source};
+use crate::files::{FileError, InputFile};
 use crate::host::Host;
 
 /// Which file is checked.
@@ -73,7 +73,7 @@ fn is_zero(number: &u64) -> bool {
 
 /// Reads a file to the end and says what is wrong with it.
 pub fn validate(request: &ValidateRequest, host: &Host) -> Result<ValidateReport, FileError> {
-    let source = Source::open(&request.file, host, &host.progress("validating"))?;
+    let source = InputFile::open(&request.file, host, &host.progress("validating"))?;
     let (bytes, length, limits) = (Arc::new(source.bytes), source.length, Limits::default());
     let mut report = validate_with(Box::new(Arc::clone(&bytes)), length, &limits, request.edits);
     // A file that cannot be opened says what is wrong, and not where.

@@ -7,7 +7,7 @@ use anemone_embed::{
     Effort, EmbedError, Embedder, EmbeddingBatch, ModelIdentity, Purpose, estimate_tokens,
 };
 
-/// Tokens that go to a service without somebody saying yes.
+/// Tokens that go to a service without the user saying yes.
 pub(super) const MANY_TOKENS: u64 = 200_000;
 
 /// An embedder that is handed all that is missing for a search at once, and looks how much that is

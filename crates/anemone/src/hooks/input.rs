@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anemone_runtimes::{HOOK_CALLER, HookCaller, Machine, with_agents};
 use serde::Deserialize;
 
-use crate::living::MemoryChoice;
+use crate::agent_memory::MemoryChoice;
 
 /// The JSON of a hook.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -12,10 +12,10 @@ use serde::Serialize;
 use super::conversation::{local_time, lock, said};
 use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
 use super::{ConversationChoice, HookError, HookInput};
+use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
 use crate::chat::{Chat, ChatChoice};
 use crate::config::Config;
 use crate::host::Host;
-use crate::living::{Access, AgentMemory, MemoryChoice};
 
 /// The messages that a model is shown when it is asked directly, and their characters.
 const DIRECT_MESSAGES: usize = 40;

@@ -12,10 +12,10 @@ use serde::Serialize;
 use super::conversation::{local_time, lock, said};
 use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
 use super::{ConversationChoice, HookError, HookInput};
+use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
 use crate::chat::{Chat, ChatChoice};
 use crate::config::Config;
 use crate::host::Host;
-use crate::living::{Access, AgentMemory, MemoryChoice};
 
 /// What this hook is called in the log of writes.
 const HOOK: &str = "session-end";

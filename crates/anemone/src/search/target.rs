@@ -22,11 +22,11 @@ use anemone_memory::stamps_in;
 use anemone_runtimes::{FoundAgent, Machine, Runtime, Store, StoreKind, by_name, with_agents};
 
 use self::archive::ArchiveDocuments;
-use self::documents::Wanted;
+use self::documents::DocumentFilter;
 use self::store::StoreSource;
 use self::workspace::{Scope, WorkspaceSource, extra_sources};
 use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError, check_folder};
-use crate::files::{FileError, Scratch, Source};
+use crate::files::{FileError, InputFile, Scratch};
 use crate::host::{Host, Progress};
 use crate::identity::{AgentIdentity, identify};
 use crate::sealed_header::Packaging;
@@ -38,7 +38,7 @@ const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 /// How every ZIP file with something in it starts.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
-/// What is searched, as somebody said it.
+/// What is searched, as the user named it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetChoice {
     /// The archive, database, folder or file, instead of an agent.
@@ -65,7 +65,7 @@ pub struct SearchTarget {
     pub choice: TargetChoice,
     /// The folder of its index, which may not exist; the same things always have the same one.
     pub index_folder: PathBuf,
-    /// What somebody should know.
+    /// What the user should know.
     pub notes: Vec<SourceNote>,
     /// Entries without which there is nothing to search: their source, and their key.
     vital: Vec<(usize, String)>,
@@ -169,7 +169,7 @@ pub enum TargetError {
 
 /// What was found, before it has an index.
 #[derive(Default)]
-struct Found {
+struct ResolvedSources {
     sources: Vec<Box<dyn DocumentSource>>,
     kind: &'static str,
     place: PathBuf,
@@ -213,12 +213,17 @@ impl TargetChoice {
         choice.place_index(found, host)
     }
 
-    fn wanted(&self) -> Wanted {
-        Wanted { sessions: self.sessions, private: self.private }
+    fn wanted(&self) -> DocumentFilter {
+        DocumentFilter { sessions: self.sessions, private: self.private }
     }
 
     /// Finds what lies at a path by looking at it.
-    fn by_path(&self, path: &Path, machine: &Machine, host: &Host) -> Result<Found, TargetError> {
+    fn by_path(
+        &self,
+        path: &Path,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<ResolvedSources, TargetError> {
         let named = || path.to_owned();
         let there = fs_err::metadata(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => TargetError::NotFound { path: named() },
@@ -262,7 +267,7 @@ impl TargetChoice {
     }
 
     /// Takes a database, of one agent or of all in it: the runtime that was named comes first.
-    fn database(&self, path: &Path, machine: &Machine) -> Option<Found> {
+    fn database(&self, path: &Path, machine: &Machine) -> Option<ResolvedSources> {
         let path = absolute(path);
         let alias = self.agent.agent.as_deref().unwrap_or_default();
         let named = self.agent.runtime.as_deref().and_then(by_name);
@@ -280,7 +285,7 @@ impl TargetChoice {
         path: &Path,
         agent: FoundAgent,
         machine: &Machine,
-    ) -> Found {
+    ) -> ResolvedSources {
         let log = |end: &str| {
             let mut path = path.as_os_str().to_owned();
             path.push(end);
@@ -302,14 +307,14 @@ impl TargetChoice {
     }
 
     /// Opens an encrypted archive; nothing of it is left on disk after the run.
-    fn encrypted(&self, path: &Path, host: &Host) -> Result<Found, TargetError> {
-        let opened = Source::open(path, host, &Progress::hidden())?;
+    fn encrypted(&self, path: &Path, host: &Host) -> Result<ResolvedSources, TargetError> {
+        let opened = InputFile::open(path, host, &Progress::hidden())?;
         let archive = Archive::open(opened.bytes, opened.length, &Limits::default())
             .map_err(|source| TargetError::Archive { path: path.to_owned(), source })?;
         let path = absolute(path);
         let source = ArchiveDocuments::decrypted(path.clone(), self.wanted(), archive);
         let found = single("archive", &path, Box::new(source));
-        Ok(Found { is_encrypted: true, ..found })
+        Ok(ResolvedSources { is_encrypted: true, ..found })
     }
 
     /// Takes an agent, or a folder that is none's.
@@ -318,7 +323,7 @@ impl TargetChoice {
         args: &AgentChoice,
         machine: &Machine,
         host: &Host,
-    ) -> Result<Found, TargetError> {
+    ) -> Result<ResolvedSources, TargetError> {
         if args.runtime.as_deref() == Some(FOLDER) {
             let folder = args.workspace.as_ref().ok_or(TargetError::NoFolder)?;
             check_folder(folder)?;
@@ -343,11 +348,11 @@ impl TargetChoice {
         chosen: ChosenAgent,
         machine: &Machine,
         host: &Host,
-    ) -> Result<Found, TargetError> {
+    ) -> Result<ResolvedSources, TargetError> {
         let ChosenAgent { adapter, agent } = chosen;
         let searchable = adapter.searchable(machine, &agent);
         let workspace = absolute(&agent.workspace);
-        let mut found = Found {
+        let mut found = ResolvedSources {
             kind: adapter.name,
             place: workspace.clone(),
             notes: searchable
@@ -361,7 +366,7 @@ impl TargetChoice {
                 })
                 .map(|message| SourceNote::Runtime { message })
                 .collect(),
-            ..Found::default()
+            ..ResolvedSources::default()
         };
         let has_rows = searchable.stores.iter().any(|store| store.kind == StoreKind::Rows);
         if !workspace.is_dir() && !has_rows {
@@ -414,7 +419,11 @@ impl TargetChoice {
     }
 
     /// Says where the index lies.
-    fn place_index(&self, found: Found, host: &Host) -> Result<SearchTarget, TargetError> {
+    fn place_index(
+        &self,
+        found: ResolvedSources,
+        host: &Host,
+    ) -> Result<SearchTarget, TargetError> {
         let mut scratch = None;
         let index_folder = if found.is_encrypted {
             let folder = Scratch::new()?;
@@ -498,22 +507,22 @@ fn short_digest(text: &str) -> String {
 }
 
 /// What is one thing.
-fn single(kind: &'static str, path: &Path, source: Box<dyn DocumentSource>) -> Found {
+fn single(kind: &'static str, path: &Path, source: Box<dyn DocumentSource>) -> ResolvedSources {
     let key = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Found {
+    ResolvedSources {
         sources: vec![source],
         kind,
         place: path.to_owned(),
         vital: vec![(0, key)],
-        ..Found::default()
+        ..ResolvedSources::default()
     }
 }
 
-fn folder_of_markdown(folder: &Path) -> Found {
+fn folder_of_markdown(folder: &Path) -> ResolvedSources {
     let folder = absolute(folder);
     let rules = Box::new(MarkdownFolder::default());
     let source = FolderSource::new(folder.clone(), String::new(), rules);
-    Found { vital: Vec::new(), ..single(FOLDER, &folder, Box::new(source)) }
+    ResolvedSources { vital: Vec::new(), ..single(FOLDER, &folder, Box::new(source)) }
 }
 
 /// Files that a runtime puts into the workspace of an agent and that say who it is. One of them may

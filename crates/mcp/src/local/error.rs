@@ -3,13 +3,13 @@
 
 use std::io;
 
+use anemone::agent_memory::{OpenMemoryError, RandomError};
 use anemone::context::ContextError;
 use anemone::forget::ForgetError;
-use anemone::living::{OpenMemoryError, RandomError};
 use anemone::remember::RememberError;
 use anemone::search::SearchError;
 use anemone::search::index::IndexError;
-use anemone::search::read::ReadError;
+use anemone::search::read::ReadDocumentError;
 use anemone::search::target::TargetError;
 use anemone_index::{QueryError, SourceError, StoreError};
 use anemone_memory::{ForgetError as PlanForgetError, MemoryError};
@@ -80,7 +80,7 @@ pub enum ServiceError {
     Target(#[from] TargetError),
     /// Nothing was read.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] ReadDocumentError),
     /// The agent's memory cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenMemoryError),
@@ -139,7 +139,7 @@ impl From<ServiceError> for UserError {
 
 /// Tells a tool's caller what went wrong.
 pub(super) fn refusal(error: ServiceError) -> Refusal {
-    let is_not_found = matches!(error, ServiceError::Read(ReadError::NotFound { .. }));
+    let is_not_found = matches!(error, ServiceError::Read(ReadDocumentError::NotFound { .. }));
     let hint = hint(&error);
     let said = UserError::from(error);
     let hint = match said.kind {
@@ -181,15 +181,17 @@ fn hint(error: &ServiceError) -> Option<String> {
 }
 
 /// Says how lines are named, or what is called nearly so.
-pub(super) fn read_hint(error: &ReadError) -> Option<String> {
+pub(super) fn read_hint(error: &ReadDocumentError) -> Option<String> {
     match error {
-        ReadError::LinesTwice => {
+        ReadDocumentError::LinesTwice => {
             Some("give them behind the path, or with from and lines".to_owned())
         }
-        ReadError::NotFound { similar, .. } if similar.is_empty() => {
+        ReadDocumentError::NotFound { similar, .. } if similar.is_empty() => {
             Some("use a path as memory_search prints it".to_owned())
         }
-        ReadError::NotFound { similar, .. } => Some(format!("similar are: {}", similar.join(", "))),
+        ReadDocumentError::NotFound { similar, .. } => {
+            Some(format!("similar are: {}", similar.join(", ")))
+        }
         _ => None,
     }
 }

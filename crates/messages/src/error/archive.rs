@@ -133,9 +133,7 @@ impl From<VaultError> for UserError {
 
 impl From<InspectError> for UserError {
     fn from(error: InspectError) -> Self {
-        match error {
-            other => pass_on!(other, "corrupt_archive", InspectError, [Open, Entry, Io]),
-        }
+        pass_on!(error, "corrupt_archive", InspectError, [Open, Entry, Io])
     }
 }
 

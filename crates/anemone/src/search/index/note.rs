@@ -27,18 +27,18 @@ pub(super) struct Note {
     /// Whether something was there: an agent may have memories and no workspace.
     was_there: bool,
     pub used_at: Moment,
-    /// The embedder that somebody filled this index with.
+    /// The embedder that the user filled this index with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     embedder: Option<NotedEmbedder>,
 }
 
-/// An embedder that somebody named for an index, so that it is found again when the index is made
+/// An embedder that the user named for an index, so that it is found again when the index is made
 /// anew. No text goes to a service that was not.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct NotedEmbedder {
     /// Such as `builtin-quality` or `openai:text-embedding-3-small`.
     pub name: String,
-    /// Where it is, when somebody said so.
+    /// Where it is, when the user said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }

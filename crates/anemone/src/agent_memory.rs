@@ -17,7 +17,7 @@ use crate::search::index::note_elsewhere;
 use crate::search::target::{SearchTarget, TargetChoice, TargetError, is_folder_of_notes};
 use crate::survey::real;
 
-/// Whose memory is meant, as somebody said it.
+/// Whose memory is meant, as the user named it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryChoice {
     /// The agent.

@@ -14,7 +14,7 @@ use anemone_runtimes::noted_agent_id;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::seen::{FolderStamp, SeenAgent};
+use super::observed_agent::{FolderStamp, ObservedAgent};
 use crate::host::Folders;
 
 /// The note in an agent's state folder.
@@ -35,7 +35,7 @@ pub(super) struct AgentRecord {
     pub(super) folder: NotedPath,
     pub(super) stamp: Option<FolderStamp>,
     /// The name of the folder that the note is in. A note that was copied from another agent's
-    /// folder says nothing: what lies beside it still belongs to the agent of this folder.
+    /// folder says nothing: what is beside it still belongs to the agent of this folder.
     #[serde(default)]
     pub(super) key: Option<String>,
 }
@@ -131,7 +131,7 @@ impl KnownAgents {
     /// there that keeps its id.
     pub(super) fn assign(
         &self,
-        seen: &SeenAgent,
+        seen: &ObservedAgent,
         is_copy_of_ours: &dyn Fn() -> bool,
     ) -> Assignment {
         let found = self.find(seen, is_copy_of_ours);
@@ -151,7 +151,7 @@ impl KnownAgents {
     /// Finds the note of an agent that was seen.
     fn find(
         &self,
-        seen: &SeenAgent,
+        seen: &ObservedAgent,
         is_copy_of_ours: &dyn Fn() -> bool,
     ) -> Option<&(String, AgentRecord)> {
         let is_here = |record: &AgentRecord| record.workspace.path() == seen.workspace;
