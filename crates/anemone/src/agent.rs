@@ -150,6 +150,7 @@ fn of_runtime(runtime: Option<&str>) -> String {
 }
 
 /// An agent and the runtime that knows it.
+#[derive(Clone)]
 pub struct ChosenAgent {
     /// What reads and writes it.
     pub adapter: &'static Runtime,
@@ -381,13 +382,13 @@ fn locate(
 
 /// Says how surely a folder is that of an agent: a runtime's files count, a name does not.
 fn recognition(agent: &FoundAgent, folder: &Path) -> u8 {
-    let is_file = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| path.is_file());
+    let is_file = |path: Option<&Path>| path.is_some_and(Path::is_file);
     // A runtime names places from the root, whatever was typed.
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let in_install =
         agent.install.as_deref().is_some_and(|install| install != folder && install.is_dir());
-    4 * u8::from(is_file(&agent.config))
-        + 2 * u8::from(is_file(&agent.database))
+    4 * u8::from(is_file(agent.config.as_deref()))
+        + 2 * u8::from(is_file(agent.database.as_deref()))
         + u8::from(in_install)
 }
 

@@ -75,6 +75,8 @@ pub struct AgentMemory {
     /// Its files.
     pub site: MarkdownStore,
     source: TargetChoice,
+    /// The agent as `anemone search` finds it.
+    searched_agent: FoundAgent,
     clock: SharedClock,
 }
 
@@ -97,11 +99,23 @@ impl MemoryChoice {
         machine: &Machine,
         host: &Host,
     ) -> Result<AgentMemory, OpenMemoryError> {
-        let ChosenAgent { adapter, mut agent } = self.agent.choose_by_files(machine)?;
+        self.find_of(self.agent.choose_by_files(machine)?, access, machine, host)
+    }
+
+    /// As [`find_for`](Self::find_for), of an agent that was chosen by its files already.
+    pub fn find_of(
+        &self,
+        chosen: ChosenAgent,
+        access: Access,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<AgentMemory, OpenMemoryError> {
+        let ChosenAgent { adapter, mut agent } = chosen;
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
             return Err(OpenMemoryError::StateFolder { message: oddity.message.clone() });
         }
         let keeps = adapter.searchable(machine, &agent).keeps;
+        let searched_agent = agent.clone();
         // Rows are of an agent by its name, and a name that was only assumed could make a new one.
         if matches!(keeps, MemoryBackend::Sqlite(_))
             && agent.oddities.iter().any(|oddity| oddity.code == "alias_assumed")
@@ -120,7 +134,8 @@ impl MemoryChoice {
         if access == Access::Change {
             site.recover()?;
         }
-        Ok(AgentMemory { adapter, agent, keeps, site, source, clock: host.clock.clone() })
+        let clock = host.clock.clone();
+        Ok(AgentMemory { adapter, agent, keeps, site, source, searched_agent, clock })
     }
 }
 
@@ -268,7 +283,8 @@ impl AgentMemory {
 
     /// Returns what of this memory is searched, as `anemone search` does it.
     pub fn searched(&self, machine: &Machine, host: &Host) -> Result<SearchTarget, TargetError> {
-        self.source.find(machine, host)
+        let (adapter, agent) = (self.adapter, self.searched_agent.clone());
+        self.source.find_in(ChosenAgent { adapter, agent }, machine, host)
     }
 
     /// Returns what finds entries of this memory, in the index that `anemone search` uses.

@@ -1,6 +1,6 @@
 //! Lists the agents on this machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anemone_format::{AgentId, Moment};
 use anemone_runtimes::{FoundAgent, Machine, ReadOptions, Runtime, SecretPolicy, noted_agent_id};
@@ -112,7 +112,7 @@ pub fn aliases(request: &AgentsRequest, host: &Host) -> Result<Vec<String>, Agen
 impl AgentLine {
     fn new(named: NamedAgent, machine: &Machine, host: &Host) -> Self {
         let NamedAgent { adapter, agent, alias } = named;
-        let text = |path: &PathBuf| path.display().to_string();
+        let text = |path: &Path| path.display().to_string();
         let id = identify(adapter, &agent, host).id;
         Self {
             runtime: agent.runtime,
@@ -120,9 +120,9 @@ impl AgentLine {
             alias,
             workspace: text(&agent.workspace),
             workspace_exists: agent.workspace.is_dir(),
-            install: agent.install.as_ref().map(text),
-            config: agent.config.as_ref().map(text),
-            database: agent.database.as_ref().map(text),
+            install: agent.install.as_deref().map(text),
+            config: agent.config.as_deref().map(text),
+            database: agent.database.as_deref().map(text),
             version: agent.version.clone(),
             agent_id: noted_agent_id(&agent.workspace).map(|id| id.to_string()),
             counts: count(adapter, machine, &agent, id),
@@ -139,14 +139,10 @@ impl AgentLine {
 fn count(adapter: &Runtime, machine: &Machine, agent: &FoundAgent, id: AgentId) -> AgentCounts {
     let options = ReadOptions {
         agent_id: Some(id),
-        sessions: false,
         embeddings: false,
-        private: false,
-        seal: None,
         artifact_threshold: 0,
         secrets: SecretPolicy::Allow,
-        exclude: &[],
-        earlier: None,
+        ..ReadOptions::default()
     };
     let survey = AgentScan::new(adapter, machine, agent).run();
     let reading = adapter.read(machine, agent, &options, &mut Tally::default());

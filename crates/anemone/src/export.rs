@@ -9,8 +9,9 @@ use anemone_format::{
     AgentId, Credential, ReadEntryError, Sink, VaultError, VaultKey, WriteArchiveError,
 };
 use anemone_runtimes::{
-    AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, LeftOut, LeftOutReason, Machine, NotRequestedKind,
-    PreviousSnapshot, ReadError, ReadOptions, Reading, SealSecret, SecretFinding, SecretPolicy,
+    AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, FileCount, LeftOut, LeftOutReason, Machine,
+    NotRequestedKind, PreviousSnapshot, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
+    SecretPolicy,
 };
 
 use self::previous::Previous;
@@ -178,7 +179,8 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
     if !request.dry_run {
         check_free(&output, request.existing, host)?;
     }
-    let log = ExportLogEntry::new(chosen.adapter, &chosen.agent, &machine, host.now());
+    let archives = [Some(&*output), request.since.as_deref()].into_iter().flatten();
+    let log = ExportLogEntry::new(chosen.adapter, &chosen.agent, archives, host.now());
     let comparing = host.progress("comparing");
     let since = request.since.as_deref();
     let earlier = since.map(|path| Previous::open(path, host, &comparing)).transpose()?;
@@ -207,14 +209,7 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
 pub fn rehearse(chosen: &ChosenAgent, machine: &Machine, host: &Host) -> Result<(), ExportError> {
     let options = ReadOptions {
         agent_id: Some(identify(chosen.adapter, &chosen.agent, host).id),
-        sessions: false,
-        embeddings: true,
-        private: false,
-        seal: None,
-        artifact_threshold: DEFAULT_ARTIFACT_LIMIT,
-        secrets: SecretPolicy::Report,
-        exclude: &[],
-        earlier: None,
+        ..ReadOptions::default()
     };
     let progress = host.counting("reading");
     let mut tally = Tally { progress: Some(&progress), ..Tally::default() };
@@ -250,10 +245,10 @@ impl Job<'_> {
         let mut report = ExportReport::new(chosen, self.request.dry_run);
         report.no_changes = true;
         report.agent_id_file = self.write_agent_id(earlier.manifest.agent.id)?;
+        self.note_earlier(unchanged.count);
         let mut unchanged = UnchangedSummary::new(unchanged);
         unchanged.left_out.extend(self.own_items());
         report.unchanged = Some(unchanged);
-        self.note_earlier();
         Ok(Some(report))
     }
 
@@ -291,6 +286,7 @@ impl Job<'_> {
             Ok::<_, ExportError>((written, reading))
         })?;
         let mut report = ExportReport::new(self.chosen, false);
+        let count = reading.count;
         let mut summary = ExportSummary::new(reading, written.bytes, written.embeddings);
         summary.left_out.extend(self.own_items());
         report.summary = Some(summary);
@@ -298,12 +294,12 @@ impl Job<'_> {
         report.agent_id_file = self.write_agent_id(manifest.agent.id)?;
         if earlier.is_some_and(|earlier| earlier.archive.manifest() == manifest) {
             report.no_changes = true;
-            self.note_earlier();
+            self.note_earlier(count);
             return Ok(report);
         }
         report.file_size = Some(target.length()?);
         target.deliver(host)?;
-        self.log.note(output, host);
+        self.log.note(output, count, host);
         report.output = Some(output.display().to_string());
         Ok(report)
     }
@@ -337,7 +333,6 @@ impl Job<'_> {
         };
         let mut exclude = vec![self.output.to_owned()];
         exclude.extend(self.archives.iter().map(|(path, _)| path.clone()));
-        exclude.extend(unfinished.map(Path::to_owned));
         run(&ReadOptions {
             agent_id: Some(self.agent_id),
             sessions: self.request.sessions,
@@ -347,6 +342,7 @@ impl Job<'_> {
             artifact_threshold: self.request.artifact_threshold,
             secrets: self.request.secrets,
             exclude: &exclude,
+            unfinished,
             earlier,
         })
     }
@@ -362,9 +358,9 @@ impl Job<'_> {
     }
 
     /// Notes that the earlier archive still has everything.
-    fn note_earlier(&self) {
+    fn note_earlier(&self, count: FileCount) {
         if let Some(earlier) = self.request.since.as_deref().filter(|_| !self.request.dry_run) {
-            self.log.note(earlier, self.host);
+            self.log.note(earlier, count, self.host);
         }
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::{Durability, folder_of, make_private_folder, read_small, replace_file};
 use anemone_format::Moment;
-use anemone_runtimes::{FoundAgent, Machine, Runtime};
+use anemone_runtimes::{FileCount, FoundAgent, Runtime};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -63,39 +63,49 @@ impl Export {
 pub struct ExportLogEntry<'a> {
     adapter: &'a Runtime,
     agent: &'a FoundAgent,
-    scan: AgentScan<'a>,
+    /// Archives that were among the files of the workspace before the export.
+    counted: Vec<PathBuf>,
     at: Timestamp,
 }
 
 impl<'a> ExportLogEntry<'a> {
-    /// Notes when it is that the agent is going to be read.
-    pub fn new(
+    /// Notes when it is that the agent is going to be read. One of the archives will have it.
+    pub fn new<'b>(
         adapter: &'a Runtime,
         agent: &'a FoundAgent,
-        machine: &Machine,
+        archives: impl Iterator<Item = &'b Path>,
         now: Timestamp,
     ) -> Self {
-        Self { adapter, agent, scan: AgentScan::new(adapter, machine, agent), at: now }
+        let workspace = real(&agent.workspace);
+        let counts = |archive: &PathBuf| {
+            let path = archive.strip_prefix(&workspace).ok();
+            path.is_some_and(|path| archive.is_file() && adapter.counts(path))
+        };
+        let counted = archives.map(real).filter(counts).collect();
+        Self { adapter, agent, counted, at: now }
     }
 
-    /// Notes that everything is in this archive.
-    pub fn note(&self, archive: &Path, host: &Host) {
+    /// Notes that everything is in this archive: the files that were counted in the workspace, but
+    /// the archive itself, and those beside it.
+    pub fn note(&self, archive: &Path, count: FileCount, host: &Host) {
         let archive = real(archive);
         let Ok(there) = fs_err::metadata(&archive) else { return };
-        let survey = self.scan.run_since(None, Some(&archive));
+        let scan = AgentScan::with_stores(self.adapter, self.agent, Vec::new());
+        let beside = if count.is_partial { 0 } else { scan.files_beside() };
+        let is_counted = self.counted.contains(&archive);
         let bytes = || archive.as_os_str().as_bytes().to_vec();
         let export = Export {
-            workspace: self.scan.workspace.to_string_lossy().into_owned(),
+            workspace: scan.workspace.to_string_lossy().into_owned(),
             archive: archive.to_string_lossy().into_owned(),
             archive_bytes: archive.to_str().is_none().then(bytes),
             at: self.at.into(),
             size_bytes: there.len(),
-            files: survey.files,
+            files: (count.files + beside).saturating_sub(u64::from(is_counted)),
         };
         let mut identity = identify(self.adapter, self.agent, host);
-        identity.claim(&self.scan.workspace, host);
+        identity.claim(&scan.workspace, host);
         write(&identity.export_note(host), &export).ok();
-        note_folder(host, FolderKind::Archive, &archive, Some(&self.scan.workspace));
+        note_folder(host, FolderKind::Archive, &archive, Some(&scan.workspace));
     }
 }
 
@@ -155,10 +165,11 @@ mod tests {
         fn export(&self, archive: &str) {
             let adapter = by_name("openclaw").unwrap();
             let agent = self.agent();
-            let machine = self.host.machine().unwrap();
-            let begun = ExportLogEntry::new(adapter, &agent, &machine, Timestamp::MAX);
+            let path = self.folder.path().join(archive);
+            let log = ExportLogEntry::new(adapter, &agent, [&*path].into_iter(), Timestamp::MAX);
+            let files = AgentScan::with_stores(adapter, &agent, Vec::new()).run().files;
             self.write(archive);
-            begun.note(&self.folder.path().join(archive), &self.host);
+            log.note(&path, FileCount { files, is_partial: false }, &self.host);
         }
 
         fn changed(&self) -> u64 {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{ArchiveSource, Edits, ReadEntryError, SnapshotSource as _};
 use anemone_runtimes::{
-    Action, Machine, OnConflict, Plan, PlanError, Runtime, Step, StepKind, by_name,
-    recover_leftovers,
+    Action, FoundAgent, Machine, OnConflict, Plan, PlanError, RestoreSource, Runtime, Step,
+    StepKind, by_name, recover_leftovers,
 };
 use serde::Serialize;
 
@@ -203,11 +203,10 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
         Some(adapter) => adapter,
         None => adapter_of(&source.manifest().agent.source_runtime)?,
     };
-    let workspace = match &request.workspace {
-        Some(workspace) => workspace.clone(),
+    let (workspace, target) = match &request.workspace {
+        Some(workspace) => (workspace.clone(), adapter.locate(&machine, workspace, alias)),
         None => usual_target(adapter, &machine, alias)?,
     };
-    let target = adapter.locate(&machine, &workspace, alias);
     let chosen = ChosenAgent { adapter, agent: target };
     check_runtime(&chosen, &machine, &workspace)?;
     let target = chosen.agent;
@@ -218,8 +217,9 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
     if !request.dry_run {
         recovered = recover_leftovers(&target.workspace);
     }
-    let plan = adapter.plan(&machine, &source, &target, &options)?;
     let runtime = adapter.name;
+    let restore_source = RestoreSource::open(&machine, &source, runtime)?;
+    let plan = adapter.plan(&machine, &restore_source, &target, &options)?;
     let mut report = ImportReport::planned(runtime, &plan, &source, request.dry_run);
     report.workspace = shown(&workspace, &plan).display().to_string();
     report.warnings = archive_warnings;
@@ -232,7 +232,7 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
     if request.dry_run {
         return Ok(report);
     }
-    match restore(&plan, &source, &machine, &mut report.stores, host) {
+    match restore(&plan, &restore_source, &machine, &mut report.stores, host) {
         Ok(warnings) => report.warnings.extend(warnings.iter().map(warning)),
         Err(source) => return Err(ImportError::Apply { report: Box::new(report), source }),
     }
@@ -250,24 +250,33 @@ fn adapter_of(runtime: &str) -> Result<&'static Runtime, ImportError> {
     by_name(runtime).ok_or_else(|| ImportError::UnknownRuntime { runtime: runtime.to_owned() })
 }
 
-/// Returns the folder in which a runtime looks for an agent: that of the one agent it has here, or
-/// the usual one where it has none yet.
+/// Returns the folder in which a runtime looks for an agent, and the agent there: the one agent that
+/// it has here, or the usual folder where it has none yet.
 fn usual_target(
     adapter: &'static Runtime,
     machine: &Machine,
     alias: Option<&str>,
-) -> Result<PathBuf, ImportError> {
+) -> Result<(PathBuf, FoundAgent), ImportError> {
     let found = discover(&[adapter], machine);
     let named = found.iter().find(|agent| Some(agent.alias.as_str()) == alias);
-    let place = |named: &NamedAgent| adapter.named_place(&named.agent).to_owned();
-    match (named, &found[..]) {
-        (Some(one), _) | (None, [one]) => Ok(place(one)),
-        (None, []) => Ok(adapter.first_place(machine)),
-        (None, several) => Err(ImportError::SeveralAgents {
-            runtime: adapter.name,
-            agents: several.iter().map(NamedAgent::line).collect(),
-        }),
-    }
+    let place = match (named, &found[..]) {
+        (Some(NamedAgent { agent, .. }), _) | (None, [NamedAgent { agent, .. }]) => {
+            let place = adapter.named_place(agent);
+            if place == agent.workspace {
+                return Ok((place.to_owned(), agent.clone()));
+            }
+            place.to_owned()
+        }
+        (None, []) => adapter.first_place(machine),
+        (None, several) => {
+            return Err(ImportError::SeveralAgents {
+                runtime: adapter.name,
+                agents: several.iter().map(NamedAgent::line).collect(),
+            });
+        }
+    };
+    let agent = adapter.locate(machine, &place, alias);
+    Ok((place, agent))
 }
 
 /// Returns the workspace as the user named it, or where it is when an install was named.

@@ -15,7 +15,7 @@ use anemone_format::{
 };
 use anemone_runtimes::mapping::{Mapping, mapping, mapping_with};
 use anemone_runtimes::{
-    ComingBack, FoundAgent, InstallBackend, LeftOut, OnConflict, Plan, PlanError, ReadError,
+    FoundAgent, InstallBackend, LeftOut, OnConflict, Plan, PlanError, ReadError, RestoreSource,
     recover_leftovers,
 };
 use serde::Serialize;
@@ -288,13 +288,12 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport, M
     let snapshot = ArchiveSource::new(&archive)?.keeping_records(MAX_KEPT_BYTES);
     let agent_id = snapshot.manifest().agent.id;
     check_agent(&target.agent.workspace, request.restore.on_conflict, agent_id)?;
-    let coming_back = ComingBack::open(&machine, &snapshot, runtime)?;
-    let moving = coming_back.as_ref().map_or(&snapshot as &dyn SnapshotSource, |returned| returned);
+    let moving = RestoreSource::open(&machine, &snapshot, runtime)?;
     let mut recovered = Vec::new();
     if !request.dry_run {
         recovered = recover_leftovers(&target.agent.workspace);
     }
-    let plan = target.adapter.plan(&machine, &snapshot, &target.agent, &options)?;
+    let plan = target.adapter.plan(&machine, &moving, &target.agent, &options)?;
     let known = mapping_of(runtime, &plan).ok_or(MigrateError::NoMapping)?;
     let mut report = MigrateReport {
         ok: true,
@@ -305,7 +304,7 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport, M
         to: AgentPlace::new(&target.agent),
         snapshots: Vec::new(),
         plan: PlanSummary {
-            layers: plan_layers(moving, &plan, known, request.verbose)?,
+            layers: plan_layers(&moving, &plan, known, request.verbose)?,
             forgotten: ForgottenLine {
                 count: plan.forgotten.count,
                 names: plan.forgotten.names.clone(),
@@ -334,7 +333,7 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport, M
     if let Some(before) = reader.read_before(&target)? {
         report.snapshots.push(reader.keep(&before, "target", &target.agent)?);
     }
-    match restore(&plan, &snapshot, &machine, &mut report.stores, host) {
+    match restore(&plan, &moving, &machine, &mut report.stores, host) {
         Ok(warnings) => report.warnings.extend(warnings.iter().map(warning)),
         Err(source) => return Err(MigrateError::Apply { report: Box::new(report), source }),
     }
@@ -346,13 +345,13 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport, M
     // What came back may be private, though nothing private was read.
     let archive = reader.read_all(&target, true)?.open()?;
     let there = ArchiveSource::new(&archive)?.keeping_records(MAX_KEPT_BYTES);
-    let origins = coming_back.as_ref().map(ComingBack::origins).unwrap_or_default();
+    let origins = moving.origins();
     let origin_of = |record| origins.get(&record).copied();
     let mut expected = announced(&plan, known, key.as_ref());
-    if coming_back.is_some() {
+    if moving.is_returning() {
         expected.current = Some(Current { source: &snapshot, origin_of: &origin_of });
     }
-    report.proof = Some(compare(moving, &there, &expected)?);
+    report.proof = Some(compare(&moving, &there, &expected)?);
     judge(report)
 }
 

@@ -4,11 +4,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, SnapshotSource, VaultKey};
+use anemone_format::{AgentId, VaultKey};
 use anemone_runtimes::{
     Applied, ApplyError, ConfigStep, Conflict, CredentialsStep, Machine, MemoriesStep, NewInstall,
-    NotRestored, OnConflict, Plan, PlanOptions, RestoreError, Warning, apply, mapping,
-    noted_agent_id, recover_leftovers,
+    NotRestored, OnConflict, Plan, PlanOptions, RestoreError, RestoreSource, Warning, apply,
+    mapping, noted_agent_id, recover_leftovers,
 };
 use serde::Serialize;
 
@@ -331,7 +331,7 @@ pub enum ApplyPlanError {
 /// last, because nothing needs them before the settings name them.
 pub fn restore(
     plan: &Plan,
-    source: &dyn SnapshotSource,
+    source: &RestoreSource<'_>,
     machine: &Machine,
     stores: &mut Stores,
     host: &Host,
@@ -348,7 +348,7 @@ pub fn restore(
         Some(install) => install.begin().map_err(ApplyPlanError::Install)?,
         None => None,
     };
-    let applied = apply(plan, source, &Unfinished).inspect_err(|_| {
+    let applied = apply(plan, source.snapshot(), &Unfinished).inspect_err(|_| {
         if let (Some(install), Some(made)) = (install, &made) {
             install.cancel(made);
         }
@@ -402,7 +402,9 @@ pub fn warning(warning: &Warning) -> String {
 pub(crate) fn arrived(machine: &Machine, target: &ChosenAgent, plan: &Plan) -> ChosenAgent {
     let adapter = target.adapter;
     let real = |path: &Path| fs_err::canonicalize(path).ok();
-    let of_install = target.agent.install.as_deref();
+    // Where a workspace names the agent, the install says nothing more.
+    let holds_several = adapter.places.is_some_and(|places| places.holds_several);
+    let of_install = target.agent.install.as_deref().filter(|_| holds_several);
     let agent =
         of_install.map(|install| adapter.locate(machine, install, Some(&target.agent.alias)));
     let agent = agent.filter(|agent| real(&agent.workspace) == real(&plan.workspace));

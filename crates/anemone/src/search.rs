@@ -395,7 +395,7 @@ pub fn search(request: &SearchRequest, host: &Host) -> Result<SearchReport, Sear
     let mut open = open_fresh(&target, host, Rebuild::No, IndexFallback::Temporary)?;
     let mut report = ask(request, &target, &mut open, started, host)?;
     if request.target.path.is_none() && !report.hits.is_empty() {
-        trust::verify(&mut report.hits, &request.target, &machine, host);
+        trust::verify(&mut report.hits, &target, &machine, host);
     }
     // A profile ranks as another program does, which knows nothing of successors.
     if request.ranking.is_ours() {

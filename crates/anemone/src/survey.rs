@@ -15,14 +15,10 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::{FileKind, FileStat, FileTime, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
 use anemone_runtimes::{
-    AGENT_ID_FILE, FoundAgent, Machine, Runtime, SearchedFolder, Store, StoreKind,
+    AGENT_ID_FILE, FoundAgent, MAX_COUNTED_DEPTH, MAX_COUNTED_ENTRIES, Machine, Runtime, Store,
+    StoreKind,
 };
 use jiff::Timestamp;
-
-/// Folders within folders, at most: nobody makes more.
-const MAX_DEPTH: usize = 64;
-/// Files and folders that are looked at, at most.
-const MAX_ENTRIES: u64 = 200_000;
 
 /// What a look at a workspace found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +65,13 @@ impl<'a> AgentScan<'a> {
         Self { adapter, workspace, stores, beside }
     }
 
+    /// Counts the files beside the workspace.
+    #[must_use]
+    pub fn files_beside(&self) -> u64 {
+        let is_file = |file: &&PathBuf| FileStat::of_path(file).is_ok_and(|stat| stat.is_file());
+        self.beside.iter().filter(is_file).count() as u64
+    }
+
     /// Counts everything.
     #[must_use]
     pub fn run(&self) -> Survey {
@@ -85,7 +88,7 @@ impl<'a> AgentScan<'a> {
             Ok(folder) => walk(&folder, &mut count),
             Err(error) => drop(count.unreadable(b"", error)),
         }
-        if count.seen <= MAX_ENTRIES {
+        if count.seen <= MAX_COUNTED_ENTRIES {
             count.stores();
         }
         count.survey
@@ -141,7 +144,7 @@ impl Count<'_> {
 impl WalkVisitor for Count<'_> {
     fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
         self.seen += 1;
-        if self.seen > MAX_ENTRIES {
+        if self.seen > MAX_COUNTED_ENTRIES {
             self.survey.is_partial = true;
             return WalkStep::Stop;
         }
@@ -152,11 +155,13 @@ impl WalkVisitor for Count<'_> {
         match stat.kind {
             FileKind::Folder => {
                 let path = String::from_utf8_lossy(visited.path);
-                match self.scan.adapter.searched_folder(&path) {
-                    SearchedFolder::OfTool | SearchedFolder::MachineState => {}
-                    _ if visited.depth >= MAX_DEPTH => self.survey.is_partial = true,
-                    _ => return WalkStep::Enter,
+                if !self.scan.adapter.searched_folder(&path).is_counted() {
+                    return WalkStep::Pass;
                 }
+                if visited.depth < MAX_COUNTED_DEPTH {
+                    return WalkStep::Enter;
+                }
+                self.survey.is_partial = true;
             }
             FileKind::File if visited.name != AGENT_ID_FILE => {
                 let path = self.scan.workspace.join(OsStr::from_bytes(visited.path));

@@ -13,7 +13,9 @@ use anemone::migrate::{Endpoint, MigrateError, MigrateReport, MigrateRequest, mi
 use anemone::restore::{ApplyPlanError, InstallSetting, RestoreChoice, Stores, restore};
 use anemone_files::Existing;
 use anemone_format::{Archive, ArchiveSource, Limits};
-use anemone_runtimes::{Action, LeftOutReason, OnConflict, Plan, SecretPolicy, by_name};
+use anemone_runtimes::{
+    Action, LeftOutReason, OnConflict, Plan, RestoreSource, SecretPolicy, by_name,
+};
 
 use self::support::{TestMachine, tree};
 
@@ -276,7 +278,7 @@ fn an_agent_does_not_move_into_itself_and_snapshots_do_not_go_into_it() {
 }
 
 /// Plans how the agent becomes files of ZeroClaw, in a new install.
-fn with_plan(ground: &Ground, run: impl FnOnce(&Plan, &ArchiveSource<'_>)) {
+fn with_plan(ground: &Ground, run: impl FnOnce(&Plan, &RestoreSource<'_>)) {
     if !ground.path("a.alf").exists() {
         ground.export("a.alf");
     }
@@ -289,13 +291,14 @@ fn with_plan(ground: &Ground, run: impl FnOnce(&Plan, &ArchiveSource<'_>)) {
     let backend = Some("markdown".to_owned());
     let choice = RestoreChoice { backend, ..RestoreChoice::new(OnConflict::Stop) };
     let options = choice.plan_options("zeroclaw", None).unwrap();
+    let source = RestoreSource::open(&machine, &source, "zeroclaw").unwrap();
     run(&adapter.plan(&machine, &source, &target, &options).unwrap(), &source);
 }
 
 fn apply(
     ground: &Ground,
     plan: &Plan,
-    source: &ArchiveSource<'_>,
+    source: &RestoreSource<'_>,
 ) -> Result<Stores, ApplyPlanError> {
     let mut stores = Stores::planned(plan);
     let machine = ground.host.machine().unwrap();

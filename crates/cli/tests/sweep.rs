@@ -13,6 +13,8 @@
 
 #[path = "sweep/case.rs"]
 mod case;
+#[path = "sweep/reads.rs"]
+mod reads;
 #[path = "sweep/scenario.rs"]
 mod scenario;
 

@@ -12,7 +12,7 @@ use crate::{Effort, EmbedError, Embedder, ModelError, ModelIdentity, Purpose};
 /// Tokens of a text that count. What comes later hardly turns a sum of so many.
 const TOKENS: usize = 512;
 
-/// EmbeddingBatch by tools/model/export.py.
+/// Made by tools/model/export.py.
 static ASSET: &[u8] = include_bytes!("../assets/table.safetensors");
 
 /// The static model, which all embedders of a process share.

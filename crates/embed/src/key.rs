@@ -58,9 +58,14 @@ impl ApiKey {
     /// Returns the header that carries the key to a provider as a bearer's; it is marked as secret.
     #[must_use]
     pub fn authorization(&self) -> Option<reqwest::header::HeaderValue> {
-        let bearer = Zeroizing::new(format!("Bearer {}", self.expose()));
+        self.header("Bearer ")
+    }
+
+    /// Returns a header that carries the key behind a word; it is marked as secret.
+    pub(crate) fn header(&self, scheme: &str) -> Option<reqwest::header::HeaderValue> {
+        let text = Zeroizing::new(format!("{scheme}{}", self.expose()));
         // A key is printable ASCII, which every header can carry.
-        let mut value = reqwest::header::HeaderValue::from_str(&bearer).ok()?;
+        let mut value = reqwest::header::HeaderValue::from_str(&text).ok()?;
         value.set_sensitive(true);
         Some(value)
     }

@@ -8,7 +8,7 @@ use crate::tokens::Tokenizer;
 use crate::transformer::Transformer;
 use crate::{Effort, EmbedError, Embedder, ModelError, ModelIdentity, Purpose};
 
-/// EmbeddingBatch by tools/model/export.py, which says what it holds.
+/// Made by tools/model/export.py, which says what it holds.
 static ASSET: &[u8] = include_bytes!("../assets/quality.safetensors");
 
 /// The model, which all embedders of a process share.

@@ -12,6 +12,7 @@
 //! [`write`](mod@write) writes that and nothing else; [`read`](mod@read) also takes the dialects of other tools.
 
 pub(crate) mod read;
+pub(crate) mod record_cache;
 pub(crate) mod record_line;
 pub(crate) mod source;
 pub(crate) mod write;

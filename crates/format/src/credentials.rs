@@ -51,6 +51,7 @@ object! {
 
 object! {
     /// How a payload was sealed; none of it is secret.
+    #[derive(Default)]
     pub struct Encryption {
         /// `xchacha20-poly1305` when we seal; `none` when nothing is there.
         required algorithm: String,
@@ -104,12 +105,6 @@ impl Encryption {
     /// Says that nothing was sealed, because the secret was left behind.
     #[must_use]
     pub fn none() -> Self {
-        Self {
-            algorithm: "none".to_owned(),
-            kdf: None,
-            kdf_params: None,
-            nonce: String::new(),
-            unknown: Unknown::default(),
-        }
+        Self { algorithm: "none".to_owned(), ..Self::default() }
     }
 }

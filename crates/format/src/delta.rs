@@ -80,6 +80,7 @@ object! {
 
 object! {
     /// What changed, layer by layer; a layer that did not change is absent.
+    #[derive(Default)]
     pub struct Changes {
         /// Persona.
         optional identity: IdentityChange,
@@ -164,16 +165,10 @@ impl Changes {
     /// it is gone.
     pub(crate) fn file_of(&self, layer: Layer) -> Option<Option<&str>> {
         match layer {
-            Layer::Identity => self.identity.as_ref().map(|identity| identity.file.as_deref()),
-            Layer::Principals => {
-                self.principals.as_ref().map(|principals| principals.file.as_deref())
-            }
-            Layer::Credentials => {
-                self.credentials.as_ref().map(|credentials| credentials.file.as_deref())
-            }
-            Layer::Attachments => {
-                self.attachments.as_ref().map(|attachments| attachments.file.as_deref())
-            }
+            Layer::Identity => self.identity.as_ref().map(|layer| layer.file.as_deref()),
+            Layer::Principals => self.principals.as_ref().map(|layer| layer.file.as_deref()),
+            Layer::Credentials => self.credentials.as_ref().map(|layer| layer.file.as_deref()),
+            Layer::Attachments => self.attachments.as_ref().map(|layer| layer.file.as_deref()),
         }
     }
 }

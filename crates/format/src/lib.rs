@@ -41,6 +41,7 @@ pub use archive::read::{
     Archive, ArchiveKind, CarriedFile, EditedEntry, Edits, OpenError, ReadEntryError, Refusal,
     kind_of,
 };
+pub use archive::record_cache::RecordCache;
 pub use archive::source::ArchiveSource;
 pub use archive::write::{
     ArchiveWriter, FileHead, IndexedPartition, MemoryIndex, Root, Spool, WriteArchiveError,

@@ -199,6 +199,7 @@ object! {
 
 object! {
     /// One thing in the archive, with what is needed to check it and to put it back.
+    #[derive(Default)]
     pub struct Entry {
         /// Its path in the archive.
         required path: String,
@@ -347,6 +348,14 @@ impl AgentInfo {
     }
 }
 
+impl CountedLayer {
+    /// Describes a layer anew; what is not known of the one before is kept.
+    pub(crate) fn of(count: u64, file: String, before: Option<Self>) -> Self {
+        let unknown = before.map_or_else(Unknown::default, |layer| layer.unknown);
+        Self { count, file, unknown }
+    }
+}
+
 impl AttachmentsLayer {
     /// Counts a list of artifacts.
     pub(crate) fn of(list: &Attachments, file: String, unknown: Unknown) -> Self {
@@ -374,20 +383,7 @@ impl Entry {
     /// Makes an entry that is only a path; the caller says what it is.
     #[must_use]
     pub fn new(path: &str) -> Self {
-        Self {
-            path: path.to_owned(),
-            kind: None,
-            size: None,
-            sha256: None,
-            mode: None,
-            mtime: None,
-            target: None,
-            target_base64: None,
-            source_path: None,
-            source_path_base64: None,
-            redacted: None,
-            unknown: Unknown::default(),
-        }
+        Self { path: path.to_owned(), ..Self::default() }
     }
 
     /// Returns what the entry is, acted on as a file when the word is unknown.

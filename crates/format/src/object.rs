@@ -1,4 +1,4 @@
-//! The two macros that define every JSON type of the format.
+//! The macros that define the JSON types of the format.
 //!
 //! `object!` makes a struct that keeps the fields it does not know, as the bytes they came in, and
 //! refuses a key that appears twice (two readers may disagree on which one counts). `vocabulary!`
@@ -242,4 +242,42 @@ macro_rules! vocabulary {
     };
 }
 
-pub(crate) use {object, vocabulary};
+/// Reads and writes a value as the text that its `Display` and `FromStr` define.
+macro_rules! text_form {
+    ($name:ident, $format:literal) => {
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({self})", stringify!($name))
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let $crate::unknown::Key(text) = serde::Deserialize::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "format": $format })
+            }
+        }
+    };
+}
+
+pub(crate) use {object, text_form, vocabulary};

@@ -48,6 +48,7 @@ object! {
 
 object! {
     /// Where a record came from.
+    #[derive(Default)]
     pub struct Source {
         /// The runtime that held it, such as `openclaw`.
         required runtime: String,
@@ -242,17 +243,7 @@ impl Source {
     /// Makes a source of which only the runtime is known.
     #[must_use]
     pub fn new(runtime: &str) -> Self {
-        Self {
-            runtime: runtime.to_owned(),
-            runtime_version: None,
-            origin: None,
-            origin_file: None,
-            extraction_method: None,
-            session_id: None,
-            interaction_id: None,
-            identity_version: None,
-            unknown: Unknown::default(),
-        }
+        Self { runtime: runtime.to_owned(), ..Self::default() }
     }
 }
 

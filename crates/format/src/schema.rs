@@ -18,74 +18,71 @@ use crate::principals::Principals;
 use crate::purge::PurgeAudit;
 use crate::record::Record;
 
-/// A document of the format that has a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SchemaDocument {
+macro_rules! documents {
+    ($($(#[$meta:meta])* $document:ident = $name:literal,)*) => {
+        /// A document of the format that has a schema.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum SchemaDocument {
+            $($(#[$meta])* $document,)*
+        }
+
+        impl SchemaDocument {
+            /// Every document.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$document),*];
+
+            /// Returns the name of its schema file, without the ending.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$document => $name,)*
+                }
+            }
+
+            /// Returns its schema as it was published: a test compares it with the one that its
+            /// type makes.
+            const fn published(self) -> &'static str {
+                match self {
+                    $(Self::$document => {
+                        include_str!(concat!("../../../schemas/", $name, ".schema.json"))
+                    })*
+                }
+            }
+
+            /// Makes the schema of its type.
+            fn generated(self) -> Schema {
+                fn schema<T: JsonSchema>() -> Schema {
+                    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>()
+                }
+                match self {
+                    $(Self::$document => schema::<$document>(),)*
+                }
+            }
+        }
+    };
+}
+
+documents! {
     /// `manifest.json` of an archive.
-    Manifest,
+    Manifest = "manifest",
     /// `manifest.json` of a delta.
-    DeltaManifest,
+    DeltaManifest = "delta-manifest",
     /// One line of a partition.
-    Record,
+    Record = "memory-record",
     /// `identity.json`.
-    Identity,
+    Identity = "identity",
     /// `principals.json`.
-    Principals,
+    Principals = "principals",
     /// `credentials.json`.
-    Credentials,
+    Credentials = "credentials",
     /// `attachments.json`.
-    Attachments,
+    Attachments = "attachments",
     /// `memory/index.json`.
-    MemoryIndex,
+    MemoryIndex = "memory-index",
     /// One purge in a manifest.
-    PurgeAudit,
+    PurgeAudit = "purge-audit",
 }
 
 impl SchemaDocument {
-    /// Every document.
-    pub const ALL: [Self; 9] = [
-        Self::Manifest,
-        Self::DeltaManifest,
-        Self::Record,
-        Self::Identity,
-        Self::Principals,
-        Self::Credentials,
-        Self::Attachments,
-        Self::MemoryIndex,
-        Self::PurgeAudit,
-    ];
-
-    /// Returns the name of its schema file, without the ending.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Manifest => "manifest",
-            Self::DeltaManifest => "delta-manifest",
-            Self::Record => "memory-record",
-            Self::Identity => "identity",
-            Self::Principals => "principals",
-            Self::Credentials => "credentials",
-            Self::Attachments => "attachments",
-            Self::MemoryIndex => "memory-index",
-            Self::PurgeAudit => "purge-audit",
-        }
-    }
-
-    /// Returns its schema as it was published: a test compares it with the one that its type makes.
-    const fn published(self) -> &'static str {
-        match self {
-            Self::Manifest => include_str!("../../../schemas/manifest.schema.json"),
-            Self::DeltaManifest => include_str!("../../../schemas/delta-manifest.schema.json"),
-            Self::Record => include_str!("../../../schemas/memory-record.schema.json"),
-            Self::Identity => include_str!("../../../schemas/identity.schema.json"),
-            Self::Principals => include_str!("../../../schemas/principals.schema.json"),
-            Self::Credentials => include_str!("../../../schemas/credentials.schema.json"),
-            Self::Attachments => include_str!("../../../schemas/attachments.schema.json"),
-            Self::MemoryIndex => include_str!("../../../schemas/memory-index.schema.json"),
-            Self::PurgeAudit => include_str!("../../../schemas/purge-audit.schema.json"),
-        }
-    }
-
     pub(crate) fn validator(self) -> &'static Validator {
         static VALIDATORS: [OnceLock<Validator>; SchemaDocument::ALL.len()] =
             [const { OnceLock::new() }; SchemaDocument::ALL.len()];
@@ -103,20 +100,7 @@ impl SchemaDocument {
 /// Returns the JSON Schema (draft 2020-12) of a document.
 #[must_use]
 pub fn schema_of(document: SchemaDocument) -> Value {
-    fn schema<T: JsonSchema>() -> Schema {
-        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>()
-    }
-    let mut schema = match document {
-        SchemaDocument::Manifest => schema::<Manifest>(),
-        SchemaDocument::DeltaManifest => schema::<DeltaManifest>(),
-        SchemaDocument::Record => schema::<Record>(),
-        SchemaDocument::Identity => schema::<Identity>(),
-        SchemaDocument::Principals => schema::<Principals>(),
-        SchemaDocument::Credentials => schema::<Credentials>(),
-        SchemaDocument::Attachments => schema::<Attachments>(),
-        SchemaDocument::MemoryIndex => schema::<MemoryIndex>(),
-        SchemaDocument::PurgeAudit => schema::<PurgeAudit>(),
-    };
+    let mut schema = document.generated();
     RecursiveTransform(tidy).transform(&mut schema);
     schema.to_value()
 }

@@ -134,10 +134,16 @@ impl Snapshot {
         for record in &self.records {
             writer.record(record)?;
         }
-        self.identity.iter().try_for_each(|identity| writer.identity(identity))?;
-        self.principals.iter().try_for_each(|principals| writer.principals(principals))?;
-        self.credentials.iter().try_for_each(|credentials| writer.credentials(credentials))?;
-        self.attachments.iter().try_for_each(|attachments| writer.attachments(attachments))?;
+        self.identity.iter().try_for_each(|identity| writer.layer(Layer::Identity, identity))?;
+        self.principals
+            .iter()
+            .try_for_each(|principals| writer.layer(Layer::Principals, principals))?;
+        self.credentials
+            .iter()
+            .try_for_each(|credentials| writer.layer(Layer::Credentials, credentials))?;
+        self.attachments
+            .iter()
+            .try_for_each(|attachments| writer.layer(Layer::Attachments, attachments))?;
         writer.finish()
     }
 
@@ -152,11 +158,8 @@ impl Snapshot {
         snapshot.attachments = archive.parse_document(Layer::Attachments)?;
         for path in archive.partitions() {
             archive.entries().each_line(path, |number, line| {
-                let record = json::parse(line).map_err(|source| ReadEntryError {
-                    entry: path.to_owned(),
-                    line: Some(number),
-                    source,
-                })?;
+                let record = json::parse(line)
+                    .map_err(|source| ReadEntryError::new(path, Some(number), source))?;
                 snapshot.records.push(record);
                 Ok::<_, ReadEntryError>(())
             })?;

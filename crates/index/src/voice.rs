@@ -6,6 +6,9 @@
 //! marks, and the ways of saying that something is not known in the languages below. They apply to
 //! conversations only; a note that contains a question stays a note.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use anemone_markdown::{byte_order_mark, front_matter};
 
 use crate::document::{Document, Format};
@@ -74,35 +77,9 @@ const HEAD: [&str; 4] =
 /// A speaker's label is at most this long, in bytes.
 const MAX_LABEL: usize = 40;
 
-const USERS: [&str; 13] = [
-    "user",
-    "human",
-    "benutzer",
-    "nutzer",
-    "usuario",
-    "usuário",
-    "utilisateur",
-    "utente",
-    "gebruiker",
-    "пользователь",
-    "المستخدم",
-    "用户",
-    "ユーザー",
-];
-const ASSISTANTS: [&str; 12] = [
-    "assistant",
-    "ai",
-    "assistent",
-    "asistente",
-    "assistente",
-    "ассистент",
-    "помощник",
-    "المساعد",
-    "助手",
-    "助理",
-    "アシスタント",
-    "model",
-];
+const USERS: &str = "user human benutzer nutzer usuario usuário utilisateur utente gebruiker пользователь \
+     المستخدم 用户 ユーザー";
+const ASSISTANTS: &str = "assistant ai assistent asistente assistente ассистент помощник المساعد 助手 助理 アシスタント model";
 
 impl Conversation {
     /// Tells how much of a document is conversation.
@@ -162,16 +139,16 @@ pub(crate) fn speaker(line: &str) -> Option<(Speaker, &str)> {
         return None;
     }
     let label = rest[..colon.0].trim_end_matches(['*', '_', ']', ' ']);
-    let is_one_of = |names: &[&str]| {
-        names.iter().any(|name| {
+    let is_one_of = |names: &str| {
+        names.split(' ').any(|name| {
             label.len() == name.len()
-                && (label.eq_ignore_ascii_case(name) || label.to_lowercase() == *name)
+                && (label.eq_ignore_ascii_case(name) || label.to_lowercase() == name)
         })
     };
     let said = rest[colon.0 + colon.1.len_utf8()..].trim_start_matches(['*', '_', ' ']);
-    if is_one_of(&USERS) {
+    if is_one_of(USERS) {
         Some((Speaker::User, said))
-    } else if is_one_of(&ASSISTANTS) {
+    } else if is_one_of(ASSISTANTS) {
         Some((Speaker::Assistant, said))
     } else {
         None
@@ -245,86 +222,20 @@ fn is_wide(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
-/// Words that a question begins with. Few people type the mark at its end in a chat.
-const ASKING: [&str; 77] = [
-    "what",
-    "what's",
-    "whats",
-    "who",
-    "who's",
-    "whose",
-    "when",
-    "when's",
-    "where",
-    "where's",
-    "which",
-    "why",
-    "how",
-    "how's",
-    "remind", // English
-    "was",
-    "wer",
-    "wann",
-    "wo",
-    "wohin",
-    "woher",
-    "welche",
-    "welcher",
-    "welches",
-    "warum",
-    "wieso",
-    "weshalb",
-    "wie",
-    "wessen", // German
-    "qué",
-    "quién",
-    "quiénes",
-    "cuándo",
-    "dónde",
-    "cuál",
-    "cómo",
-    "cuánto",
-    "cuántos",
-    "cuánta",
-    "cuántas", // Spanish
-    "quel",
-    "quelle",
-    "quels",
-    "quelles",
-    "qui",
-    "quand",
-    "où",
-    "pourquoi",
-    "comment",
-    "combien", // French
-    "quando",
-    "dove",
-    "quale",
-    "perché",
-    "quem",
-    "qual",
-    "onde", // Italian, Portuguese
-    "wat",
-    "wanneer",
-    "waar",
-    "welk",
-    "welke",
-    "waarom", // Dutch
-    "что",
-    "кто",
-    "когда",
-    "где",
-    "куда",
-    "какой",
-    "какая",
-    "почему",
-    "сколько", // Russian
-    "متى",
-    "أين",
-    "كيف",
-    "لماذا",
-    "كم", // Arabic
-];
+/// Words that a question begins with, a language after the other: English, German, Spanish, French,
+/// Italian and Portuguese, Dutch, Russian, Arabic. Few people type the mark at its end in a chat.
+static ASKING: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let words = "
+        what what's whats who who's whose when when's where where's which why how how's remind
+        was wer wann wo wohin woher welche welcher welches warum wieso weshalb wie wessen
+        qué quién quiénes cuándo dónde cuál cómo cuánto cuántos cuánta cuántas
+        quel quelle quels quelles qui quand où pourquoi comment combien
+        quando dove quale perché quem qual onde
+        wat wanneer waar welk welke waarom
+        что кто когда где куда какой какая почему сколько
+        متى أين كيف لماذا كم";
+    words.split_whitespace().collect()
+});
 /// What is in a question where no mark says so, in scripts without spaces.
 const ASKING_WIDE: [&str; 12] =
     ["什么", "谁", "哪", "几点", "多少", "怎么", "为什么", "吗", "何", "誰", "いつ", "どこ"];
@@ -345,7 +256,7 @@ fn asks(sentence: &str) -> bool {
     let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
     let first = sentence.split(|c: char| !is_inside(c)).find(|word| !word.is_empty());
     let first = first.unwrap_or_default().to_lowercase().replace('’', "'");
-    ASKING.contains(&first.as_str())
+    ASKING.contains(first.as_str())
 }
 
 #[cfg(test)]

@@ -92,6 +92,33 @@ impl Conventions for () {
     }
 }
 
+/// A table of a text, without the paragraph that may stand above it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The lines of its header and of the delimiter below it, from 1, the end excluded.
+    pub head: Range<u32>,
+    /// All its lines, from 1, the end excluded.
+    pub lines: Range<u32>,
+}
+
+/// Returns the tables among the blocks of a text. Rows without a header and a delimiter above them
+/// are in none.
+pub fn tables(blocks: &[Block]) -> impl Iterator<Item = Table> {
+    let is_row = |block: &Block| {
+        matches!(block.kind, BlockKind::TableHeader | BlockKind::Row | BlockKind::Delimiter)
+    };
+    let adjacent = move |one: &Block, other: &Block| {
+        is_row(one) && is_row(other) && one.lines.end == other.lines.start
+    };
+    blocks.chunk_by(adjacent).filter_map(|rows| {
+        // Only the first delimiter makes a table; a later one is a row that looks like it.
+        let delimiter = rows.iter().position(|block| block.kind == BlockKind::Delimiter)?;
+        let start = rows[delimiter.checked_sub(1)?].lines.start;
+        let lines = start..rows[rows.len() - 1].lines.end;
+        Some(Table { head: start..rows[delimiter].lines.end, lines })
+    })
+}
+
 /// Cuts a text into blocks, in the order of the text.
 #[must_use]
 pub fn outline(text: &str, conventions: &dyn Conventions) -> Vec<Block> {

@@ -1,14 +1,16 @@
 //! Lines of a file that somebody names to be forgotten, as a search cites them.
 //!
-//! Exactly the lines that are cited go: whole entries, and what is no entry by itself, such as a
-//! heading, the head of a table or an item within an item. Where the lines would cut an entry
-//! apart, nothing goes and the lines that belong together are named.
+//! The cited lines are removed exactly: whole entries, and blocks that are no entry by themselves,
+//! such as a heading or an item within an item. Lines that would take a block, an entry or a table
+//! apart are refused, and the smallest range that can be removed instead is named.
+
+use std::ops::Range;
 
 use anemone_format::ProvenanceStamp;
-use anemone_markdown::{byte_order_mark, front_matter, indentation};
+use anemone_markdown::{Block, BlockKind, indentation, tables};
 
 use crate::entries::Entry;
-use crate::page::{ItemMarker, ParsedEntry};
+use crate::page::{ParsedEntry, after_line, blocks};
 use crate::store::PageKind;
 
 /// Lines of a file: `MEMORY.md#L8` or `MEMORY.md#L8-L12`.
@@ -35,113 +37,131 @@ pub fn citation_of(path: &str, (first, last): (usize, usize)) -> String {
     if first == last { format!("{path}#L{first}") } else { format!("{path}#L{first}-L{last}") }
 }
 
-/// Returns what stands in the cited lines of a file; the error is the lines that belong together,
-/// when those that are cited are only a part of them.
+/// Returns what stands in the cited lines of a file; the error is the smallest range of lines that
+/// contains them and can be removed.
 pub(crate) fn cited(
     text: &str,
     kind: PageKind,
     entries: &[&Entry],
     citation: &Citation<'_>,
 ) -> Result<Vec<Entry>, (usize, usize)> {
-    let lines = Lines::of(text);
-    let (first, last) = (citation.lines.0, citation.lines.1.min(lines.count()));
-    let together = |(start, end): (usize, usize)| (start.min(first), end.max(last));
-    if let Some(matter) = front_matter(text) {
-        let end = lines.number_at(matter.end - 1);
-        if first <= end && (first > 1 || last < end) {
-            return Err(together((1, end)));
-        }
+    let outline = blocks(text);
+    let end = outline.last().map_or(0, |block| lines_of(&block.lines).1);
+    let (first, last) = (citation.lines.0, citation.lines.1.min(end));
+    let parts: Vec<Part> = outline.iter().map(|block| Part::read(text, block)).collect();
+    let whole = whole_lines(&outline, &parts, entries, (first, last));
+    if whole != (first, last) {
+        return Err(whole);
     }
-    let mut found = Vec::new();
-    // Lines that go as they are, because they belong to no entry that goes as a whole.
-    let mut is_loose = vec![true; (last + 1).saturating_sub(first)];
-    for entry in entries.iter().filter(|entry| entry.touches(first, last)) {
-        let (start, end) = entry.unit.lines;
-        if entry.is_within(first, last) {
-            found.push((*entry).clone());
-            is_loose[start - first..=end - first].fill(false);
-        } else if let Err(whole) = lines.nested(&entry.unit, start.max(first), end.min(last)) {
-            return Err(together(whole));
-        }
-    }
-    let mut at = first;
-    while at <= last {
-        if !is_loose[at - first] || lines.is_blank(at) {
-            at += 1;
-            continue;
-        }
-        let start = at;
-        while at < last && is_loose[at + 1 - first] && !lines.is_blank(at + 1) {
-            at += 1;
-        }
-        let bytes = lines.starts[start - 1]..lines.starts[at];
-        let unit = ParsedEntry::of_lines(text, bytes, (start, at));
-        found.push(Entry::new(citation.path, kind, unit));
-        at += 1;
+    let entries = entries.iter().filter(|entry| entry.is_within(first, last));
+    let mut found: Vec<Entry> = entries.map(|entry| (*entry).clone()).collect();
+    // Blocks that go as they are, because they belong to no entry that goes as a whole.
+    let is_loose = |part: &&Part| {
+        part.touches((first, last))
+            && !found.iter().any(|entry| entry.touches(part.lines.0, part.lines.1))
+    };
+    let loose: Vec<&Part> = parts.iter().filter(is_loose).collect();
+    for run in loose.chunk_by(|part, next| part.lines.1 + 1 == next.lines.0) {
+        let (start, end) = (run[0], run[run.len() - 1]);
+        let (bytes, lines) = (start.bytes.start..end.bytes.end, (start.lines.0, end.lines.1));
+        found.push(Entry::new(citation.path, kind, ParsedEntry::of_lines(text, bytes, lines)));
     }
     found.sort_by_key(|entry| entry.unit.bytes.start);
     Ok(found)
 }
 
-/// The lines of a text, by their numbers from 1.
-struct Lines<'a> {
-    text: &'a str,
-    /// Where each line begins, and where the last one ends.
-    starts: Vec<usize>,
+/// Widens lines until they take no block, no entry and no table apart. Rows may go without their
+/// table, but its header and its delimiter may not go without the rows.
+fn whole_lines(
+    outline: &[Block],
+    parts: &[Part],
+    entries: &[&Entry],
+    cited: (usize, usize),
+) -> (usize, usize) {
+    let mut whole = cited;
+    loop {
+        let (first, last) = whole;
+        let tables = tables(outline)
+            .filter(|table| overlap(lines_of(&table.head), whole))
+            .map(|table| lines_of(&table.lines));
+        let parts_touched = parts.iter().filter(|part| part.touches(whole)).map(|part| part.lines);
+        let entries_cut = entries
+            .iter()
+            .filter(|entry| entry.touches(first, last) && !entry.is_within(first, last))
+            .map(|entry| nested_lines(parts, &entry.unit, whole));
+        let together = tables.chain(parts_touched).chain(entries_cut);
+        let next =
+            together.fold(whole, |(first, last), (start, end)| (start.min(first), end.max(last)));
+        if next == whole {
+            return whole;
+        }
+        whole = next;
+    }
 }
 
-impl<'a> Lines<'a> {
-    fn of(text: &'a str) -> Self {
-        let mut at = byte_order_mark(text);
-        let mut starts = vec![at];
-        for line in text[at..].split_inclusive('\n') {
-            at += line.len();
-            starts.push(at);
+/// Returns the lines that have to go with lines of an entry: the items within it that they touch,
+/// each with all that is nested in it, or else the whole entry.
+fn nested_lines(parts: &[Part], unit: &ParsedEntry, cited: (usize, usize)) -> (usize, usize) {
+    let has_stamp = unit.stamp.is_some() && cited.1 >= unit.lines.1;
+    let mut inner = parts
+        .iter()
+        .filter(|part| overlap(part.lines, unit.lines))
+        .skip_while(|part| part.lines.1 < cited.0)
+        .peekable();
+    let head = inner.next_if(|part| {
+        part.is_item && !has_stamp && part.lines.0 > unit.lines.0 && part.touches(cited)
+    });
+    let Some(head) = head else { return unit.lines };
+    let mut end = head.lines.1;
+    for part in inner {
+        let is_below = part.indent > head.indent;
+        if part.lines.0 > cited.1 && !is_below {
+            break;
         }
-        Self { text, starts }
-    }
-
-    fn count(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    fn line(&self, number: usize) -> &'a str {
-        &self.text[self.starts[number - 1]..self.starts[number]]
-    }
-
-    fn is_blank(&self, number: usize) -> bool {
-        self.line(number).trim().is_empty()
-    }
-
-    fn number_at(&self, byte: usize) -> usize {
-        self.starts.partition_point(|start| *start <= byte)
-    }
-
-    /// Checks that lines of an entry are items that are nested in it, each with all that is
-    /// nested in them; the error is the lines that belong together.
-    fn nested(&self, unit: &ParsedEntry, first: usize, last: usize) -> Result<(), (usize, usize)> {
-        let has_stamp =
-            (first..=last).any(|number| ProvenanceStamp::at_end_of(self.line(number)).is_some());
-        let marker = ItemMarker::of(self.line(first));
-        let Some(marker) = marker.filter(|_| first > unit.lines.0 && !has_stamp) else {
-            return Err(unit.lines);
-        };
-        let is_further_in = |number: usize| {
-            !self.is_blank(number) && indentation(self.line(number)).0 > marker.indent
-        };
-        let is_nested = |number: usize| {
-            let line = self.line(number);
-            let is_beside = indentation(line).0 == marker.indent && ItemMarker::of(line).is_some();
-            self.is_blank(number) || is_beside || is_further_in(number)
-        };
-        if !(first..=last).all(is_nested) {
-            return Err(unit.lines);
+        if !is_below && !(part.is_item && part.indent == head.indent) {
+            return unit.lines;
         }
-        let rest = last + 1..=unit.lines.1;
-        let end = rest.take_while(|number| self.is_blank(*number) || is_further_in(*number));
-        match end.filter(|number| !self.is_blank(*number)).last() {
-            Some(end) => Err((first, end)),
-            None => Ok(()),
-        }
+        end = part.lines.1;
     }
+    (head.lines.0, end)
+}
+
+/// A block of a file, without a stamp that stands on a line of its own: that is the stamp of the
+/// entry, and the block may be only an item within it.
+struct Part {
+    bytes: Range<usize>,
+    lines: (usize, usize),
+    indent: usize,
+    is_item: bool,
+}
+
+impl Part {
+    fn read(text: &str, block: &Block) -> Self {
+        let mut bytes = block.bytes.start..after_line(text, block.bytes.end);
+        let mut lines = lines_of(&block.lines);
+        let own = &text[bytes.clone()];
+        let above = own.trim_end().rfind('\n').map_or(0, |at| at + 1);
+        let last_line = &own[above..];
+        let has_stamp_line = ProvenanceStamp::at_end_of(last_line)
+            .is_some_and(|(stamp, _)| last_line[..stamp.start].trim().is_empty());
+        if above > 0 && has_stamp_line {
+            bytes.end = bytes.start + above;
+            lines.1 -= 1;
+        }
+        let is_item = block.kind == BlockKind::Item && block.quote == 0;
+        Self { bytes, lines, indent: indentation(own).0, is_item }
+    }
+
+    fn touches(&self, lines: (usize, usize)) -> bool {
+        overlap(self.lines, lines)
+    }
+}
+
+fn overlap(one: (usize, usize), other: (usize, usize)) -> bool {
+    one.0 <= other.1 && one.1 >= other.0
+}
+
+/// Returns the first and the last line of a range that excludes its end.
+fn lines_of(range: &Range<u32>) -> (usize, usize) {
+    (range.start as usize, range.end as usize - 1)
 }

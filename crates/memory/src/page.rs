@@ -23,7 +23,7 @@ use anemone_format::{ProvenanceStamp, StampTable, escaped, unescaped};
 use anemone_index::begins_turn;
 use anemone_markdown::{
     Block, BlockKind, Conventions, Fence, Marker, atx_heading, indentation, is_thematic_break,
-    outline,
+    outline, tables,
 };
 
 use crate::entry::{Given, Importance, Label};
@@ -79,11 +79,16 @@ pub(crate) fn known_units(text: &str, table: &StampTable) -> Vec<ParsedEntry> {
 #[must_use]
 pub fn units(text: &str) -> Vec<ParsedEntry> {
     let mut reader = Reader { text, found: Vec::new(), heading: None, open: None };
-    for block in outline(text, &MemoryLines) {
+    for block in blocks(text) {
         reader.take(&block);
     }
     reader.end();
     reader.found.into_iter().map(|raw| raw.read(text)).collect()
+}
+
+/// Cuts a file into the blocks that entries are made of.
+pub(crate) fn blocks(text: &str) -> Vec<Block> {
+    outline(text, &MemoryLines)
 }
 
 /// A line with a stamp ends its block, also in a fence that nobody closed.
@@ -175,14 +180,14 @@ impl Reader<'_> {
         let nested = marker
             .filter(|_| kind == EntryKind::Item)
             .map(|marker| (indent + marker.width + 1, marker.column));
-        let bytes = block.bytes.start..self.after_line(block.bytes.end);
+        let bytes = block.bytes.start..after_line(self.text, block.bytes.end);
         let lines = (block.lines.start as usize, block.lines.end as usize - 1);
         let raw = Raw { kind, bytes, lines, heading: self.heading.clone() };
         self.open = Some(Open { raw, nested });
     }
 
     fn extend(&mut self, block: &Block) {
-        let end = self.after_line(block.bytes.end);
+        let end = after_line(self.text, block.bytes.end);
         if let Some(open) = &mut self.open {
             open.raw.bytes.end = end;
             open.raw.lines.1 = block.lines.end as usize - 1;
@@ -192,11 +197,11 @@ impl Reader<'_> {
     fn end(&mut self) {
         self.found.extend(self.open.take().map(|open| open.raw));
     }
+}
 
-    /// Returns where the line after a byte begins.
-    fn after_line(&self, at: usize) -> usize {
-        self.text[at..].find('\n').map_or(self.text.len(), |end| at + end + 1)
-    }
+/// Returns where the line after a byte begins.
+pub(crate) fn after_line(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |end| at + end + 1)
 }
 
 impl Raw {
@@ -229,7 +234,7 @@ impl ParsedEntry {
     /// item within an item.
     pub(crate) fn of_lines(text: &str, bytes: Range<usize>, lines: (usize, usize)) -> Self {
         let body = text[bytes.clone()].trim();
-        let is_item = ItemMarker::of(body).is_some();
+        let is_item = item_prefix(body).is_some();
         let mut unit = Self {
             kind: if is_item { EntryKind::Item } else { EntryKind::Paragraph },
             bytes,
@@ -249,7 +254,7 @@ impl ParsedEntry {
     fn read_item(&mut self, body: &str) {
         let mut lines = body.split('\n');
         let first = lines.next().unwrap_or_default();
-        let width = ItemMarker::of(first).map_or(2, |marker| marker.bytes);
+        let width = item_prefix(first).unwrap_or(2);
         let mut rest = first.get(width..).unwrap_or_default();
         if let Some((label, after)) = Label::split(rest) {
             self.label = Some(label);
@@ -373,34 +378,19 @@ fn split_key(text: &str) -> Option<(&str, &str)> {
     (!key.trim().is_empty() && !key.contains("**")).then_some((key, after))
 }
 
-/// What makes a line an item of a list with a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ItemMarker {
-    /// By how many columns it is indented.
-    pub(crate) indent: usize,
-    /// How many bytes stand before the text of the item: the indentation, the mark, a space.
-    bytes: usize,
-}
-
-impl ItemMarker {
-    pub(crate) fn of(line: &str) -> Option<Self> {
-        let line = line.trim_end();
-        let (indent, body) = indentation(line);
-        let marker = Marker::read(indent, body).filter(|marker| !marker.content.is_empty())?;
-        // Whoever puts more than one space after the mark wants the others in the text.
-        Some(Self { indent, bytes: line.len() - body.len() + marker.width + 1 })
-    }
+/// Returns how many bytes stand before the text of an item of a list: the indentation, the mark
+/// and a space; `None` for a line that is no item with a text.
+fn item_prefix(line: &str) -> Option<usize> {
+    let line = line.trim_end();
+    let (indent, body) = indentation(line);
+    let marker = Marker::read(indent, body).filter(|marker| !marker.content.is_empty())?;
+    // Whoever puts more than one space after the mark wants the others in the text.
+    Some(line.len() - body.len() + marker.width + 1)
 }
 
 /// Counts the tables of a text that have a header and no row.
 pub(crate) fn tables_without_rows(text: &str) -> usize {
-    let blocks = outline(text, &());
-    let is_empty = |three: &[Block]| {
-        let row = three.get(2).filter(|block| block.kind == BlockKind::Row);
-        three[0].kind == BlockKind::TableHeader
-            && row.is_none_or(|row| row.lines.start != three[1].lines.end)
-    };
-    (1..blocks.len()).filter(|at| is_empty(&blocks[at - 1..blocks.len().min(at + 2)])).count()
+    tables(&blocks(text)).filter(|table| table.lines == table.head).count()
 }
 
 #[cfg(test)]

@@ -1,7 +1,11 @@
 //! Forgetting by citation: exactly the cited lines go, or nothing does.
 
-use anemone_index::{Format, cited_lines};
-use anemone_memory::{Edit, ForgetError, ForgetTarget, MarkdownLayout, MarkdownStore};
+use std::ops::Range;
+
+use anemone_format::ProvenanceStamp;
+use anemone_index::{Format, begins_turn, cited_lines};
+use anemone_markdown::{Conventions, outline, tables};
+use anemone_memory::{Edit, ForgetError, ForgetTarget, MarkdownLayout, MarkdownStore, units};
 use proptest::prelude::*;
 
 struct Place {
@@ -31,6 +35,19 @@ impl Place {
             Err(ForgetError::Part { whole, .. }) => Err(whole),
             Err(error) => panic!("{error}"),
         }
+    }
+}
+
+/// The conventions of a memory: a stamp ends its block.
+struct Stamps;
+
+impl Conventions for Stamps {
+    fn begins_turn(&self, line: &str) -> bool {
+        begins_turn(line)
+    }
+
+    fn ends_block(&self, line: &str) -> bool {
+        ProvenanceStamp::at_end_of(line).is_some()
     }
 }
 
@@ -103,7 +120,7 @@ fn a_part_of_something_is_refused_and_the_whole_is_named() {
         ((10, 10), "MEMORY.md#L10-L13"),
         ((11, 11), "MEMORY.md#L11-L12"),
         ((13, 13), "MEMORY.md#L10-L13"),
-        ((5, 8), "MEMORY.md#L4-L8"),
+        ((5, 8), "MEMORY.md#L4-L9"),
     ] {
         assert_eq!(place.without(lines), Err(whole.to_owned()), "{lines:?}");
     }
@@ -113,6 +130,49 @@ fn a_part_of_something_is_refused_and_the_whole_is_named() {
     ));
     assert_eq!(place.without((6, 6)), Ok(None));
     assert_eq!(place.without((90, 91)), Ok(None));
+}
+
+#[test]
+fn a_line_of_a_fence_cannot_go_without_its_block() {
+    let fence = "- a\n  ```md\n  - looks like an item\n  | and | a row |\n  ```\n  - b\n- c\n";
+    let place = Place::new(fence);
+    for line in 2..=5 {
+        assert_eq!(place.without((line, line)), Err("MEMORY.md#L1-L6".to_owned()), "{line}");
+    }
+    assert_eq!(place.without((6, 6)).unwrap().unwrap(), fence.replace("  - b\n", ""));
+    // The fence of a nested item goes with that item, and so does a line without indentation.
+    let nested = "- a\n  - b\n    ~~~\n    - c\n    ~~~\n  lazy\n  - d\n";
+    let place = Place::new(nested);
+    for lines in [(2, 2), (4, 4), (4, 5), (6, 6)] {
+        assert_eq!(place.without(lines), Err("MEMORY.md#L2-L6".to_owned()), "{lines:?}");
+    }
+    assert_eq!(place.without((2, 6)).unwrap().unwrap(), "- a\n  - d\n");
+    let place = Place::new("> ```\n> - c\n> ```\n");
+    assert_eq!(place.without((2, 2)), Err("MEMORY.md#L1-L3".to_owned()));
+}
+
+#[test]
+fn the_head_of_a_table_cannot_go_without_its_rows() {
+    let text = "above\n| who | what |\n|-----|------|\n| Lin | tea |\n| Ana | coffee |\n\nend\n";
+    let place = Place::new(text);
+    for lines in [(2, 2), (3, 3), (2, 3), (2, 4), (3, 5)] {
+        assert_eq!(place.without(lines), Err("MEMORY.md#L2-L5".to_owned()), "{lines:?}");
+    }
+    assert_eq!(place.without((2, 5)).unwrap().unwrap(), "above\n\nend\n");
+    assert_eq!(place.without((1, 1)).unwrap().unwrap(), &text[6..]);
+    // A header without rows is cited by search; it goes with its delimiter.
+    let place = Place::new("| who |\n|-----|\n\nend\n");
+    assert_eq!(cited("| who |\n|-----|\n\nend\n"), [(1, 1), (4, 4)]);
+    assert_eq!(place.without((1, 1)), Err("MEMORY.md#L1-L2".to_owned()));
+    assert_eq!(place.without((1, 2)).unwrap().unwrap(), "end\n");
+    // So it is in a quotation, and where the rows have no bars at their ends.
+    let place = Place::new("> | a |\n> |---|\n> | b |\n\nc | d\n--|--\ne\n");
+    assert_eq!(place.without((1, 1)), Err("MEMORY.md#L1-L3".to_owned()));
+    assert_eq!(place.without((5, 5)), Err("MEMORY.md#L5-L7".to_owned()));
+    assert_eq!(place.without((3, 3)).unwrap().unwrap().lines().count(), 6);
+    // A line that only looks like a delimiter has no table.
+    let place = Place::new("|---|\n| a |\n");
+    assert_eq!(place.without((1, 1)).unwrap().unwrap(), "| a |\n");
 }
 
 #[test]
@@ -183,25 +243,61 @@ proptest! {
                     }
                     Ok(None) => prop_assert!(false, "{:?} was found and cannot be forgotten", lines),
                     Err(whole) => {
-                        // What is named instead can be forgotten, or names more.
-                        prop_assert_ne!(&whole, &citation(lines));
-                        let mut whole = whole;
-                        for _ in 0..20 {
-                            let numbers = whole.strip_prefix("MEMORY.md#L").unwrap();
-                            let (first, last) = numbers.split_once("-L").unwrap_or((numbers, numbers));
-                            let lines = (first.parse().unwrap(), last.parse().unwrap());
-                            match place.without(lines) {
-                                Err(more) => whole = more,
-                                Ok(left) => {
-                                    let left = left.unwrap();
-                                    prop_assert_eq!(lines_with_text(&left), expected(&text, lines));
-                                    break;
-                                }
-                            }
-                        }
+                        // What is named instead is more, and can be forgotten.
+                        let numbers = whole.strip_prefix("MEMORY.md#L").unwrap();
+                        let (first, last) = numbers.split_once("-L").unwrap_or((numbers, numbers));
+                        let more: (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
+                        prop_assert!(more != lines && more.0 <= lines.0 && lines.1 <= more.1);
+                        let left = place.without(more);
+                        prop_assert!(left.is_ok(), "{more:?} was named for {lines:?}: {left:?}");
+                        let left = left.unwrap().unwrap();
+                        prop_assert_eq!(lines_with_text(&left), expected(&text, more));
                     }
                 }
             }
+        }
+    }
+
+    /// Whatever lines somebody cites: no block of the outline and no head of a table is cut.
+    #[test]
+    fn a_citation_cuts_no_block_and_no_head_of_a_table(
+        text in markdown(),
+        first in 1_usize..16,
+        more in 0_usize..4,
+    ) {
+        let blocks = outline(&text, &Stamps);
+        let end = blocks.last().map_or(0, |block| block.lines.end as usize - 1);
+        let lines = (first, (first + more).min(end));
+        if let Ok(Some(left)) = Place::new(&text).without(lines) {
+            prop_assert_eq!(lines_with_text(&left), expected(&text, lines));
+            let removed = |block: &Range<u32>| {
+                let lines_of = block.start as usize..block.end as usize;
+                lines_of.filter(|line| (lines.0..=lines.1).contains(line)).count()
+            };
+            for block in &blocks {
+                let last = text[block.bytes.clone()].lines().next_back().unwrap_or_default();
+                // The stamp on the last line may be that of the entry around the block.
+                let stamp = usize::from(last.trim_start().starts_with("<!-- anemone:"));
+                let all = block.lines.len();
+                let count = removed(&block.lines);
+                prop_assert!(count == 0 || count == all || count + stamp == all, "{block:?}");
+            }
+            for table in tables(&blocks) {
+                let is_whole = removed(&table.lines) == table.lines.len();
+                prop_assert!(removed(&table.head) == 0 || is_whole, "{table:?}");
+            }
+        }
+    }
+
+    /// The blocks, the entries and the sections of a text end at the same lines: none begins or
+    /// ends within a block.
+    #[test]
+    fn entries_are_made_of_blocks(text in markdown()) {
+        let blocks = outline(&text, &Stamps);
+        let begins = |line: usize| blocks.iter().any(|block| block.lines.start as usize == line);
+        let ends = |line: usize| blocks.iter().any(|block| block.lines.end as usize - 1 == line);
+        for unit in units(&text) {
+            prop_assert!(begins(unit.lines.0) && ends(unit.lines.1), "{unit:?}");
         }
     }
 }

@@ -33,6 +33,7 @@ pub(crate) static CLAUDE_CODE: Runtime = Runtime {
     search: None,
     rows: None,
     restore: None,
+    move_in: None,
     conversations: None,
     connect: Some(&connect::CONNECT),
     native_search: None,

@@ -30,6 +30,7 @@ pub(crate) static CODEX: Runtime = Runtime {
     search: None,
     rows: None,
     restore: None,
+    move_in: None,
     conversations: None,
     connect: Some(&connect::CONNECT),
     native_search: None,

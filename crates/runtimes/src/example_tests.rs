@@ -41,6 +41,7 @@ static NOTES: Runtime = Runtime {
     search: Some(&Notes),
     rows: None,
     restore: None,
+    move_in: None,
     conversations: None,
     connect: None,
     native_search: None,

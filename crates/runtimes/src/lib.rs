@@ -21,7 +21,7 @@ use std::path::Path;
 use anemone_memory::ContextRules;
 
 pub use kit::agent::{
-    DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
+    ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
     NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
     SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
 };
@@ -34,6 +34,7 @@ pub use kit::conversation::{
     Conversation, NotSaid, Reach, ReadConversationError, Role, Said, without_private,
 };
 pub use kit::database::{SERVE_ARGUMENT, ServeError, serve_database};
+pub use kit::file_count::{FileCount, MAX_COUNTED_DEPTH, MAX_COUNTED_ENTRIES};
 pub use kit::hook_caller::HookCaller;
 pub use kit::mapping;
 pub use kit::native_search::{
@@ -48,16 +49,18 @@ pub use kit::plan::{
     RestoreError, Step, StepKind,
 };
 pub use kit::previous::PreviousSnapshot;
+pub use kit::restore_source::RestoreSource;
 pub use kit::runtime::{
-    EvergreenRecords, FindAgents, KeepMemoryRows, OwnIndex, ReadAgents, ReadConversations,
-    RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces, WorkspaceFiles,
+    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, OwnIndex, ReadAgents,
+    ReadConversations, RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces,
+    WorkspaceFiles,
 };
 pub use kit::sample_install::{SampleAgent, SampleFile, SampleInstall};
 pub use kit::searchable::{
     ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
     Store, StoreKind, Unsearched,
 };
-pub use kit::sidecar::{ComingBack, KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, name_of};
+pub use kit::sidecar::{KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, name_of};
 pub use kit::tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
 pub use kit::vectors::{VectorOf, WantedModel, vectors_in};
 pub use kit::walk::AGENT_ID_FILE;

@@ -28,7 +28,7 @@ mod write;
 
 use std::path::Path;
 
-use anemone_format::{AgentId, Sink, SnapshotSource};
+use anemone_format::{AgentId, Sink};
 use anemone_memory::MarkdownLayout;
 use uuid::Uuid;
 
@@ -38,9 +38,10 @@ use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
 use crate::kit::ids::Namespaces;
 use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
+use crate::kit::restore_source::RestoreSource;
 use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, OwnIndex, ReadAgents, ReadConversations, RecordRules,
-    RestoreAgents, Runtime, SearchAgents, UsualPlaces,
+    EvergreenRecords, FindAgents, MoveAgentsIn, OwnIndex, ReadAgents, ReadConversations,
+    RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces,
 };
 use crate::kit::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
@@ -86,6 +87,7 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
     search: Some(&OpenClaw),
     rows: None,
     restore: Some(&OpenClaw),
+    move_in: Some(&OpenClaw),
     conversations: Some(&OpenClaw),
     connect: Some(&connect::CONNECT),
     native_search: Some(&ranking::NATIVE_SEARCH),
@@ -176,14 +178,26 @@ impl SearchAgents for OpenClaw {
 }
 
 impl RestoreAgents for OpenClaw {
-    fn plan(
+    fn plan_restore(
         &self,
         machine: &Machine,
-        source: &dyn SnapshotSource,
+        source: &RestoreSource<'_>,
         target: &FoundAgent,
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError> {
-        write::plan(machine, source, target, options)
+        write::plan_restore(machine, source, target, options)
+    }
+}
+
+impl MoveAgentsIn for OpenClaw {
+    fn plan_move_in(
+        &self,
+        machine: &Machine,
+        source: &RestoreSource<'_>,
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+    ) -> Result<Plan, PlanError> {
+        write::plan_move_in(machine, source, target, options)
     }
 }
 

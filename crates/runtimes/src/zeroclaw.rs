@@ -31,7 +31,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, Sink, SnapshotSource};
+use anemone_format::{AgentId, Sink};
 use anemone_memory::{Clock, MarkdownLayout, RowStore};
 use uuid::Uuid;
 
@@ -41,9 +41,10 @@ use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
 use crate::kit::ids::Namespaces;
 use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
+use crate::kit::restore_source::RestoreSource;
 use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, KeepMemoryRows, ReadAgents, ReadConversations, RecordRules,
-    RestoreAgents, RowRules, Runtime, SearchAgents, UsualPlaces,
+    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, ReadAgents, ReadConversations,
+    RecordRules, RestoreAgents, RowRules, Runtime, SearchAgents, UsualPlaces,
 };
 use crate::kit::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
@@ -100,6 +101,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
     search: Some(&ZeroClaw),
     rows: Some(&ZeroClaw),
     restore: Some(&ZeroClaw),
+    move_in: Some(&ZeroClaw),
     conversations: Some(&ZeroClaw),
     connect: Some(&connect::CONNECT),
     native_search: Some(&ranking::NATIVE_SEARCH),
@@ -167,7 +169,8 @@ impl SearchAgents for ZeroClaw {
         if !agent.workspace.is_dir() && database.is_none() {
             return Vec::new();
         }
-        agent.config.iter().chain(database).cloned().collect()
+        let config = agent.config.as_deref();
+        config.into_iter().chain(database.map(|path| &**path)).map(Path::to_owned).collect()
     }
 
     fn file(&self, path: &str) -> SearchedFile {
@@ -218,10 +221,22 @@ impl KeepMemoryRows for ZeroClaw {
 }
 
 impl RestoreAgents for ZeroClaw {
-    fn plan(
+    fn plan_restore(
         &self,
         machine: &Machine,
-        source: &dyn SnapshotSource,
+        source: &RestoreSource<'_>,
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+    ) -> Result<Plan, PlanError> {
+        write::plan(machine, source, target, options)
+    }
+}
+
+impl MoveAgentsIn for ZeroClaw {
+    fn plan_move_in(
+        &self,
+        machine: &Machine,
+        source: &RestoreSource<'_>,
         target: &FoundAgent,
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError> {

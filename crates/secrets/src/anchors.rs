@@ -261,21 +261,20 @@ pub(crate) static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
         let (piece, anchor) = rarest(literal, rule, exact_case);
         anchors.add(piece, anchor);
     };
-    for prefix in PREFIXES.iter().filter(|prefix| prefix.literal.len() >= PIECE) {
-        hang(prefix.literal, Rule::Prefix(prefix), true);
+    for (literal, prefix) in prefixes().filter(|(literal, _)| literal.len() >= PIECE) {
+        hang(literal, Rule::Prefix(prefix), true);
     }
-    for &(literal, rule) in LITERALS {
+    for (literal, rule) in literals(LITERALS) {
         hang(literal, rule, false);
     }
     for &(literal, forms) in COMMANDS {
         hang(literal, Rule::Command(forms), false);
     }
-    for prefix in PREFIXES.iter().filter(|prefix| prefix.literal.len() < PIECE) {
+    for (literal, prefix) in prefixes().filter(|(literal, _)| literal.len() < PIECE) {
         // Two letters are no piece, so they are looked for with what the body may begin with.
         for next in b"0abcdef" {
-            let text = [prefix.literal.as_bytes(), &[*next]].concat();
-            anchors
-                .add(piece(&text), anchor(prefix.literal, Rule::Prefix(prefix), true, PIECE - 1));
+            let text = [literal.as_bytes(), &[*next]].concat();
+            anchors.add(piece(&text), anchor(literal, Rule::Prefix(prefix), true, PIECE - 1));
         }
     }
     anchors.add(piece(b"00:"), anchor(":", Rule::Telegram, true, 0));
@@ -290,101 +289,58 @@ pub(crate) static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     anchors
 });
 
+fn prefixes() -> impl Iterator<Item = (&'static str, &'static Prefix)> {
+    PREFIXES.iter().flat_map(|prefix| prefix.literals.iter().map(move |literal| (*literal, prefix)))
+}
+
+/// Takes a table apart in which the literals of a rule are separated by `|`.
+fn literals(
+    table: &'static [(&'static str, Rule)],
+) -> impl Iterator<Item = (&'static str, Rule)> + Clone {
+    table.iter().flat_map(|&(literals, rule)| literals.split('|').map(move |one| (one, rule)))
+}
+
 /// The literals of all rules but prefixes, without regard to case.
 const LITERALS: &[(&str, Rule)] = &[
     ("token", Rule::Name(NameWord::Token)),
     ("secret", Rule::Name(NameWord::Secret)),
-    ("password", Rule::Name(NameWord::Password)),
-    ("passwd", Rule::Name(NameWord::Password)),
-    ("passphrase", Rule::Name(NameWord::Password)),
-    ("pwd", Rule::Name(NameWord::Password)),
+    ("password|passwd|passphrase|pwd", Rule::Name(NameWord::Password)),
     ("key", Rule::Name(NameWord::Key)),
-    ("pass", Rule::Name(NameWord::Pass)),
-    ("psk", Rule::Name(NameWord::Pass)),
-    ("pw:", Rule::Name(NameWord::Pass)),
-    ("pw=", Rule::Name(NameWord::Pass)),
-    ("pw ", Rule::Name(NameWord::Pass)),
-    ("passcode", Rule::Name(NameWord::Password)),
-    ("passwort", Rule::Name(NameWord::Password)),
-    ("kennwort", Rule::Name(NameWord::Password)),
-    ("contrasena", Rule::Name(NameWord::Password)),
-    ("senha", Rule::Name(NameWord::Password)),
-    ("wachtwoord", Rule::Name(NameWord::Password)),
-    ("mot de passe", Rule::Spoken(SpokenWord::Password)),
-    ("mots de passe", Rule::Spoken(SpokenWord::Password)),
-    ("palavra-passe", Rule::Spoken(SpokenWord::Password)),
-    ("mdp", Rule::Spoken(SpokenWord::Password)),
-    ("clave", Rule::Spoken(SpokenWord::Password)),
-    ("pass phrase", Rule::Spoken(SpokenWord::Password)),
+    ("pass|psk|pw:|pw=|pw ", Rule::Name(NameWord::Pass)),
+    ("passcode|passwort|kennwort|contrasena|senha|wachtwoord", Rule::Name(NameWord::Password)),
+    (
+        "mot de passe|mots de passe|palavra-passe|mdp|clave|pass phrase",
+        Rule::Spoken(SpokenWord::Password),
+    ),
     ("seed", Rule::Spoken(SpokenWord::Key)),
-    ("safe code", Rule::Spoken(SpokenWord::Pin)),
-    ("vault code", Rule::Spoken(SpokenWord::Pin)),
-    ("locker code", Rule::Spoken(SpokenWord::Pin)),
-    ("pin", Rule::Spoken(SpokenWord::Pin)),
-    ("pin code", Rule::Spoken(SpokenWord::Pin)),
-    ("pin-code", Rule::Spoken(SpokenWord::Pin)),
-    ("access code", Rule::Spoken(SpokenWord::Pin)),
-    ("door code", Rule::Spoken(SpokenWord::Pin)),
-    ("gate code", Rule::Spoken(SpokenWord::Pin)),
-    ("alarm code", Rule::Spoken(SpokenWord::Pin)),
-    ("entry code", Rule::Spoken(SpokenWord::Pin)),
-    ("unlock code", Rule::Spoken(SpokenWord::Pin)),
-    ("zugangscode", Rule::Spoken(SpokenWord::Pin)),
-    ("pincode", Rule::Spoken(SpokenWord::Pin)),
-    ("pin number", Rule::Spoken(SpokenWord::Pin)),
-    ("pin-nummer", Rule::Spoken(SpokenWord::Pin)),
-    ("geheimzahl", Rule::Spoken(SpokenWord::Pin)),
-    ("code secret", Rule::Spoken(SpokenWord::Pin)),
-    ("combination", Rule::Spoken(SpokenWord::Pin)),
-    ("passord", Rule::Spoken(SpokenWord::Password)),
-    ("passordet", Rule::Spoken(SpokenWord::Password)),
-    ("adgangskode", Rule::Spoken(SpokenWord::Password)),
-    ("adgangskoden", Rule::Spoken(SpokenWord::Password)),
-    ("wlan-schlüssel", Rule::Spoken(SpokenWord::Password)),
-    ("netzwerkschlüssel", Rule::Spoken(SpokenWord::Password)),
-    ("salasana", Rule::Spoken(SpokenWord::Password)),
-    ("heslo", Rule::Spoken(SpokenWord::Password)),
-    ("credentials", Rule::Spoken(SpokenWord::Login)),
-    ("creds", Rule::Spoken(SpokenWord::Login)),
-    ("login", Rule::Spoken(SpokenWord::Login)),
-    ("zugangsdaten", Rule::Spoken(SpokenWord::Login)),
-    ("cvv", Rule::CardCode),
-    ("cvc", Rule::CardCode),
-    ("security code", Rule::CardCode),
-    ("codice di sicurezza", Rule::CardCode),
-    ("code de sécurité", Rule::CardCode),
-    ("cryptogramme", Rule::CardCode),
-    ("código de seguridad", Rule::CardCode),
-    ("kartenprüfnummer", Rule::CardCode),
-    ("prüfziffer", Rule::CardCode),
+    (
+        "safe code|vault code|locker code|pin|pin code|pin-code|access code|door code|gate code|\
+         alarm code|entry code|unlock code|zugangscode|pincode|pin number|pin-nummer|geheimzahl|\
+         code secret|combination",
+        Rule::Spoken(SpokenWord::Pin),
+    ),
+    (
+        "passord|passordet|adgangskode|adgangskoden|wlan-schlüssel|netzwerkschlüssel|salasana|\
+         heslo",
+        Rule::Spoken(SpokenWord::Password),
+    ),
+    ("credentials|creds|login|zugangsdaten", Rule::Spoken(SpokenWord::Login)),
+    (
+        "cvv|cvc|security code|codice di sicurezza|code de sécurité|cryptogramme|\
+         código de seguridad|kartenprüfnummer|prüfziffer",
+        Rule::CardCode,
+    ),
     ("cookie", Rule::Cookie),
-    ("sessid=", Rule::SessionCookie),
-    ("jsessionid=", Rule::SessionCookie),
-    ("sessionid=", Rule::SessionCookie),
-    ("connect.sid=", Rule::SessionCookie),
-    ("_session=", Rule::SessionCookie),
+    ("sessid=|jsessionid=|sessionid=|connect.sid=|_session=", Rule::SessionCookie),
     ("authorization", Rule::Authorization),
-    ("\\u00", Rule::Escape),
-    ("&quot;", Rule::Escape),
-    ("chpasswd", Rule::Piped),
-    ("-stdin", Rule::Piped),
-    ("sudo -S", Rule::Piped),
-    ("passphrase-fd", Rule::Piped),
-    ("identified by", Rule::IdentifiedBy),
-    ("_password by", Rule::IdentifiedBy),
+    ("\\u00|&quot;", Rule::Escape),
+    ("chpasswd|-stdin|sudo -S|passphrase-fd", Rule::Piped),
+    ("identified by|_password by", Rule::IdentifiedBy),
     ("otpauth:", Rule::OneTime),
     ("wifi:", Rule::WifiCode),
-    ("log in ", Rule::LoginWith),
-    ("login ", Rule::LoginWith),
-    ("logged in ", Rule::LoginWith),
-    ("sign in ", Rule::LoginWith),
-    ("recovery code", Rule::Codes),
-    ("backup code", Rule::Codes),
-    ("rescue code", Rule::Codes),
-    ("wiederherstellungscode", Rule::Codes),
-    (":5432:", Rule::Pgpass),
-    (":5433:", Rule::Pgpass),
-    (":6432:", Rule::Pgpass),
+    ("log in |login |logged in |sign in ", Rule::LoginWith),
+    ("recovery code|backup code|rescue code|wiederherstellungscode", Rule::Codes),
+    (":5432:|:5433:|:6432:", Rule::Pgpass),
     ("Private-Lines: ", Rule::Putty),
     ("Static key V1", Rule::StaticKey),
     ("eyJ", Rule::Jwt),
@@ -392,11 +348,9 @@ const LITERALS: &[(&str, Rule)] = &[
     ("://", Rule::Url),
     ("bearer", Rule::Bearer),
     ("basic", Rule::Basic),
-    ("discord", Rule::Discord),
-    ("bot", Rule::Discord),
+    ("discord|bot", Rule::Discord),
     ("-us", Rule::Mailchimp),
-    ("\"access\"", Rule::OauthLogin),
-    ("\"refresh\"", Rule::OauthLogin),
+    ("\"access\"|\"refresh\"", Rule::OauthLogin),
     ("\"auth\"", Rule::RegistryAuth),
     ("machine ", Rule::Netrc),
 ];
@@ -404,27 +358,16 @@ const LITERALS: &[(&str, Rule)] = &[
 /// Literals with letters beyond ASCII, which have no pieces of their own. Both cases are written
 /// out.
 const FOREIGN: &[(&str, Rule)] = &[
-    ("contraseña", Rule::Name(NameWord::Password)),
-    ("Contraseña", Rule::Name(NameWord::Password)),
-    ("密码", Rule::Spoken(SpokenWord::Ideographic)),
-    ("密碼", Rule::Spoken(SpokenWord::Ideographic)),
-    ("口令", Rule::Spoken(SpokenWord::Ideographic)),
-    ("パスワード", Rule::Spoken(SpokenWord::Ideographic)),
-    ("パスコード", Rule::Spoken(SpokenWord::Ideographic)),
-    ("暗証番号", Rule::Spoken(SpokenWord::Ideographic)),
-    ("비밀번호", Rule::Spoken(SpokenWord::Ideographic)),
-    ("пароль", Rule::Spoken(SpokenWord::Password)),
-    ("Пароль", Rule::Spoken(SpokenWord::Password)),
-    ("hasło", Rule::Spoken(SpokenWord::Password)),
-    ("Hasło", Rule::Spoken(SpokenWord::Password)),
-    ("lösenord", Rule::Spoken(SpokenWord::Password)),
-    ("lösenordet", Rule::Spoken(SpokenWord::Password)),
-    ("Lösenord", Rule::Spoken(SpokenWord::Password)),
-    ("Lösenordet", Rule::Spoken(SpokenWord::Password)),
-    ("şifre", Rule::Spoken(SpokenWord::Password)),
-    ("Şifre", Rule::Spoken(SpokenWord::Password)),
-    ("jelszó", Rule::Spoken(SpokenWord::Password)),
-    ("Jelszó", Rule::Spoken(SpokenWord::Password)),
+    ("contraseña|Contraseña", Rule::Name(NameWord::Password)),
+    (
+        "密码|密碼|口令|パスワード|パスコード|暗証番号|비밀번호",
+        Rule::Spoken(SpokenWord::Ideographic),
+    ),
+    (
+        "пароль|Пароль|hasło|Hasło|lösenord|lösenordet|Lösenord|Lösenordet|şifre|Şifre|jelszó|\
+         Jelszó",
+        Rule::Spoken(SpokenWord::Password),
+    ),
 ];
 
 /// Finds all foreign literals in one pass.
@@ -436,9 +379,9 @@ pub(crate) struct ForeignAnchors {
 pub(crate) static FOREIGN_ANCHORS: LazyLock<ForeignAnchors> = LazyLock::new(|| {
     let search = AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)
-        .build(FOREIGN.iter().map(|(literal, _)| literal))
+        .build(literals(FOREIGN).map(|(literal, _)| literal))
         .expect("a few short words make a small automaton");
-    let anchors = FOREIGN.iter().map(|&(literal, rule)| anchor(literal, rule, true, 0)).collect();
+    let anchors = literals(FOREIGN).map(|(literal, rule)| anchor(literal, rule, true, 0)).collect();
     ForeignAnchors { search, anchors }
 });
 
@@ -522,7 +465,7 @@ mod tests {
     #[test]
     fn every_literal_is_found_where_it_stands() {
         let literals =
-            PREFIXES.iter().map(|prefix| prefix.literal).chain(LITERALS.iter().map(|(l, _)| *l));
+            prefixes().map(|(literal, _)| literal).chain(super::literals(LITERALS).map(|(l, _)| l));
         for literal in literals {
             let text = format!(" {literal}0");
             assert!(found(&text).contains(&(1, literal)), "{literal}");

@@ -160,36 +160,10 @@ fn blanks(window: &[u8], at: usize) -> usize {
 
 /// What may follow the telling word in a name; `token_url` and `tokenizer` name no token.
 fn is_tail(tail: &[u8]) -> bool {
-    const TAILS: &[&str] = &[
-        "",
-        "s",
-        "prod",
-        "production",
-        "dev",
-        "development",
-        "staging",
-        "stage",
-        "test",
-        "live",
-        "main",
-        "backup",
-        "old",
-        "new",
-        "primary",
-        "secondary",
-        "base",
-        "value",
-        "plain",
-        "text",
-        "raw",
-        "local",
-        "default",
-        "1",
-        "2",
-        "3",
-    ];
+    const TAILS: &str = "s prod production dev development staging stage test live main backup old new primary \
+         secondary base value plain text raw local default 1 2 3";
     let tail = tail.strip_prefix(b"_").or(tail.strip_prefix(b"-")).unwrap_or(tail);
-    TAILS.iter().any(|known| tail.eq_ignore_ascii_case(known.as_bytes()))
+    tail.is_empty() || TAILS.split(' ').any(|known| tail.eq_ignore_ascii_case(known.as_bytes()))
 }
 
 /// The name of a value.
@@ -257,76 +231,14 @@ impl Name {
 
 /// Whether a name with this word is that of a secret, by what precedes the word.
 pub(crate) fn is_secret(word: NameWord, before: &[u8]) -> bool {
-    const KEYS: &[&str] = &[
-        "api",
-        "secret",
-        "private",
-        "access",
-        "auth",
-        "encryption",
-        "signing",
-        "master",
-        "account",
-        "shared",
-        "preshared",
-        "service",
-        "license",
-        "admin",
-        "session",
-        "hmac",
-        "deploy",
-        "app",
-        "storage",
-    ];
+    const KEYS: &str = "api secret private access auth encryption signing master account shared preshared \
+         service license admin session hmac deploy app storage";
     // Tokens of a text, of a list that goes on, or of a program's own flow.
-    const OTHER_TOKENS: &[&str] = &[
-        "next",
-        "page",
-        "continuation",
-        "cursor",
-        "sync",
-        "eos",
-        "bos",
-        "pad",
-        "unk",
-        "mask",
-        "cls",
-        "sep",
-        "stop",
-        "special",
-        "max",
-        "min",
-        "num",
-        "cancel",
-        "cancellation",
-        "resume",
-        "resumption",
-        "skip",
-        "change",
-        "input",
-        "output",
-        "cached",
-        "total",
-        "prompt",
-        "completion",
-        "reasoning",
-        "per",
-        "of",
-        "csrf",
-        "xsrf",
-        "idempotency",
-        "parse",
-        "lex",
-        "start",
-        "end",
-        "current",
-        "prev",
-        "previous",
-        "last",
-        "public",
-        "publickey",
-    ];
-    let ends_with = |words: &[&str]| words.iter().any(|word| before.ends_with(word.as_bytes()));
+    const OTHER_TOKENS: &str = "next page continuation cursor sync eos bos pad unk mask cls sep stop special max min \
+         num cancel cancellation resume resumption skip change input output cached total prompt \
+         completion reasoning per of csrf xsrf idempotency parse lex start end current prev \
+         previous last public publickey";
+    let ends_with = |words: &str| words.split(' ').any(|word| before.ends_with(word.as_bytes()));
     match word {
         NameWord::Key => ends_with(KEYS),
         NameWord::Token => !ends_with(OTHER_TOKENS),

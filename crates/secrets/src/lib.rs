@@ -15,13 +15,13 @@ mod answers;
 mod assignments;
 mod commands;
 #[cfg(test)]
-mod corpus;
-#[cfg(test)]
 mod corpus_tests;
 mod encoded;
 mod file;
 #[cfg(test)]
 mod fixture_tests;
+#[cfg(test)]
+mod generated_corpus_tests;
 mod headers;
 mod kinds;
 mod markup;

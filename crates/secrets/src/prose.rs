@@ -146,13 +146,13 @@ impl Before<'_> {
 
     /// Whether they say that what is named was changed.
     fn is_changed(&self) -> bool {
-        self.any(4, |word| CHANGED.contains(&word) || word == "habe")
+        self.any(4, |word| CHANGED.contains(word) || word == "habe")
     }
 
     /// Whether they say who logs in.
     fn has_user(&self) -> bool {
         self.any(usize::MAX, |word| {
-            word.contains('@') || USERS.contains(&word.trim_matches(|c: char| !c.is_alphanumeric()))
+            word.contains('@') || USERS.contains(word.trim_matches(|c: char| !c.is_alphanumeric()))
         })
     }
 }
@@ -175,51 +175,13 @@ fn last_word(before: &[u8]) -> &[u8] {
 
 /// Whether `pin` is one of a chip, or something that is fastened; a number behind it counts pins.
 fn counts_pins(window: &[u8], name: &Range<usize>) -> bool {
-    const PARTS: &[&str] = &[
-        "gpio",
-        "header",
-        "connector",
-        "chip",
-        "arduino",
-        "esp32",
-        "led",
-        "dac",
-        "adc",
-        "data",
-        "clock",
-        "digital",
-        "analog",
-        "bcm",
-        "board",
-        "output",
-        "input",
-        "io",
-        "power",
-        "ground",
-        "port",
-        "signal",
-        "reset",
-        "interrupt",
-        "jumper",
-        "socket",
-        "i2c",
-        "spi",
-        "uart",
-        "pwm",
-        "physical",
-        "rx",
-        "tx",
-        "please",
-        "to",
-        "we",
-        "and",
-        "or",
-        "bowling",
-        "safety",
-        "rolling",
-    ];
+    const PARTS: &str = "gpio header connector chip arduino esp32 led dac adc data clock digital analog bcm \
+         board output input io power ground port signal reset interrupt jumper socket i2c spi \
+         uart pwm physical";
+    const OTHERS: &str = "rx tx please to we and or bowling safety rolling";
     const LOCKS: &[&str] =
         &["safe", "lock", "locker", "padlock", "vault", "suitcase", "gate", "door"];
+    let has = |words: &str, word: &str| words.split(' ').any(|one| one == word);
     let literal = &window[name.clone()];
     let before = String::from_utf8_lossy(last_word(&window[..name.start])).to_lowercase();
     if literal.eq_ignore_ascii_case(b"safe code") {
@@ -236,12 +198,13 @@ fn counts_pins(window: &[u8], name: &Range<usize>) -> bool {
     let behind = String::from_utf8_lossy(behind).to_lowercase();
     let is_part = |text: &str| {
         let mut words = text.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| PARTS[..31].contains(&word) || matches!(word, "connected" | "wired"))
+        words.any(|word| has(PARTS, word) || matches!(word, "connected" | "wired"))
     };
     // A card has a PIN; `pin 12` without more than a space is one of many.
-    let is_spelled = literal == b"PIN" || OWNERS.contains(&before.as_str());
+    let is_spelled = literal == b"PIN" || OWNERS.contains(before.as_str());
     let is_sign = behind.trim_start().starts_with([':', '=']);
-    PARTS.contains(&before.as_str())
+    has(PARTS, &before)
+        || has(OTHERS, &before)
         || is_part(&behind)
         || !is_spelled && !is_sign && !is_linked(&behind)
 }
@@ -387,29 +350,10 @@ fn stands_alone(window: &[u8], name: &Range<usize>, word: SpokenWord) -> bool {
 
 /// Whether the word before `key` makes it a private key.
 fn secret_key(before: &[u8]) -> bool {
-    const KEYS: &[&str] = &[
-        "api",
-        "secret",
-        "access",
-        "private",
-        "license",
-        "licence",
-        "encryption",
-        "auth",
-        "signing",
-        "master",
-        "recovery",
-        "activation",
-        "service",
-        "deploy",
-        "wallet",
-        "aes",
-        "hmac",
-        "symmetric",
-        "setup",
-    ];
+    const KEYS: &str = "api secret access private license licence encryption auth signing master recovery \
+         activation service deploy wallet aes hmac symmetric setup";
     let word = last_word(before).to_ascii_lowercase();
-    KEYS.iter().any(|key| key.as_bytes() == word) || is_wifi_key(before)
+    KEYS.split(' ').any(|key| key.as_bytes() == word) || is_wifi_key(before)
 }
 
 /// Returns the valid text up to the end of the line, whose break may be escaped.
@@ -565,7 +509,7 @@ fn value_behind(line: &str, word: SpokenWord, before: &Before) -> Option<Range<u
                 Link::Changed
             }
             _ => {
-                changed |= CHANGED.contains(&plain);
+                changed |= CHANGED.contains(plain);
                 // The sentence is over.
                 if text.ends_with(['.', '!', '?', ';', '。']) && text != ";" {
                     return None;
@@ -699,7 +643,7 @@ fn value_before(before: &[u8], word: SpokenWord) -> Option<Range<usize>> {
             break token.start;
         }
         between += 1;
-        if between > 4 || !OWNERS.contains(&text.as_str()) {
+        if between > 4 || !OWNERS.contains(text.as_str()) {
             return None;
         }
     };

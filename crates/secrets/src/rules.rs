@@ -66,7 +66,7 @@ pub(crate) fn check(
     let end = at + anchor.literal.len();
     let candidate = match anchor.rule {
         Rule::Prefix(prefix) => {
-            let candidate = prefixed(window, prefix, at);
+            let candidate = prefixed(window, anchor.literal, prefix, at);
             if let Some(id) = candidate.as_ref().filter(|c| c.kind == "aws_access_key_id") {
                 aws_secret_behind(window, id.range.end).into_iter().for_each(&mut *found);
             }
@@ -162,7 +162,7 @@ fn over_lines(
     let start = at.min(8);
     let text = &joined.text;
     let candidate = match anchor.rule {
-        Rule::Prefix(prefix) => prefixed(text, prefix, start),
+        Rule::Prefix(prefix) => prefixed(text, anchor.literal, prefix, start),
         _ => jwt(text, start),
     }?;
     let range = joined.source(candidate.range.clone());
@@ -181,12 +181,16 @@ fn inside_marker(before: &[u8]) -> bool {
     before[..before.len() - name].ends_with(MARKER)
 }
 
-fn prefixed(window: &[u8], prefix: &'static Prefix, at: usize) -> Option<Candidate> {
-    let literal = prefix.literal.as_bytes();
+fn prefixed(
+    window: &[u8],
+    literal: &[u8],
+    prefix: &'static Prefix,
+    at: usize,
+) -> Option<Candidate> {
     if literal[0].is_ascii_alphanumeric() && !begins_after(&window[..at], prefix.alphabet) {
         return None;
     }
-    if in_base64(window, prefix, at) {
+    if in_base64(window, literal, prefix, at) {
         return None;
     }
     // Or a name inside a value would be taken for the next name.
@@ -207,7 +211,7 @@ fn prefixed(window: &[u8], prefix: &'static Prefix, at: usize) -> Option<Candida
         || !fits(prefix.shape, body)
         || is_placeholder_body(body)
         // The names of OpenSSH for keys in hardware.
-        || prefix.literal == "sk-" && (body.starts_with(b"ecdsa-") || body.starts_with(b"ssh-"))
+        || literal == b"sk-" && (body.starts_with(b"ecdsa-") || body.starts_with(b"ssh-"))
     {
         return None;
     }
@@ -226,9 +230,9 @@ fn prefixed(window: &[u8], prefix: &'static Prefix, at: usize) -> Option<Candida
 
 /// Whether a short literal of letters only stands inside a longer text in base64, where chance
 /// puts such letters.
-fn in_base64(window: &[u8], prefix: &Prefix, at: usize) -> bool {
-    let by_chance = prefix.literal.len() <= 4
-        && prefix.literal.bytes().all(|byte| byte.is_ascii_alphanumeric())
+fn in_base64(window: &[u8], literal: &[u8], prefix: &Prefix, at: usize) -> bool {
+    let by_chance = literal.len() <= 4
+        && literal.iter().all(u8::is_ascii_alphanumeric)
         && prefix.alphabet.has(b'z')
         && prefix.alphabet.has(b'Z');
     by_chance && matches!(window[..at].last(), Some(b'+' | b'/'))

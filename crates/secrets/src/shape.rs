@@ -226,126 +226,22 @@ fn shouting(value: &[u8]) -> bool {
 }
 
 /// What people write where a secret belongs, anywhere in the value.
-const STAND_INS: &[&str] = &[
-    "xxxx",
-    "****",
-    "....",
-    "####",
-    "____",
-    "----",
-    "your",
-    "example",
-    "placeholder",
-    "changeme",
-    "change_me",
-    "change-me",
-    "redacted",
-    "insert",
-    "replace",
-    "dummy",
-    "todo",
-    "base64",
-    "foobar",
-    "mysecret",
-    "my_secret",
-    "my-secret",
-    "mypass",
-    "my_pass",
-    "my-pass",
-    "my_token",
-    "my-token",
-    "mytoken",
-    "my_api",
-    "my-api",
-    "myapikey",
-    "notasecret",
-    "not-a-",
-    "not_a_",
-    "lorem",
-    "keyhere",
-    "key-here",
-    "key_here",
-    "here>",
-    "\u{2026}",
-    "&lt;",
-];
+const STAND_INS: &str = "xxxx **** .... #### ____ ---- your example placeholder changeme change_me change-me \
+     redacted insert replace dummy todo base64 foobar mysecret my_secret my-secret mypass \
+     my_pass my-pass my_token my-token mytoken my_api my-api myapikey notasecret not-a- not_a_ \
+     lorem keyhere key-here key_here here> … &lt;";
 
 /// What people write where a secret belongs, as the whole value without punctuation.
-const STAND_IN_WORDS: &[&str] = &[
-    "password",
-    "passwd",
-    "pass",
-    "pwd",
-    "passphrase",
-    "secret",
-    "token",
-    "apikey",
-    "key",
-    "user",
-    "username",
-    "admin",
-    "root",
-    "guest",
-    "test",
-    "testing",
-    "foo",
-    "bar",
-    "baz",
-    "string",
-    "none",
-    "null",
-    "nil",
-    "undefined",
-    "true",
-    "false",
-    "default",
-    "required",
-    "optional",
-    "empty",
-    "secretkey",
-    "privatekey",
-    "publickey",
-    "accesstoken",
-    "authtoken",
-    "bearertoken",
-    "apitoken",
-    "clientsecret",
-    "topsecret",
-    "verysecret",
-    "supersecret",
-    "unknown",
-    "hidden",
-    "masked",
-    "mysql",
-    "postgres",
-    "mongo",
-    "rabbitmq",
-    "letmein",
-    "passwrd",
-    "qwerty",
-    "abc",
-    "abcd",
-    "srt",
-    "scrt",
-    "secrt",
-    "credentials",
-    "bearer",
-    "basic",
-    "disabled",
-    "enabled",
-    "missing",
-    "unset",
-    "invalid",
-    "wrong",
-    "value",
-    "something",
-    "welcome",
-];
+const STAND_IN_WORDS: &str = "password passwd pass pwd passphrase secret token apikey key user username admin root guest \
+     test testing foo bar baz string none null nil undefined true false default required \
+     optional empty secretkey privatekey publickey accesstoken authtoken bearertoken apitoken \
+     clientsecret topsecret verysecret supersecret unknown hidden masked mysql postgres mongo \
+     rabbitmq letmein passwrd qwerty abc abcd srt scrt secrt credentials bearer basic disabled \
+     enabled missing unset invalid wrong value something welcome";
 
 /// The same in the body of a token with a known prefix, where letters drawn by lot may well hold
 /// a short word.
-const BODY_STAND_INS: &[&str] =
-    &["xxxx", "....", "____", "your", "example", "placeholder", "redacted", "dummy", "-here"];
+const BODY_STAND_INS: &str = "xxxx .... ____ your example placeholder redacted dummy -here";
 
 /// Whether a value stands for a secret instead of being one.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
@@ -355,7 +251,7 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     }
     let bare: Vec<u8> =
         value.iter().filter(|b| b.is_ascii_alphabetic()).map(u8::to_ascii_lowercase).collect();
-    STAND_IN_WORDS.iter().any(|word| word.as_bytes() == bare)
+    STAND_IN_WORDS.split(' ').any(|word| word.as_bytes() == bare)
 }
 
 /// Whether a value cannot be a secret, however clearly a sentence calls it one: a
@@ -379,8 +275,8 @@ pub(crate) fn is_placeholder_body(body: &[u8]) -> bool {
 static STAND_IN_SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| any_of(STAND_INS));
 static BODY_SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| any_of(BODY_STAND_INS));
 
-fn any_of(words: &[&str]) -> AhoCorasick {
-    let builder = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
+fn any_of(words: &str) -> AhoCorasick {
+    let builder = AhoCorasick::builder().ascii_case_insensitive(true).build(words.split(' '));
     builder.expect("a few short words make a small automaton")
 }
 

@@ -203,46 +203,11 @@ fn is_secret_cell(cell: &[u8], word: SpokenWord) -> bool {
 
 /// Whether a cell names whose the secrets are, so that the table is a list of logins.
 fn is_login_cell(cell: &[u8]) -> bool {
-    const LOGINS: &[&str] = &[
-        "user",
-        "login",
-        "account",
-        "host",
-        "server",
-        "service",
-        "site",
-        "url",
-        "email",
-        "e-mail",
-        "name",
-        "system",
-        "device",
-        "owner",
-        "ssid",
-        "network",
-        "benutzer",
-        "konto",
-        "dienst",
-        "gerät",
-        "rechner",
-        "identifiant",
-        "utilisateur",
-        "compte",
-        "usuario",
-        "cuenta",
-        "servicio",
-        "utente",
-        "sito",
-        "usuário",
-        "conta",
-        "serviço",
-        "gebruiker",
-        "dienst",
-        "website",
-        "app",
-    ];
+    const LOGINS: &str = "user login account host server service site url email e-mail name system device owner \
+         ssid network benutzer konto dienst gerät rechner identifiant utilisateur compte usuario \
+         cuenta servicio utente sito usuário conta serviço gebruiker website app";
     let text = String::from_utf8_lossy(cell).to_lowercase();
-    LOGINS.iter().any(|word| text.contains(word))
+    LOGINS.split(' ').any(|word| text.contains(word))
 }
 
 /// Returns the secret in a cell of the column.

@@ -120,15 +120,12 @@ impl Reader<'_> {
         };
         let options = ReadOptions {
             agent_id: Some(identify(chosen.adapter, &chosen.agent, self.host).id),
-            sessions: false,
-            embeddings: true,
             private,
             seal: self.key.map(|_| &sealed as &SealSecret<'_>),
             // Nothing stays behind on a way that does not leave the machine.
             artifact_threshold: u64::MAX,
             secrets: SecretPolicy::Allow,
-            exclude: &[],
-            earlier: None,
+            ..ReadOptions::default()
         };
         chosen.adapter.read(self.machine, &chosen.agent, &options, sink)
     }

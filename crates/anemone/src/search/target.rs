@@ -25,7 +25,7 @@ use self::archive::ArchiveDocuments;
 use self::documents::DocumentFilter;
 use self::store::StoreSource;
 use self::workspace::{Scope, WorkspaceSource, extra_sources};
-use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError, check_folder};
+use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError};
 use crate::files::{FileError, InputFile, Scratch};
 use crate::host::{Host, Progress};
 use crate::identity::{AgentIdentity, identify};
@@ -63,6 +63,8 @@ pub struct SearchTarget {
     pub place: PathBuf,
     /// As it was asked for.
     pub choice: TargetChoice,
+    /// The agent, where one was chosen.
+    pub chosen: Option<ChosenAgent>,
     /// The folder of its index, which may not exist; the same things always have the same one.
     pub index_folder: PathBuf,
     /// What the user should know.
@@ -176,6 +178,7 @@ struct ResolvedSources {
     notes: Vec<SourceNote>,
     vital: Vec<(usize, String)>,
     is_encrypted: bool,
+    chosen: Option<ChosenAgent>,
     /// The folders of the agent, where the index is of one.
     agent: Option<AgentIdentity>,
 }
@@ -211,6 +214,16 @@ impl TargetChoice {
         let choice = Self::default();
         let found = choice.agent(chosen, machine, host)?;
         choice.place_index(found, host)
+    }
+
+    /// As [`find`](Self::find), for a choice of an agent that was chosen already.
+    pub fn find_in(
+        &self,
+        chosen: ChosenAgent,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<SearchTarget, TargetError> {
+        self.place_index(self.workspace_of(&self.agent, chosen, machine, host)?, host)
     }
 
     fn wanted(&self) -> DocumentFilter {
@@ -324,23 +337,34 @@ impl TargetChoice {
         machine: &Machine,
         host: &Host,
     ) -> Result<ResolvedSources, TargetError> {
-        if args.runtime.as_deref() == Some(FOLDER) {
-            let folder = args.workspace.as_ref().ok_or(TargetError::NoFolder)?;
-            check_folder(folder)?;
-            return Ok(folder_of_markdown(folder));
+        if args.runtime.as_deref() == Some(FOLDER) && args.workspace.is_none() {
+            return Err(TargetError::NoFolder);
         }
-        let chosen = args.choose_by_files(machine)?;
+        self.workspace_of(args, args.choose_by_files(machine)?, machine, host)
+    }
+
+    fn workspace_of(
+        &self,
+        args: &AgentChoice,
+        chosen: ChosenAgent,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<ResolvedSources, TargetError> {
         let agent = &chosen.agent;
+        if args.runtime.as_deref() == Some(FOLDER) {
+            let found = folder_of_markdown(&agent.workspace);
+            return Ok(ResolvedSources { chosen: Some(chosen), ..found });
+        }
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
             return Err(TargetError::StateFolder { message: oddity.message.clone() });
         }
-        if let Some(folder) = &args.workspace
-            && args.runtime.is_none()
-            && is_nobodys(agent)
-        {
-            return Ok(folder_of_markdown(folder));
-        }
-        self.agent(chosen, machine, host)
+        let found = match &args.workspace {
+            Some(folder) if args.runtime.is_none() && is_nobodys(agent) => {
+                folder_of_markdown(folder)
+            }
+            _ => self.agent(chosen.clone(), machine, host)?,
+        };
+        Ok(ResolvedSources { chosen: Some(chosen), ..found })
     }
 
     fn agent(
@@ -457,6 +481,7 @@ impl TargetChoice {
             kind: found.kind,
             place: found.place,
             choice: self.clone(),
+            chosen: found.chosen,
             index_folder,
             notes,
             vital: found.vital,

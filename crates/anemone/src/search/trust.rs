@@ -9,7 +9,7 @@ use anemone_runtimes::Machine;
 use serde::Serialize;
 
 use super::SearchHit;
-use super::target::TargetChoice;
+use super::target::SearchTarget;
 use crate::agent_memory::{Access, MemoryChoice};
 use crate::host::Host;
 
@@ -55,7 +55,7 @@ impl SearchHit {
 /// Where that memory cannot be opened, origins stay claims.
 pub(super) fn verify(
     hits: &mut [SearchHit],
-    target: &TargetChoice,
+    target: &SearchTarget,
     machine: &Machine,
     host: &Host,
 ) {
@@ -64,8 +64,10 @@ pub(super) fn verify(
     if !hits.iter().any(has_name) {
         return;
     }
-    let (agent, index_dir) = (target.agent.clone(), target.index_dir.clone());
-    if let Ok(memory) = (MemoryChoice { agent, index_dir }).find_for(Access::Read, machine, host) {
+    let Some(chosen) = target.chosen.clone() else { return };
+    let (agent, index_dir) = (target.choice.agent.clone(), target.choice.index_dir.clone());
+    let choice = MemoryChoice { agent, index_dir };
+    if let Ok(memory) = choice.find_of(chosen, Access::Read, machine, host) {
         verify_in(&memory.site, hits);
     }
 }

@@ -63,19 +63,16 @@ impl Form {
 
     /// Returns the body of a request.
     pub(super) fn body(&self, texts: &[&str], purpose: Purpose, overlong: Overlong) -> Value {
-        match self.provider {
-            Provider::OpenAi => self.openai(texts, purpose),
-            Provider::Ollama => self.ollama(texts, overlong),
-            Provider::Gemini => self.gemini(texts, purpose),
-            Provider::Voyage => self.voyage(texts, purpose),
-            Provider::Mistral => self.mistral(texts),
+        if self.provider == Provider::Gemini {
+            return self.gemini(texts, purpose);
         }
-    }
-
-    fn openai(&self, texts: &[&str], purpose: Purpose) -> Value {
         let mut body = json!({ "model": self.model, "input": texts });
         if let Some(dimensions) = self.dimensions {
-            body["dimensions"] = json!(dimensions);
+            let name = match self.provider {
+                Provider::Voyage | Provider::Mistral => "output_dimension",
+                Provider::OpenAi | Provider::Ollama | Provider::Gemini => "dimensions",
+            };
+            body[name] = json!(dimensions);
         }
         if let Some(encoding) = self.encoding {
             body["encoding_format"] = json!(match encoding {
@@ -83,21 +80,18 @@ impl Form {
                 Encoding::Base64 => "base64",
             });
         }
-        let input_type = match purpose {
-            Purpose::Query => &self.query_input_type,
-            Purpose::Document => &self.document_input_type,
+        if self.provider == Provider::Ollama {
+            body["truncate"] = json!(overlong == Overlong::Cut);
+        }
+        let input_type = match (self.provider, purpose) {
+            (Provider::OpenAi, Purpose::Query) => self.query_input_type.as_deref(),
+            (Provider::OpenAi, Purpose::Document) => self.document_input_type.as_deref(),
+            (Provider::Voyage, Purpose::Query) => Some("query"),
+            (Provider::Voyage, Purpose::Document) => Some("document"),
+            (Provider::Ollama | Provider::Gemini | Provider::Mistral, _) => None,
         };
         if let Some(input_type) = input_type {
             body["input_type"] = json!(input_type);
-        }
-        body
-    }
-
-    fn ollama(&self, texts: &[&str], overlong: Overlong) -> Value {
-        let truncate = overlong == Overlong::Cut;
-        let mut body = json!({ "model": self.model, "input": texts, "truncate": truncate });
-        if let Some(dimensions) = self.dimensions {
-            body["dimensions"] = json!(dimensions);
         }
         body
     }
@@ -119,25 +113,5 @@ impl Form {
             request
         };
         json!({ "requests": texts.iter().map(request).collect::<Vec<_>>() })
-    }
-
-    fn voyage(&self, texts: &[&str], purpose: Purpose) -> Value {
-        let input_type = match purpose {
-            Purpose::Query => "query",
-            Purpose::Document => "document",
-        };
-        let mut body = json!({ "model": self.model, "input": texts, "input_type": input_type });
-        if let Some(dimensions) = self.dimensions {
-            body["output_dimension"] = json!(dimensions);
-        }
-        body
-    }
-
-    fn mistral(&self, texts: &[&str]) -> Value {
-        let mut body = json!({ "model": self.model, "input": texts });
-        if let Some(dimensions) = self.dimensions {
-            body["output_dimension"] = json!(dimensions);
-        }
-        body
     }
 }

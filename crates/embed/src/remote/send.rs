@@ -9,7 +9,6 @@ use reqwest::header::{
     AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
 };
 use reqwest::{Url, redirect};
-use zeroize::Zeroizing;
 
 use crate::ApiKey;
 use crate::http_client;
@@ -44,19 +43,12 @@ pub(super) fn headers(provider: Provider, key: Option<&ApiKey>) -> HeaderMap {
         return headers;
     };
     let (name, value) = match provider {
-        Provider::Gemini => {
-            (HeaderName::from_static("x-goog-api-key"), HeaderValue::from_str(key.expose()))
-        }
+        Provider::Gemini => (HeaderName::from_static("x-goog-api-key"), key.header("")),
         Provider::OpenAi | Provider::Ollama | Provider::Voyage | Provider::Mistral => {
-            let bearer = Zeroizing::new(format!("Bearer {}", key.expose()));
-            (AUTHORIZATION, HeaderValue::from_str(&bearer))
+            (AUTHORIZATION, key.authorization())
         }
     };
-    // A key is printable ASCII, which every header can carry.
-    if let Ok(mut value) = value {
-        value.set_sensitive(true);
-        headers.insert(name, value);
-    }
+    headers.extend(value.map(|value| (name, value)));
     headers
 }
 

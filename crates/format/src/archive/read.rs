@@ -163,6 +163,14 @@ pub struct ReadEntryError {
     pub source: ReadJsonError,
 }
 
+impl ReadEntryError {
+    /// Says what is wrong with an entry, or with one of its lines.
+    #[must_use]
+    pub fn new(entry: &str, line: Option<u64>, source: ReadJsonError) -> Self {
+        Self { entry: entry.to_owned(), line, source }
+    }
+}
+
 /// A container with its manifest text, before it is known to be an archive or a delta.
 pub(crate) struct Opened {
     pub(crate) container: Container,
@@ -340,10 +348,8 @@ impl Entries {
     }
 
     pub(crate) fn reader(&self, path: &str) -> Result<EntryReader<'_>, ReadEntryError> {
-        let entry = self.container.get(path).ok_or_else(|| ReadEntryError {
-            entry: path.to_owned(),
-            line: None,
-            source: ReadJsonError::Io(std::io::ErrorKind::NotFound.into()),
+        let entry = self.container.get(path).ok_or_else(|| {
+            ReadEntryError::new(path, None, ReadJsonError::Io(std::io::ErrorKind::NotFound.into()))
         })?;
         Ok(self.container.read(entry, self.digest(path)))
     }
@@ -351,16 +357,14 @@ impl Entries {
     /// Reads a whole entry of any size.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, ReadEntryError> {
         let mut bytes = Vec::new();
-        self.reader(path)?.read_to_end(&mut bytes).map_err(|error| ReadEntryError {
-            entry: path.to_owned(),
-            line: None,
-            source: ReadJsonError::Io(error),
-        })?;
+        self.reader(path)?
+            .read_to_end(&mut bytes)
+            .map_err(|error| ReadEntryError::new(path, None, ReadJsonError::Io(error)))?;
         Ok(bytes)
     }
 
     pub(crate) fn read_document(&self, path: &str) -> Result<Vec<u8>, ReadEntryError> {
-        let located = |source| ReadEntryError { entry: path.to_owned(), line: None, source };
+        let located = |source| ReadEntryError::new(path, None, source);
         let bytes = json::read_all(&mut self.reader(path)?, self.limits.max_document_bytes)
             .map_err(located)?;
         json::check_depth(&bytes).map_err(located)?;
@@ -390,8 +394,7 @@ impl Entries {
         let mut lines = self.lines(path)?;
         loop {
             let number = lines.number() + 1;
-            let located =
-                |source| ReadEntryError { entry: path.to_owned(), line: Some(number), source };
+            let located = |source| ReadEntryError::new(path, Some(number), source);
             match lines.next().map_err(located)? {
                 Some((number, line)) => each(number, line)?,
                 None => return Ok(()),
@@ -499,11 +502,7 @@ impl Archive {
             return Ok(None);
         };
         let entry = self.layer_entry(layer).unwrap_or(layer.entry());
-        json::parse(&bytes).map(Some).map_err(|source| ReadEntryError {
-            entry: entry.to_owned(),
-            line: None,
-            source,
-        })
+        json::parse(&bytes).map(Some).map_err(|source| ReadEntryError::new(entry, None, source))
     }
 
     /// Returns the entries that hold records, oldest first.
@@ -531,11 +530,8 @@ impl Archive {
         mut each: impl FnMut(RecordHead, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         self.entries.each_line(path, |number, line| {
-            let head = RecordHead::parse(line).map_err(|source| ReadEntryError {
-                entry: path.to_owned(),
-                line: Some(number),
-                source,
-            })?;
+            let head = RecordHead::parse(line)
+                .map_err(|source| ReadEntryError::new(path, Some(number), source))?;
             each(head, line)
         })
     }
@@ -601,9 +597,8 @@ impl Archive {
 
     fn compute_digest(&self, path: &str) -> Result<String, ReadEntryError> {
         let mut digest = Digesting::new(std::io::sink());
-        std::io::copy(&mut self.entries.reader(path)?, &mut digest).map_err(|error| {
-            ReadEntryError { entry: path.to_owned(), line: None, source: ReadJsonError::Io(error) }
-        })?;
+        std::io::copy(&mut self.entries.reader(path)?, &mut digest)
+            .map_err(|error| ReadEntryError::new(path, None, ReadJsonError::Io(error)))?;
         Ok(digest.finish().2)
     }
 }
@@ -665,14 +660,10 @@ fn take_edits(container: &Container, manifest: &mut Manifest) -> Vec<EditedEntry
 fn layer_entry(manifest: &Manifest, layer: Layer) -> Option<&str> {
     let layers = &manifest.layers;
     match layer {
-        Layer::Identity => layers.identity.as_ref().map(|identity| identity.file.as_str()),
-        Layer::Principals => layers.principals.as_ref().map(|principals| principals.file.as_str()),
-        Layer::Credentials => {
-            layers.credentials.as_ref().map(|credentials| credentials.file.as_str())
-        }
-        Layer::Attachments => {
-            layers.attachments.as_ref().map(|attachments| attachments.file.as_str())
-        }
+        Layer::Identity => layers.identity.as_ref().map(|layer| &*layer.file),
+        Layer::Principals => layers.principals.as_ref().map(|layer| &*layer.file),
+        Layer::Credentials => layers.credentials.as_ref().map(|layer| &*layer.file),
+        Layer::Attachments => layers.attachments.as_ref().map(|layer| &*layer.file),
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::io::{self, Read};
-use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::Layer;
 use super::read::{Archive, CarriedFile, ReadEntryError};
+use super::record_cache::RecordCache;
 use crate::attachments::Attachments;
 use crate::credentials::Credentials;
 use crate::identity::Identity;
@@ -24,14 +24,7 @@ pub struct ArchiveSource<'a> {
     /// Where each file lies in the archive.
     entries: Vec<String>,
     /// Records that were parsed, where they are kept.
-    parsed: Option<RecordCache>,
-}
-
-/// Records that one walk parsed, so that the next ones need not.
-struct RecordCache {
-    max_bytes: usize,
-    /// Nothing before the first walk has ended; `None` when they are more than may be kept.
-    records: OnceLock<Option<Vec<Record>>>,
+    parsed: RecordCache<Record>,
 }
 
 impl<'a> ArchiveSource<'a> {
@@ -40,14 +33,14 @@ impl<'a> ArchiveSource<'a> {
         let carried = archive.files()?;
         let files = carried.iter().map(describe).collect();
         let entries = carried.into_iter().map(|file| file.entry.path).collect();
-        Ok(Self { archive, files, entries, parsed: None })
+        Ok(Self { archive, files, entries, parsed: RecordCache::new(0) })
     }
 
     /// Keeps records when they are first walked over, so that later walks do not parse them again.
     /// Records that have more than this many bytes of JSON in all are parsed at every walk.
     #[must_use]
     pub fn keeping_records(mut self, max_bytes: usize) -> Self {
-        self.parsed = Some(RecordCache { max_bytes, records: OnceLock::new() });
+        self.parsed = RecordCache::new(max_bytes);
         self
     }
 
@@ -147,27 +140,7 @@ impl SnapshotSource for ArchiveSource<'_> {
     }
 
     fn each_record(&self, take: &mut dyn FnMut(&Record) -> io::Result<()>) -> io::Result<()> {
-        let cache = self.parsed.as_ref().filter(|cache| !matches!(cache.records.get(), Some(None)));
-        let Some(cache) = cache else {
-            return self.parse_each(&mut |record, _| take(&record));
-        };
-        if let Some(Some(records)) = cache.records.get() {
-            return records.iter().try_for_each(take);
-        }
-        let mut kept = Some(Vec::new());
-        let mut bytes = 0_usize;
-        self.parse_each(&mut |record, length| {
-            take(&record)?;
-            bytes = bytes.saturating_add(length);
-            match &mut kept {
-                Some(kept) if bytes <= cache.max_bytes => kept.push(record),
-                _ => kept = None,
-            }
-            Ok(())
-        })?;
-        // A walk within this walk may have kept them already.
-        cache.records.set(kept).ok();
-        Ok(())
+        self.parsed.each(|take| self.parse_each(take), take)
     }
 
     fn each_record_place(&self, take: &mut dyn FnMut(&RecordPlace<'_>)) -> io::Result<()> {

@@ -230,16 +230,8 @@ impl<W: Write> ArchiveWriter<W> {
         head: &FileHead<'_>,
         content: &mut dyn Read,
     ) -> Result<String, WriteArchiveError> {
-        let mut entry = self.entry_for(head, EntryKind::File)?;
-        let written = self
-            .container
-            .add(&entry.path, content)
-            .map_err(|source| WriteArchiveError::Io { entry: entry.path.clone(), source })?;
-        entry.size = Some(written.size);
-        entry.sha256 = Some(written.sha256);
-        let path = entry.path.clone();
-        self.entries.push(entry);
-        Ok(path)
+        let entry = self.entry_for(head, EntryKind::File)?;
+        Ok(self.add(entry, content)?.path)
     }
 
     /// Adds a symbolic link; it is only recorded, never made by reading the archive.
@@ -305,24 +297,13 @@ impl<W: Write> ArchiveWriter<W> {
         Ok(())
     }
 
-    /// Adds the persona.
-    pub fn identity(&mut self, identity: &Identity) -> Result<(), WriteArchiveError> {
-        self.document(Layer::Identity, to_document(identity))
-    }
-
-    /// Adds whom the agent works for.
-    pub fn principals(&mut self, principals: &Principals) -> Result<(), WriteArchiveError> {
-        self.document(Layer::Principals, to_document(principals))
-    }
-
-    /// Adds the keys.
-    pub fn credentials(&mut self, credentials: &Credentials) -> Result<(), WriteArchiveError> {
-        self.document(Layer::Credentials, to_document(credentials))
-    }
-
-    /// Adds the list of artifacts.
-    pub fn attachments(&mut self, attachments: &Attachments) -> Result<(), WriteArchiveError> {
-        self.document(Layer::Attachments, to_document(attachments))
+    /// Adds a layer as it is in memory.
+    pub fn layer(
+        &mut self,
+        layer: Layer,
+        content: &impl Serialize,
+    ) -> Result<(), WriteArchiveError> {
+        self.document(layer, to_document(content))
     }
 
     /// Adds a layer as the bytes it is in another archive; they are kept.
@@ -338,7 +319,7 @@ impl<W: Write> ArchiveWriter<W> {
     pub fn finish(mut self) -> Result<(W, WrittenArchive), WriteArchiveError> {
         for layer in Layer::ALL {
             if let Some(bytes) = self.documents[layer as usize].take() {
-                self.add(layer.entry(), &mut &bytes[..])?;
+                self.add(Entry::new(layer.entry()), &mut &bytes[..])?;
             }
         }
         self.write_records()?;
@@ -369,12 +350,15 @@ impl<W: Write> ArchiveWriter<W> {
         Err(WriteArchiveError::TooLarge { what: what.to_owned(), limit })
     }
 
-    fn add(&mut self, path: &str, content: &mut dyn Read) -> Result<Entry, WriteArchiveError> {
+    fn add(
+        &mut self,
+        mut entry: Entry,
+        content: &mut dyn Read,
+    ) -> Result<Entry, WriteArchiveError> {
         let written = self
             .container
-            .add(path, content)
-            .map_err(|source| WriteArchiveError::Io { entry: path.to_owned(), source })?;
-        let mut entry = Entry::new(path);
+            .add(&entry.path, content)
+            .map_err(|source| WriteArchiveError::Io { entry: entry.path.clone(), source })?;
         entry.size = Some(written.size);
         entry.sha256 = Some(written.sha256);
         self.entries.push(entry.clone());
@@ -447,34 +431,21 @@ impl<W: Write> ArchiveWriter<W> {
             Layer::Identity => {
                 let version = json::parse::<Identity>(bytes)?.version;
                 let unknown =
-                    layers.identity.take().map(|identity| identity.unknown).unwrap_or_default();
+                    layers.identity.take().map_or_else(Unknown::default, |layer| layer.unknown);
                 layers.identity = Some(IdentityLayer { version, file, unknown });
             }
             Layer::Principals => {
                 let count = json::parse::<Principals>(bytes)?.principals.len() as u64;
-                let unknown = layers
-                    .principals
-                    .take()
-                    .map(|principals| principals.unknown)
-                    .unwrap_or_default();
-                layers.principals = Some(CountedLayer { count, file, unknown });
+                layers.principals = Some(CountedLayer::of(count, file, layers.principals.take()));
             }
             Layer::Credentials => {
                 let count = json::parse::<Credentials>(bytes)?.credentials.len() as u64;
-                let unknown = layers
-                    .credentials
-                    .take()
-                    .map(|credentials| credentials.unknown)
-                    .unwrap_or_default();
-                layers.credentials = Some(CountedLayer { count, file, unknown });
+                layers.credentials = Some(CountedLayer::of(count, file, layers.credentials.take()));
             }
             Layer::Attachments => {
                 let list = json::parse::<Attachments>(bytes)?;
-                let unknown = layers
-                    .attachments
-                    .take()
-                    .map(|attachments| attachments.unknown)
-                    .unwrap_or_default();
+                let before = layers.attachments.take();
+                let unknown = before.map_or_else(Unknown::default, |layer| layer.unknown);
                 layers.attachments = Some(AttachmentsLayer::of(&list, file, unknown));
             }
         }
@@ -506,7 +477,7 @@ impl<W: Write> ArchiveWriter<W> {
             let period = period_of(&group[0]);
             let file = format!("{PARTITIONS}/{period}.jsonl");
             let mut lines = SpooledLines::new(&mut *spool, group);
-            let entry = self.add(&file, &mut lines)?;
+            let entry = self.add(Entry::new(&file), &mut lines)?;
             let record_count = group.len() as u64;
             let sealed = period.last_day() < closing;
             let known = template.partitions.iter().find(|partition| partition.file == file);
@@ -530,7 +501,7 @@ impl<W: Write> ArchiveWriter<W> {
         let monthly = granularity == Granularity::Month;
         let index =
             MemoryIndex { version: 1, granularity, partitions: index, unknown: Unknown::default() };
-        self.add(INDEX, &mut &to_document(&index)[..])?;
+        self.add(Entry::new(INDEX), &mut &to_document(&index)[..])?;
         self.manifest.layers.memory = Some(MemoryLayer {
             record_count: keys.len() as u64,
             index_file: INDEX.to_owned(),

@@ -78,11 +78,8 @@ impl Delta {
             return Ok(());
         };
         self.entries.each_line(path, |number, line| {
-            let decoded = operation::decode(line).map_err(|source| ReadEntryError {
-                entry: path.to_owned(),
-                line: Some(number),
-                source,
-            })?;
+            let decoded = operation::decode(line)
+                .map_err(|source| ReadEntryError::new(path, Some(number), source))?;
             each(decoded)
         })
     }

@@ -167,15 +167,7 @@ impl<W: Write> DeltaWriter<W> {
     }
 
     fn write_layers(&mut self, comparison: &Comparison) -> Result<Changes, WriteDeltaError> {
-        let mut changes = Changes {
-            identity: None,
-            principals: None,
-            credentials: None,
-            attachments: None,
-            memory: None,
-            files: None,
-            unknown: Unknown::default(),
-        };
+        let mut changes = Changes::default();
         for difference in &comparison.layers {
             let layer = difference.layer;
             let file = difference.now.is_some().then(|| layer.entry().to_owned());
@@ -188,11 +180,9 @@ impl<W: Write> DeltaWriter<W> {
                     let version = difference.now.as_ref().map(|bytes| {
                         json::parse::<Identity>(bytes).map(|identity| identity.version)
                     });
-                    let new_version = version.transpose().map_err(|source| ReadEntryError {
-                        entry: layer.entry().to_owned(),
-                        line: None,
-                        source,
-                    })?;
+                    let new_version = version
+                        .transpose()
+                        .map_err(|source| ReadEntryError::new(layer.entry(), None, source))?;
                     let unknown = Unknown::default();
                     changes.identity = Some(IdentityChange { file, new_version, unknown });
                 }

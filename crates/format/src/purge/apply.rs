@@ -202,11 +202,9 @@ pub fn prove_purge(file: &Opening, plan: &PurgePlan) -> Result<PurgeProof, ReadE
             continue;
         }
         file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
-            let (head, _) = file.record_of(line).map_err(|source| ReadEntryError {
-                entry: entry.clone(),
-                line: Some(number),
-                source,
-            })?;
+            let (head, _) = file
+                .record_of(line)
+                .map_err(|source| ReadEntryError::new(entry, Some(number), source))?;
             // A line that stays as it is when it is purged again holds nothing.
             let stone = file.line_after_purge(line).ok().flatten();
             if plan.records.contains_key(&head.id) && stone.as_deref() != Some(line) {
@@ -273,21 +271,20 @@ impl<W: Write> Rewriter<'_, W> {
         {
             let mut spool = io::BufWriter::new(&mut self.spool);
             self.file.entries().each_line(path, |number, line| -> Result<(), ReadEntryError> {
-                let (head, _) = self.file.record_of(line).map_err(|source| ReadEntryError {
-                    entry: path.to_owned(),
-                    line: Some(number),
-                    source,
-                })?;
+                let (head, _) = self
+                    .file
+                    .record_of(line)
+                    .map_err(|source| ReadEntryError::new(path, Some(number), source))?;
                 let stone;
-                let line =
-                    if self.plan.records.contains_key(&head.id) {
-                        stone = self.file.line_after_purge(line).map_err(|source| {
-                            ReadEntryError { entry: path.to_owned(), line: Some(number), source }
-                        })?;
-                        stone.as_deref()
-                    } else {
-                        Some(line)
-                    };
+                let line = if self.plan.records.contains_key(&head.id) {
+                    stone = self
+                        .file
+                        .line_after_purge(line)
+                        .map_err(|source| ReadEntryError::new(path, Some(number), source))?;
+                    stone.as_deref()
+                } else {
+                    Some(line)
+                };
                 if let Some(line) = line.filter(|_| error.is_none()) {
                     count += 1;
                     length += line.len() as u64 + 1;
@@ -334,11 +331,8 @@ impl<W: Write> Rewriter<'_, W> {
             return Ok(None);
         };
         let bytes = self.file.entries().read_layer(Layer::Attachments, path)?;
-        let mut list: Attachments = json::parse(&bytes).map_err(|source| ReadEntryError {
-            entry: path.to_owned(),
-            line: None,
-            source,
-        })?;
+        let mut list: Attachments =
+            json::parse(&bytes).map_err(|source| ReadEntryError::new(path, None, source))?;
         let gone = |attachment: &Attachment| {
             attachment.archive_path.0.as_ref().is_some_and(|path| self.gone.contains(path))
         };

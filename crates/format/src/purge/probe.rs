@@ -129,7 +129,7 @@ fn is_json(path: &str) -> bool {
 }
 
 fn located(path: &str, error: io::Error) -> ReadEntryError {
-    ReadEntryError { entry: path.to_owned(), line: None, source: ReadJsonError::Io(error) }
+    ReadEntryError::new(path, None, ReadJsonError::Io(error))
 }
 
 fn search_stream(

@@ -328,7 +328,7 @@ fn drain(entries: &Entries, path: &str, buffer: &mut [u8]) -> Result<(), ReadEnt
             Ok(_) => {}
             Err(error) => {
                 let source = json::ReadJsonError::Io(error);
-                return Err(ReadEntryError { entry: path.to_owned(), line: None, source });
+                return Err(ReadEntryError::new(path, None, source));
             }
         }
     }

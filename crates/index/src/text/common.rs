@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::fold::{fold, lower};
+use super::language::Language;
 
 /// A language with a list of common words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +79,7 @@ static TABLE: LazyLock<HashMap<u64, StopwordLists, BuildHasherDefault<AsItIs>>> 
     LazyLock::new(|| {
         let mut table = HashMap::with_capacity_and_hasher(4096, BuildHasherDefault::default());
         let (mut lowered, mut folded) = (String::new(), String::new());
-        for (list, words) in LISTS {
+        for (list, _, words) in LISTS {
             for word in words.split_ascii_whitespace() {
                 lowered.clear();
                 folded.clear();
@@ -112,29 +113,29 @@ impl Hasher for AsItIs {
     }
 }
 
-/// The lists, in the order of [`StopwordList`].
-const LISTS: &[(StopwordList, &str)] = &[
-    (StopwordList::English, ENGLISH),
-    (StopwordList::German, GERMAN),
-    (StopwordList::French, FRENCH),
-    (StopwordList::Spanish, SPANISH),
-    (StopwordList::Portuguese, PORTUGUESE),
-    (StopwordList::Italian, ITALIAN),
-    (StopwordList::Dutch, DUTCH),
-    (StopwordList::Swedish, SWEDISH),
-    (StopwordList::Danish, DANISH),
-    (StopwordList::Norwegian, NORWEGIAN),
-    (StopwordList::Finnish, FINNISH),
-    (StopwordList::Polish, POLISH),
-    (StopwordList::Turkish, TURKISH),
-    (StopwordList::Hungarian, HUNGARIAN),
-    (StopwordList::Romanian, ROMANIAN),
-    (StopwordList::Indonesian, INDONESIAN),
-    (StopwordList::Russian, RUSSIAN),
-    (StopwordList::Ukrainian, UKRAINIAN),
-    (StopwordList::Arabic, ARABIC),
-    (StopwordList::Greek, GREEK),
-    (StopwordList::Spaceless, SPACELESS),
+/// The lists, in the order of [`StopwordList`], each with the language of which it is a sign.
+pub(super) const LISTS: &[(StopwordList, Language, &str)] = &[
+    (StopwordList::English, Language::English, ENGLISH),
+    (StopwordList::German, Language::German, GERMAN),
+    (StopwordList::French, Language::French, FRENCH),
+    (StopwordList::Spanish, Language::Spanish, SPANISH),
+    (StopwordList::Portuguese, Language::Portuguese, PORTUGUESE),
+    (StopwordList::Italian, Language::Italian, ITALIAN),
+    (StopwordList::Dutch, Language::Dutch, DUTCH),
+    (StopwordList::Swedish, Language::Swedish, SWEDISH),
+    (StopwordList::Danish, Language::Danish, DANISH),
+    (StopwordList::Norwegian, Language::Norwegian, NORWEGIAN),
+    (StopwordList::Finnish, Language::Finnish, FINNISH),
+    (StopwordList::Polish, Language::Other, POLISH),
+    (StopwordList::Turkish, Language::Turkish, TURKISH),
+    (StopwordList::Hungarian, Language::Hungarian, HUNGARIAN),
+    (StopwordList::Romanian, Language::Romanian, ROMANIAN),
+    (StopwordList::Indonesian, Language::Other, INDONESIAN),
+    (StopwordList::Russian, Language::Russian, RUSSIAN),
+    (StopwordList::Ukrainian, Language::Other, UKRAINIAN),
+    (StopwordList::Arabic, Language::Arabic, ARABIC),
+    (StopwordList::Greek, Language::Greek, GREEK),
+    (StopwordList::Spaceless, Language::English, SPACELESS),
 ];
 
 // `may` is a month, `will` a name, `well`, `ill` and `shell` are words: they are not in the list.
@@ -462,7 +463,7 @@ mod tests {
 
     #[test]
     fn the_lists_stand_in_the_order_of_the_languages() {
-        for (place, (list, words)) in LISTS.iter().enumerate() {
+        for (place, (list, _, words)) in LISTS.iter().enumerate() {
             assert_eq!(*list as usize, place);
             assert!(words.split_ascii_whitespace().count() >= 60, "{list:?}");
         }

@@ -3,7 +3,7 @@
 use rust_stemmers::Algorithm;
 
 use super::chars::{Class, class};
-use super::common::{LIST_COUNT, StopwordList, StopwordLists, common};
+use super::common::{LIST_COUNT, LISTS, StopwordList, StopwordLists, common};
 use super::fold::{fold, lower};
 
 /// The language in which words are stemmed.
@@ -30,6 +30,29 @@ pub(crate) enum Language {
     /// One whose words are not stemmed.
     Other,
 }
+
+/// Each language with its code, the stemmer of its words in Latin letters, and the list of the words
+/// in Latin letters that are common in it, in the order of [`Language`].
+const TABLE: [(Language, &str, Algorithm, StopwordList); 18] = [
+    (Language::English, "en", Algorithm::English, StopwordList::English),
+    (Language::German, "de", Algorithm::German, StopwordList::German),
+    (Language::French, "fr", Algorithm::French, StopwordList::French),
+    (Language::Spanish, "es", Algorithm::Spanish, StopwordList::Spanish),
+    (Language::Portuguese, "pt", Algorithm::Portuguese, StopwordList::Portuguese),
+    (Language::Italian, "it", Algorithm::Italian, StopwordList::Italian),
+    (Language::Dutch, "nl", Algorithm::Dutch, StopwordList::Dutch),
+    (Language::Swedish, "sv", Algorithm::Swedish, StopwordList::Swedish),
+    (Language::Danish, "da", Algorithm::Danish, StopwordList::Danish),
+    (Language::Norwegian, "no", Algorithm::Norwegian, StopwordList::Norwegian),
+    (Language::Finnish, "fi", Algorithm::Finnish, StopwordList::Finnish),
+    (Language::Hungarian, "hu", Algorithm::Hungarian, StopwordList::Hungarian),
+    (Language::Romanian, "ro", Algorithm::Romanian, StopwordList::Romanian),
+    (Language::Turkish, "tr", Algorithm::Turkish, StopwordList::Turkish),
+    (Language::Russian, "ru", Algorithm::English, StopwordList::English),
+    (Language::Arabic, "ar", Algorithm::English, StopwordList::English),
+    (Language::Greek, "el", Algorithm::English, StopwordList::English),
+    (Language::Other, "und", Algorithm::English, StopwordList::English),
+];
 
 /// The alphabet of a word, as far as stemmers differ by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,54 +85,19 @@ impl Alphabet {
 }
 
 impl Language {
-    const ALL: [Self; 18] = [
-        Self::English,
-        Self::German,
-        Self::French,
-        Self::Spanish,
-        Self::Portuguese,
-        Self::Italian,
-        Self::Dutch,
-        Self::Swedish,
-        Self::Danish,
-        Self::Norwegian,
-        Self::Finnish,
-        Self::Hungarian,
-        Self::Romanian,
-        Self::Turkish,
-        Self::Russian,
-        Self::Arabic,
-        Self::Greek,
-        Self::Other,
-    ];
+    /// Returns every language.
+    fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().map(|(language, ..)| *language)
+    }
 
     /// Returns the language's code, as it is stored.
     pub(crate) const fn code(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::German => "de",
-            Self::French => "fr",
-            Self::Spanish => "es",
-            Self::Portuguese => "pt",
-            Self::Italian => "it",
-            Self::Dutch => "nl",
-            Self::Swedish => "sv",
-            Self::Danish => "da",
-            Self::Norwegian => "no",
-            Self::Finnish => "fi",
-            Self::Hungarian => "hu",
-            Self::Romanian => "ro",
-            Self::Turkish => "tr",
-            Self::Russian => "ru",
-            Self::Arabic => "ar",
-            Self::Greek => "el",
-            Self::Other => "und",
-        }
+        TABLE[self as usize].1
     }
 
     /// Returns the language of a code.
     pub(crate) fn of_code(code: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|language| language.code() == code)
+        Self::all().find(|language| language.code() == code)
     }
 
     /// Returns how to stem a word of an alphabet in a text of this language: other alphabets than
@@ -123,24 +111,7 @@ impl Language {
             Alphabet::Greek => Some(Algorithm::Greek),
             Alphabet::Arabic => Some(Algorithm::Arabic),
             Alphabet::Unknown => None,
-            Alphabet::Latin => Some(match self {
-                Self::German => Algorithm::German,
-                Self::French => Algorithm::French,
-                Self::Spanish => Algorithm::Spanish,
-                Self::Portuguese => Algorithm::Portuguese,
-                Self::Italian => Algorithm::Italian,
-                Self::Dutch => Algorithm::Dutch,
-                Self::Swedish => Algorithm::Swedish,
-                Self::Danish => Algorithm::Danish,
-                Self::Norwegian => Algorithm::Norwegian,
-                Self::Finnish => Algorithm::Finnish,
-                Self::Hungarian => Algorithm::Hungarian,
-                Self::Romanian => Algorithm::Romanian,
-                Self::Turkish => Algorithm::Turkish,
-                Self::English | Self::Russian | Self::Arabic | Self::Greek | Self::Other => {
-                    Algorithm::English
-                }
-            }),
+            Alphabet::Latin => Some(TABLE[self as usize].2),
         }
     }
 
@@ -167,27 +138,10 @@ impl Language {
             Alphabet::Greek => StopwordLists::of(StopwordList::Greek),
             Alphabet::Arabic => StopwordLists::of(StopwordList::Arabic),
             Alphabet::Unknown => StopwordLists::of(StopwordList::Spaceless),
-            Alphabet::Latin => match self {
-                Self::German => StopwordLists::of(StopwordList::German),
-                Self::French => StopwordLists::of(StopwordList::French),
-                Self::Spanish => StopwordLists::of(StopwordList::Spanish),
-                Self::Portuguese => StopwordLists::of(StopwordList::Portuguese),
-                Self::Italian => StopwordLists::of(StopwordList::Italian),
-                Self::Dutch => StopwordLists::of(StopwordList::Dutch),
-                Self::Swedish => StopwordLists::of(StopwordList::Swedish),
-                Self::Danish => StopwordLists::of(StopwordList::Danish),
-                Self::Norwegian => StopwordLists::of(StopwordList::Norwegian),
-                Self::Finnish => StopwordLists::of(StopwordList::Finnish),
-                Self::Hungarian => StopwordLists::of(StopwordList::Hungarian),
-                Self::Romanian => StopwordLists::of(StopwordList::Romanian),
-                Self::Turkish => StopwordLists::of(StopwordList::Turkish),
-                Self::Other => {
-                    StopwordLists::of(StopwordList::Polish).and(StopwordList::Indonesian)
-                }
-                Self::English | Self::Russian | Self::Arabic | Self::Greek => {
-                    StopwordLists::of(StopwordList::English)
-                }
-            },
+            Alphabet::Latin if matches!(self, Self::Other) => {
+                StopwordLists::of(StopwordList::Polish).and(StopwordList::Indonesian)
+            }
+            Alphabet::Latin => StopwordLists::of(TABLE[self as usize].3),
         }
     }
 
@@ -199,33 +153,6 @@ impl Language {
             _ => language,
         };
         family(self) == family(other)
-    }
-
-    fn of_list(place: usize) -> Self {
-        const ORDER: [Language; LIST_COUNT] = [
-            Language::English,
-            Language::German,
-            Language::French,
-            Language::Spanish,
-            Language::Portuguese,
-            Language::Italian,
-            Language::Dutch,
-            Language::Swedish,
-            Language::Danish,
-            Language::Norwegian,
-            Language::Finnish,
-            Language::Other,
-            Language::Turkish,
-            Language::Hungarian,
-            Language::Romanian,
-            Language::Other,
-            Language::Russian,
-            Language::Other,
-            Language::Arabic,
-            Language::Greek,
-            Language::English,
-        ];
-        ORDER.get(place).copied().unwrap_or_default()
     }
 }
 
@@ -359,7 +286,7 @@ impl Votes {
     /// Returns the language, when it is clear by its margin over the second.
     fn clear(&self, enough: u32) -> Option<Language> {
         let (best, count) = self.best()?;
-        let others = Language::ALL.into_iter().filter(|language| !language.is_near(best));
+        let others = Language::all().filter(|language| !language.is_near(best));
         let second = others.map(|language| self.of_language(language)).max().unwrap_or(0);
         let clear = count >= enough && u64::from(count) * 2 >= u64::from(second) * 3;
         let long = count > second && count >= SURE;
@@ -383,7 +310,7 @@ impl Votes {
             return Some((if greek { Language::Greek } else { Language::Arabic }, count));
         }
         let mut best = None;
-        for language in Language::ALL {
+        for language in Language::all() {
             let count = self.of_language(language);
             if count > best.map_or(0, |(_, most)| most) {
                 best = Some((language, count));
@@ -396,7 +323,7 @@ impl Votes {
     fn of_language(&self, language: Language) -> u32 {
         let latin = ..=StopwordList::Indonesian as usize;
         let counts = self.counts[latin].iter().enumerate();
-        let own = counts.filter(|(place, _)| Language::of_list(*place) == language);
+        let own = counts.filter(|(place, _)| LISTS[*place].1 == language);
         own.map(|(_, count)| *count).max().unwrap_or(0)
     }
 }
@@ -495,7 +422,7 @@ mod tests {
 
     #[test]
     fn codes_come_back() {
-        for language in Language::ALL {
+        for language in Language::all() {
             assert_eq!(Language::of_code(language.code()), Some(language));
         }
         assert_eq!(Language::of_code("xx"), None);

@@ -1,20 +1,8 @@
 //! The names of months, so that a date in a question meets the date of a note.
 
 /// The names in English, from January.
-const ENGLISH: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+const ENGLISH: &str =
+    "january february march april may june july august september october november december";
 
 /// Names in other languages and short ones, folded, from January.
 const OTHERS: [&str; 12] = [
@@ -47,17 +35,17 @@ const OTHERS: [&str; 12] = [
 /// Returns the English name of a month, counted from one.
 pub(super) fn name(month: i8) -> &'static str {
     let place = usize::try_from(month).unwrap_or_default().saturating_sub(1);
-    ENGLISH.get(place).copied().unwrap_or_default()
+    ENGLISH.split(' ').nth(place).unwrap_or_default()
 }
 
 /// Returns the English name of the month that a folded word names. Beside a number, names in other
 /// languages and short ones count: alone they may be anything (`mars`, `mar`).
 pub(super) fn of_word(folded: &str, number: bool) -> Option<&'static str> {
-    let place = ENGLISH.iter().position(|name| *name == folded).or_else(|| {
+    let place = ENGLISH.split(' ').position(|name| name == folded).or_else(|| {
         let names = |names: &str| names.split_ascii_whitespace().any(|name| name == folded);
         number.then(|| OTHERS.iter().position(|name| names(name)))?
     })?;
-    ENGLISH.get(place).copied()
+    ENGLISH.split(' ').nth(place)
 }
 
 #[cfg(test)]

@@ -3,12 +3,14 @@
 //! Replies are worded differently every time, so a negation near a word of knowing is looked for,
 //! not whole sentences.
 
+use std::sync::LazyLock;
+
 /// How one language says that something is not known.
 struct Denial {
     /// Words that negate. `~` at the end stands for any ending.
-    negations: &'static [&'static str],
+    negations: Vec<&'static str>,
     /// Verbs and nouns of knowing, finding and being written down.
-    knowing: &'static [&'static str],
+    knowing: Vec<&'static str>,
     order: Order,
     /// How many words may lie between a negation and a word of knowing, and one more.
     reach: usize,
@@ -26,252 +28,81 @@ enum Order {
 /// How far a negation reaches in most languages.
 const REACH: usize = 5;
 
-const DENIALS: [Denial; 10] = [
-    // English nouns; English verbs need a subject, see `denies_knowing`.
-    Denial {
-        negations: &[
-            "no", "not", "nothing", "none", "cannot", "isn't", "wasn't", "doesn't", "don't",
-            "aren't", "without",
-        ],
-        knowing: &[
-            "record",
-            "records",
-            "note",
-            "notes",
-            "noted",
-            "info",
-            "information",
-            "idea",
-            "mention",
-            "mentioned",
-            "mentions",
-            "entry",
-            "entries",
-            "trace",
-            "details",
-            "answer",
-            "memory",
-            "memories",
-            "context",
-            "written",
-            "stored",
-            "listed",
-            "recorded",
-            "found",
-            "sure",
-            "clue",
-            "file",
-        ],
-        order: Order::Before,
-        reach: 8,
-    },
-    Denial {
-        negations: &["nicht", "nichts", "kein~", "nirgends", "leider"],
-        knowing: &[
-            "weiß",
-            "weiss",
-            "finde",
-            "finden",
-            "gefunden",
-            "kenne",
-            "notiz~",
-            "eintrag",
-            "einträge",
-            "information~",
-            "angabe~",
-            "hinweis~",
-            "unterlagen",
-            "vermerkt",
-            "notiert",
-            "ahnung",
-            "sehe",
-            "erinner~",
-            "bekannt",
-            "gespeichert",
-        ],
-        order: Order::Either,
-        reach: REACH,
-    },
-    Denial {
-        negations: &["pas", "aucun", "aucune", "rien", "jamais"],
-        knowing: &[
-            "sais",
-            "trouve",
-            "trouvé",
-            "trouver",
-            "vois",
-            "note",
-            "notes",
-            "noté",
-            "information~",
-            "trace",
-            "idée",
-            "souviens",
-            "connais",
-            "mention",
-            "mentionné",
-            "mémoire",
-            "renseignement~",
-        ],
-        order: Order::Either,
-        reach: REACH,
-    },
-    Denial {
-        negations: &["no", "nada", "ningún", "ninguna", "ninguno"],
-        knowing: &[
-            "sé",
-            "encuentro",
-            "encontré",
-            "encontrado",
-            "encontrar",
-            "veo",
-            "recuerdo",
-            "nota",
-            "notas",
-            "información",
-            "registro~",
-            "consta",
-            "menciona",
-            "dato~",
-            "anotado",
-            "apuntado",
-            "memoria",
-            "idea",
-        ],
-        order: Order::Before,
-        reach: REACH,
-    },
-    Denial {
-        negations: &["não", "nada", "nenhum", "nenhuma"],
-        knowing: &[
-            "sei",
-            "encontrei",
-            "encontro",
-            "encontrar",
-            "vejo",
-            "lembro",
-            "nota~",
-            "informaç~",
-            "registo~",
-            "registro~",
-            "consta",
-            "dado~",
-            "anotado",
-            "memória",
-            "ideia",
-        ],
-        order: Order::Before,
-        reach: REACH,
-    },
-    Denial {
-        negations: &["non", "nessun", "nessuna", "nulla", "niente"],
-        knowing: &[
-            "so",
-            "trovo",
-            "trovato",
-            "trovare",
-            "vedo",
-            "ricordo",
-            "nota",
-            "note",
-            "informazion~",
-            "idea",
-            "risulta",
-            "appunt~",
-            "traccia",
-            "annotato",
-            "memoria",
-        ],
-        order: Order::Before,
-        reach: REACH,
-    },
-    Denial {
-        negations: &["niet", "geen", "niets"],
-        knowing: &[
-            "weet",
-            "vind",
-            "vinden",
-            "gevonden",
-            "zie",
-            "notitie~",
-            "informatie",
-            "idee",
-            "herinner~",
-            "bekend",
-            "vermeld~",
-            "genoteerd",
-        ],
-        order: Order::Either,
-        reach: REACH,
-    },
-    Denial {
-        negations: &["не", "нет", "ничего", "никакой", "никаких"],
-        knowing: &[
-            "знаю",
-            "знаем",
-            "нашёл",
-            "нашел",
-            "нашла",
-            "нахожу",
-            "найти",
-            "найден~",
-            "вижу",
-            "помню",
-            "запис~",
-            "заметк~",
-            "заметок",
-            "информаци~",
-            "сведени~",
-            "указан~",
-            "упомин~",
-            "известно",
-        ],
-        order: Order::Either,
-        reach: REACH,
-    },
-    Denial {
-        negations: &["لا", "لم", "ليس", "ليست", "لن"],
-        knowing: &[
-            "أعرف",
-            "أعلم",
-            "أجد",
-            "يوجد",
-            "توجد",
-            "أتذكر",
-            "ملاحظ~",
-            "معلوم~",
-            "أعثر",
-            "لدي",
-            "أدري",
-            "مذكور~",
-            "مسجل~",
-        ],
-        order: Order::Before,
-        reach: REACH,
-    },
-    Denial {
-        negations: &["inte", "ikke", "ej", "ingen", "inget", "inga", "nie", "brak", "żadn~"],
-        knowing: &[
-            "vet",
-            "ved",
-            "hittar",
-            "hittade",
-            "finner",
-            "fandt",
-            "fant",
-            "anteckning~",
-            "wiem",
-            "znalazłem",
-            "znalazłam",
-            "widzę",
-            "notat~",
-            "informacji",
-            "notatk~",
-        ],
-        order: Order::Either,
-        reach: REACH,
-    },
-];
+static DENIALS: LazyLock<[Denial; 10]> = LazyLock::new(|| {
+    [
+        // English nouns; English verbs need a subject, see `denies_knowing`.
+        Denial::of(
+            "no not nothing none cannot isn't wasn't doesn't don't aren't without",
+            "record records note notes noted info information idea mention mentioned mentions \
+             entry entries trace details answer memory memories context written stored listed \
+             recorded found sure clue file",
+            Order::Before,
+            8,
+        ),
+        Denial::of(
+            "nicht nichts kein~ nirgends leider",
+            "weiß weiss finde finden gefunden kenne notiz~ eintrag einträge information~ angabe~ \
+             hinweis~ unterlagen vermerkt notiert ahnung sehe erinner~ bekannt gespeichert",
+            Order::Either,
+            REACH,
+        ),
+        Denial::of(
+            "pas aucun aucune rien jamais",
+            "sais trouve trouvé trouver vois note notes noté information~ trace idée souviens \
+             connais mention mentionné mémoire renseignement~",
+            Order::Either,
+            REACH,
+        ),
+        Denial::of(
+            "no nada ningún ninguna ninguno",
+            "sé encuentro encontré encontrado encontrar veo recuerdo nota notas información \
+             registro~ consta menciona dato~ anotado apuntado memoria idea",
+            Order::Before,
+            REACH,
+        ),
+        Denial::of(
+            "não nada nenhum nenhuma",
+            "sei encontrei encontro encontrar vejo lembro nota~ informaç~ registo~ registro~ \
+             consta dado~ anotado memória ideia",
+            Order::Before,
+            REACH,
+        ),
+        Denial::of(
+            "non nessun nessuna nulla niente",
+            "so trovo trovato trovare vedo ricordo nota note informazion~ idea risulta appunt~ \
+             traccia annotato memoria",
+            Order::Before,
+            REACH,
+        ),
+        Denial::of(
+            "niet geen niets",
+            "weet vind vinden gevonden zie notitie~ informatie idee herinner~ bekend vermeld~ \
+             genoteerd",
+            Order::Either,
+            REACH,
+        ),
+        Denial::of(
+            "не нет ничего никакой никаких",
+            "знаю знаем нашёл нашел нашла нахожу найти найден~ вижу помню запис~ заметк~ заметок \
+             информаци~ сведени~ указан~ упомин~ известно",
+            Order::Either,
+            REACH,
+        ),
+        Denial::of(
+            "لا لم ليس ليست لن",
+            "أعرف أعلم أجد يوجد توجد أتذكر ملاحظ~ معلوم~ أعثر لدي أدري مذكور~ مسجل~",
+            Order::Before,
+            REACH,
+        ),
+        Denial::of(
+            "inte ikke ej ingen inget inga nie brak żadn~",
+            "vet ved hittar hittade finner fandt fant anteckning~ wiem znalazłem znalazłam widzę \
+             notat~ informacji notatk~",
+            Order::Either,
+            REACH,
+        ),
+    ]
+});
 
 /// English verbs: "I don't know", "we could not find". Without the subject they say something about
 /// others: "you don't have to".
@@ -299,53 +130,16 @@ const VERB_FIRST: [(&str, &str); 10] = [
 ];
 
 /// Phrases of languages that are not cut at spaces, or that negate within a word.
-const PHRASES: [&str; 40] = [
-    "不知道",
-    "不清楚",
-    "不记得",
-    "不記得",
-    "没有找到",
-    "没找到",
-    "沒有找到",
-    "找不到",
-    "未找到",
-    "查不到",
-    "没有记录",
-    "没有相关",
-    "没有关于",
-    "没有提到",
-    "没有写",
-    "没有信息",
-    "无法确定",
-    "記録がありません",
-    "記録はありません",
-    "情報がありません",
-    "情報はありません",
-    "メモがありません",
-    "メモはありません",
-    "見つかりません",
-    "見つけられません",
-    "見当たりません",
-    "分かりません",
-    "わかりません",
-    "知りません",
-    "覚えていません",
-    "書かれていません",
-    "不明です",
-    "모르겠",
-    "찾을 수 없",
-    "찾지 못",
-    "기록이 없",
-    "정보가 없",
-    "bilmiyorum",
-    "bulamad",
-    "en tiedä",
-];
+const PHRASES: &str = "不知道|不清楚|不记得|不記得|没有找到|没找到|沒有找到|找不到|未找到|查不到|没有记录|没有相关|\
+     没有关于|没有提到|没有写|没有信息|无法确定|記録がありません|記録はありません|情報がありません|\
+     情報はありません|メモがありません|メモはありません|見つかりません|見つけられません|見当たりません|\
+     分かりません|わかりません|知りません|覚えていません|書かれていません|不明です|모르겠|\
+     찾을 수 없|찾지 못|기록이 없|정보가 없|bilmiyorum|bulamad|en tiedä";
 
 /// Whether a sentence says that something is not known or was not found.
 pub(crate) fn says_unknown(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
-    if PHRASES.iter().any(|phrase| lower.contains(phrase)) {
+    if PHRASES.split('|').any(|phrase| lower.contains(phrase)) {
         return true;
     }
     let is_inside = |c: char| c.is_alphanumeric() || c == '\'' || is_mark(c);
@@ -392,16 +186,21 @@ fn denies_knowing(words: &[&str]) -> bool {
 }
 
 impl Denial {
+    fn of(negations: &'static str, knowing: &'static str, order: Order, reach: usize) -> Self {
+        let words = |text: &'static str| text.split(' ').collect();
+        Self { negations: words(negations), knowing: words(knowing), order, reach }
+    }
+
     fn is_in(&self, words: &[&str]) -> bool {
         let places = |list: &[&str]| -> Vec<usize> {
             let is_listed = |word: &str| list.iter().any(|listed| matches(listed, word));
             words.iter().enumerate().filter(|(_, word)| is_listed(word)).map(|(at, _)| at).collect()
         };
-        let negations = places(self.negations);
+        let negations = places(&self.negations);
         if negations.is_empty() {
             return false;
         }
-        let knowing = places(self.knowing);
+        let knowing = places(&self.knowing);
         negations.iter().any(|negation| {
             knowing.iter().any(|word| match self.order {
                 Order::Before => *word > *negation && word - negation <= self.reach,

@@ -6,33 +6,13 @@ use super::cut::{Kept, first, last, length, share};
 /// A line of the digest is no longer.
 const LINE: usize = 240;
 /// Words that make a line a rule, and those that make it one of the first to be kept.
-const URGENT: &[&str] = &[
-    "AGENTS.md",
-    "scoped",
-    "required",
-    "must",
-    "never",
-    "do not",
-    "before subtree",
-    "read scoped",
-    "security",
-    "secret",
-    "credential",
-];
-const OTHER: &[&str] =
-    &["owner", "test", "validation", "command", "commit", "push", "github", "pr"];
+const URGENT: &str = "AGENTS.md|scoped|required|must|never|\
+    do not|before subtree|read scoped|security|secret|credential";
+const OTHER: &str = "owner|test|validation|command|commit|push|github|pr";
 /// The same in Chinese, where words have no bounds.
-const URGENT_SIGNS: &[&str] = &[
-    "\u{1f534}",
-    "\u{7981}\u{6b62}",
-    "\u{56b4}\u{7981}",
-    "\u{4e0d}\u{5f97}",
-    "\u{7d55}\u{4e0d}",
-    "\u{7d55}\u{5c0d}\u{4e0d}",
-    "\u{5207}\u{52ff}",
-];
-const OTHER_SIGNS: &[&str] =
-    &["\u{5fc5}\u{9808}", "\u{52d9}\u{5fc5}", "\u{4e00}\u{5f8b}", "\u{7d05}\u{7dda}"];
+const URGENT_SIGNS: &str = "\u{1f534}|\u{7981}\u{6b62}|\u{56b4}\u{7981}|\
+    \u{4e0d}\u{5f97}|\u{7d55}\u{4e0d}|\u{7d55}\u{5c0d}\u{4e0d}|\u{5207}\u{52ff}";
+const OTHER_SIGNS: &str = "\u{5fc5}\u{9808}|\u{52d9}\u{5fc5}|\u{4e00}\u{5f8b}|\u{7d05}\u{7dda}";
 
 struct Rule {
     text: String,
@@ -161,16 +141,16 @@ fn is_rule(line: &str) -> bool {
         || has_sign(line, OTHER_SIGNS)
 }
 
-fn has_sign(line: &str, signs: &[&str]) -> bool {
-    signs.iter().any(|sign| line.contains(sign))
+fn has_sign(line: &str, signs: &str) -> bool {
+    signs.split('|').any(|sign| line.contains(sign))
 }
 
 /// Says whether a line has one of these words, whatever their case.
-fn has_word(line: &str, words: &[&str]) -> bool {
+fn has_word(line: &str, words: &str) -> bool {
     let line = line.to_ascii_lowercase();
     let is_word =
         |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    words.iter().any(|word| {
+    words.split('|').any(|word| {
         let word = word.to_ascii_lowercase();
         line.match_indices(&word).any(|(at, _)| {
             let before = at.checked_sub(1).and_then(|difference| line.as_bytes().get(difference));

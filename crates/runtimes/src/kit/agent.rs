@@ -1,15 +1,19 @@
 //! Agents on a machine: how they are found, and what reading one yields.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::PathBuf;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use anemone_format::{
     AgentId, Attachments, Credentials, Identity, Manifest, Principals, SinkError,
 };
 use serde::{Serialize, Serializer};
 
+use crate::kit::file_count::FileCount;
 use crate::kit::previous::PreviousSnapshot;
 
 /// What a runtime may know of the machine it runs on; only a door asks the machine itself.
@@ -63,7 +67,7 @@ pub struct FoundAgent {
     /// The runtime's state folder, when the workspace belongs to one.
     pub install: Option<PathBuf>,
     /// The configuration file, when there is one.
-    pub config: Option<PathBuf>,
+    pub config: Option<ConfigFile>,
     /// The database that holds the runtime's search index, when there is one.
     pub database: Option<PathBuf>,
     /// The runtime's version, as the install says.
@@ -90,6 +94,55 @@ impl FoundAgent {
         }
     }
 }
+
+/// The configuration file of an agent. A command reads it once: what its runtime took from it when
+/// the agent was found is shared by all clones of the agent.
+#[derive(Clone)]
+pub struct ConfigFile {
+    path: PathBuf,
+    content: Arc<OnceLock<Box<dyn Any + Send + Sync>>>,
+}
+
+impl ConfigFile {
+    /// Takes a file that was not read yet.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, content: Arc::default() }
+    }
+
+    /// Returns what `read` makes of the file, which it is only asked for the first time.
+    pub(crate) fn read_once<T: Clone + Send + Sync + 'static>(
+        &self,
+        read: impl Fn(&Path) -> T,
+    ) -> T {
+        let content = self.content.get_or_init(|| Box::new(read(&self.path)));
+        // Only the agent's own runtime reads its configuration, so the type is always the same.
+        content.downcast_ref().cloned().unwrap_or_else(|| read(&self.path))
+    }
+}
+
+impl Deref for ConfigFile {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl fmt::Debug for ConfigFile {
+    /// Names the file alone: settings may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path.fmt(f)
+    }
+}
+
+impl PartialEq for ConfigFile {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+impl Eq for ConfigFile {}
 
 /// Something unusual that does not stop us.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,10 +173,30 @@ pub struct ReadOptions<'a> {
     pub artifact_threshold: u64,
     /// What to do about secrets in files.
     pub secrets: SecretPolicy,
-    /// Files that are ours and not the agent's: the archive being written.
+    /// Files that are ours and not the agent's: archives.
     pub exclude: &'a [PathBuf],
+    /// The file that is being written; it does not even count.
+    pub unfinished: Option<&'a Path>,
     /// An earlier reading, to carry times and versions forward from.
     pub earlier: Option<&'a PreviousSnapshot>,
+}
+
+impl Default for ReadOptions<'_> {
+    /// Reads what travels by default, and reports secrets.
+    fn default() -> Self {
+        Self {
+            agent_id: None,
+            sessions: false,
+            embeddings: true,
+            private: false,
+            seal: None,
+            artifact_threshold: DEFAULT_ARTIFACT_LIMIT,
+            secrets: SecretPolicy::Report,
+            exclude: &[],
+            unfinished: None,
+            earlier: None,
+        }
+    }
 }
 
 /// Seals a secret for one credential.
@@ -167,6 +240,8 @@ pub struct Reading {
     pub records: u64,
     /// Files that went to the sink; links and folders do not count.
     pub files: u64,
+    /// Files of the workspace that count as the agent's, also of those that did not go there.
+    pub count: FileCount,
     /// Of transcripts, when they were read.
     pub sessions: Option<SessionCounts>,
     /// What somebody should know.
@@ -182,6 +257,8 @@ pub struct Reading {
 /// What there is to say of an agent that did not change.
 #[derive(Debug)]
 pub struct Unchanged {
+    /// Files of the workspace that count as the agent's.
+    pub count: FileCount,
     /// What somebody should know.
     pub warnings: Vec<Warning>,
     /// What is still not carried, and why.

@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 
 use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, LeftOutReason, SecretFinding};
 use crate::kit::paths::lossy;
+use crate::kit::searchable::SearchedFolder;
 use crate::kit::walk::{Found, FoundKind, IgnoreFileError, WalkRules, Workspace};
 use anemone_secrets::{FileScanner, SecretHit};
 
@@ -388,8 +389,7 @@ pub(crate) fn survey(
     kind: &dyn Fn(&Found) -> Surveyed,
 ) -> io::Result<Survey> {
     let workspace = Workspace::open(&fs_err::canonicalize(workspace)?)?;
-    let rules = WalkRules { memory: memory.as_bytes(), exclude: &[] };
-    let walked = workspace.walk(&rules)?;
+    let walked = workspace.walk(&WalkRules::new(memory, |_| SearchedFolder::Other))?;
     let mut survey = Survey::default();
     for left_out in walked.left_out {
         match left_out.reason {

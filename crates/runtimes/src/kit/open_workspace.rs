@@ -13,10 +13,12 @@ use crate::kit::agent::{
 };
 use crate::kit::artifacts::is_included;
 use crate::kit::carrier::Carrier;
+use crate::kit::file_count::FileCount;
 use crate::kit::ids::Namespaces;
 use crate::kit::install_paths::{names_in, real};
 use crate::kit::paths::lossy;
 use crate::kit::previous::PreviousSnapshot;
+use crate::kit::searchable::SearchedFolder;
 use crate::kit::times;
 use crate::kit::walk::{
     AGENT_ID_FILE, Found, FoundKind, IGNORE_FILE, IgnoreFileError, WalkRules, Walked, Workspace,
@@ -32,6 +34,7 @@ pub(crate) struct ReadingParts {
     pub(crate) credentials: Option<Credentials>,
     pub(crate) sessions: Option<SessionCounts>,
     pub(crate) not_requested: Vec<NotRequested>,
+    pub(crate) count: FileCount,
 }
 
 /// Ends a reading.
@@ -57,6 +60,7 @@ pub(crate) fn end_reading(
         attachments: Some(attachments).filter(|attachment| !attachment.attachments.is_empty()),
         records: done.records,
         files: done.files,
+        count: told.count,
         sessions: told.sessions,
         warnings: done.warnings,
         left_out: done.left_out,
@@ -146,11 +150,13 @@ pub(crate) struct OpenWorkspace {
 }
 
 impl OpenWorkspace {
-    /// Opens and walks a workspace; `memory` is the folder of memories in it.
+    /// Opens and walks a workspace; `memory` is the folder of memories in it, and `kind_of` says
+    /// what a folder is.
     pub(crate) fn open(
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
         memory: &str,
+        kind_of: fn(&str) -> SearchedFolder,
         namespaces: &Namespaces,
     ) -> Result<Self, ReadError> {
         let failed = |source| ReadError::Workspace { path: agent.workspace.clone(), source };
@@ -161,7 +167,11 @@ impl OpenWorkspace {
             _ => failed(error),
         })?;
         let workspace = Workspace::open(&path).map_err(failed)?;
-        let rules = WalkRules { memory: memory.as_bytes(), exclude: options.exclude };
+        let rules = WalkRules {
+            exclude: options.exclude,
+            unfinished: options.unfinished,
+            ..WalkRules::new(memory, kind_of)
+        };
         let walked = workspace.walk(&rules).map_err(|error| match error.downcast() {
             Ok(IgnoreFileError(source)) => {
                 ReadError::IgnoreFile { path: path.join(IGNORE_FILE), source }
@@ -241,7 +251,7 @@ impl OpenWorkspace {
 
 /// Returns when the install was last configured: nothing says when a credential was made.
 pub(crate) fn configured_at(agent: &FoundAgent) -> Moment {
-    let metadata = agent.config.as_ref().and_then(|path| fs_err::metadata(path).ok());
+    let metadata = agent.config.as_deref().and_then(|path| fs_err::metadata(path).ok());
     let time = metadata.and_then(|metadata| metadata.modified().ok());
     let instant = time.and_then(|time| jiff::Timestamp::try_from(time).ok());
     instant.and_then(times::moment).unwrap_or_else(times::epoch)

@@ -27,6 +27,7 @@ pub use self::error::PlanError;
 use crate::kit::agent::{Machine, Warning};
 use crate::kit::new_install::NewInstall;
 use crate::kit::paths::{as_path, destination, lossy, without_dots};
+use crate::kit::restore_source::RestoreSource;
 use crate::kit::sidecar::{SIDECAR, is_within};
 use crate::kit::tree::{self, Site, Survey};
 use crate::kit::walk::MAX_TABLE_BYTES;
@@ -191,11 +192,11 @@ pub(crate) trait Restore {
     }
 
     /// Does it, as a whole or not at all; returns where a copy of what was there is, if one was
-    /// made. `source` is the snapshot that the plan was made from.
+    /// made. `source` is what the plan was made from.
     fn restore(
         &self,
         machine: &Machine,
-        source: &dyn SnapshotSource,
+        source: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError>;
 
@@ -222,7 +223,7 @@ impl CredentialsStep {
     pub fn apply(
         &self,
         machine: &Machine,
-        source: &dyn SnapshotSource,
+        source: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<(), RestoreError> {
         self.change.restore(machine, source, now).map(drop)
@@ -239,7 +240,7 @@ impl MemoriesStep {
     pub fn apply(
         &self,
         machine: &Machine,
-        source: &dyn SnapshotSource,
+        source: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError> {
         self.change.restore(machine, source, now)
@@ -251,7 +252,7 @@ impl ConfigStep {
     pub fn apply(
         &self,
         machine: &Machine,
-        source: &dyn SnapshotSource,
+        source: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError> {
         self.change.restore(machine, source, now)
@@ -370,6 +371,13 @@ pub(crate) struct PlanBuilder {
     pub(crate) new_install: Option<NewInstall>,
     /// Holds what [`Piece::Spool`] points into.
     pub(crate) spool: Option<File>,
+}
+
+impl PlanBuilder {
+    /// Starts with what is known to be wrong with the source.
+    pub(crate) fn new(source: &RestoreSource<'_>) -> Self {
+        Self { warnings: source.warnings().to_vec(), ..Self::default() }
+    }
 }
 
 impl Wanted {

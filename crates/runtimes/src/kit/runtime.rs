@@ -6,18 +6,21 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, Record, Sink, SnapshotSource};
+use anemone_files::FileKind;
+use anemone_format::{AgentId, Record, Sink};
 use anemone_memory::{Clock, ContextRules, MarkdownLayout, RowStore};
 
 use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
 use crate::kit::check::{Check, Issue, Severity};
 use crate::kit::connect::Connect;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError, TranscriptFormat};
+use crate::kit::file_count::FileCounter;
 use crate::kit::ids::Namespaces;
 use crate::kit::mapping::Mapping;
 use crate::kit::native_search::NativeSearch;
 use crate::kit::native_tools::NativeTools;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
+use crate::kit::restore_source::RestoreSource;
 use crate::kit::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
@@ -57,8 +60,10 @@ pub struct Runtime {
     pub search: Option<&'static dyn SearchAgents>,
     /// Keeps what an agent remembers in rows of a database.
     pub rows: Option<&'static dyn KeepMemoryRows>,
-    /// Turns a snapshot into an agent.
+    /// Restores agents from snapshots of this runtime.
     pub restore: Option<&'static dyn RestoreAgents>,
+    /// Lets agents of other runtimes move in.
+    pub move_in: Option<&'static dyn MoveAgentsIn>,
     /// Reads the conversations of an agent.
     pub conversations: Option<&'static dyn ReadConversations>,
     /// How it is given a memory.
@@ -243,14 +248,25 @@ pub trait KeepMemoryRows: Sync {
     -> Box<dyn RowStore>;
 }
 
-/// Turns a snapshot into an agent: one of the same runtime, or of another where the runtime has a
-/// [`Mapping`].
+/// Restores agents from snapshots of their own runtime, also from one that comes back from another.
 pub trait RestoreAgents: Sync {
     /// Plans how a snapshot becomes the workspace of `target`; changes nothing.
-    fn plan(
+    fn plan_restore(
         &self,
         machine: &Machine,
-        source: &dyn SnapshotSource,
+        source: &RestoreSource<'_>,
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+    ) -> Result<Plan, PlanError>;
+}
+
+/// Lets agents of other runtimes move in, as a [`Mapping`] says.
+pub trait MoveAgentsIn: Sync {
+    /// Plans how a snapshot of another runtime becomes the workspace of `target`; changes nothing.
+    fn plan_move_in(
+        &self,
+        machine: &Machine,
+        source: &RestoreSource<'_>,
         target: &FoundAgent,
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError>;
@@ -401,16 +417,22 @@ impl Runtime {
         self.read.ok_or(ReadError::NotSupported { runtime: self.title })
     }
 
-    /// Plans how a snapshot becomes an agent, see [`RestoreAgents::plan`].
+    /// Plans how a snapshot becomes an agent: one of this runtime is restored, and one of another
+    /// runtime moves in.
     pub fn plan(
         &self,
         machine: &Machine,
-        source: &dyn SnapshotSource,
+        source: &RestoreSource<'_>,
         target: &FoundAgent,
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError> {
-        let restore = self.restore.ok_or(PlanError::NotSupported { runtime: self.title })?;
-        restore.plan(machine, source, target, options)
+        let not_supported = PlanError::NotSupported { runtime: self.title };
+        if source.is_of(self.name) {
+            let restore = self.restore.ok_or(not_supported)?;
+            return restore.plan_restore(machine, source, target, options);
+        }
+        let move_in = self.move_in.ok_or(not_supported)?;
+        move_in.plan_move_in(machine, source, target, options)
     }
 
     /// Says what of an agent can be searched: nothing where the runtime cannot say.
@@ -435,6 +457,15 @@ impl Runtime {
     #[must_use]
     pub fn searched_folder(&self, path: &str) -> SearchedFolder {
         self.search.map_or(SearchedFolder::Other, |search| search.folder(path))
+    }
+
+    /// Says whether a file in a workspace counts as the agent's, by its path there.
+    #[must_use]
+    pub fn counts(&self, path: &Path) -> bool {
+        let kind_of = |path: &str| self.searched_folder(path);
+        let mut counter = FileCounter::new(&kind_of);
+        counter.see(path.as_os_str().as_encoded_bytes(), FileKind::File);
+        counter.finish().files > 0
     }
 
     /// Takes a database by its path alone, see [`SearchAgents::database`].

@@ -117,6 +117,17 @@ pub enum SearchedFolder {
     Other,
 }
 
+impl SearchedFolder {
+    /// Whether what is in it counts as the agent's.
+    #[must_use]
+    pub const fn is_counted(self) -> bool {
+        match self {
+            Self::Memory | Self::Other => true,
+            Self::MachineState | Self::OfTool => false,
+        }
+    }
+}
+
 /// What the path of a file says of the memories in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryFacts {

@@ -19,11 +19,10 @@
 //! by an earlier move, and is not read.
 
 mod claims;
-mod coming_back;
 mod kept;
 mod lines;
 mod matching;
-mod returned;
+mod returning;
 mod spool;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,10 +40,9 @@ use crate::kit::paths::spelled;
 use crate::kit::plan::{MAX_DEPTH, Piece, PlanBuilder, PlanError, Wanted, WantedNode};
 
 pub(crate) use self::claims::{Claim, Claims};
-pub use self::coming_back::ComingBack;
 pub use self::kept::{KeptFile, KeptSnapshot, is_kept};
-pub use self::returned::name_of;
-pub(crate) use self::returned::{Fate, Returned};
+pub use self::returning::name_of;
+pub(crate) use self::returning::{Fate, ReturningSnapshot};
 pub(crate) use self::spool::Spooler;
 
 /// The folder.

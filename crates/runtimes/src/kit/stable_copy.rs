@@ -98,6 +98,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::kit::searchable::SearchedFolder;
     use crate::kit::walk::WalkRules;
 
     #[test]
@@ -111,7 +112,7 @@ mod tests {
         fs_err::write(root.join("notes.txt-wal"), "no log").unwrap();
         fs_err::write(root.join("notes.txt"), "no database").unwrap();
         let workspace = Workspace::open(&root).unwrap();
-        let rules = WalkRules { memory: b"memory", exclude: &[] };
+        let rules = WalkRules::new("memory", |_| SearchedFolder::Other);
         let found = workspace.walk(&rules).unwrap().found;
         let steady = StableCopies::take(&workspace, &root, &found, scratch.path());
         // What happens now is not in it.

@@ -14,8 +14,10 @@ use anemone_format::{AgentId, Moment, StampTable};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::kit::agent::{LeftOut, LeftOutReason, SecretPolicy, Warning};
+use crate::kit::file_count::{FileCount, FileCounter};
 use crate::kit::paths::{as_path, destination, lossy, path_bytes, without_dots};
 use crate::kit::plan::MAX_DEPTH;
+use crate::kit::searchable::SearchedFolder;
 use crate::kit::sidecar::SIDECAR;
 use crate::kit::times::mtime_of;
 
@@ -91,6 +93,8 @@ pub(crate) struct Walked {
     pub(crate) left_out: Vec<LeftOut>,
     /// What is wrong with the patterns.
     pub(crate) warnings: Vec<Warning>,
+    /// The files that count as the agent's, also of those that do not travel.
+    pub(crate) count: FileCount,
 }
 
 /// The `.alfignore` of a workspace is there and cannot be read in full.
@@ -113,11 +117,23 @@ pub(crate) struct Workspace {
 }
 
 /// What else to leave out. Below [`SIDECAR`], nothing is.
+#[derive(Clone, Copy)]
 pub(crate) struct WalkRules<'a> {
     /// The folder where a runtime keeps memories: there, only version control is left out.
     pub(crate) memory: &'a [u8],
     /// Files of ours.
     pub(crate) exclude: &'a [PathBuf],
+    /// A file that is being written, which does not even count.
+    pub(crate) unfinished: Option<&'a Path>,
+    /// Says what a folder is.
+    pub(crate) kind_of: fn(&str) -> SearchedFolder,
+}
+
+impl<'a> WalkRules<'a> {
+    /// Leaves out what is no agent's.
+    pub(crate) const fn new(memory: &'a str, kind_of: fn(&str) -> SearchedFolder) -> Self {
+        Self { memory: memory.as_bytes(), exclude: &[], unfinished: None, kind_of }
+    }
 }
 
 impl Workspace {
@@ -176,14 +192,22 @@ impl Workspace {
     pub(crate) fn walk(&self, rules: &WalkRules<'_>) -> io::Result<Walked> {
         let mut walked = Walked::default();
         let ignored = self.read_ignore_file(&mut walked.warnings)?;
-        let exclude = rules.exclude.iter().filter_map(|path| self.relative(path)).collect();
-        let mut walker = Walker { walked, rules, ignored, exclude, failure: None };
+        let mut walker = Walker {
+            walked,
+            rules,
+            ignored,
+            exclude: rules.exclude.iter().filter_map(|path| self.relative(path)).collect(),
+            unfinished: rules.unfinished.and_then(|path| self.relative(path)),
+            counter: FileCounter::new(&rules.kind_of),
+            failure: None,
+        };
         walk(&self.folder, &mut walker);
         // A folder that cannot be listed at the top is an error; below, it is left out.
         if let Some(error) = walker.failure {
             return Err(error);
         }
         let mut walked = walker.walked;
+        walked.count = walker.counter.finish();
         walked.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         walked.left_out.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(walked)
@@ -240,6 +264,8 @@ struct Walker<'a> {
     rules: &'a WalkRules<'a>,
     ignored: Gitignore,
     exclude: Vec<Vec<u8>>,
+    unfinished: Option<Vec<u8>>,
+    counter: FileCounter<'a>,
     /// Why the workspace itself cannot be listed.
     failure: Option<io::Error>,
 }
@@ -256,13 +282,17 @@ impl WalkVisitor for Walker<'_> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return WalkStep::Pass,
             Err(_) => return self.leave_out(path, LeftOutReason::Unreadable, (0, 0)),
         };
+        if self.unfinished.as_deref() == Some(path) {
+            return WalkStep::Pass;
+        }
+        self.counter.see(path, stat.kind);
         let is_folder = stat.kind == FileKind::Folder;
         // Not the agent's. The id travels in the manifest, and an import writes the file again.
         if path == AGENT_ID_FILE.as_bytes() || self.exclude.iter().any(|own| own == path) {
             return WalkStep::Pass;
         }
         if let Some(reason) = self.reason_to_leave_out(path, name, is_folder) {
-            let size = if is_folder { count(folder, name) } else { (1, stat.size) };
+            let size = if is_folder { self.count(folder, name, path) } else { (1, stat.size) };
             return self.leave_out(path, reason, size);
         }
         let kind = match stat.kind {
@@ -278,7 +308,8 @@ impl WalkVisitor for Walker<'_> {
         self.walked.found.push(Found { path: path.to_owned(), kind, mode, mtime });
         // An import makes no deeper paths either.
         if is_folder && visited.depth + 2 > MAX_DEPTH {
-            return self.leave_out(path, LeftOutReason::TooDeep, count(folder, name));
+            let size = self.count(folder, name, path);
+            return self.leave_out(path, LeftOutReason::TooDeep, size);
         }
         if is_folder { WalkStep::Enter } else { WalkStep::Pass }
     }
@@ -327,26 +358,43 @@ impl Walker<'_> {
         self.walked.left_out.push(LeftOut { path: lossy(path), reason, files, bytes });
         WalkStep::Pass
     }
+
+    /// Counts files and their bytes in a folder that is left out.
+    fn count(&mut self, folder: &Folder, name: &OsStr, path: &[u8]) -> (u64, u64) {
+        let mut left_out = LeftOutFolder { path, counter: &mut self.counter, files: 0, bytes: 0 };
+        if let Ok(folder) = folder.folder(name) {
+            walk(&folder, &mut left_out);
+        }
+        (left_out.files, left_out.bytes)
+    }
 }
 
-/// Counts files and their bytes in a folder that is left out.
-fn count(folder: &Folder, name: &OsStr) -> (u64, u64) {
-    let (mut files, mut bytes) = (0, 0);
-    let mut folders: Vec<Folder> = folder.folder(name).into_iter().collect();
-    while let Some(folder) = folders.pop()
-        && files < MAX_COUNTED
-    {
-        for entry in folder.entries().into_iter().flatten().flatten() {
-            let Ok(stat) = folder.stat(entry.name()) else { continue };
-            if stat.kind == FileKind::Folder && folders.len() < MAX_DEPTH {
-                folders.extend(folder.folder(entry.name()));
-            } else {
-                files += 1;
-                bytes += stat.size;
-            }
+/// A folder that is left out, and how much is in it.
+struct LeftOutFolder<'a, 'b> {
+    path: &'a [u8],
+    counter: &'a mut FileCounter<'b>,
+    files: u64,
+    bytes: u64,
+}
+
+impl WalkVisitor for LeftOutFolder<'_, '_> {
+    fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
+        if self.files == MAX_COUNTED {
+            return WalkStep::Stop;
         }
+        let Ok(stat) = visited.stat() else { return WalkStep::Pass };
+        self.counter.see(&[self.path, b"/", visited.path].concat(), stat.kind);
+        if stat.kind == FileKind::Folder && visited.depth < MAX_DEPTH {
+            return WalkStep::Enter;
+        }
+        self.files += 1;
+        self.bytes += stat.size;
+        WalkStep::Pass
     }
-    (files, bytes)
+
+    fn unreadable(&mut self, _: &[u8], _: io::Error) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 #[cfg(unix)]
@@ -357,6 +405,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::kit::searchable::is_of_tool;
 
     fn put(root: &Path, name: &str, text: &str) {
         let path = root.join(name);
@@ -364,9 +413,17 @@ mod tests {
         fs_err::write(path, text).unwrap();
     }
 
+    fn rules() -> WalkRules<'static> {
+        WalkRules::new("memory", |path| match path {
+            "state" => SearchedFolder::MachineState,
+            path if is_of_tool(path) => SearchedFolder::OfTool,
+            _ => SearchedFolder::Other,
+        })
+    }
+
     fn walk(root: &Path, exclude: &[PathBuf]) -> Walked {
         let root = fs_err::canonicalize(root).unwrap();
-        let rules = WalkRules { memory: b"memory", exclude };
+        let rules = WalkRules { exclude, ..rules() };
         Workspace::open(&root).unwrap().walk(&rules).unwrap()
     }
 
@@ -397,6 +454,31 @@ mod tests {
             ]
         );
         assert_eq!(paths(&walked), ["a", "a/b.md", "memory", "memory/venv", "memory/venv/trip.md"]);
+    }
+
+    #[test]
+    fn files_count_whether_they_travel_or_not() {
+        let root = TempDir::new().unwrap();
+        for name in ["a.md", "logs/b/c.log", "logs/.git/HEAD", "venv/d.py", ".anemone-x/e", "f.alf"]
+        {
+            put(root.path(), name, "x");
+        }
+        for name in [AGENT_ID_FILE, ".git/HEAD", "a/node_modules/q.js", "state/deep/g", "h.alf"] {
+            put(root.path(), name, "x");
+        }
+        put(root.path(), IGNORE_FILE, "logs/\n");
+        symlink("a.md", root.path().join("link")).unwrap();
+        let unfinished = root.path().join("h.alf");
+        let rules = WalkRules {
+            exclude: &[root.path().join("f.alf")],
+            unfinished: Some(&unfinished),
+            ..rules()
+        };
+        let root = fs_err::canonicalize(root.path()).unwrap();
+        let walked = Workspace::open(&root).unwrap().walk(&rules).unwrap();
+        assert_eq!(walked.count, FileCount { files: 6, is_partial: false });
+        let left_out: u64 = walked.left_out.iter().map(|out| out.files).sum();
+        assert_eq!(left_out, 6, "{:?}", left_out);
     }
 
     #[test]
@@ -438,8 +520,7 @@ mod tests {
 
     /// Returns why a walk was refused because of `.alfignore`.
     fn refusal(root: &Path) -> String {
-        let rules = WalkRules { memory: b"memory", exclude: &[] };
-        let error = Workspace::open(root).unwrap().walk(&rules).unwrap_err();
+        let error = Workspace::open(root).unwrap().walk(&rules()).unwrap_err();
         assert!(error.to_string().starts_with(".alfignore cannot be read in full: "), "{error}");
         error.downcast::<IgnoreFileError>().unwrap().0.to_string()
     }

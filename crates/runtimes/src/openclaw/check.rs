@@ -81,12 +81,13 @@ fn secrets_in_facts(machine: &Machine, workspace: &Path, survey: &Survey) -> Vec
 
 fn config_state(machine: &Machine, agent: &FoundAgent) -> ConfigState {
     let config = match &agent.config {
-        Some(path) => Config::read(machine, path),
+        Some(file) => Config::of(machine, file),
         None => config_in_use(machine),
     };
     let Some(config) = config else { return ConfigState::default() };
     let own = config.agent(&agent.alias).and_then(|agent| agent.workspace.clone());
-    ConfigState { workspace: own.or(config.workspace), path: Some(config.path) }
+    let workspace = own.or_else(|| config.workspace.clone());
+    ConfigState { workspace, path: Some(config.path.clone()) }
 }
 
 fn resources(workspace: &Path, survey: &Survey) -> Resources {

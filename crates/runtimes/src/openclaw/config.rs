@@ -6,10 +6,11 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::kit::agent::{Machine, Oddity};
+use crate::kit::agent::{ConfigFile, Machine, Oddity};
 use crate::kit::paths::without_dots;
 
 /// How long all files of a configuration may be together.
@@ -70,6 +71,11 @@ pub(super) struct ExtraText {
 }
 
 impl Config {
+    /// Returns the configuration of an agent, which is read once; `None` when there is no such file.
+    pub(super) fn of(machine: &Machine, file: &ConfigFile) -> Option<Arc<Self>> {
+        file.read_once(|path| Self::read(machine, path).map(Arc::new))
+    }
+
     /// Reads a configuration; `None` when there is no such file.
     pub(super) fn read(machine: &Machine, path: &Path) -> Option<Self> {
         // A dangling link is as good as no file.

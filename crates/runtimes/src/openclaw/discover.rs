@@ -14,11 +14,12 @@
 use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::RUNTIME;
 use super::config::{Config, DEFAULT_AGENT, agent_id, home, resolve};
 use super::install::{AGENT_DATABASE, PROFILES_FILE, STATE_DATABASE};
-use crate::kit::agent::{FoundAgent, Machine, Oddity};
+use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Oddity};
 use crate::kit::check::a_few;
 use crate::kit::install_paths::{
     absolute, each_workspace_once, names_in, real, same_place, settle,
@@ -45,12 +46,17 @@ const OLDER_WORKSPACES: [&str; 2] = ["clawd", "openclaw"];
 
 /// Finds every agent: of the install in use first, then of the usual one, then by path.
 pub(super) fn discover(machine: &Machine) -> Vec<FoundAgent> {
-    let mut found = Vec::new();
-    for folder in state_folders(machine) {
-        if let Some(install) = Install::open(machine, &folder) {
-            found.extend(install.agents(machine));
-        }
-    }
+    agents_of(machine, &installs(machine))
+}
+
+/// Opens every install.
+fn installs(machine: &Machine) -> Vec<Install> {
+    let folders = state_folders(machine);
+    folders.iter().filter_map(|folder| Install::open(machine, folder)).collect()
+}
+
+fn agents_of(machine: &Machine, installs: &[Install]) -> Vec<FoundAgent> {
+    let found = installs.iter().flat_map(|install| install.agents(machine)).collect();
     let mut found = each_workspace_once(found);
     for name in OLDER_WORKSPACES {
         let workspace = home(machine).join(name);
@@ -67,16 +73,25 @@ pub(super) fn discover(machine: &Machine) -> Vec<FoundAgent> {
 
 /// Takes a folder as a workspace.
 pub(super) fn locate(machine: &Machine, workspace: &Path) -> FoundAgent {
-    let known =
-        discover(machine).into_iter().find(|discover| same_place(&discover.workspace, workspace));
-    known.or_else(|| beside_its_install(machine, workspace)).unwrap_or_else(|| bare(workspace))
+    let installs = installs(machine);
+    let mut known = agents_of(machine, &installs).into_iter();
+    known
+        .find(|agent| same_place(&agent.workspace, workspace))
+        .or_else(|| beside_its_install(machine, installs, workspace))
+        .unwrap_or_else(|| bare(workspace))
 }
 
 /// A workspace that lies in a state folder, such as one that was moved from another machine.
-fn beside_its_install(machine: &Machine, workspace: &Path) -> Option<FoundAgent> {
+fn beside_its_install(
+    machine: &Machine,
+    installs: Vec<Install>,
+    workspace: &Path,
+) -> Option<FoundAgent> {
     let workspace = absolute(workspace);
     let id = workspace.file_name()?.to_str()?.strip_prefix("workspace")?;
-    let install = Install::open(machine, workspace.parent()?)?;
+    let folder = workspace.parent()?;
+    let known = installs.into_iter().find(|install| install.folder == folder);
+    let install = known.or_else(|| Install::open(machine, folder))?;
     if install.config.is_none() && install.folders.is_empty() {
         return None;
     }
@@ -157,22 +172,28 @@ fn from_variable(machine: &Machine, value: &std::ffi::OsStr) -> PathBuf {
 const CONFIG_NAMES: [&str; 2] = ["openclaw.json", "clawdbot.json"];
 
 /// The configuration that the runtime would use if it were started now.
-pub(super) fn config_in_use(machine: &Machine) -> Option<Config> {
-    find_config(machine, &in_use(machine))
+pub(super) fn config_in_use(machine: &Machine) -> Option<Arc<Config>> {
+    find_config(machine, &in_use(machine)).map(|(_, config)| config)
 }
 
-fn find_config(machine: &Machine, folder: &Path) -> Option<Config> {
+fn find_config(machine: &Machine, folder: &Path) -> Option<(ConfigFile, Arc<Config>)> {
+    let read = |path| {
+        let file = ConfigFile::new(path);
+        let config = Config::of(machine, &file)?;
+        Some((file, config))
+    };
     let named = machine.variable("OPENCLAW_CONFIG_PATH");
     if let Some(path) = named.filter(|_| real(folder) == real(&in_use(machine))) {
-        return Config::read(machine, &from_variable(machine, path));
+        return read(from_variable(machine, path));
     }
-    CONFIG_NAMES.iter().find_map(|name| Config::read(machine, &folder.join(name)))
+    CONFIG_NAMES.iter().find_map(|name| read(folder.join(name)))
 }
 
 /// A state folder with what is in it.
 struct Install {
     folder: PathBuf,
-    config: Option<Config>,
+    config_file: Option<ConfigFile>,
+    config: Option<Arc<Config>>,
     generation: Option<&'static str>,
     /// The folders under `agents/`.
     folders: Vec<String>,
@@ -182,11 +203,12 @@ struct Install {
 impl Install {
     /// Takes a folder as an install; `None` when nothing of the runtime is in it.
     fn open(machine: &Machine, folder: &Path) -> Option<Self> {
-        let config = find_config(machine, folder);
+        let (config_file, config) = find_config(machine, folder).unzip();
         let mut folders = names_in(&folder.join("agents"));
         folders.retain(|name| *name == agent_id(name) && folder.join("agents").join(name).is_dir());
         let mut install = Self {
             folder: folder.to_owned(),
+            config_file,
             config,
             generation: None,
             folders,
@@ -270,7 +292,7 @@ impl Install {
     }
 
     fn default_agent(&self) -> String {
-        if let Some(agent) = self.config.as_ref().and_then(Config::default_agent) {
+        if let Some(agent) = self.config.as_deref().and_then(Config::default_agent) {
             return agent.id.clone();
         }
         let ids = self.ids();
@@ -300,7 +322,7 @@ impl Install {
             workspace,
             shares_workspace: false,
             install: Some(self.folder.clone()),
-            config: self.config.as_ref().map(|config| config.path.clone()),
+            config: self.config_file.clone(),
             database,
             version,
             oddities,

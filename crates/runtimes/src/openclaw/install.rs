@@ -78,7 +78,6 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::kit::agent::SecretPolicy;
     use crate::kit::database::tests::machine;
     use crate::openclaw::RUNTIME;
 
@@ -88,17 +87,7 @@ mod tests {
         let machine = machine(home.path());
         let mut agent = FoundAgent::without_install(RUNTIME, "main".into(), PathBuf::new());
         agent.generation = Some(GEN_9);
-        let options = ReadOptions {
-            agent_id: None,
-            sessions: true,
-            embeddings: true,
-            private: false,
-            seal: None,
-            artifact_threshold: 0,
-            secrets: SecretPolicy::Report,
-            exclude: &[],
-            earlier: None,
-        };
+        let options = ReadOptions { sessions: true, ..ReadOptions::default() };
         let open = |agent: &FoundAgent| InstallDatabase::of_agent(&machine, agent, &options);
         assert!(open(&agent).unwrap().is_none());
         agent.database = Some(home.path().join("absent"));

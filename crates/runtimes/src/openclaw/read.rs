@@ -43,7 +43,7 @@ pub(super) fn read(
     options: &ReadOptions<'_>,
     sink: &mut dyn Sink,
 ) -> Result<Reading, ReadError> {
-    let opened = OpenWorkspace::open(agent, options, MEMORY, &NAMESPACES)?;
+    let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
     let around = InstallFacts::read(machine, agent, &opened, options)?;
     let artifacts: Vec<String> = opened
         .placed(RUNTIME, layout::is_managed)
@@ -110,6 +110,7 @@ pub(super) fn read(
         not_requested: around.not_requested,
         credentials: around.credentials,
         sessions,
+        count: opened.walked.count,
     };
     Ok(end_reading(told, carrier, options))
 }
@@ -126,7 +127,7 @@ pub(super) fn is_unchanged(
     if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
         return Ok(None);
     }
-    let opened = OpenWorkspace::open(agent, options, MEMORY, &NAMESPACES)?;
+    let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
     let threshold = options.artifact_threshold;
     let same = opened.agent_id == earlier.manifest.agent.id
         && carrier::is_unchanged(
@@ -146,7 +147,8 @@ pub(super) fn is_unchanged(
     let mut left_out = opened.walked.left_out.clone();
     left_out.extend(opened.large(threshold, layout::is_managed));
     let warnings = opened.walked.warnings.iter().cloned().chain(around.warnings).collect();
-    Ok(Some(Unchanged { warnings, left_out, not_requested: around.not_requested }))
+    let count = opened.walked.count;
+    Ok(Some(Unchanged { count, warnings, left_out, not_requested: around.not_requested }))
 }
 
 /// What the install knows of an agent, beside its workspace.
@@ -188,8 +190,8 @@ impl InstallFacts {
                 warnings.push(warning);
                 None
             });
-        let config = agent.config.as_ref().and_then(|path| Config::read(machine, path));
-        let hints = hints(config.as_ref(), agent);
+        let config = agent.config.as_ref().and_then(|file| Config::of(machine, file));
+        let hints = hints(config.as_deref(), agent);
         warnings.extend(config.iter().flat_map(|config| extra_paths(machine, opened, config)));
         let (mut credentials, found) = credentials::credentials(
             machine,
@@ -203,7 +205,7 @@ impl InstallFacts {
         warnings.extend(found);
         let chunks = ChunkStream::open(database.as_ref().filter(|_| options.embeddings));
         let version = agent.version.clone().or_else(|| database.as_ref().and_then(app_version));
-        let name = configured_name(config.as_ref(), agent);
+        let name = configured_name(config.as_deref(), agent);
         let inputs = Inputs {
             runtime_version: version.as_deref(),
             name: name.as_deref(),
@@ -495,15 +497,10 @@ mod tests {
 
         fn read(&self, secrets: SecretPolicy) -> (Kept, Reading) {
             let options = ReadOptions {
-                agent_id: None,
                 sessions: true,
-                embeddings: true,
-                private: false,
-                seal: None,
                 artifact_threshold: 1_000,
                 secrets,
-                exclude: &[],
-                earlier: None,
+                ..ReadOptions::default()
             };
             let mut kept = Kept::default();
             let reading =

@@ -30,7 +30,7 @@ const REPAIR: &str = ".openclaw-repair";
 
 /// Says what can be searched.
 pub(super) fn searchable(machine: &Machine, agent: &FoundAgent) -> Searchable {
-    let config = agent.config.as_ref().and_then(|path| Config::read(machine, path));
+    let config = agent.config.as_ref().and_then(|file| Config::of(machine, file));
     let mut stores = vec![Store {
         kind: StoreKind::Facts,
         name: FACTS.to_owned(),
@@ -52,7 +52,7 @@ pub(super) fn searchable(machine: &Machine, agent: &FoundAgent) -> Searchable {
         files: true,
         extra: config.as_ref().map(|config| extra(machine, agent, config)).unwrap_or_default(),
         stores,
-        warnings: config.iter().flat_map(warnings).collect(),
+        warnings: config.as_deref().into_iter().flat_map(warnings).collect(),
     }
 }
 
@@ -221,6 +221,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::kit::agent::ConfigFile;
     use crate::kit::database::tests::machine;
 
     #[test]
@@ -289,7 +290,7 @@ mod tests {
         .unwrap();
         let workspace = home.path().join("workspace");
         let mut agent = FoundAgent::without_install(RUNTIME, "main".into(), workspace.clone());
-        agent.config = Some(config);
+        agent.config = Some(ConfigFile::new(config));
         let mut machine = machine(home.path());
         machine.home = home.path().to_owned();
         let place = |path: PathBuf, pattern: Option<&str>| ExtraPlace {

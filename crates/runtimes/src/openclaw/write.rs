@@ -31,45 +31,61 @@ use crate::kit::plan::{
     PlanOptions, Wanted, WantedNode,
 };
 use crate::kit::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
+use crate::kit::restore_source::RestoreSource;
 use crate::kit::sidecar::{
-    Claim, Claims, Keep, Link, Placed, Returned, SIDECAR, Written, is_within, keep_with,
+    Claim, Claims, Keep, Link, Placed, SIDECAR, Written, is_within, keep_with,
 };
 use crate::kit::walk::AGENT_ID_FILE;
 
-/// Plans how a snapshot becomes the workspace of an agent.
-pub(super) fn plan(
+/// Plans how a snapshot of this runtime becomes the workspace of an agent again.
+pub(super) fn plan_restore(
     machine: &Machine,
-    source: &dyn SnapshotSource,
+    source: &RestoreSource<'_>,
     target: &FoundAgent,
     options: &PlanOptions<'_>,
 ) -> Result<Plan, PlanError> {
-    let read = PlanError::Source;
-    let mut draft = PlanBuilder::default();
-    let is_foreign = source.manifest().agent.source_runtime != RUNTIME;
-    let returned = match is_foreign {
-        true => Returned::open(machine, source, RUNTIME, &mut draft.warnings)?,
-        false => None,
-    };
-    // What the agent is, and was.
-    let origin: &dyn SnapshotSource = match &returned {
-        Some(returned) => returned,
-        None => source,
-    };
-    let identity = origin.identity().map_err(read)?;
-    match &returned {
-        Some(returned) => back::put_back(machine, source, returned, target, &mut draft)?,
-        None if is_foreign => settle(machine, source, target, identity.as_ref(), &mut draft)?,
-        None => restore(machine, source, target, identity.as_ref(), &mut draft)?,
+    let mut draft = PlanBuilder::new(source);
+    let identity = source.current().identity().map_err(PlanError::Source)?;
+    match source.returning() {
+        Some(returned) => back::put_back(machine, source.snapshot(), returned, target, &mut draft)?,
+        None => restore(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?,
     }
+    finish(machine, source, target, options, identity.as_ref(), draft)
+}
+
+/// Plans how a snapshot of another runtime becomes the workspace of an agent.
+pub(super) fn plan_move_in(
+    machine: &Machine,
+    source: &RestoreSource<'_>,
+    target: &FoundAgent,
+    options: &PlanOptions<'_>,
+) -> Result<Plan, PlanError> {
+    let mut draft = PlanBuilder::new(source);
+    let identity = source.identity().map_err(PlanError::Source)?;
+    settle(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?;
+    finish(machine, source, target, options, identity.as_ref(), draft)
+}
+
+/// Adds what every agent has, whatever it was made from.
+fn finish(
+    machine: &Machine,
+    source: &RestoreSource<'_>,
+    target: &FoundAgent,
+    options: &PlanOptions<'_>,
+    identity: Option<&Identity>,
+    mut draft: PlanBuilder,
+) -> Result<Plan, PlanError> {
+    let read = PlanError::Source;
+    let (returned, origin, source) = (source.returning(), source.current(), source.snapshot());
     if draft.wanted.iter().all(|file| file.path != AGENT_ID_FILE.as_bytes()) {
         draft.wanted.push(agent_id_file(origin.manifest()));
     }
-    if let Some(structured) = identity.as_ref().and_then(|identity| identity.structured.as_ref()) {
+    if let Some(structured) = identity.and_then(|identity| identity.structured.as_ref()) {
         note_capabilities(machine, structured, &mut draft);
     }
     note_artifacts(origin, &mut draft).map_err(read)?;
     let mut credentials = origin.credentials().map_err(read)?;
-    if let Some(returned) = &returned {
+    if let Some(returned) = returned {
         draft.forgotten = returned.forgotten().map_err(read)?;
         note_artifacts(source, &mut draft).map_err(read)?;
         back::add_credentials(&mut credentials, source.credentials().map_err(read)?);
@@ -373,6 +389,17 @@ mod tests {
             database_reader: path.join("none"),
             scratch: path.to_owned(),
         }
+    }
+
+    /// Plans a snapshot as the runtime does.
+    pub(super) fn plan(
+        machine: &Machine,
+        snapshot: &dyn SnapshotSource,
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+    ) -> Result<Plan, PlanError> {
+        let source = RestoreSource::open(machine, snapshot, RUNTIME)?;
+        crate::openclaw::OPENCLAW.plan(machine, &source, target, options)
     }
 
     fn agent(workspace: &Path, generation: Option<&'static str>) -> FoundAgent {

@@ -34,7 +34,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     let (mut check, mut survey) = begin(&agent.workspace, MEMORY, &|found| {
         // It travels without its secrets.
         let is_config =
-            found.path == CONFIG.as_bytes() && agent.config.as_ref() == Some(&own_config);
+            found.path == CONFIG.as_bytes() && agent.config.as_deref() == Some(&*own_config);
         if is_config { Surveyed::Skipped } else { surveyed(found) }
     });
     let database = agent.database.as_deref().filter(|database| is_live(database));
@@ -48,9 +48,9 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
         );
     }
     if check.is_ready() {
-        let config = agent.config.as_ref().and_then(|path| Config::read(path).ok());
+        let config = agent.config.as_ref().and_then(|file| Config::of(file).ok());
         let backend = config.as_ref().map(|config| config.backend(&agent.alias));
-        survey.secrets.extend(config.iter().flat_map(secrets_in_config));
+        survey.secrets.extend(config.iter().flat_map(|config| secrets_in_config(config)));
         let uses_rows = !matches!(backend, Some(Backend::Markdown | Backend::None));
         let rows = match database.filter(|_| uses_rows) {
             Some(path) => look_into(machine, agent, path, &mut check, &mut survey),

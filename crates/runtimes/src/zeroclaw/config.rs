@@ -16,12 +16,13 @@ mod merge;
 mod redact;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anemone_format::{RuntimeHints, Unknown};
 use toml_edit::{Document, Item, TableLike, Value};
 use zeroize::Zeroizing;
 
-use crate::kit::agent::Warning;
+use crate::kit::agent::{ConfigFile, Warning};
 pub(super) use file::{WriteError, read_plain, replace, write_new};
 pub(super) use merge::{ConfigSite, InstallUse, dotted, is_same_value, plan_config};
 pub(super) use redact::{Named, Redacted, SecretLeaf, is_encrypted_field, shown};
@@ -81,6 +82,11 @@ pub(super) struct ConfiguredAgent {
 }
 
 impl Config {
+    /// Returns the configuration of an agent, which is read once.
+    pub(super) fn of(file: &ConfigFile) -> Result<Arc<Self>, Warning> {
+        file.read_once(|path| Self::read(path).map(Arc::new))
+    }
+
     /// Reads a file. One that is not TOML cannot be redacted by field, so there is no `Config` of
     /// it, and it does not travel.
     pub(super) fn read(path: &Path) -> Result<Self, Warning> {
@@ -374,14 +380,15 @@ fn is_deep_value(value: &Value, depth: usize) -> bool {
 pub(super) mod tests {
     use std::collections::BTreeMap;
 
-    use anemone_format::{AgentInfo, InMemory, Manifest, Snapshot, SnapshotSource};
+    use anemone_format::{AgentInfo, InMemory, Manifest, Snapshot};
 
     use super::*;
     use crate::kit::agent::Machine;
+    use crate::kit::restore_source::RestoreSource;
 
     /// Calls with a machine and a snapshot that have nothing.
     pub(in crate::zeroclaw) fn with_nothing<T>(
-        call: impl FnOnce(&Machine, &dyn SnapshotSource) -> T,
+        call: impl FnOnce(&Machine, &RestoreSource<'_>) -> T,
     ) -> T {
         let id = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap();
         let agent = AgentInfo::new(id, "a", "zeroclaw");
@@ -392,7 +399,8 @@ pub(super) mod tests {
             database_reader: PathBuf::from("/nowhere"),
             scratch: PathBuf::from("/nowhere"),
         };
-        call(&machine, &InMemory::new(&Snapshot::new(manifest)))
+        let snapshot = Snapshot::new(manifest);
+        call(&machine, &RestoreSource::new(&InMemory::new(&snapshot)))
     }
 
     fn config(text: &str) -> Config {

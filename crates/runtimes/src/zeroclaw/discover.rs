@@ -17,12 +17,13 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::brain::Brain;
 use super::config::{Backend, Config};
 use super::layout::{CONFIG, CURATED, DATABASE, MEMORY, PERSONA, USER, generation};
 use super::{DEFAULT_ALIAS, RUNTIME};
-use crate::kit::agent::{FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
+use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
 use crate::kit::check::a_few;
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::{absolute, names_in, real, same_place, settle};
@@ -220,7 +221,7 @@ fn loose(machine: &Machine, folder: PathBuf, alias: Option<&str>) -> FoundAgent 
     let mut agent =
         FoundAgent::without_install(RUNTIME, alias.unwrap_or(DEFAULT_ALIAS).to_owned(), folder);
     agent.database = Some(agent.workspace.join(DATABASE)).filter(|join| is_live(join));
-    agent.config = Some(agent.workspace.join(CONFIG)).filter(|join| join.is_file());
+    agent.config = config_in(&agent.workspace);
     settle(&mut agent);
     if let Some(database) = &agent.database {
         agent.oddities.extend(backups_beside(database));
@@ -365,11 +366,16 @@ fn active(machine: &Machine, usual: &Path) -> Option<PathBuf> {
     Some(absolute(&resolve(machine, usual, folder.trim())))
 }
 
+/// Returns the configuration in a folder.
+fn config_in(folder: &Path) -> Option<ConfigFile> {
+    Some(folder.join(CONFIG)).filter(|path| path.is_file()).map(ConfigFile::new)
+}
+
 /// An install with what is in it.
 struct Install {
     folder: PathBuf,
-    config_path: Option<PathBuf>,
-    config: Option<Config>,
+    config_file: Option<ConfigFile>,
+    config: Option<Arc<Config>>,
     generation: &'static str,
     /// The one workspace, except in layout `data`.
     workspace: PathBuf,
@@ -387,7 +393,7 @@ impl Install {
         let workspace =
             site.workspace.clone().unwrap_or_else(|| folder.join(generation::WORKSPACE));
         let mut install = Self {
-            config_path: Some(folder.join(CONFIG)).filter(|join| join.is_file()),
+            config_file: config_in(&folder),
             config: None,
             generation: generation::DATA,
             workspace,
@@ -400,11 +406,11 @@ impl Install {
         if !install.tell_layout(seeded) {
             return None;
         }
-        if let Some(path) = &install.config_path {
-            match Config::read(path) {
+        if let Some(file) = &install.config_file {
+            match Config::of(file) {
                 Ok(config) => install.config = Some(config),
                 Err(warning) => {
-                    let message = format!("{} {}", path.display(), warning.message);
+                    let message = format!("{} {}", file.display(), warning.message);
                     install.oddities.push(Oddity { code: warning.code, message });
                 }
             }
@@ -474,7 +480,7 @@ impl Install {
             self.generation = generation::WORKSPACE;
         } else {
             let data = self.folder.join("data").join(MEMORY).is_dir();
-            return data || !agents.is_empty() || self.config_path.is_some();
+            return data || !agents.is_empty() || self.config_file.is_some();
         }
         true
     }
@@ -588,7 +594,8 @@ impl Install {
             return agents;
         }
         let mut aliases: BTreeSet<String> = agent_folders(&self.folder).into_iter().collect();
-        aliases.extend(self.config.iter().flat_map(Config::agents).map(|value| value.alias));
+        aliases
+            .extend(self.config.iter().flat_map(|config| config.agents()).map(|value| value.alias));
         aliases.extend(self.known.iter().cloned());
         let (named, odd): (Vec<String>, Vec<String>) =
             aliases.into_iter().partition(|alias| is_name(alias));
@@ -624,7 +631,7 @@ impl Install {
             let mut agent = loose(machine, workspace, Some(&name));
             agent.install = Some(self.folder.clone());
             agent.generation = Some(generation::WORKSPACE);
-            agent.config = agent.config.or_else(|| self.config_path.clone());
+            agent.config = agent.config.or_else(|| self.config_file.clone());
             agent.oddities.extend(self.backend_oddity(&name, agent.database.as_deref()));
             Some(agent)
         });
@@ -652,7 +659,7 @@ impl Install {
             workspace,
             shares_workspace: false,
             install: Some(self.folder.clone()),
-            config: self.config_path.clone(),
+            config: self.config_file.clone(),
             database: self.database.clone().or(own).or(expected),
             version: None,
             oddities: self.oddities.clone(),
@@ -664,7 +671,7 @@ impl Install {
 
     /// Returns where the runtime keeps an agent's files.
     fn workspace_of(&self, machine: &Machine, alias: &str) -> PathBuf {
-        let configured = self.config.iter().flat_map(Config::agents);
+        let configured = self.config.iter().flat_map(|config| config.agents());
         let own = configured
             .into_iter()
             .find(|configured| configured.alias == alias)

@@ -5,7 +5,7 @@ mod install_facts;
 pub(super) mod redact;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::Path;
 
 use anemone_format::{AgentInfo, Identity, Moment, Opaque, RecordId, Root, Sink, Unknown};
 use tempfile::TempDir;
@@ -14,7 +14,7 @@ use self::install_facts::{InstallFacts, memories_unreadable};
 use super::brain::{Brain, RowCounts};
 use super::layout::{self, AIEOS, MEMORY, Place};
 use super::rows::{RowReader, Shared};
-use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, aieos, brain, entries, sessions};
+use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, aieos, brain, entries, searchable, sessions};
 use crate::kit::agent::{
     FoundAgent, LeftOut, LeftOutReason, Machine, ReadError, ReadOptions, Reading, SessionCounts,
     Unchanged, Warning,
@@ -107,6 +107,7 @@ pub(super) fn read(
         not_requested: around.not_requested,
         credentials: around.credentials,
         sessions,
+        count: opened.walked.count,
     };
     Ok(end_reading(told, carrier, options))
 }
@@ -143,7 +144,8 @@ pub(super) fn is_unchanged(
     left_out.extend(opened.large(threshold, layout::is_managed));
     let warnings = opened.walked.warnings.iter().cloned();
     let warnings = warnings.chain(home.warnings).chain(around.warnings).collect();
-    Ok(Some(Unchanged { warnings, left_out, not_requested: around.not_requested }))
+    let count = opened.walked.count;
+    Ok(Some(Unchanged { count, warnings, left_out, not_requested: around.not_requested }))
 }
 
 fn root_of(path: &[u8]) -> Root<'static> {
@@ -168,33 +170,44 @@ impl Home {
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
     ) -> Result<Self, ReadError> {
-        let (opened, empty) = match OpenWorkspace::open(agent, options, MEMORY, &NAMESPACES) {
-            // An agent may have rows in the database of its install, and no files.
-            Err(ReadError::NoWorkspace { path })
-                if agent.install.is_some()
-                    && agent.database.as_deref().is_some_and(super::discover::is_live) =>
-            {
-                let failed = |source| ReadError::Workspace { path: path.clone(), source };
-                let empty = TempDir::new_in(&machine.scratch).map_err(failed)?;
-                let agent_id = options.agent_id.unwrap_or_else(|| NAMESPACES.derive(agent));
-                let options = ReadOptions { agent_id: Some(agent_id), ..*options };
-                let stand_in = FoundAgent { workspace: empty.path().to_owned(), ..agent.clone() };
-                (OpenWorkspace::open(&stand_in, &options, MEMORY, &NAMESPACES)?, Some(empty))
-            }
-            opened => (opened?, None),
-        };
+        let (opened, empty) =
+            match OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES) {
+                // An agent may have rows in the database of its install, and no files.
+                Err(ReadError::NoWorkspace { path })
+                    if agent.install.is_some()
+                        && agent.database.as_deref().is_some_and(super::discover::is_live) =>
+                {
+                    let failed = |source| ReadError::Workspace { path: path.clone(), source };
+                    let empty = TempDir::new_in(&machine.scratch).map_err(failed)?;
+                    let agent_id = options.agent_id.unwrap_or_else(|| NAMESPACES.derive(agent));
+                    let options = ReadOptions { agent_id: Some(agent_id), ..*options };
+                    let stand_in =
+                        FoundAgent { workspace: empty.path().to_owned(), ..agent.clone() };
+                    (
+                        OpenWorkspace::open(
+                            &stand_in,
+                            &options,
+                            MEMORY,
+                            searchable::folder,
+                            &NAMESPACES,
+                        )?,
+                        Some(empty),
+                    )
+                }
+                opened => (opened?, None),
+            };
         let missing = empty.is_some().then(|| Warning {
             code: "workspace_missing",
             path: Some(agent.workspace.display().to_string()),
             message: "there is no such folder; only what the database holds travels".to_owned(),
         });
-        let inside = |path: Option<&PathBuf>| {
+        let inside = |path: Option<&Path>| {
             let path = real(path?);
             Some(path_bytes(path.strip_prefix(&opened.path).ok()?.as_os_str()))
         };
         Ok(Self {
-            config: inside(agent.config.as_ref()),
-            database: inside(agent.database.as_ref()),
+            config: inside(agent.config.as_deref()),
+            database: inside(agent.database.as_deref()),
             _empty: empty,
             opened,
             warnings: missing.into_iter().collect(),

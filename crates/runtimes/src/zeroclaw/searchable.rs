@@ -25,7 +25,7 @@ use crate::kit::times;
 /// Says what can be searched.
 pub(super) fn searchable(_: &Machine, agent: &FoundAgent) -> Searchable {
     let mut warnings = Vec::new();
-    let config = agent.config.as_ref().and_then(|path| match Config::read(path) {
+    let config = agent.config.as_ref().and_then(|file| match Config::of(file) {
         Ok(config) => Some(config),
         Err(warning) => {
             warnings.push(warning);

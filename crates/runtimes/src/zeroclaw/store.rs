@@ -30,7 +30,6 @@ use self::target::{
 use super::brain::DESCRIPTION;
 use super::rows::raw_of;
 use super::schema::KNOWN;
-use super::write::returned;
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
 use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::database::{
@@ -41,7 +40,8 @@ use crate::kit::plan::{
     Conflict, MemoriesStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
     PlanOptions, Restore, RestoreError,
 };
-use crate::kit::sidecar::{Fate, Link, LinkPart, Returned, name_of};
+use crate::kit::restore_source::RestoreSource;
+use crate::kit::sidecar::{Fate, Link, LinkPart, ReturningSnapshot, name_of};
 
 /// The longest description of a database that is read.
 const MAX_DESCRIPTION_BYTES: u64 = 4 << 20;
@@ -98,7 +98,7 @@ pub(super) struct Records<'a> {
     /// What the plan is applied with.
     pub(super) source: &'a dyn SnapshotSource,
     /// The same as it comes back, if it was away.
-    pub(super) returned: Option<&'a Returned<'a>>,
+    pub(super) returned: Option<&'a ReturningSnapshot<'a>>,
     /// Whether those that this runtime read out of files stay in files.
     pub(super) in_files: bool,
 }
@@ -167,7 +167,7 @@ pub(super) fn plan(
     Ok(planner.finish(change, made, described.is_some(), draft))
 }
 
-fn is_changed(returned: Option<&Returned<'_>>, record: RecordId) -> bool {
+fn is_changed(returned: Option<&ReturningSnapshot<'_>>, record: RecordId) -> bool {
     returned.and_then(|returned| returned.fate(record)) == Some(Fate::Changed)
 }
 
@@ -801,7 +801,7 @@ impl Restore for Change {
     fn restore(
         &self,
         machine: &Machine,
-        source: &dyn SnapshotSource,
+        source: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError> {
         if self.writes == 0 && !self.is_new {
@@ -847,21 +847,18 @@ impl Change {
     fn spool(
         &self,
         machine: &Machine,
-        source: &dyn SnapshotSource,
+        source: &RestoreSource<'_>,
     ) -> Result<RowSpool, WriteMemoriesError> {
-        let returned = returned(machine, source, &mut Vec::new())
-            .map_err(|error| WriteMemoriesError::Source(Box::new(error)))?;
-        let source = returned.as_ref().map_or(source, |returned| returned as &dyn SnapshotSource);
         let mut spool = RowSpool::new(&machine.scratch, self.shared.columns.len())
             .map_err(|error| self.failed(error))?;
         let mut steps = self.steps.iter();
         let mut trouble = None;
-        let each = source.each_record(&mut |record| {
+        let each = source.current().each_record(&mut |record| {
             let step = steps.next().filter(|step| step.record == record.id);
             let row = match step {
                 Some(Step { deed: RowAction::Nothing, .. }) => return Ok(()),
                 Some(step) => {
-                    let changed = is_changed(returned.as_ref(), record.id);
+                    let changed = is_changed(source.returning(), record.id);
                     self.shared.entry(record, changed).ok().map(|entry| (step, entry))
                 }
                 None => None,

@@ -36,8 +36,8 @@ fn each(
     take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
 ) -> Result<(), DatabaseError> {
     let Some(brain) = Brain::open(machine, path)? else { return Ok(()) };
-    let config = agent.config.as_ref().and_then(|path| Config::read(path).ok());
-    let settings = config.as_ref().and_then(Config::embedding);
+    let config = agent.config.as_ref().and_then(|file| Config::of(file).ok());
+    let settings = config.as_deref().and_then(Config::embedding);
     if !is_wanted(&Model::of(&brain, settings.as_ref()), wanted) {
         return Ok(());
     }
@@ -76,6 +76,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::kit::agent::ConfigFile;
     use crate::kit::database::tests::machine;
     use crate::zeroclaw::RUNTIME;
 
@@ -116,7 +117,7 @@ mod tests {
             agent.config = config.map(|text| {
                 let path = home.path().join("config.toml");
                 fs_err::write(&path, text).unwrap();
-                path
+                ConfigFile::new(path)
             });
             Self { home, agent }
         }

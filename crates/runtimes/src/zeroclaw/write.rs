@@ -11,6 +11,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anemone_format::{
     AgentId, Credentials, FileRoot, Identity, NOT_EXPORTED, RecordPlace, SnapshotSource, SourceFile,
@@ -22,7 +23,7 @@ use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
 use super::layout::{self, Place, generation};
 use super::store::{self, Records};
 use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
-use crate::kit::agent::{FoundAgent, Machine, Warning};
+use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Warning};
 use crate::kit::new_install::{NewInstall, Note};
 use crate::kit::paths::{lossy, spelled};
 use crate::kit::persona;
@@ -31,7 +32,8 @@ use crate::kit::plan::{
     PlanError, PlanOptions, Wanted,
 };
 use crate::kit::restore;
-use crate::kit::sidecar::{self, Fate, Keep, Link, Placed, Returned, SIDECAR, is_within};
+use crate::kit::restore_source::RestoreSource;
+use crate::kit::sidecar::{self, Fate, Keep, Link, Placed, ReturningSnapshot, SIDECAR, is_within};
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
 /// workspace.
@@ -44,17 +46,13 @@ const MAX_CONFIG_BYTES: u64 = 8 << 20;
 /// Plans how a snapshot becomes an agent.
 pub(super) fn plan(
     machine: &Machine,
-    source: &dyn SnapshotSource,
+    source: &RestoreSource<'_>,
     target: &FoundAgent,
     options: &PlanOptions<'_>,
 ) -> Result<Plan, PlanError> {
-    let mut draft = PlanBuilder::default();
-    let returned = returned(machine, source, &mut draft.warnings)?;
-    let now: &dyn SnapshotSource = match &returned {
-        Some(returned) => returned,
-        None => source,
-    };
-    if let Some(returned) = &returned {
+    let mut draft = PlanBuilder::new(source);
+    let (returned, now, source) = (source.returning(), source.current(), source.snapshot());
+    if let Some(returned) = returned {
         draft.forgotten = returned.forgotten().map_err(PlanError::Source)?;
     }
     let is_ours = now.manifest().agent.source_runtime == RUNTIME;
@@ -70,8 +68,7 @@ pub(super) fn plan(
         keep_name(&mut target, now).map_err(PlanError::Source)?;
     }
     let site = Site::settle(&target, options, archived.as_deref(), was)?;
-    let planner =
-        Planner { machine, source, now, returned: returned.as_ref(), site: &site, options, was };
+    let planner = Planner { machine, source, now, returned, site: &site, options, was };
     planner.settings(archived.as_deref(), resumes, &mut draft);
     if let Some(install) = site.target.install.clone()
         && (resumes || draft.config.as_ref().is_some_and(|config| config.made))
@@ -99,7 +96,7 @@ pub(super) fn plan(
     {
         restore::note_capabilities(machine, structured, &mut draft);
     }
-    let found = secrets(source, returned.as_ref()).map_err(PlanError::Source)?;
+    let found = secrets(source, returned).map_err(PlanError::Source)?;
     if let Some(found) = found {
         credentials::plan(&site.target, options, found, &mut draft);
     }
@@ -108,24 +105,11 @@ pub(super) fn plan(
     Ok(plan)
 }
 
-/// Returns the snapshot of this runtime that comes back with one of another runtime. What this
-/// runtime read itself is no stranger's, whatever rides along.
-pub(super) fn returned<'a>(
-    machine: &Machine,
-    source: &'a dyn SnapshotSource,
-    warnings: &mut Vec<Warning>,
-) -> Result<Option<Returned<'a>>, PlanError> {
-    match source.manifest().agent.source_runtime == RUNTIME {
-        true => Ok(None),
-        false => Returned::open(machine, source, RUNTIME, warnings),
-    }
-}
-
 /// Returns the credentials that count: those that the agent has now, and those that it had where
 /// it has none of that name, or only the name.
 fn secrets(
     source: &dyn SnapshotSource,
-    returned: Option<&Returned<'_>>,
+    returned: Option<&ReturningSnapshot<'_>>,
 ) -> io::Result<Option<Credentials>> {
     let now = source.credentials()?;
     let Some(had) = returned.map_or(Ok(None), SnapshotSource::credentials)? else {
@@ -265,14 +249,17 @@ impl Site {
         let mut target = target.clone();
         let there = |path: &Path| fs_err::symlink_metadata(path).is_ok();
         let has_database = target.database.as_deref().is_some_and(there);
-        let usual = || Some(target.install.as_ref()?.join(CONFIG)).filter(|join| there(join));
+        let usual = || {
+            let path = Some(target.install.as_ref()?.join(CONFIG)).filter(|path| there(path));
+            path.map(ConfigFile::new)
+        };
         let config = target.config.clone().or_else(usual);
         let is_new = config.is_none() && !has_database && !target.workspace.is_dir();
         if let Some(layout) = options.layout {
             lay_out(&mut target, layout, is_new)?;
         }
         // Only the settings say where the runtime looks for memories.
-        let live = config.map(|path| read_config(&path)).transpose()?;
+        let live = config.as_ref().map(read_config).transpose()?;
         let configured = live.as_ref().map(|live| live.backend(&target.alias));
         let asked = options.backend;
         let backend = match (configured, asked) {
@@ -301,9 +288,11 @@ impl Site {
     }
 }
 
-fn read_config(path: &Path) -> Result<Config, PlanError> {
-    Config::read(path)
-        .map_err(|warning| PlanError::Settings { path: path.to_owned(), detail: warning.message })
+fn read_config(file: &ConfigFile) -> Result<Arc<Config>, PlanError> {
+    Config::of(file).map_err(|warning| PlanError::Settings {
+        path: file.to_path_buf(),
+        detail: warning.message,
+    })
 }
 
 /// Lays a new install out in one way or the other.
@@ -382,7 +371,7 @@ struct Planner<'a> {
     source: &'a dyn SnapshotSource,
     /// The snapshot as it should be now: the source, or what comes back with it.
     now: &'a dyn SnapshotSource,
-    returned: Option<&'a Returned<'a>>,
+    returned: Option<&'a ReturningSnapshot<'a>>,
     site: &'a Site,
     options: &'a PlanOptions<'a>,
     was: Was,
@@ -435,7 +424,7 @@ impl Planner<'_> {
                 draft.wanted.push(self.carried(index));
             }
         }
-        let strangers = self.returned.map(Returned::strangers).unwrap_or_default();
+        let strangers = self.returned.map(ReturningSnapshot::strangers).unwrap_or_default();
         let (homely, homeless): (Vec<usize>, Vec<usize>) = strangers
             .into_iter()
             .partition(|stranger| self.has_a_place(&self.source.files()[*stranger]));
@@ -474,7 +463,7 @@ impl Planner<'_> {
         };
         returned.each_original(&mut |record| {
             if returned.fate(record.id) != Some(Fate::Same) {
-                stale.extend(record.source.origin_file);
+                stale.extend(record.source.origin_file.clone());
             }
             Ok(())
         })?;
@@ -491,7 +480,7 @@ impl Planner<'_> {
     /// for one more way there.
     fn keep_the_other(
         &self,
-        returned: &Returned<'_>,
+        returned: &ReturningSnapshot<'_>,
         links: Vec<Link>,
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {

@@ -24,8 +24,7 @@ pub(super) fn value_at(
         at += rest.len() - rest.trim_start_matches([' ', '\t', '\u{a0}', '\u{3000}', ':']).len();
         let Some(token) = tokens(&line[at..]).next() else { break };
         let text = line[at..][token.clone()].to_lowercase();
-        if matches!(link, Link::None | Link::Sign | Link::Label)
-            || !FILLERS.contains(&text.as_str())
+        if matches!(link, Link::None | Link::Sign | Link::Label) || !FILLERS.contains(text.as_str())
         {
             break;
         }
@@ -234,7 +233,7 @@ fn accepts_quoted(text: &str, link: Link, word: SpokenWord) -> bool {
 fn accepts_bare(text: &str, behind: &str, link: Link, word: SpokenWord) -> bool {
     let next = tokens(behind).next().map(|token| behind[token].to_lowercase());
     let next = next.as_deref().map(|next| next.trim_end_matches(['.', ',', ')', ';', '!', '?']));
-    let counted = next.is_some_and(|next| UNITS.contains(&next));
+    let counted = next.is_some_and(|next| UNITS.contains(next));
     if counted {
         return false;
     }

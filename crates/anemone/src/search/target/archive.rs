@@ -194,11 +194,7 @@ fn files(archive: &Archive, documents: &mut Documents<'_>) -> Result<Taken, Fail
         let mut bytes = Vec::new();
         let reader = archive.read_file(&file.entry.path).map_err(boxed)?;
         reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| {
-            boxed(ReadEntryError {
-                entry: file.entry.path.clone(),
-                line: None,
-                source: ReadJsonError::Io(error),
-            })
+            boxed(ReadEntryError::new(&file.entry.path, None, ReadJsonError::Io(error)))
         })?;
         if bytes.len() as u64 > MAX_FILE_BYTES {
             documents.skip(&shown, SkipReason::TooLarge);
@@ -258,11 +254,9 @@ impl From<Walk> for Failure {
     fn from(error: Walk) -> Self {
         match error {
             Walk::Entry(error) => Box::new(error),
-            Walk::Json(error) => Box::new(ReadEntryError {
-                entry: "memory".to_owned(),
-                line: None,
-                source: ReadJsonError::Json(error),
-            }),
+            Walk::Json(error) => {
+                Box::new(ReadEntryError::new("memory", None, ReadJsonError::Json(error)))
+            }
         }
     }
 }

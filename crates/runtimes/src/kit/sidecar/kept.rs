@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::lines::{MAX_BYTES, next_line};
-use super::returned::from_hex;
+use super::returning::from_hex;
 use super::{
     CREDENTIALS, FileLine, IDENTITY, LINKS, LinkLine, LinkPart, PLACED, PRINCIPALS, RECORDS,
     SIDECAR,

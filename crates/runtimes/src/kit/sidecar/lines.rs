@@ -48,6 +48,15 @@ pub(super) fn each_line<T: DeserializeOwned>(
     reader: &mut dyn Read,
     take: &mut dyn FnMut(T) -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
+    each_sized_line(name, reader, &mut |value, _| take(value))
+}
+
+/// As [`each_line`], with the length of each line.
+pub(super) fn each_sized_line<T: DeserializeOwned>(
+    name: &str,
+    reader: &mut dyn Read,
+    take: &mut dyn FnMut(T, usize) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
     let mut reader = BufReader::with_capacity(256 << 10, reader);
     let mut line = Vec::new();
     let mut number = 0_u64;
@@ -63,7 +72,7 @@ pub(super) fn each_line<T: DeserializeOwned>(
         if line.trim_ascii().is_empty() {
             continue;
         }
-        take(parse(name, &line).map_err(|_| broken("is not what it should be"))?)?;
+        take(parse(name, &line).map_err(|_| broken("is not what it should be"))?, line.len())?;
     }
 }
 

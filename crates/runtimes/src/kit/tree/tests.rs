@@ -472,7 +472,7 @@ fn database(path: PathBuf) -> crate::kit::plan::MemoriesStep {
         fn restore(
             &self,
             _: &crate::Machine,
-            _: &dyn SnapshotSource,
+            _: &crate::RestoreSource<'_>,
             _: &Moment,
         ) -> Result<Option<PathBuf>, crate::kit::plan::RestoreError> {
             Ok(None)

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{Durability, replace_file};
-use anemone_format::{Credential, Moment, SnapshotSource};
+use anemone_format::{Credential, Moment};
 use fs_err as fs;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
@@ -19,6 +19,7 @@ use super::{
 use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::database::{Copy, CopyError, DatabaseError, Put, put_rows};
 use crate::kit::plan::{NotRestored, NotRestoredKind, Restore, RestoreError};
+use crate::kit::restore_source::RestoreSource;
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
 /// database.
@@ -69,7 +70,7 @@ impl Restore for StoreChange {
     fn restore(
         &self,
         machine: &Machine,
-        _: &dyn SnapshotSource,
+        _: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError> {
         apply_store(machine, self, now).map_err(|error| RestoreError(Box::new(error)))?;

@@ -20,7 +20,7 @@ use crate::kit::paths::spelled;
 use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, Wanted};
 use crate::kit::restore::SESSION;
 use crate::kit::sidecar::{
-    Fate, LinkPart, Placed, Returned, SIDECAR, digest_of, is_within, name_of,
+    Fate, LinkPart, Placed, ReturningSnapshot, SIDECAR, digest_of, is_within, name_of,
 };
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::{FACTS, MemoryKind};
@@ -63,7 +63,7 @@ pub(super) fn add_credentials(credentials: &mut Option<Credentials>, now: Option
 pub(super) fn put_back(
     machine: &Machine,
     source: &dyn SnapshotSource,
-    returned: &Returned<'_>,
+    returned: &ReturningSnapshot<'_>,
     target: &FoundAgent,
     draft: &mut PlanBuilder,
 ) -> Result<(), PlanError> {
@@ -98,7 +98,7 @@ pub(super) fn put_back(
 
 struct Back<'a> {
     source: &'a dyn SnapshotSource,
-    returned: &'a Returned<'a>,
+    returned: &'a ReturningSnapshot<'a>,
     pages: Pages,
     homes: Homes,
     /// Where the agent comes back to.
@@ -158,9 +158,9 @@ impl Back<'_> {
                         _ => "the fact was forgotten, and is still in the database",
                     };
                     unwritten.insert(record.id);
-                    lost.push((brief(&record), why));
+                    lost.push((brief(record), why));
                 } else if fate == Some(Fate::Forgotten) && !file.is_empty() {
-                    lost.push((brief(&record), "it was forgotten, and no file here holds it"));
+                    lost.push((brief(record), "it was forgotten, and no file here holds it"));
                 }
                 Ok(())
             });
@@ -436,7 +436,7 @@ impl Back<'_> {
             let there = became.remove(&record.id).filter(|became| !became.parts.is_empty());
             let same = || {
                 let file = record.source.origin_file.as_deref();
-                let part = LinkPart::new(file, name_of(&record).as_deref(), &record.content);
+                let part = LinkPart::new(file, name_of(record).as_deref(), &record.content);
                 let held = record.namespace != SESSION;
                 Became { parts: held.then_some(part).into_iter().collect(), ..Became::default() }
             };

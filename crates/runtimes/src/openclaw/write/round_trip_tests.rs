@@ -8,9 +8,10 @@ use anemone_format::{File, InMemory, Moment, Node, Opaque, Snapshot, StampTable,
 use proptest::prelude::*;
 use serde::Serialize;
 
+use super::tests::plan;
 use super::*;
 use crate::kit::plan::StepKind;
-use crate::kit::sidecar::{self, Fate, LinkPart};
+use crate::kit::sidecar::{self, Fate, LinkPart, ReturningSnapshot};
 use crate::kit::tree::tests::{at, carried_folder, file, link, snapshot};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 
@@ -383,7 +384,7 @@ fn a_status_that_a_comment_says_is_no_part_of_the_text() {
     let away = read(&files);
     let root = tempfile::tempdir().unwrap();
     let source = InMemory::new(&away);
-    let returned = Returned::open(&machine(root.path()), &source, OTHER, &mut Vec::new());
+    let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new());
     let returned = returned.unwrap().unwrap();
     let mut found = Vec::new();
     returned
@@ -489,8 +490,9 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
     });
     let root = tempfile::tempdir().unwrap();
     let source = InMemory::new(&away);
-    let returned =
-        Returned::open(&machine(root.path()), &source, OTHER, &mut Vec::new()).unwrap().unwrap();
+    let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new())
+        .unwrap()
+        .unwrap();
     let mut fates = Vec::new();
     returned
         .each_record(&mut |it| {
@@ -611,13 +613,13 @@ fn fates(workspace: &Snapshot, original: &Snapshot) -> BTreeMap<&'static str, us
     let root = tempfile::tempdir().unwrap();
     let source = InMemory::new(workspace);
     let mut warnings = Vec::new();
-    let returned = Returned::open(&machine(root.path()), &source, OTHER, &mut warnings);
+    let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut warnings);
     let returned = returned.unwrap().expect("the folder is there");
     assert_eq!(warnings, []);
     let mut originals = Vec::new();
     returned
         .each_original(&mut |record| {
-            originals.push(record);
+            originals.push(record.clone());
             Ok(())
         })
         .unwrap();
@@ -741,7 +743,7 @@ fn every_row_of_another_runtime_is_known_again() {
 
     let root = tempfile::tempdir().unwrap();
     let source = InMemory::new(&away);
-    let returned = Returned::open(&machine(root.path()), &source, OTHER, &mut Vec::new());
+    let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new());
     let returned = returned.unwrap().unwrap();
     let mut found: Vec<File> = Vec::new();
     for (index, file) in returned.files().iter().enumerate() {
@@ -785,7 +787,7 @@ fn a_row_that_changed_comes_back_without_what_was_written_around_it() {
     assert_eq!(fates(&away, &original), expected);
     let root = tempfile::tempdir().unwrap();
     let source = InMemory::new(&away);
-    let returned = Returned::open(&machine(root.path()), &source, OTHER, &mut Vec::new());
+    let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new());
     let mut changed = None;
     returned
         .unwrap()
@@ -823,7 +825,8 @@ fn a_broken_folder_is_told_and_carried_on() {
         let root = tempfile::tempdir().unwrap();
         let source = InMemory::new(&away);
         let mut warnings = Vec::new();
-        let returned = Returned::open(&machine(root.path()), &source, OTHER, &mut warnings);
+        let returned =
+            ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut warnings);
         assert!(returned.unwrap().is_none(), "{name}");
         assert_eq!(warnings[0].code, "origin_broken", "{name}");
     }

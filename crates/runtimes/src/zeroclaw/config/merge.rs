@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Moment, SnapshotSource};
+use anemone_format::Moment;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 use zeroize::Zeroizing;
 
@@ -12,6 +12,7 @@ use super::redact::{Rule, Shape, is_redacted, rule_below};
 use super::{Config, MAX_BYTES, file, schema_of};
 use crate::kit::agent::{Machine, Warning};
 use crate::kit::plan::{ConfigStep, Restore, RestoreError};
+use crate::kit::restore_source::RestoreSource;
 
 /// Keys that a message names, at most.
 const MAX_NAMED: usize = 10;
@@ -53,7 +54,7 @@ impl Restore for ConfigChange {
     fn restore(
         &self,
         _: &Machine,
-        _: &dyn SnapshotSource,
+        _: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError> {
         let old = self.old.as_deref().map(String::as_str);

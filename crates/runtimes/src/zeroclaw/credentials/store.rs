@@ -7,9 +7,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{
-    Credential, CredentialType, Credentials, Moment, NOT_EXPORTED, SnapshotSource,
-};
+use anemone_format::{Credential, CredentialType, Credentials, Moment, NOT_EXPORTED};
 use fs_err as fs;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -26,6 +24,7 @@ use crate::kit::plan::{
     CredentialsStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanOptions, Restore,
     RestoreError,
 };
+use crate::kit::restore_source::RestoreSource;
 use crate::kit::times;
 use crate::zeroclaw::RUNTIME;
 use crate::zeroclaw::config::{
@@ -140,7 +139,8 @@ pub(in crate::zeroclaw) fn plan(
         }
     }
     let Some(install) = target.install.as_deref().filter(|_| !puts.is_empty()) else { return };
-    let config = target.config.clone().unwrap_or_else(|| install.join("config.toml"));
+    let config = target.config.as_deref().map(Path::to_owned);
+    let config = config.unwrap_or_else(|| install.join("config.toml"));
     let overwrites = options.on_conflict == OnConflict::Theirs;
     let mut change = Change { install: install.to_owned(), config, puts, overwrites };
     let planned = draft.config.as_ref().and_then(|step| step.change.planned_text());
@@ -585,7 +585,7 @@ impl Restore for Change {
     fn restore(
         &self,
         _: &Machine,
-        _: &dyn SnapshotSource,
+        _: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError> {
         self.write(now).map_err(|error| RestoreError(Box::new(error)))

@@ -84,7 +84,7 @@ impl InstallFacts {
         options: &ReadOptions<'_>,
     ) -> Result<Self, ReadError> {
         let mut warnings: Vec<Warning> = oddities(agent).collect();
-        let config = match agent.config.as_ref().map(|path| Config::read(path)) {
+        let config = match agent.config.as_ref().map(Config::of) {
             Some(Ok(config)) => Some(config),
             Some(Err(warning)) => {
                 warnings.push(warning);
@@ -110,7 +110,7 @@ impl InstallFacts {
         let configured = configured_at(agent);
         let (mut credentials, found) = credentials::credentials(
             agent,
-            config.as_ref(),
+            config.as_deref(),
             opened.agent_id,
             options.seal,
             &configured,
@@ -118,7 +118,7 @@ impl InstallFacts {
         carry_credential_times(credentials.as_mut(), options.earlier);
         warnings.extend(found);
         let configured_at = config.as_ref().map(|_| configured);
-        let embedding = config.as_ref().and_then(Config::embedding);
+        let embedding = config.as_deref().and_then(Config::embedding);
         let hints = config.as_ref().and_then(|config| config.hints(&agent.alias));
         let fingerprint = brain.as_ref().and_then(Brain::fingerprint);
         let inputs = Inputs {
@@ -145,7 +145,7 @@ impl InstallFacts {
             inputs: format!("sha256:{}", sha256_hex(&json)),
             unknown: Unknown::default(),
         };
-        let (made, found) = made(agent, config.as_ref(), brain.as_ref(), configured_at.as_ref());
+        let (made, found) = made(agent, config.as_deref(), brain.as_ref(), configured_at.as_ref());
         warnings.extend(found);
         let sessions = sessions_in(agent);
         let transcripts = Files::with_conversations(&sessions, &opened.path);

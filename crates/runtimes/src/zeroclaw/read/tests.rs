@@ -123,17 +123,8 @@ impl Site {
         earlier: Option<&PreviousSnapshot>,
         run: impl FnOnce(&Machine, &ReadOptions<'_>) -> T,
     ) -> T {
-        let options = ReadOptions {
-            agent_id: None,
-            sessions: false,
-            embeddings: true,
-            private: false,
-            seal: None,
-            artifact_threshold: 1_000,
-            secrets,
-            exclude: &[],
-            earlier,
-        };
+        let options =
+            ReadOptions { artifact_threshold: 1_000, secrets, earlier, ..ReadOptions::default() };
         run(&machine(self.scratch.path()), &options)
     }
 

@@ -105,7 +105,7 @@ fn import(
     let result = planned
         .step()
         .check(&machine)
-        .and_then(|()| planned.step().apply(&machine, &source, &at(NOW)));
+        .and_then(|()| planned.step().apply(&machine, &RestoreSource::new(&source), &at(NOW)));
     (planned, result)
 }
 
@@ -422,7 +422,7 @@ fn triggers_that_are_not_the_runtimes_never_run() {
         let links = plan(&machine, &records(&source), &target, &to, &options, &mut draft);
         if let (Ok(_), Some(step)) = (links, &draft.memories) {
             assert!(step.check(&machine).is_err(), "{sql}");
-            assert!(step.apply(&machine, &source, &at(NOW)).is_err(), "{sql}");
+            assert!(step.apply(&machine, &RestoreSource::new(&source), &at(NOW)).is_err(), "{sql}");
         }
         assert_eq!(query(&to, shown), before, "{sql}");
     }
@@ -512,7 +512,10 @@ fn a_new_database_takes_no_ones_place() {
     fs::write(&to, "somebody's").unwrap();
     let machine = machine(home.path());
     planned.step().check(&machine).unwrap_err();
-    planned.step().apply(&machine, &InMemory::new(&out), &at(NOW)).unwrap_err();
+    planned
+        .step()
+        .apply(&machine, &RestoreSource::new(&InMemory::new(&out)), &at(NOW))
+        .unwrap_err();
     assert_eq!(fs::read(&to).unwrap(), b"somebody's");
 }
 
@@ -525,7 +528,10 @@ fn another_snapshot_than_the_planned_one_is_refused() {
     let machine = machine(home.path());
     for records in [vec![foreign(1, "curated", "text")], vec![foreign(2, "curated", "more")]] {
         let other = with(records);
-        planned.step().apply(&machine, &InMemory::new(&other), &at(NOW)).unwrap_err();
+        planned
+            .step()
+            .apply(&machine, &RestoreSource::new(&InMemory::new(&other)), &at(NOW))
+            .unwrap_err();
     }
     assert!(!to.exists());
 }
@@ -612,7 +618,7 @@ fn a_damaged_database_is_refused_or_whole_afterwards() {
         let target = agent("default", "data");
         let planned = plan(&machine, &records(&source), &target, &to, &options, &mut draft);
         let Some(step) = planned.ok().and(draft.memories) else { continue };
-        if step.apply(&machine, &source, &at(NOW)).is_ok() {
+        if step.apply(&machine, &RestoreSource::new(&source), &at(NOW)).is_ok() {
             let found = query(&to, "SELECT content FROM memories WHERE key = 'fresh_words'");
             assert_eq!(found, ["fresh words"]);
             assert_eq!(query(&to, "PRAGMA integrity_check(memories)"), ["ok"]);

@@ -48,7 +48,8 @@ fn planned(
     let machine = machine(scratch.path());
     let target = locate(&machine, folder, None);
     let options = PlanOptions { backend, ..PlanOptions::new(OnConflict::Stop) };
-    plan(&machine, &InMemory::new(snapshot), &target, &options)
+    let snapshot = InMemory::new(snapshot);
+    plan(&machine, &RestoreSource::open(&machine, &snapshot, RUNTIME)?, &target, &options)
 }
 
 /// The files that a plan makes, without what rides along.

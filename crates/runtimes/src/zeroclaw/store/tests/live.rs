@@ -15,12 +15,12 @@ fn nothing_is_written_while_another_program_writes() {
     let says = |error: RestoreError| assert!(error.to_string().contains("is writing"), "{error}");
     says(planned.step().check(&machine).unwrap_err());
     let source = InMemory::new(&out);
-    says(planned.step().apply(&machine, &source, &at(NOW)).unwrap_err());
+    says(planned.step().apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap_err());
     runtime.execute_batch("ROLLBACK").unwrap();
     assert_eq!(query(&to, SHOWN), before);
     // One who only has it open is no obstacle.
     planned.step().check(&machine).unwrap();
-    planned.step().apply(&machine, &source, &at(NOW)).unwrap();
+    planned.step().apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap();
 }
 
 /// A workspace as it was until 0.7, with a database in it.
@@ -85,7 +85,7 @@ fn a_program_that_has_the_database_open_is_not_cut_off_when_trees_change_places(
         assert_eq!(fs::read_to_string(workspace.join("new.md")).unwrap(), "new");
         put("later");
         assert_eq!(query(&db, ALL_KEYS), ["before", "here", "later"], "{journal}");
-        step.apply(&machine, &source, &at(NOW)).unwrap();
+        step.apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap();
         let seen: i64 =
             runtime.query_row("SELECT count(*) FROM memories", [], |row| row.get(0)).unwrap();
         assert_eq!(seen, 4, "{journal}");
@@ -123,7 +123,7 @@ fn a_log_that_a_crash_left_is_kept_and_stands_in_nobodys_way() {
         assert!(fs::read(&log).unwrap() == logged, "asking changed the log");
         let applied = crate::apply(&plan, &source, &crate::Unwatched).unwrap();
         assert_eq!(applied.replaced_kept_at, None);
-        step.apply(&machine, &source, &at(NOW)).unwrap();
+        step.apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap();
         assert_eq!(query(&db, ALL_KEYS), ["here", "text"]);
         is_usable(&db);
     }
@@ -153,7 +153,10 @@ fn a_row_that_changed_since_the_plan_stops_all_of_it() {
     Connection::open(&to).unwrap().execute_batch(sql).unwrap();
     let before = query(&to, SHOWN);
     let source = InMemory::new(&out);
-    let error = planned.step().apply(&machine(home.path()), &source, &at(NOW)).unwrap_err();
+    let error = planned
+        .step()
+        .apply(&machine(home.path()), &RestoreSource::new(&source), &at(NOW))
+        .unwrap_err();
     assert!(error.to_string().contains("has changed"), "{error}");
     assert_eq!(query(&to, SHOWN), before);
     let names = fs::read_dir(to.parent().unwrap()).unwrap().count();
@@ -170,7 +173,7 @@ fn a_copy_that_the_runtime_made_is_neither_used_nor_removed() {
     let (machine, source) = (machine(home.path()), InMemory::new(&out));
     let runtime = Connection::open(&to).unwrap();
     runtime.execute_batch("BEGIN IMMEDIATE").unwrap();
-    planned.step().apply(&machine, &source, &at(NOW)).unwrap_err();
+    planned.step().apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap_err();
     assert!(theirs.exists());
     assert_eq!(
         crate::kit::tree::tests::names(to.parent().unwrap()).len(),
@@ -178,7 +181,8 @@ fn a_copy_that_the_runtime_made_is_neither_used_nor_removed() {
         "a copy was left behind"
     );
     runtime.execute_batch("ROLLBACK").unwrap();
-    let made = planned.step().apply(&machine, &source, &at(NOW)).unwrap().unwrap();
+    let made =
+        planned.step().apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap().unwrap();
     assert_eq!(made, to.with_file_name("brain.db.backup-20260830T120000-1"));
     assert_eq!(fs::metadata(&theirs).unwrap().len(), 0);
     // The other process takes nothing but an empty file.

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use anemone_format::{
-    Attachments, Credentials, FileRoot, Identity, Manifest, Moment, Principals, Record, RecordId,
-    SnapshotSource, SourceFile, SourceKind, Status, Unknown,
+    Attachments, Credentials, FileRoot, Identity, Manifest, Moment, Principals, Record,
+    RecordCache, RecordId, SnapshotSource, SourceFile, SourceKind, Status, Unknown,
 };
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -35,6 +35,9 @@ const DESCRIPTION: &str = ".alf-database.json";
 const MAX_ADDED: usize = 4;
 const MAX_ADDED_BYTES: usize = 1 << 20;
 
+/// Bytes of JSON of the records that are kept once they were parsed, at most.
+const MAX_PARSED_BYTES: usize = 64 << 20;
+
 /// What became of a record while it was away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
@@ -52,7 +55,7 @@ pub(crate) enum Fate {
 /// records that nobody touched as they were, changed ones with what changed, new ones as the
 /// runtime has them, forgotten ones not at all; files as they were, unless they lie in the
 /// workspace itself.
-pub(crate) struct Returned<'a> {
+pub(crate) struct ReturningSnapshot<'a> {
     source: &'a dyn SnapshotSource,
     manifest: Manifest,
     identity: Option<Identity>,
@@ -71,6 +74,15 @@ pub(crate) struct Returned<'a> {
     renamed: HashMap<RecordId, RecordId>,
     /// Holds those, and what changed ones became, as JSON.
     spool: File,
+    parsed: RecordCache<ReturningRecord>,
+}
+
+/// A record as it was, and as it is now.
+struct ReturningRecord {
+    /// Nothing of a new one.
+    original: Option<Record>,
+    /// Nothing of one that was forgotten, or that nobody touched.
+    current: Option<Record>,
 }
 
 /// What became of one record.
@@ -95,7 +107,7 @@ struct Spooled {
     length: u64,
 }
 
-impl<'a> Returned<'a> {
+impl<'a> ReturningSnapshot<'a> {
     /// Looks for what was kept of a snapshot of `runtime`; `None` when there is nothing, or
     /// nothing that can be understood, and that is a warning.
     pub(crate) fn open(
@@ -181,7 +193,7 @@ impl<'a> Returned<'a> {
             self.each_original(&mut |record| {
                 let gone = self.states.get(&record.id).is_some_and(is_forgotten);
                 if gone && names.len() < NAMED {
-                    names.push(brief(&record));
+                    names.push(brief(record));
                 }
                 Ok(())
             })?;
@@ -192,17 +204,49 @@ impl<'a> Returned<'a> {
     /// Hands out every record as it was before it went away.
     pub(crate) fn each_original(
         &self,
-        take: &mut dyn FnMut(Record) -> io::Result<()>,
+        take: &mut dyn FnMut(&Record) -> io::Result<()>,
     ) -> io::Result<()> {
+        self.each(&mut |record| record.original.as_ref().map_or(Ok(()), &mut *take))
+    }
+
+    fn each(&self, take: &mut dyn FnMut(&ReturningRecord) -> io::Result<()>) -> io::Result<()> {
+        self.parsed.each(|take| self.parse_each(take), take)
+    }
+
+    /// Parses every record, and hands it out with the length of its JSON.
+    fn parse_each(
+        &self,
+        take: &mut dyn FnMut(ReturningRecord, usize) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut new = self.new.iter().peekable();
         let mut content = self.source.content(self.records)?;
-        let walked = lines::each_line(RECORDS, &mut content, &mut |record| {
-            take(record).map_err(Trouble::Io)
+        let mut take_original = |record: Record, length: usize| {
+            let at = record.temporal.created_at.instant();
+            while let Some(next) = new.next_if(|value| value.created_at < at) {
+                self.take_new(next, take)?;
+            }
+            let state = self.states.get(&record.id).filter(|state| state.fate == Fate::Changed);
+            let current = state.map(|state| self.patched(record.clone(), state)).transpose()?;
+            take(ReturningRecord { original: Some(record), current }, length)
+        };
+        let walked = lines::each_sized_line(RECORDS, &mut content, &mut |record, length| {
+            take_original(record, length).map_err(Trouble::Io)
         });
         walked.map_err(|trouble| match trouble {
             Trouble::Broken(what) => io::Error::new(io::ErrorKind::InvalidData, what),
             Trouble::Io(error) | Trouble::Scratch(error) => error,
             Trouble::Unread => io::ErrorKind::Other.into(),
-        })
+        })?;
+        new.try_for_each(|next| self.take_new(next, take))
+    }
+
+    fn take_new(
+        &self,
+        new: &Spooled,
+        take: &mut dyn FnMut(ReturningRecord, usize) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let record = ReturningRecord { original: None, current: Some(self.spooled(new)?) };
+        take(record, usize::try_from(new.length).unwrap_or(usize::MAX))
     }
 
     /// Files of the runtime that it was with, which belong to no snapshot and were not made by a
@@ -296,7 +340,7 @@ fn without_status(text: &str, was: &str) -> String {
     lines.filter(|line| !says_status(line) || had(line)).collect()
 }
 
-impl SnapshotSource for Returned<'_> {
+impl SnapshotSource for ReturningSnapshot<'_> {
     fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -327,19 +371,15 @@ impl SnapshotSource for Returned<'_> {
     }
 
     fn each_record(&self, take: &mut dyn FnMut(&Record) -> io::Result<()>) -> io::Result<()> {
-        let mut new = self.new.iter().peekable();
-        self.each_original(&mut |record| {
-            let at = record.temporal.created_at.instant();
-            while let Some(next) = new.next_if(|value| value.created_at < at) {
-                take(&self.spooled(next)?)?;
+        self.each(&mut |record| match record {
+            ReturningRecord { current: Some(record), .. } => take(record),
+            ReturningRecord { original: Some(record), .. }
+                if self.fate(record.id) != Some(Fate::Forgotten) =>
+            {
+                take(record)
             }
-            match self.states.get(&record.id) {
-                Some(State { fate: Fate::Forgotten, .. }) => Ok(()),
-                Some(state) if state.fate == Fate::Changed => take(&self.patched(record, state)?),
-                _ => take(&record),
-            }
-        })?;
-        new.try_for_each(|next| take(&self.spooled(next)?))
+            ReturningRecord { .. } => Ok(()),
+        })
     }
 }
 
@@ -472,10 +512,10 @@ impl<'a> Folder<'a> {
         mut self,
         machine: &Machine,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Returned<'a>, Trouble> {
+    ) -> Result<ReturningSnapshot<'a>, Trouble> {
         let files = self.files(warnings)?;
         let matched = self.matched(machine, &files.in_place)?;
-        Ok(Returned {
+        Ok(ReturningSnapshot {
             identity: self.document(IDENTITY)?,
             principals: self.document(PRINCIPALS)?,
             credentials: self.document(CREDENTIALS)?,
@@ -490,6 +530,7 @@ impl<'a> Folder<'a> {
             new: matched.new,
             renamed: matched.renamed,
             spool: matched.spool,
+            parsed: RecordCache::new(MAX_PARSED_BYTES),
         })
     }
 

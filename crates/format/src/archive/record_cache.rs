@@ -1,0 +1,47 @@
+//! Records that one walk parsed, so that the next ones need not.
+
+use std::io;
+use std::sync::OnceLock;
+
+/// Keeps what a walk parses, unless it is too much: then every walk parses it again.
+pub struct RecordCache<T> {
+    max_bytes: usize,
+    /// Nothing before the first walk has ended; `None` when there is more than may be kept.
+    records: OnceLock<Option<Vec<T>>>,
+}
+
+impl<T> RecordCache<T> {
+    /// Keeps records that have at most this many bytes of JSON in all.
+    #[must_use]
+    pub const fn new(max_bytes: usize) -> Self {
+        Self { max_bytes, records: OnceLock::new() }
+    }
+
+    /// Hands out every record. `parse_each` walks over them, and hands each out with the length of
+    /// its JSON.
+    pub fn each(
+        &self,
+        parse_each: impl FnOnce(&mut dyn FnMut(T, usize) -> io::Result<()>) -> io::Result<()>,
+        take: &mut dyn FnMut(&T) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match self.records.get() {
+            Some(Some(records)) => return records.iter().try_for_each(take),
+            Some(None) => return parse_each(&mut |record, _| take(&record)),
+            None => {}
+        }
+        let mut kept = Some(Vec::new());
+        let mut bytes = 0_usize;
+        parse_each(&mut |record, length| {
+            take(&record)?;
+            bytes = bytes.saturating_add(length);
+            match &mut kept {
+                Some(kept) if bytes <= self.max_bytes => kept.push(record),
+                _ => kept = None,
+            }
+            Ok(())
+        })?;
+        // A walk within this walk may have kept them already.
+        self.records.set(kept).ok();
+        Ok(())
+    }
+}
