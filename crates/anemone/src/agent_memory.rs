@@ -99,11 +99,11 @@ impl MemoryChoice {
         machine: &Machine,
         host: &Host,
     ) -> Result<AgentMemory, OpenMemoryError> {
-        self.find_of(self.agent.choose_by_files(machine)?, access, machine, host)
+        self.open_chosen(self.agent.choose_by_files(machine)?, access, machine, host)
     }
 
     /// As [`find_for`](Self::find_for), of an agent that was chosen by its files already.
-    pub fn find_of(
+    pub fn open_chosen(
         &self,
         chosen: ChosenAgent,
         access: Access,

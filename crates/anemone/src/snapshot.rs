@@ -3,8 +3,8 @@
 use std::io::{self, Read, Write};
 
 use anemone_format::{
-    AgentId, AgentInfo, ArchiveWriter, Credential, Encryption, FileHead, Manifest, Moment, Record,
-    Sink, SinkError, Spool, VaultError, VaultKey, WriteArchiveError, WrittenArchive,
+    AgentId, AgentInfo, ArchiveWriter, Credential, Encryption, FileHead, Layer, Manifest, Moment,
+    Record, Sink, SinkError, Spool, VaultError, VaultKey, WriteArchiveError, WrittenArchive,
 };
 use anemone_runtimes::Reading;
 
@@ -43,10 +43,10 @@ impl<'a, W: Write> SnapshotSink<'a, W> {
     pub fn finish(self, reading: &Reading) -> Result<WrittenSnapshot, WriteArchiveError> {
         let Self { mut writer, bytes, embeddings, .. } = self;
         writer.describe(&reading.manifest);
-        reading.identity.iter().try_for_each(|layer| writer.identity(layer))?;
-        reading.principals.iter().try_for_each(|layer| writer.principals(layer))?;
-        reading.credentials.iter().try_for_each(|layer| writer.credentials(layer))?;
-        reading.attachments.iter().try_for_each(|layer| writer.attachments(layer))?;
+        reading.identity.iter().try_for_each(|layer| writer.layer(Layer::Identity, layer))?;
+        reading.principals.iter().try_for_each(|layer| writer.layer(Layer::Principals, layer))?;
+        reading.credentials.iter().try_for_each(|layer| writer.layer(Layer::Credentials, layer))?;
+        reading.attachments.iter().try_for_each(|layer| writer.layer(Layer::Attachments, layer))?;
         Ok(WrittenSnapshot { archive: writer.finish()?.1, bytes, embeddings })
     }
 }

@@ -3,7 +3,6 @@
 use crate::id::{AgentId, ItemId};
 use crate::moment::Moment;
 use crate::object::{object, vocabulary};
-use crate::unknown::Unknown;
 
 /// The payload of a credential whose secret was left behind on purpose.
 pub const NOT_EXPORTED: &str = "<not-exported>";

@@ -67,7 +67,7 @@ pub(super) fn verify(
     let Some(chosen) = target.chosen.clone() else { return };
     let (agent, index_dir) = (target.choice.agent.clone(), target.choice.index_dir.clone());
     let choice = MemoryChoice { agent, index_dir };
-    if let Ok(memory) = choice.find_of(chosen, Access::Read, machine, host) {
+    if let Ok(memory) = choice.open_chosen(chosen, Access::Read, machine, host) {
         verify_in(&memory.site, hits);
     }
 }

@@ -204,7 +204,7 @@ pub fn prove_purge(file: &Opening, plan: &PurgePlan) -> Result<PurgeProof, ReadE
         file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
             let (head, _) = file
                 .record_of(line)
-                .map_err(|source| ReadEntryError::new(entry, Some(number), source))?;
+                .map_err(|source| ReadEntryError::new(&entry, Some(number), source))?;
             // A line that stays as it is when it is purged again holds nothing.
             let stone = file.line_after_purge(line).ok().flatten();
             if plan.records.contains_key(&head.id) && stone.as_deref() != Some(line) {

@@ -281,7 +281,7 @@ impl PurgePlan {
             file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
                 let (head, record) = file
                     .record_of(line)
-                    .map_err(|source| ReadEntryError::new(entry, Some(number), source))?;
+                    .map_err(|source| ReadEntryError::new(&entry, Some(number), source))?;
                 if self.records.contains_key(&head.id) {
                     return Ok(());
                 }
@@ -438,7 +438,7 @@ fn find_records(file: &Opening, wanted: &HashSet<RecordId>) -> Result<Vec<Found>
     let mut found = Vec::new();
     for entry in file.record_entries() {
         file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
-            let located = |source| ReadEntryError::new(entry, Some(number), source);
+            let located = |source| ReadEntryError::new(&entry, Some(number), source);
             let (head, record) = file.record_of(line).map_err(located)?;
             if wanted.contains(&head.id) {
                 let record = json::parse::<Record>(&record).map_err(located)?;
