@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anemone_embed::{ApiKey, KeyError, http_client};
+use anemone_embed::{ApiKey, KeyError, http_client, is_loopback};
 use anemone_memory::ChatSettings;
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -205,12 +205,6 @@ fn endpoint(base: &str, allow_http: bool) -> Result<Url, ChatError> {
         path.pop_if_empty().extend(tail);
     }
     Ok(url)
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let Some(host) = url.host_str() else { return false };
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|parsed| parsed.is_loopback())
 }
 
 /// Reads the key. What is not there is not named: people put the key itself in the place of its

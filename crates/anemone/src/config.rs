@@ -211,19 +211,19 @@ impl Config {
         })?;
         let mut config = Self::default();
         let mut root = Section::root(document.as_table(), Folders { config: folder, home });
-        config.read_embedding(root.section("embedding")?)?;
-        read_chat(&mut config.chat, root.section("chat")?)?;
-        read_remember(&mut config.remember, root.section("remember")?)?;
-        read_flush(&mut config.flush, root.section("flush")?)?;
-        read_capture(&mut config.capture, root.section("capture")?)?;
-        read_recall(&mut config.recall, root.section("recall")?)?;
-        read_tidy(&mut config.tidy, root.section("tidy")?)?;
-        read_audit(&mut config.audit, root.section("audit")?)?;
+        root.within("embedding", |section| config.read_embedding(section))?;
+        root.within("chat", |section| read_chat(&mut config.chat, section))?;
+        root.within("remember", |section| read_remember(&mut config.remember, section))?;
+        root.within("flush", |section| read_flush(&mut config.flush, section))?;
+        root.within("capture", |section| read_capture(&mut config.capture, section))?;
+        root.within("recall", |section| read_recall(&mut config.recall, section))?;
+        root.within("tidy", |section| read_tidy(&mut config.tidy, section))?;
+        root.within("audit", |section| read_audit(&mut config.audit, section))?;
         root.end()?;
         Ok(config)
     }
 
-    fn read_embedding(&mut self, mut section: Section<'_>) -> Result<(), ConfigProblem> {
+    fn read_embedding(&mut self, section: &mut Section<'_>) -> Result<(), ConfigProblem> {
         self.embedder = section.read("embedder", named)?;
         self.fallback = section.read("fallback", named)?;
         if self.fallback == Some(EmbedderSetting::Auto) {
@@ -236,7 +236,7 @@ impl Config {
                 self.services.insert(provider, read_service(service)?);
             }
         }
-        section.end()
+        Ok(())
     }
 }
 

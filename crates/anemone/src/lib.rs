@@ -56,6 +56,7 @@ pub mod list;
 pub mod migrate;
 pub mod models;
 pub mod nearest;
+mod note_file;
 pub mod proof;
 pub mod purge;
 pub mod remember;

@@ -54,6 +54,17 @@ impl<'a> Section<'a> {
         Ok(Self { place, table, known: Vec::new(), folders: self.folders })
     }
 
+    /// Reads a section in this one, and refuses settings in it that are unknown.
+    pub(super) fn within(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&mut Self) -> Result<(), ConfigProblem>,
+    ) -> Result<(), ConfigProblem> {
+        let mut section = self.section(name)?;
+        read(&mut section)?;
+        section.end()
+    }
+
     /// Whether anything is said in it.
     pub(super) fn is_there(&self) -> bool {
         self.table.is_some()

@@ -141,13 +141,9 @@ pub fn pre_compact(
     request: &PreCompactRequest,
     host: &Host,
 ) -> Result<PreCompactReport, HookError> {
-    let machine = host.machine()?;
     let input = &request.input;
-    let memory = input.memory(&request.memory, &machine).find_for(
-        Access::Write.unless(request.dry_run),
-        &machine,
-        host,
-    )?;
+    let access = Access::Write.unless(request.dry_run);
+    let (machine, memory) = input.open(&request.memory, access, host)?;
     let reach = Reach::Compaction(DIRECT_MESSAGES);
     let conversation = request.conversation.read(input, &memory, &machine, reach)?;
     let conversation = conversation.as_ref();

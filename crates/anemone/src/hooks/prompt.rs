@@ -103,8 +103,7 @@ pub fn prompt(request: &PromptRequest, host: &Host) -> Result<PromptReport, Hook
     if !session.may_recall() {
         return Ok(report);
     }
-    let machine = host.machine()?;
-    let memory = input.memory(&request.memory, &machine).find_for(Access::Write, &machine, host)?;
+    let (machine, memory) = input.open(&request.memory, Access::Write, host)?;
     let mut question = Request::new(question_of(message, MAX_QUESTION_CHARS), host.now());
     question.limit = LOOKED_AT;
     question.paths = session.folders();

@@ -138,13 +138,9 @@ pub fn session_end(
     request: &SessionEndRequest,
     host: &Host,
 ) -> Result<SessionEndReport, HookError> {
-    let machine = host.machine()?;
     let input = &request.input;
-    let memory = input.memory(&request.memory, &machine).find_for(
-        Access::Write.unless(request.dry_run),
-        &machine,
-        host,
-    )?;
+    let access = Access::Write.unless(request.dry_run);
+    let (machine, memory) = input.open(&request.memory, access, host)?;
     memory.check_writable()?;
     let configured = Config::read(host)?.chat;
     let reach = Reach::Messages(request.messages.max(JUDGED_MESSAGES) as usize);

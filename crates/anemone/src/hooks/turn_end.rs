@@ -85,12 +85,8 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport, 
     if !settings.enabled {
         return Ok(report);
     }
-    let machine = host.machine()?;
-    let memory = request.input.memory(&request.memory, &machine).find_for(
-        Access::Write.unless(request.dry_run),
-        &machine,
-        host,
-    )?;
+    let access = Access::Write.unless(request.dry_run);
+    let (machine, memory) = request.input.open(&request.memory, access, host)?;
     memory.check_writable()?;
     let (texts, session) = request.said(&memory, &machine, &mut report)?;
     let mut found: Vec<Captured> = Vec::new();

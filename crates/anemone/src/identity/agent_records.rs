@@ -6,8 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{
-    Durability, Existing, commit, faults, folder_of, make_private_folder, read_small,
-    temporary_file,
+    Durability, Existing, commit, faults, folder_of, make_private_folder, temporary_file,
 };
 use anemone_format::AgentId;
 use anemone_runtimes::noted_agent_id;
@@ -16,6 +15,7 @@ use uuid::Uuid;
 
 use super::observed_agent::{FolderStamp, ObservedAgent};
 use crate::host::Folders;
+use crate::note_file;
 
 /// The note in an agent's state folder.
 const NOTE: &str = "agent.json";
@@ -78,20 +78,13 @@ impl AgentRecord {
         }
     }
 
-    fn to_bytes(&self) -> io::Result<Vec<u8>> {
-        let mut note = serde_json::to_vec(self)?;
-        note.push(b'\n');
-        Ok(note)
-    }
-
     /// Writes the note as a whole. With [`Existing::Keep`] the name of the folder may be taken.
     pub(super) fn write(&self, state: &Path, existing: Existing) -> io::Result<()> {
         make_private_folder(folder_of(state))?;
         make_private_folder(state)?;
         faults::step()?;
-        let note = self.to_bytes()?;
         let mut file = temporary_file(state)?;
-        file.write_all(&note)?;
+        file.write_all(&note_file::to_bytes(self)?)?;
         commit(file, &state.join(NOTE), existing, Durability::Immediate)
     }
 }
@@ -116,8 +109,7 @@ impl KnownAgents {
         let listed = fs_err::read_dir(folders.own_state().join(super::AGENTS));
         let read = |folder: PathBuf| {
             let key = folder.file_name()?.to_str()?.to_owned();
-            let note = read_small(&folder.join(NOTE), MAX_NOTE).ok()??;
-            let record: AgentRecord = serde_json::from_slice(&note).ok()?;
+            let record: AgentRecord = note_file::read(&folder.join(NOTE), MAX_NOTE)?;
             let is_foreign = record.key.as_ref().is_some_and(|of| *of != key);
             (!is_foreign).then_some((key, record))
         };
