@@ -3,18 +3,18 @@
 #![no_main]
 
 use anemone_format::{
-    ItemId, Opening, PurgePlan, PurgeReason, PurgeRequest, Snapshot, apply_purge, prove_purge,
+    ItemId, ArchiveOrDelta, PurgePlan, PurgeReason, PurgeRequest, Snapshot, apply_purge, prove_purge,
 };
 use anemone_fuzz::{check, container, open, spool};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Some(bytes) = container(bytes).filter(|bytes| check(bytes).is_valid()) else { return };
     let Ok(file) =
-        Opening::open(Box::new(bytes.clone()), bytes.len() as u64, &anemone_fuzz::limits())
+        ArchiveOrDelta::open(Box::new(bytes.clone()), bytes.len() as u64, &anemone_fuzz::limits())
     else {
         return;
     };
-    let Opening::Archive(archive) = &file else { return };
+    let ArchiveOrDelta::Archive(archive) = &file else { return };
     let snapshot = Snapshot::read(archive).unwrap();
     let Some(record) = snapshot.records.first() else { return };
     let plan = PurgePlan::new(&file, &[record.id], &[]).unwrap();
@@ -31,5 +31,5 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     };
     let errors = check(&result).errors;
     assert!(errors.is_empty(), "{errors:?}");
-    prove_purge(&Opening::Archive(Box::new(open(&result))), &plan).unwrap();
+    prove_purge(&ArchiveOrDelta::Archive(Box::new(open(&result))), &plan).unwrap();
 });

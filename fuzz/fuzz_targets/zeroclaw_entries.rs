@@ -3,5 +3,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    anemone_runtimes::fuzzing::zeroclaw_entries(&String::from_utf8_lossy(bytes));
+    anemone_runtimes::zeroclaw_laws::entries(&String::from_utf8_lossy(bytes));
 });

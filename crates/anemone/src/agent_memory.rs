@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anemone_embed::Builtin;
 use anemone_memory::{
-    Finder, MarkdownLayout, MarkdownMemory, MarkdownStore, MarkdownStoreError, Memory, NotedRows,
-    PageScope, RowMemory,
+    Finder, MarkdownLayout, MarkdownMemory, MarkdownStore, MarkdownStoreError, Memory, PageScope,
+    RowMemory, RowsRecord,
 };
 use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
 
@@ -261,7 +261,7 @@ impl AgentMemory {
     /// elsewhere since. A database outside of the agent's install is not its own: the install was
     /// moved, and what is at the old path now belongs to somebody else.
     #[must_use]
-    pub fn memory_of(&self, change: Option<&NotedRows>) -> Box<dyn Memory> {
+    pub fn memory_of(&self, change: Option<&RowsRecord>) -> Box<dyn Memory> {
         let Some(noted) = change else { return self.memory() };
         let install = self.agent.install.as_deref().unwrap_or(&self.agent.workspace);
         let database = match &self.keeps {

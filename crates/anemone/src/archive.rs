@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Archive, Bytes, Edits, Limits, OpenError, Opening, open_validated};
+use anemone_format::{Archive, ArchiveOrDelta, Bytes, Edits, Limits, OpenError, open_validated};
 
 use crate::files::{FileError, InputFile};
 use crate::host::{Host, Progress};
@@ -41,7 +41,7 @@ pub enum OpenArchiveError {
 /// A file in which validation found no errors.
 pub struct SoundFile {
     /// The archive or the delta.
-    pub opening: Opening,
+    pub opening: ArchiveOrDelta,
     /// How it was sealed, if it was.
     pub sealing: Option<Sealing>,
     /// What the user should know of it: a lost seal, accepted edits.
@@ -104,7 +104,7 @@ fn validated(
     bytes: Bytes,
     length: u64,
     edits: Edits,
-) -> Result<(Opening, Vec<String>), OpenArchiveError> {
+) -> Result<(ArchiveOrDelta, Vec<String>), OpenArchiveError> {
     let opened = open_validated(bytes, length, &Limits::default(), edits);
     let (opening, report) =
         opened.map_err(|source| OpenArchiveError::Open { path: path.to_owned(), source })?;

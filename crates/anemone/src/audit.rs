@@ -2,7 +2,7 @@
 
 use anemone_format::StampId;
 use anemone_memory::{
-    AgeCounts, Audit, KindCounts, Oversized, SecretFinding, StaleReason, audit as examine,
+    AgeCounts, Audit, KindCounts, OversizedFile, SecretFinding, StaleReason, audit as examine,
 };
 use anemone_runtimes::{MemoryBackend, context_rules};
 use serde::Serialize;
@@ -273,7 +273,7 @@ fn rank(kind: &str) -> usize {
     order.iter().position(|ranked| *ranked == kind).unwrap_or(order.len())
 }
 
-fn cut_finding(file: &Oversized) -> AuditFinding {
+fn cut_finding(file: &OversizedFile) -> AuditFinding {
     let limits: Vec<_> =
         file.cuts.iter().map(|cut| format!("{} {}", cut.rules, cut.limit)).collect();
     let cuts = file.cuts.iter().map(|cut| CutRange {

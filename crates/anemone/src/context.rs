@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anemone_index::{Hit, Request};
 use anemone_memory::{
-    Budget, ComposeRequest, Composed, ContextRules, FindError, MarkdownStoreError, Part, Recalled,
-    SessionKind, compose, estimated_tokens, note_recalls, recalled,
+    Budget, ComposeRequest, ComposedContext, ContextRules, FindError, MarkdownStoreError, Part,
+    Recalled, SessionKind, compose, estimated_tokens, note_recalls, recalled,
 };
 use anemone_runtimes::{Machine, MemoryBackend};
 use serde::Serialize;
@@ -233,7 +233,7 @@ pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, C
         recalled: Some(shown.framed(&delimiter)),
         delimiter,
     };
-    let Composed { text, chars, parts, hidden_characters, suspicion_reason } =
+    let ComposedContext { text, chars, parts, hidden_characters, suspicion_reason } =
         compose(&memory.site, &composing);
     let hidden_characters = Some(hidden_characters).filter(|number| *number > 0);
     notes.extend(hidden_characters.map(ContextNote::HiddenCharacters));

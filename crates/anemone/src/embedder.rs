@@ -16,6 +16,7 @@ use anemone_embed::{
     Builtin, BuiltinQuality, Effort, Embedder, KeyError, MiniLm, ModelError, ModelIdentity,
     Provider, RemoteError,
 };
+use anemone_format::with_causes;
 use anemone_index::{Index, StoreError, VectorSet};
 
 use crate::config::{Config, ConfigError};
@@ -34,7 +35,6 @@ pub use name::{EmbedderKind, EmbedderName, EmbedderSetting};
 use service::ServiceRequest;
 pub use stop::Stop;
 
-use fill::chain;
 pub(crate) use fill::milliseconds;
 
 /// What compares meanings, as the user asked for it.
@@ -230,7 +230,7 @@ impl Embedders {
                 // There are other ways to answer.
                 Err(EmbedderError::NotReached(error)) if *haste == LatencyBudget::Answer => {
                     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
-                    let reason = chain(&error) + &hint;
+                    let reason = with_causes(&error) + &hint;
                     let embedder = wanted.to_string();
                     notes.push(SearchNote::Vectors(VectorNote::Failed {
                         embedder,

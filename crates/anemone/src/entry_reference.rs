@@ -1,6 +1,6 @@
 //! How reports name an entry of a memory.
 
-use anemone_memory::{Contradiction, EntrySummary, Unread};
+use anemone_memory::{Contradiction, EntrySummary, UnreadPage};
 use serde::Serialize;
 
 use crate::text::{safe, title};
@@ -55,7 +55,7 @@ pub struct UnreadFile {
 }
 
 impl UnreadFile {
-    pub(crate) fn of(unread: &Unread) -> Self {
+    pub(crate) fn of(unread: &UnreadPage) -> Self {
         Self {
             path: unread.path.clone(),
             reason: unread.why.code(),

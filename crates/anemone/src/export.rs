@@ -10,8 +10,8 @@ use anemone_format::{
 };
 use anemone_runtimes::{
     AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, FileCount, LeftOut, LeftOutReason, Machine,
-    NotRequestedKind, PreviousSnapshot, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
-    SecretPolicy,
+    NotRequestedKind, OpenAgent, PreviousSnapshot, ReadError, ReadOptions, Reading, SealSecret,
+    SecretFinding, SecretPolicy,
 };
 
 use self::previous::Previous;
@@ -195,14 +195,17 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
         vault_key: request.vault_key.as_deref().map(read_vault_key).transpose()?,
         log: &log,
     };
+    let opened = earlier.as_ref().map(|earlier| job.open(&earlier.snapshot)).transpose()?;
     if let Some(earlier) = &earlier
-        && let Some(report) = job.unchanged(&earlier.snapshot)?
+        && let Some(opened) = &opened
+        && let Some(report) = job.unchanged(&earlier.snapshot, &**opened)?
     {
         return Ok(report);
     }
     let earlier = earlier.map(Previous::with_records).transpose()?;
     drop(comparing);
-    if request.dry_run { job.list(earlier.as_ref()) } else { job.write(earlier.as_ref()) }
+    let earlier = earlier.as_ref();
+    if request.dry_run { job.list(earlier, opened) } else { job.write(earlier, opened) }
 }
 
 /// Goes through an export with the defaults and writes nothing; the error is why it would refuse.
@@ -234,12 +237,24 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Opens the agent, to compare it with an earlier archive and to read it.
+    fn open(&self, earlier: &PreviousSnapshot) -> Result<Box<dyn OpenAgent>, ReadError> {
+        let Self { machine, chosen, .. } = self;
+        self.with_options(Some(earlier), None, |options| {
+            chosen.adapter.open(machine, &chosen.agent, options)
+        })
+    }
+
     /// Reports that nothing changed since an earlier archive, where that can be told without
     /// reading everything.
-    fn unchanged(&self, earlier: &PreviousSnapshot) -> Result<Option<ExportReport>, ExportError> {
+    fn unchanged(
+        &self,
+        earlier: &PreviousSnapshot,
+        opened: &dyn OpenAgent,
+    ) -> Result<Option<ExportReport>, ExportError> {
         let Self { machine, chosen, .. } = self;
         let unchanged = self.with_options(Some(earlier), None, |options| {
-            chosen.adapter.is_unchanged(machine, &chosen.agent, options)
+            opened.is_unchanged(machine, &chosen.agent, options)
         })?;
         let Some(unchanged) = unchanged else { return Ok(None) };
         let mut report = ExportReport::new(chosen, self.request.dry_run);
@@ -253,10 +268,14 @@ impl Job<'_> {
     }
 
     /// Says what would travel.
-    fn list(&self, earlier: Option<&Previous>) -> Result<ExportReport, ExportError> {
+    fn list(
+        &self,
+        earlier: Option<&Previous>,
+        opened: Option<Box<dyn OpenAgent>>,
+    ) -> Result<ExportReport, ExportError> {
         let progress = self.host.counting("reading");
         let mut tally = Tally { progress: Some(&progress), ..Tally::default() };
-        let reading = self.read(earlier, None, &mut tally)?;
+        let reading = self.read(earlier, opened, None, &mut tally)?;
         self.check_content(&reading)?;
         let stops_at_secrets = self.request.secrets == SecretPolicy::Report;
         let mut report = ExportReport::new(self.chosen, true);
@@ -269,7 +288,11 @@ impl Job<'_> {
     }
 
     /// Writes the archive; secrets stop it before anything has a name.
-    fn write(&self, earlier: Option<&Previous>) -> Result<ExportReport, ExportError> {
+    fn write(
+        &self,
+        earlier: Option<&Previous>,
+        opened: Option<Box<dyn OpenAgent>>,
+    ) -> Result<ExportReport, ExportError> {
         let Self { request, host, output, .. } = self;
         let mut target = OutputFile::create(output, request.existing)?;
         let own = target.file().path().to_owned();
@@ -277,7 +300,7 @@ impl Job<'_> {
         let sealing = request.sealing();
         let (written, reading) = target.write(sealing.as_ref(), |out| {
             let mut sink = SnapshotSink::new(out, spool(Some(output))?, host.threads, &progress);
-            let reading = self.read(earlier, Some(&own), &mut sink)?;
+            let reading = self.read(earlier, opened, Some(&own), &mut sink)?;
             if request.secrets == SecretPolicy::Report {
                 check_secrets(&reading)?;
             }
@@ -307,12 +330,18 @@ impl Job<'_> {
     fn read(
         &self,
         earlier: Option<&Previous>,
+        opened: Option<Box<dyn OpenAgent>>,
         unfinished: Option<&Path>,
         sink: &mut dyn Sink,
     ) -> Result<Reading, ExportError> {
         let earlier = earlier.map(|earlier| &earlier.snapshot);
         let reading = self.with_options(earlier, unfinished, |options| {
-            self.chosen.adapter.read(self.machine, &self.chosen.agent, options, sink)
+            let agent = &self.chosen.agent;
+            let opened = match opened {
+                Some(opened) => opened,
+                None => self.chosen.adapter.open(self.machine, agent, options)?,
+            };
+            opened.read(self.machine, agent, options, sink)
         })?;
         if let Some(earlier) = earlier {
             check_agent(&reading, earlier)?;

@@ -126,6 +126,9 @@ mod tests {
     use anemone_runtimes::by_name;
 
     use super::*;
+    use crate::agent::AgentChoice;
+    use crate::export::{ExportRequest, export};
+    use crate::files::Existing;
 
     struct Place {
         folder: tempfile::TempDir,
@@ -208,6 +211,49 @@ mod tests {
         for _ in 0..2 {
             place.export("workspace/a.alf");
             assert_eq!(place.changed(), 0);
+        }
+    }
+
+    #[test]
+    fn an_export_counts_in_its_walk_what_a_scan_counts() {
+        let place = Place::new();
+        for name in [
+            ".git/HEAD",
+            ".openclaw-repair/a",
+            "logs/a/b.log",
+            "logs/.git/config",
+            "logs/memory/dreaming/c",
+            "memory/dreaming/d.md",
+            "memory/node_modules/e.js",
+            "memory/venv/f.md",
+            "venv/lib/g.py",
+            ".anemone-left/h",
+        ] {
+            fs_err::create_dir_all(place.workspace().join(name).parent().unwrap()).unwrap();
+            place.write(&format!("workspace/{name}"));
+        }
+        fs_err::write(place.workspace().join(".alfignore"), "logs/\n").unwrap();
+        fs_err::os::unix::fs::symlink("MEMORY.md", place.workspace().join("link")).unwrap();
+        let machine = place.host.machine().unwrap();
+        let runtime = by_name("openclaw").unwrap();
+        let agent = runtime.locate(&machine, &place.workspace(), None);
+        let choice = AgentChoice {
+            runtime: Some("openclaw".to_owned()),
+            workspace: Some(place.workspace()),
+            agent: None,
+        };
+        for output in ["workspace/a.alf", "workspace/a.alf", "b.alf"] {
+            let request = ExportRequest {
+                output: Some(place.folder.path().join(output)),
+                existing: Existing::Replace,
+                ..ExportRequest::new(choice.clone())
+            };
+            export(&request, &place.host).unwrap();
+            let noted = last_of(&place.host, &identify(runtime, &agent, &place.host)).unwrap();
+            let scan = AgentScan::with_stores(runtime, &agent, Vec::new());
+            let expected = scan.run_since(None, Some(&noted.path())).files;
+            assert_eq!(noted.files, expected, "{output}");
+            assert!(expected > 5, "{expected}");
         }
     }
 

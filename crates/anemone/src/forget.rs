@@ -2,7 +2,7 @@
 //! looks for what still holds it.
 //!
 //! The steps and their order are what makes it safe to be interrupted at any moment:
-//! 1. what an earlier run was interrupted in is finished, see [`Forgetting`];
+//! 1. what an earlier run was interrupted in is finished, see [`ForgetMarker`];
 //! 2. what is meant is found and planned, and confirmed where it could be more than was thought of;
 //! 3. the index says by which texts it knows what is about to change;
 //! 4. under the lock it is planned again, noted durably, kept in the journal, and removed;
@@ -24,7 +24,7 @@ use anemone_index::{
 };
 use anemone_memory::{
     ApplyForgetError, EntryToForget, ErasedEntries, ErasureProbes, Finality, FindError, Finder,
-    FinishedForget, ForgetNote, ForgetPlan, ForgetTarget, Forgetting, JournalError,
+    FinishedForget, ForgetMarker, ForgetNote, ForgetPlan, ForgetTarget, JournalError,
     MarkdownStoreError, Memory, MemoryError, plan_forget,
 };
 use jiff::Timestamp;
@@ -306,7 +306,7 @@ fn compact(memory: &dyn Memory, probes: &ErasureProbes) -> bool {
 /// Removes texts from what undo goes back to; returns how many changes can no longer be undone.
 fn clear_journal(
     memory: &dyn Memory,
-    begun: Option<&Forgetting>,
+    begun: Option<&ForgetMarker>,
     gone: &ErasedEntries,
 ) -> Result<usize, ForgetError> {
     let held = memory.store().lock()?;

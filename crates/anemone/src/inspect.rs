@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use anemone_format::{
-    Archive, Attachments, Credentials, Delta, EditedEntry, Edits, Layer, Limits, NOT_EXPORTED,
-    Opening, Operation, PurgeAudit, ReadEntryError, Record,
+    Archive, ArchiveOrDelta, Attachments, Credentials, Delta, EditedEntry, Edits, Layer, Limits,
+    NOT_EXPORTED, Operation, PurgeAudit, ReadEntryError, Record,
 };
 use serde::Serialize;
 
@@ -224,11 +224,11 @@ pub fn inspect(request: &InspectRequest, host: &Host) -> Result<InspectReport, I
         .map_err(OpenArchiveError::from)?;
     let encrypted = source.sealing.is_some();
     let limits = Limits::default();
-    let opening = Opening::open_with(source.bytes, source.length, &limits, request.edits)
+    let opening = ArchiveOrDelta::open_with(source.bytes, source.length, &limits, request.edits)
         .map_err(|source| OpenArchiveError::Open { path: request.file.clone(), source })?;
     let mut report = match opening {
-        Opening::Archive(archive) => inspect_archive(&archive, request, encrypted)?,
-        Opening::Delta(delta) => inspect_delta(&delta, request, encrypted)?,
+        ArchiveOrDelta::Archive(archive) => inspect_archive(&archive, request, encrypted)?,
+        ArchiveOrDelta::Delta(delta) => inspect_delta(&delta, request, encrypted)?,
     };
     let listed = report.records.as_ref().map(|list| list.len() as u64);
     report.records_omitted = listed.map(|count| report.memory_records.saturating_sub(count));

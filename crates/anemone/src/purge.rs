@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anemone_format::{
-    ApplyPurgeError, Bytes, Edits, ItemId, Limits, OpenError, Opening, PlanPurgeError, PurgeAudit,
-    PurgePlan, PurgeProof, PurgeReason, PurgeRequest as FormatRequest, ReadEntryError, RecordId,
-    apply_purge, prove_purge,
+    ApplyPurgeError, ArchiveOrDelta, Bytes, Edits, ItemId, Limits, OpenError, PlanPurgeError,
+    PurgeAudit, PurgePlan, PurgeProof, PurgeReason, PurgeRequest as FormatRequest, ReadEntryError,
+    RecordId, apply_purge, prove_purge,
 };
 use serde::Serialize;
 
@@ -176,7 +176,7 @@ pub fn purge(request: &PurgeRequest, host: &Host) -> Result<PurgeReport, PurgeEr
     let file = sound.opening;
     let plan = PurgePlan::new(&file, &request.records, &request.drop_files)?;
     let mut report = PurgeReport::planned(&plan, output);
-    report.is_delta = matches!(file, Opening::Delta(_));
+    report.is_delta = matches!(file, ArchiveOrDelta::Delta(_));
     let Some(path) = output.path.as_deref() else {
         return Ok(report);
     };
@@ -221,7 +221,7 @@ pub fn purge(request: &PurgeRequest, host: &Host) -> Result<PurgeReport, PurgeEr
 }
 
 fn prove(bytes: Bytes, length: u64, plan: &PurgePlan) -> Result<PurgeProof, PurgeError> {
-    let proof = prove_purge(&Opening::open(bytes, length, &Limits::default())?, plan)?;
+    let proof = prove_purge(&ArchiveOrDelta::open(bytes, length, &Limits::default())?, plan)?;
     match proof.remains.first() {
         None => Ok(proof),
         Some(place) => Err(PurgeError::Unproved { place: place.clone() }),

@@ -3,8 +3,9 @@
 
 use anemone_format::{Moment, Origin, ProvenanceStamp, StampId};
 use anemone_memory::{
-    Asked, Caution, Duplicate, FoundSecret, Given, Importance, Label, Memory, Place,
-    RememberError as PlanError, RememberPlan, RememberSettings, Restored, Secrets, plan_remember,
+    Caution, Duplicate, EntryRequest, Importance, Label, Memory, NewEntry, Place,
+    RememberError as PlanError, RememberPlan, RememberSettings, RestoredText, SecretLocation,
+    Secrets, plan_remember,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -125,13 +126,13 @@ pub struct RememberReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,
     /// Secrets in whose place there are marks now.
-    pub redacted: Vec<FoundSecret>,
+    pub redacted: Vec<SecretLocation>,
     /// Secrets that are in it; they are an error unless it is a dry run.
-    pub secrets: Vec<FoundSecret>,
+    pub secrets: Vec<SecretLocation>,
     /// Entries that say the same; they are an error unless it is a dry run.
     pub duplicates: Vec<Duplicate>,
     /// Entries that an editor had dropped and that were put back meanwhile.
-    pub restored: Vec<Restored>,
+    pub restored: Vec<RestoredText>,
     /// What the user should know.
     pub warnings: Vec<Caution>,
 }
@@ -217,7 +218,7 @@ pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport
 }
 
 impl RememberRequest {
-    fn asked(&self, memory: &dyn Memory, host: &Host) -> Asked {
+    fn asked(&self, memory: &dyn Memory, host: &Host) -> EntryRequest {
         let now = host.now();
         // Nobody reads parts of a second; the id tells the order within one.
         let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
@@ -241,7 +242,11 @@ impl RememberRequest {
             SecretHandling::Redact => Secrets::Redact,
         };
         let text = self.text.clone();
-        Asked { given: Given { text, key, label: self.label(), tags, stamp }, place, secrets }
+        EntryRequest {
+            given: NewEntry { text, key, label: self.label(), tags, stamp },
+            place,
+            secrets,
+        }
     }
 
     fn label(&self) -> Option<Label> {

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use anemone_memory::{
-    ChangeId, Edit, MarkdownStoreError, Noted, NotedRows, Restored, RowsBack,
+    ChangeId, ChangeRecord, Edit, MarkdownStoreError, RestoredText, RowsRecord, RowsUndo,
     UndoError as MemoryUndoError, plan_undo,
 };
 use serde::Serialize;
@@ -48,11 +48,11 @@ pub struct UndoReport {
     /// What is done to files.
     pub edits: Vec<PlannedEdit>,
     /// What is done to rows of a database.
-    pub rows: Option<RowsBack>,
+    pub rows: Option<RowsUndo>,
     /// By which the undo itself can be undone.
     pub change: Option<String>,
     /// Entries that an editor had dropped and that were put back meanwhile.
-    pub restored: Vec<Restored>,
+    pub restored: Vec<RestoredText>,
     /// Old changes that can no longer be undone.
     pub dropped: usize,
 }
@@ -168,7 +168,7 @@ pub fn list_changes(memory: &MemoryChoice, host: &Host) -> Result<Vec<ListedChan
     let (_machine, living) = memory.open(Access::Read, host)?;
     let all = living.site.changes().map_err(MemoryUndoError::from)?;
     let undone: HashSet<ChangeId> = all.iter().filter_map(|(_, noted)| noted.undoes).collect();
-    let state = |id: &ChangeId, noted: &Noted| match noted.undoes {
+    let state = |id: &ChangeId, noted: &ChangeRecord| match noted.undoes {
         Some(_) => ChangeState::Undo,
         None if undone.contains(id) => ChangeState::Undone,
         None => ChangeState::Made,
@@ -194,7 +194,7 @@ pub fn clear_changes(memory: &MemoryChoice, host: &Host) -> Result<usize, UndoEr
     Ok(living.site.lock()?.clear_changes().map_err(MemoryUndoError::from)?)
 }
 
-fn last_change(living: &AgentMemory) -> Result<(ChangeId, Noted), UndoError> {
+fn last_change(living: &AgentMemory) -> Result<(ChangeId, ChangeRecord), UndoError> {
     let last = living.site.last_change().map_err(MemoryUndoError::from)?;
     Ok(last.ok_or(MemoryUndoError::Nothing)?)
 }
@@ -208,7 +208,7 @@ impl UndoRequest {
         &self,
         undone: ListedChange,
         edits: Vec<PlannedEdit>,
-        rows: Option<RowsBack>,
+        rows: Option<RowsUndo>,
     ) -> UndoReport {
         UndoReport {
             dry_run: self.dry_run,
@@ -224,13 +224,13 @@ impl UndoRequest {
 }
 
 impl ListedChange {
-    fn of(id: ChangeId, noted: &Noted, state: ChangeState) -> Self {
+    fn of(id: ChangeId, noted: &ChangeRecord, state: ChangeState) -> Self {
         let files = noted.edits.iter().map(|edit| edit.path.clone());
         Self {
             id: id.0.to_string(),
             what: noted.what.clone(),
             at: noted.at.clone(),
-            files: files.chain(noted.rows.as_ref().map(NotedRows::name)).collect(),
+            files: files.chain(noted.rows.as_ref().map(RowsRecord::name)).collect(),
             state,
             text: None,
         }

@@ -32,6 +32,7 @@ object! {
 
 object! {
     /// The persona as fields.
+    #[derive(Default)]
     pub struct StructuredIdentity {
         /// What it is called.
         optional names: Names,
@@ -54,6 +55,7 @@ object! {
 
 object! {
     /// The agent's names.
+    #[derive(Default)]
     pub struct Names {
         /// The one to show.
         required primary: String,
@@ -66,6 +68,7 @@ object! {
 
 object! {
     /// Temperament.
+    #[derive(Default)]
     pub struct Psychology {
         /// Trait scores from 0 to 1.
         optional neural_matrix: Pairs<f64>,
@@ -90,6 +93,7 @@ object! {
 
 object! {
     /// Ways of talking.
+    #[derive(Default)]
     pub struct Linguistics {
         /// 0 casual, 1 formal.
         #[schemars(range(min = 0.0, max = 1.0))]
@@ -111,6 +115,7 @@ object! {
 
 object! {
     /// Words an agent likes and avoids.
+    #[derive(Default)]
     pub struct Idiolect {
         /// Phrases it is known for.
         list catchphrases: String,
@@ -123,6 +128,7 @@ object! {
 
 object! {
     /// Something an agent can do.
+    #[derive(Default)]
     pub struct Capability {
         /// A short name such as `web_search`.
         required name: String,

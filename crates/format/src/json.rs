@@ -36,6 +36,19 @@ pub enum ReadJsonError {
     Json(#[source] serde_json::Error),
 }
 
+/// Returns an error with its causes on one line.
+#[must_use]
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
 /// Parses a whole text.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ReadJsonError> {
     check_depth(bytes)?;

@@ -73,7 +73,7 @@ pub use identity::{
     Capability, Identity, Idiolect, Linguistics, ModelHints, Names, PersonalityTraits, Portability,
     ProseIdentity, Psychology, StructuredIdentity, SubAgent, SubAgentStatus,
 };
-pub use json::ReadJsonError;
+pub use json::{ReadJsonError, with_causes};
 pub use limits::Limits;
 pub use manifest::{
     ALF_VERSION, AgentInfo, AttachmentsLayer, CountedLayer, Entry, EntryKind, IdentityLayer,
@@ -90,7 +90,7 @@ pub use principals::{
 pub use purge::apply::{
     ApplyPurgeError, PurgeOutcome, PurgeProof, PurgeRequest, apply_purge, prove_purge,
 };
-pub use purge::plan::{FileCut, Obstacle, Opening, PlanPurgeError, PurgePlan};
+pub use purge::plan::{ArchiveOrDelta, FileCut, Obstacle, PlanPurgeError, PurgePlan};
 pub use purge::{PurgeAudit, PurgeReason, PurgeScope};
 pub use rawzip::ReaderAt;
 pub use record::{
@@ -100,7 +100,7 @@ pub use record::{
 pub use schema::{SchemaDocument, schema_of};
 pub use sink::{Sink, SinkError};
 pub use snapshot::{File, FileRoot, Node, Snapshot};
-pub use source::{InMemory, RecordPlace, SnapshotSource, SourceFile, SourceKind};
+pub use source::{LoadedSnapshot, RecordPlace, SnapshotSource, SourceFile, SourceKind};
 pub use stamp::{
     Origin, ParseOriginError, ParseStampIdError, ProvenanceStamp, StampId, StampTable, escaped,
     unescaped,

@@ -25,6 +25,11 @@ impl<T> Pairs<T> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
+    /// Keeps only some of the names and values.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &T) -> bool) {
+        self.0.retain(|(key, value)| keep(key, value));
+    }
+
     /// Sets the value of a name; a new name goes to the end.
     pub fn insert(&mut self, name: &str, value: T) {
         match self.0.iter_mut().find(|(key, _)| key == name) {

@@ -55,6 +55,7 @@ object! {
 
 object! {
     /// A profile as fields.
+    #[derive(Default)]
     pub struct StructuredProfile {
         /// The principal's name.
         optional name: String,
@@ -77,6 +78,7 @@ object! {
 
 object! {
     /// How a principal wants to be answered.
+    #[derive(Default)]
     pub struct CommunicationPreferences {
         /// Such as `casual`.
         optional tone: String,
@@ -89,6 +91,7 @@ object! {
 
 object! {
     /// A principal's work.
+    #[derive(Default)]
     pub struct WorkContext {
         /// The job.
         optional role: String,

@@ -222,11 +222,6 @@ impl File {
     }
 
     fn order(&self) -> Vec<u8> {
-        let prefix = match &self.root {
-            FileRoot::Raw(runtime) => format!("raw/{runtime}/"),
-            FileRoot::Artifacts => "artifacts/".to_owned(),
-            FileRoot::Other => String::new(),
-        };
-        [prefix.as_bytes(), &self.path].concat()
+        [self.head().root.prefix().as_bytes(), &self.path].concat()
     }
 }

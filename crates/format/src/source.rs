@@ -90,12 +90,12 @@ pub enum SourceKind {
 }
 
 /// A snapshot in memory as a source.
-pub struct InMemory<'a> {
+pub struct LoadedSnapshot<'a> {
     snapshot: &'a Snapshot,
     files: Vec<SourceFile>,
 }
 
-impl<'a> InMemory<'a> {
+impl<'a> LoadedSnapshot<'a> {
     /// Takes a snapshot; digests of its files are computed here.
     #[must_use]
     pub fn new(snapshot: &'a Snapshot) -> Self {
@@ -120,7 +120,7 @@ fn describe(file: &File) -> SourceFile {
     }
 }
 
-impl SnapshotSource for InMemory<'_> {
+impl SnapshotSource for LoadedSnapshot<'_> {
     fn manifest(&self) -> &Manifest {
         &self.snapshot.manifest
     }

@@ -19,9 +19,11 @@ pub use self::damage::find_damage;
 use crate::archive::read::{ArchiveKind, Edits, OpenError, Opened, Refusal};
 use crate::container::read::{Bytes, ContentFault};
 use crate::container::seal::Seal;
-use crate::json::ReadJsonError;
+use crate::delta::DeltaManifest;
+use crate::json::{ReadJsonError, with_causes};
 use crate::limits::Limits;
-use crate::purge::plan::Opening;
+use crate::manifest::Manifest;
+use crate::purge::plan::ArchiveOrDelta;
 use crate::schema::SchemaDocument;
 use crate::survey::{Pointer, Surprise, Survey};
 
@@ -143,7 +145,7 @@ pub fn open_validated(
     length: u64,
     limits: &Limits,
     edits: Edits,
-) -> Result<(Opening, Report), OpenError> {
+) -> Result<(ArchiveOrDelta, Report), OpenError> {
     let opened = Opened::open(source, length, limits, edits)?;
     let kind = opened.kind;
     let mut findings = Findings::new(edits);
@@ -151,19 +153,23 @@ pub fn open_validated(
     Ok((opening, findings.into_report(Some(kind))))
 }
 
-fn check(opened: Opened, findings: &mut Findings) -> Result<Opening, OpenError> {
-    let document = match opened.kind {
-        ArchiveKind::Archive => SchemaDocument::Manifest,
-        ArchiveKind::Delta => SchemaDocument::DeltaManifest,
-    };
-    shape::check_document(document, opened.manifest_entry, &opened.manifest, findings);
+fn check(opened: Opened, findings: &mut Findings) -> Result<ArchiveOrDelta, OpenError> {
+    let (entry, bytes) = (opened.manifest_entry, &opened.manifest);
+    match opened.kind {
+        ArchiveKind::Archive => {
+            shape::parse::<Manifest>(SchemaDocument::Manifest, entry, bytes, findings);
+        }
+        ArchiveKind::Delta => {
+            shape::parse::<DeltaManifest>(SchemaDocument::DeltaManifest, entry, bytes, findings);
+        }
+    }
     let is_well_formed = findings.errors.is_empty();
     let seal = opened.container.seal();
-    let opening = Opening::from_opened(opened)?;
+    let opening = ArchiveOrDelta::from_opened(opened)?;
     if is_well_formed {
         let has_digests = match &opening {
-            Opening::Archive(archive) => !archive.manifest().entries.is_empty(),
-            Opening::Delta(delta) => !delta.manifest().entries.is_empty(),
+            ArchiveOrDelta::Archive(archive) => !archive.manifest().entries.is_empty(),
+            ArchiveOrDelta::Delta(delta) => !delta.manifest().entries.is_empty(),
         };
         match seal {
             Seal::Absent if has_digests => findings.warning("seal-missing", "", SEAL_MISSING),
@@ -171,8 +177,8 @@ fn check(opened: Opened, findings: &mut Findings) -> Result<Opening, OpenError> 
             Seal::Absent | Seal::Intact => {}
         }
         match &opening {
-            Opening::Archive(archive) => archive::check(archive, findings),
-            Opening::Delta(delta) => delta::check(delta, findings),
+            ArchiveOrDelta::Archive(archive) => archive::check(archive, findings),
+            ArchiveOrDelta::Delta(delta) => delta::check(delta, findings),
         }
     }
     Ok(opening)
@@ -200,18 +206,6 @@ fn is_edited(error: &ReadJsonError) -> bool {
     let ReadJsonError::Io(error) = error else { return false };
     let fault = error.get_ref().and_then(|error| error.downcast_ref::<ContentFault>());
     matches!(fault, Some(ContentFault::Digest { .. }))
-}
-
-/// Returns an error and its causes as one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 /// What has been found so far.
@@ -242,7 +236,7 @@ impl Findings {
             OpenError::Feature { .. } => "manifest.json#/requires".to_owned(),
             _ => String::new(),
         };
-        self.error("unreadable", path, chain(error));
+        self.error("unreadable", path, with_causes(error));
     }
 
     /// Takes something that is said in one place and is otherwise in another: an error, or a
@@ -262,7 +256,7 @@ impl Findings {
     /// Takes an entry that could not be read to its end.
     fn unreadable(&mut self, path: impl Into<String>, error: &ReadJsonError) {
         let code = if is_edited(error) { "edited" } else { "unreadable" };
-        self.error(code, path, chain(error));
+        self.error(code, path, with_causes(error));
     }
 
     fn error(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {

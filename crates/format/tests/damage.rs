@@ -477,7 +477,7 @@ fn bombs_are_refused_whole_or_in_pieces_or_in_disguise() {
     }
     let mut disguised = Zip::default();
     disguised.deflated("manifest.json", &packed, crc, 9 << 20);
-    assert_refused(disguised.finish(), "another size");
+    assert_refused(disguised.finish(), "the size of the content is not the announced one");
 
     let (packed, crc) = deflate_repeated(&vec![0; 1 << 20], 9);
     let mut pieces = Zip::default();

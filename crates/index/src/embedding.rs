@@ -16,7 +16,7 @@ use anemone_embed::{EmbedError, Embedder, ModelIdentity, estimate_tokens};
 use crate::index::Index;
 use crate::progress::{IndexProgress, NoProgress};
 use crate::store::{ChunkId, Slot, StoreError};
-pub(crate) use blocks::{block_texts, chain, checked, hash};
+pub(crate) use blocks::{block_texts, checked, hash};
 pub(crate) use cached::Cached;
 pub use carried::CarriedReport;
 pub(crate) use fill::write_static_vectors;
@@ -83,7 +83,7 @@ pub enum EmbeddingError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The embedder.
-    #[error("{} texts were embedded, and then no more", done.texts)]
+    #[error("embedding stopped after {} texts", done.texts)]
     Embedder {
         /// What was done until then.
         done: EmbeddingReport,

@@ -92,7 +92,7 @@ pub enum RefreshError {
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
     /// The store.
-    #[error("cannot ask the index")]
+    #[error("cannot query the index")]
     Store(#[from] StoreError),
     /// Another program's ranking.
     #[error(transparent)]

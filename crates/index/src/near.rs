@@ -8,7 +8,7 @@ use anemone_embed::ModelIdentity;
 use crate::index::{Index, RefreshError};
 use crate::refresh::unseen;
 use crate::source::DocumentSource;
-use crate::store::{ChunkId, Narrow, StoreError, Wanted};
+use crate::store::{ChunkId, Narrow, SoughtTerm, StoreError};
 use crate::text::{Language, parse};
 use crate::vector::{Nearest, Scan, normalised};
 
@@ -89,8 +89,9 @@ impl Index {
             text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
         let words = parse(&plain, &languages);
         let forms = words.terms.iter().flat_map(|term| &term.forms);
-        let wanted: Vec<Wanted<'_>> =
-            forms.map(|form| Wanted { text: &form.text, term: form.term, weight: 1.0 }).collect();
+        let wanted: Vec<SoughtTerm<'_>> = forms
+            .map(|form| SoughtTerm { text: (&form.text).into(), term: form.term, weight: 1.0 })
+            .collect();
         let candidates = reading.candidates(&wanted, limit, &Narrow::default())?;
         let ids: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.chunk).collect();
         let mut found = Vec::new();

@@ -1,7 +1,7 @@
 //! A document, taken apart: headings, blocks, and the passages that blocks form.
 //!
 //! A block is what a person would point at: a list item, a paragraph, a row of a table, a fence.
-//! Headings are no blocks; they are what blocks stand under. Every block has its exact bytes and
+//! Headings are not blocks; blocks are grouped under them. Every block has its exact bytes and
 //! lines in the text.
 
 pub(crate) mod chunks;

@@ -14,13 +14,14 @@ mod strength;
 mod voices;
 mod weights;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use jiff::civil::Date;
 
 use crate::outline::day_in;
 use crate::request::{AnswerNote, Hit, Request};
-use crate::store::{Allowed, Candidate, ChunkId, Narrow, Reading, StoreError, Wanted};
+use crate::store::{Allowed, Candidate, ChunkId, Narrow, Reading, SoughtTerm, StoreError};
 use crate::text::{Language, QueryTerm, Term, Words};
 use crate::vector::Nearest;
 use alike::Alike;
@@ -133,10 +134,6 @@ fn tiers(
     mut nearest: Option<Nearest>,
 ) -> Result<(Vec<Hit>, usize), StoreError> {
     let wanted = wanted(question.words, &question.weights, reading)?;
-    let wanted: Vec<Wanted<'_>> = wanted
-        .iter()
-        .map(|wanted| Wanted { text: &wanted.text, term: wanted.term, weight: wanted.weight })
-        .collect();
     let mut hits = Vec::new();
     let mut too_weak = 0;
     let mut seen: HashSet<ChunkId> = HashSet::new();
@@ -208,20 +205,13 @@ impl<'a> Question<'a> {
     }
 }
 
-/// A term to find candidates by, with its text.
-struct OwnWanted {
-    text: String,
-    term: Term,
-    weight: f32,
-}
-
 /// Returns what candidates are found by: words that are in every text only when there is nothing
 /// else, and for words that are nowhere what is like them.
-fn wanted(
-    words: &Words,
+fn wanted<'a>(
+    words: &'a Words,
     weights: &Weights,
     reading: &Reading<'_>,
-) -> Result<Vec<OwnWanted>, StoreError> {
+) -> Result<Vec<SoughtTerm<'a>>, StoreError> {
     let has_content = weights.content() > 0;
     let mut wanted = Vec::new();
     let mut absent = 0;
@@ -231,14 +221,14 @@ fn wanted(
             continue;
         }
         let factor = (weight.value / weight.rarity.max(1e-9)) as f32;
-        let mut push = |text: &str, weight: f32| {
-            let term = Term::of(text);
+        let mut push = |text: Cow<'a, str>, weight: f32| {
+            let term = Term::of(&text);
             if seen.insert(term) {
-                wanted.push(OwnWanted { text: text.to_owned(), term, weight });
+                wanted.push(SoughtTerm { text, term, weight });
             }
         };
         for form in &term.forms {
-            push(&form.text, factor);
+            push((&form.text).into(), factor);
         }
         if term.kind != crate::text::Kind::Word {
             continue;
@@ -247,7 +237,7 @@ fn wanted(
         if let Some(form) = term.forms.first().filter(|_| is_looked_for) {
             absent += 1;
             for near in reading.near(&form.text)? {
-                push(&near, factor * NEAR);
+                push(near.into(), factor * NEAR);
             }
         }
     }

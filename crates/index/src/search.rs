@@ -1,9 +1,10 @@
 //! Asking an index.
 
 use anemone_embed::{EmbedError, Embedder, Purpose};
+use anemone_format::with_causes;
 
 use crate::document::Document;
-use crate::embedding::{Cached, chain, checked};
+use crate::embedding::{Cached, checked};
 use crate::index::{Index, QueryError};
 use crate::profile::Profile;
 use crate::rank::rank;
@@ -150,7 +151,7 @@ impl<'a> Scanned<'a> {
         }
         let vector = match query_vector(query, embedder) {
             Ok(vector) => vector,
-            Err(error) => return Ok(VectorOutcome::Failed { message: chain(&error) }),
+            Err(error) => return Ok(VectorOutcome::Failed { message: with_causes(&error) }),
         };
         let missing = self.reading.statistics().chunks.saturating_sub(set.chunks);
         let trust = f64::from(embedder.reads(query)).clamp(0.0, 1.0);

@@ -37,6 +37,7 @@ pub(crate) use seal::Seal;
 pub(crate) use vectors::{EmbeddingWork, Slot, StoredSet};
 pub(crate) use writing::{EntryId, Put, Writing};
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -80,8 +81,8 @@ pub(crate) struct Statistics {
 
 /// A term to find candidates by.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted<'a> {
-    pub(crate) text: &'a str,
+pub(crate) struct SoughtTerm<'a> {
+    pub(crate) text: Cow<'a, str>,
     pub(crate) term: Term,
     /// Multiplies its BM25 score.
     pub(crate) weight: f32,
@@ -132,7 +133,7 @@ pub enum StoreError {
     #[error("cannot write into the index's folder")]
     Unwritable(#[source] io::Error),
     /// The index is empty, damaged or of another version; a refresh fills it.
-    #[error("the index must be filled first")]
+    #[error("the index has not been filled yet")]
     NotFilled,
     /// The database.
     #[error("cannot read or write the index's database")]

@@ -3,8 +3,8 @@
 //! [`outline()`] cuts a text into blocks, line by line, and gives each its exact lines and bytes.
 //! Search ranks and cites these blocks; an entry of a memory is a block with what is nested in it.
 //! A [`Page`] holds what only a CommonMark parser can tell: the second-level headings and table
-//! rows that records are cut at, and the code and comments inside a line. The law in
-//! `tests/laws.rs` says how the two agree.
+//! rows that records are cut at, and the code and comments inside a line. The law tests of
+//! `anemone-memory` (`tests/cited.rs`) check that entries and citations are made of whole blocks.
 
 #![warn(missing_docs)]
 
@@ -20,5 +20,6 @@ pub use line::{
 };
 pub use outline::{Block, BlockKind, Conventions, Table, outline, tables};
 pub use page::{
-    Heading, Hidden, HiddenKind, LabelledItem, Page, Section, SectionKind, line_ends, plain_text,
+    Heading, HiddenKind, HiddenRange, LabelledItem, Page, Section, SectionKind, line_ends,
+    plain_text,
 };

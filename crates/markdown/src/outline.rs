@@ -71,25 +71,19 @@ pub enum BlockKind {
 }
 
 /// What the caller knows about lines that Markdown does not say.
-pub trait Conventions {
+#[derive(Clone, Copy, Debug)]
+pub struct Conventions {
     /// Says whether a line of text begins a turn of a conversation.
-    fn begins_turn(&self, line: &str) -> bool;
-
+    pub begins_turn: fn(&str) -> bool,
     /// Says whether a line is the last of its block, whatever follows it. Such a line also closes a
     /// fence or a comment that was left open, when it is an item at the left margin. Other
     /// lines of a fence at the left margin are code.
-    fn ends_block(&self, line: &str) -> bool;
+    pub ends_block: fn(&str) -> bool,
 }
 
-/// Plain Markdown, without any convention.
-impl Conventions for () {
-    fn begins_turn(&self, _line: &str) -> bool {
-        false
-    }
-
-    fn ends_block(&self, _line: &str) -> bool {
-        false
-    }
+impl Conventions {
+    /// Plain Markdown, without any convention.
+    pub const PLAIN: Self = Self { begins_turn: |_| false, ends_block: |_| false };
 }
 
 /// A table of a text, without the paragraph that may stand above it.
@@ -121,7 +115,7 @@ pub fn tables(blocks: &[Block]) -> impl Iterator<Item = Table> {
 
 /// Cuts a text into blocks, in the order of the text.
 #[must_use]
-pub fn outline(text: &str, conventions: &dyn Conventions) -> Vec<Block> {
+pub fn outline(text: &str, conventions: Conventions) -> Vec<Block> {
     let mut scanner = Scanner {
         text,
         conventions,
@@ -186,7 +180,7 @@ enum Raw {
 
 struct Scanner<'a> {
     text: &'a str,
-    conventions: &'a dyn Conventions,
+    conventions: Conventions,
     blocks: Vec<Block>,
     open: Option<Open>,
     /// Where the texts of the items begin that the next line may belong to, the outermost first.
@@ -199,7 +193,7 @@ struct Scanner<'a> {
 
 impl Scanner<'_> {
     fn line(&mut self, line: &Line<'_>) {
-        let ends_block = self.conventions.ends_block(line.text);
+        let ends_block = (self.conventions.ends_block)(line.text);
         if ends_block && self.raw.is_some() && is_bullet_at_margin(line.text) {
             self.close();
         }
@@ -357,7 +351,7 @@ impl Scanner<'_> {
 
     fn text_line(&mut self, line: &Line<'_>, place: &Place) {
         // Turns of a conversation follow each other without blank lines; each is a block.
-        if self.is_outermost(place) && self.conventions.begins_turn(line.text) {
+        if self.is_outermost(place) && (self.conventions.begins_turn)(line.text) {
             self.flush();
             self.list.clear();
             return self.start(BlockKind::Turn, line);

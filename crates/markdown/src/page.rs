@@ -33,7 +33,7 @@ pub struct Page<'a> {
     text: &'a str,
     headings: Vec<Heading>,
     rows: Vec<usize>,
-    hidden: Vec<Hidden>,
+    hidden: Vec<HiddenRange>,
 }
 
 /// A heading outside quotes and lists.
@@ -86,7 +86,7 @@ pub enum SectionKind {
 
 /// A stretch of a page that is not prose.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hidden {
+pub struct HiddenRange {
     /// Its bytes in the file.
     pub range: Range<usize>,
     /// What it is.
@@ -121,7 +121,7 @@ impl<'a> Page<'a> {
         let mut page = Self { text, headings: Vec::new(), rows: Vec::new(), hidden: Vec::new() };
         let mut from = byte_order_mark(text);
         if let Some(matter) = front_matter(text) {
-            page.hidden.push(Hidden { range: from..matter.end, kind: HiddenKind::Code });
+            page.hidden.push(HiddenRange { range: from..matter.end, kind: HiddenKind::Code });
             from = matter.end;
         }
         let parsed = for_the_parser(text);
@@ -242,7 +242,7 @@ impl<'a> Page<'a> {
     }
 
     fn hide(&mut self, range: Range<usize>, kind: HiddenKind) {
-        self.hidden.push(Hidden { range, kind });
+        self.hidden.push(HiddenRange { range, kind });
     }
 
     /// Hides the comments of an HTML block, or all of one that holds raw text.
@@ -275,7 +275,7 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the code and comments that begin in a range of the file, in order.
-    pub fn hidden_in(&self, range: Range<usize>) -> &[Hidden] {
+    pub fn hidden_in(&self, range: Range<usize>) -> &[HiddenRange] {
         let from = self.hidden.partition_point(|one| one.range.end <= range.start);
         let to = self.hidden.partition_point(|one| one.range.start < range.end);
         &self.hidden[from.min(to)..to]

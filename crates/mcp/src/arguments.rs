@@ -52,12 +52,8 @@ pub(crate) fn read<T: DeserializeOwned>(
 
 /// Returns a refusal because of arguments.
 pub(crate) fn bad(message: String, example: &str) -> Refusal {
-    Refusal {
-        code: BAD_ARGUMENTS.to_owned(),
-        message,
-        causes: Vec::new(),
-        hint: Some(format!("call it with arguments such as {example}")),
-    }
+    Refusal::new(BAD_ARGUMENTS, message)
+        .with_hint(format!("call it with arguments such as {example}"))
 }
 
 fn problems(given: &mut JsonObject, schema: &JsonObject) -> Vec<String> {

@@ -2,10 +2,11 @@
 //!
 //! It starts with the first follower and ends with the last.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use tokio::sync::broadcast::{self, error::RecvError};
 
+use crate::lock::locked;
 use crate::service::{DocumentChanges, MemoryService, Refusal, Watch};
 
 /// How many changes a slow follower may be behind before it is told that all has changed.
@@ -51,7 +52,7 @@ pub(crate) enum News {
 impl Changes {
     /// Begins to follow. Blocks while the watch starts.
     pub(crate) fn follow(&self, service: &dyn MemoryService) -> Result<Follower, Refusal> {
-        let mut slot = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = locked(&self.watch);
         if let Some(watch) = slot.upgrade() {
             return Ok(Follower { receiver: watch.sender.subscribe(), _watch: watch });
         }

@@ -225,12 +225,10 @@ impl ServerHandler for Handler {
         if request.method != "tools/call" {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
         }
-        let mut result = refused(&Refusal {
-            code: BAD_ARGUMENTS.to_owned(),
-            message: "`name` must be a text and `arguments` an object".to_owned(),
-            causes: Vec::new(),
-            hint: Some(r#"send {"name": "...", "arguments": {...}}"#.to_owned()),
-        });
+        let message = "`name` must be a text and `arguments` an object";
+        let refusal = Refusal::new(BAD_ARGUMENTS, message)
+            .with_hint(r#"send {"name": "...", "arguments": {...}}"#);
+        let mut result = refused(&refusal);
         if is_older(&context) {
             result.result_type = None;
         }
@@ -349,10 +347,5 @@ impl ServerHandler for Handler {
 }
 
 fn was_cancelled() -> Refusal {
-    Refusal {
-        code: "cancelled".to_owned(),
-        message: "the call was cancelled before its turn came".to_owned(),
-        causes: Vec::new(),
-        hint: None,
-    }
+    Refusal::new("cancelled", "the call was cancelled before its turn came")
 }

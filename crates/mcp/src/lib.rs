@@ -14,6 +14,7 @@ mod changes;
 mod handler;
 mod http;
 mod local;
+mod lock;
 mod message;
 mod near;
 mod prompts;
@@ -27,7 +28,7 @@ mod subscriptions;
 mod tools;
 
 pub use http::{HttpSettings, is_token, serve_http};
-pub use local::{LocalMemoryService, ServeOptions, ServiceError};
+pub use local::{LocalMemoryService, OpenServiceError, ServeOptions};
 pub use service::{
     ContextArguments, ContextResult, Document, DocumentChanges, Duplicate, ForgetArguments,
     ForgetResult, ForgottenEntry, Holder, MemoryService, Origin, ReadArguments, ReadResult,

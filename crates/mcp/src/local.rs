@@ -4,16 +4,17 @@
 //! stays open from one search to the next.
 
 mod entries;
-mod error;
 mod newest;
+mod refusal;
 mod results;
 mod watch;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use anemone::agent::FOLDER;
+use anemone::agent_memory::{Access, AgentMemory, MemoryChoice, OpenMemoryError, delimiter};
 use anemone::agent_memory::{Access, AgentMemory, MemoryChoice, delimiter};
 use anemone::context::{ContextRequest, RecallCounting, context};
 use anemone::days::day;
@@ -21,21 +22,22 @@ use anemone::exports::last_of;
 use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
 use anemone::host::{Host, OwnMachine};
 use anemone::identity::identify;
-use anemone::remember::{DuplicateCheck, MemoryPart, RememberRequest, remember};
+use anemone::remember::{DuplicateCheck, MemoryPart, RememberError, RememberRequest, remember};
 use anemone::search::index::{
     IndexFallback, OpenIndex, Rebuild, left_out, open_fresh, read_document,
 };
 use anemone::search::read::{LineRange, ReadDocumentError, ReadRequest, read_in, split};
-use anemone::search::target::{SearchTarget, TargetChoice};
+use anemone::search::target::{SearchTarget, TargetChoice, TargetError};
 use anemone::search::{SearchRequest, ask, sink_superseded, verify_in};
+use anemone::status::SearchStatus;
 use anemone_index::{ExcerptLimits, KnownDocument};
 use anemone_memory::{Budget, Finality, Importance};
-use anemone_messages::warning;
+use anemone_messages::{not_a_day, warning};
 use anemone_runtimes::MemoryBackend;
 use jiff::civil::Date;
 
-pub use self::error::ServiceError;
-use self::error::{read_hint, refusal};
+use self::refusal::{of_forget, of_read, of_remember, read_hint};
+use crate::lock::locked;
 use crate::service::{
     ContextArguments, ContextResult, Document, DocumentChanges, ForgetArguments, ForgetResult,
     MemoryService, ReadArguments, ReadResult, ReadStatus, Refusal, RememberArguments,
@@ -63,6 +65,21 @@ impl ServeOptions {
     }
 }
 
+/// Why a memory cannot be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenServiceError {
+    /// Writing is allowed to something that is not an agent's memory.
+    #[error("only an agent's memory can be written to")]
+    NotAnAgent,
+    /// The memory was not found.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The operating system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
 /// A memory on this machine.
 #[derive(Clone)]
 pub struct LocalMemoryService {
@@ -85,9 +102,9 @@ struct WarmIndex {
 
 impl LocalMemoryService {
     /// Finds the memory that is to be served.
-    pub fn open(options: ServeOptions) -> Result<Self, ServiceError> {
+    pub fn open(options: ServeOptions) -> Result<Self, OpenServiceError> {
         if options.allow_write && !options.is_of_agent() {
-            return Err(ServiceError::NotAnAgent);
+            return Err(OpenServiceError::NotAnAgent);
         }
         let machine = options.host.machine()?;
         let inner = Inner { options, machine, unsealed: OnceLock::new(), warm: Mutex::new(None) };
@@ -96,17 +113,13 @@ impl LocalMemoryService {
     }
 
     /// Returns the path of the memory.
-    pub fn place(&self) -> Result<String, ServiceError> {
+    pub fn place(&self) -> Result<String, TargetError> {
         Ok(self.inner.target()?.place.display().to_string())
     }
 }
 
 impl Inner {
-    fn answer<T>(&self, work: impl FnOnce(&Host) -> Result<T, ServiceError>) -> Result<T, Refusal> {
-        work(&self.options.host).map_err(refusal)
-    }
-
-    fn target(&self) -> Result<Arc<SearchTarget>, ServiceError> {
+    fn target(&self) -> Result<Arc<SearchTarget>, TargetError> {
         if let Some(unsealed) = self.unsealed.get() {
             return Ok(Arc::clone(unsealed));
         }
@@ -122,40 +135,43 @@ impl Inner {
         MemoryChoice { agent, index_dir }
     }
 
-    fn check_of_agent(&self) -> Result<(), ServiceError> {
-        if self.options.is_of_agent() { Ok(()) } else { Err(ServiceError::OnlyRead) }
+    fn check_of_agent(&self) -> Result<(), Refusal> {
+        if self.options.is_of_agent() {
+            return Ok(());
+        }
+        let message = "this is no agent's memory: it can be searched and read, and nothing else";
+        Err(Refusal::new("only_read", message).with_hint("search it and read it"))
     }
 
     /// Refuses to write without `allow_write`, even if the caller did not check it.
-    fn check_may_write(&self) -> Result<(), ServiceError> {
+    fn check_may_write(&self) -> Result<(), Refusal> {
         self.check_of_agent()?;
-        if self.options.allow_write { Ok(()) } else { Err(ServiceError::ReadOnly) }
+        if self.options.allow_write {
+            return Ok(());
+        }
+        Err(Refusal::new("read_only", "this memory is offered for reading only")
+            .with_hint("whoever runs this server allows it with `anemone mcp --allow-write`"))
     }
 
-    fn agent_memory(&self) -> Result<AgentMemory, ServiceError> {
-        Ok(self.memory().find_for(Access::Read, &self.machine, &self.options.host)?)
+    fn agent_memory(&self) -> Result<AgentMemory, OpenMemoryError> {
+        self.memory().find_for(Access::Read, &self.machine, &self.options.host)
     }
 
-    fn day(&self, field: &'static str, text: Option<&str>) -> Result<Option<Date>, ServiceError> {
+    fn day(&self, field: &str, text: Option<&str>) -> Result<Option<Date>, Refusal> {
         let Some(text) = text else { return Ok(None) };
         let day = day(text, self.options.host.today());
-        day.map(Some).ok_or_else(|| ServiceError::NoDay { field, text: text.to_owned() })
-    }
-
-    fn warm(&self) -> MutexGuard<'_, Option<WarmIndex>> {
-        // After a panic the index is closed or open; both are checked before use.
-        self.warm.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(Some(day.ok_or_else(|| not_a_day(field, text))?))
     }
 
     /// Brings the index up to date, works with it, and releases its lock.
     fn with_index<T>(
         &self,
         target: &SearchTarget,
-        work: impl FnOnce(&mut OpenIndex) -> Result<T, ServiceError>,
-    ) -> Result<T, ServiceError> {
+        work: impl FnOnce(&mut OpenIndex) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
         let host = &self.options.host;
         let open = || open_fresh(target, host, Rebuild::No, IndexFallback::Temporary);
-        let mut warm = self.warm();
+        let mut warm = locked(&self.warm);
         let mut index = match warm.take().filter(|warm| warm.folder == target.index_folder) {
             Some(mut kept) => match kept.index.refresh(target, host) {
                 Ok(()) => kept.index,
@@ -176,7 +192,7 @@ impl Inner {
         done
     }
 
-    fn known_documents(&self) -> Result<Vec<KnownDocument>, ServiceError> {
+    fn known_documents(&self) -> Result<Vec<KnownDocument>, Refusal> {
         let target = self.target()?;
         self.with_index(&target, |opened| Ok(opened.index.known_documents()?))
     }
@@ -186,35 +202,37 @@ impl MemoryService for LocalMemoryService {
     fn search(&self, arguments: &SearchArguments) -> Result<SearchResults, Refusal> {
         let inner = &*self.inner;
         let is_of_agent = inner.options.is_of_agent();
-        inner.answer(|host| {
-            let limit = arguments.max_results.map(|most| most.clamp(1, MOST_RESULTS));
-            let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
-            if arguments.query.trim().is_empty() && is_of_agent {
-                return newest::newest(arguments, limit as usize, inner);
-            }
-            let started = Instant::now();
-            let choice = inner.options.target.clone();
-            let mut request = SearchRequest::new(arguments.query.clone(), choice);
-            request.limit = limit;
-            request.since = inner.day("since", arguments.since.as_deref())?;
-            request.until = inner.day("until", arguments.until.as_deref())?;
-            request.paths.extend(arguments.path.clone());
-            // Results below it are counted, and left out afterwards.
-            request.ranking.min_score = arguments.min_score.map(|_| 0.0);
-            request.check()?;
-            let target = inner.target()?;
-            let mut report = inner
-                .with_index(&target, |opened| Ok(ask(&request, &target, opened, started, host)?))?;
-            if is_of_agent && let Ok(memory) = inner.agent_memory() {
-                verify_in(&memory.site, &mut report.hits);
-                sink_superseded(&mut report.hits);
-            }
-            let mut results = results::search(report, arguments.min_score);
-            if is_of_agent {
-                entries::name(&mut results.results, &target);
-            }
-            Ok(results)
-        })
+        let host = &inner.options.host;
+        let limit = arguments.max_results.map(|most| most.clamp(1, MOST_RESULTS));
+        let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
+        if arguments.query.trim().is_empty() && is_of_agent {
+            return newest::newest(arguments, limit as usize, inner);
+        }
+        let started = Instant::now();
+        let choice = inner.options.target.clone();
+        let mut request = SearchRequest::new(arguments.query.clone(), choice);
+        request.limit = limit;
+        request.since = inner.day("since", arguments.since.as_deref())?;
+        request.until = inner.day("until", arguments.until.as_deref())?;
+        request.paths.extend(arguments.path.clone());
+        // Results below it are counted, and left out afterwards.
+        request.ranking.min_score = arguments.min_score.map(|_| 0.0);
+        if let Err(error) = request.check() {
+            let hint = "since is the earlier day, until the later one";
+            return Err(Refusal::from(error).with_hint(hint));
+        }
+        let target = inner.target()?;
+        let mut report = inner
+            .with_index(&target, |opened| Ok(ask(&request, &target, opened, started, host)?))?;
+        if is_of_agent && let Ok(memory) = inner.agent_memory() {
+            verify_in(&memory.site, &mut report.hits);
+            sink_superseded(&mut report.hits);
+        }
+        let mut results = results::search(report, arguments.min_score);
+        if is_of_agent {
+            entries::name(&mut results.results, &target);
+        }
+        Ok(results)
     }
 
     fn read(&self, arguments: &ReadArguments) -> Result<ReadResult, Refusal> {
@@ -223,181 +241,181 @@ impl MemoryService for LocalMemoryService {
             from: arguments.from.map(|line| line as usize),
             lines: arguments.lines.map(|count| count as usize),
         };
-        inner.answer(|_| {
-            let target = inner.target()?;
-            // `from` and `lines` take precedence over the lines of a citation.
-            let path = if lines == LineRange::default() {
-                arguments.path.as_str()
-            } else {
-                split(&arguments.path).map_or(arguments.path.as_str(), |named| named.0)
-            };
-            let request = ReadRequest {
-                path: path.to_owned(),
-                target: target.choice.clone(),
-                lines,
-                chars: ExcerptLimits::default().chars,
-            };
-            match read_in(&request, &target) {
-                Ok(report) => Ok(results::read(report)),
-                Err(error @ ReadDocumentError::NotFound { .. }) => {
-                    let hint = read_hint(&error);
-                    let text = hint.map(|hint| format!("there is no such document; {hint}"));
-                    Ok(ReadResult {
-                        status: ReadStatus::NotFound,
-                        text: text.unwrap_or_default(),
-                        path: arguments.path.clone(),
-                        from: 1,
-                        ..ReadResult::default()
-                    })
-                }
-                Err(error) => Err(error.into()),
+        let target = inner.target()?;
+        // `from` and `lines` take precedence over the lines of a citation.
+        let path = if lines == LineRange::default() {
+            arguments.path.as_str()
+        } else {
+            split(&arguments.path).map_or(arguments.path.as_str(), |named| named.0)
+        };
+        let request = ReadRequest {
+            path: path.to_owned(),
+            target: target.choice.clone(),
+            lines,
+            chars: ExcerptLimits::default().chars,
+        };
+        match read_in(&request, &target) {
+            Ok(report) => Ok(results::read(report)),
+            Err(error @ ReadDocumentError::NotFound { .. }) => {
+                let hint = read_hint(&error);
+                let text = hint.map(|hint| format!("there is no such document; {hint}"));
+                Ok(ReadResult {
+                    status: ReadStatus::NotFound,
+                    text: text.unwrap_or_default(),
+                    path: arguments.path.clone(),
+                    from: 1,
+                    ..ReadResult::default()
+                })
             }
-        })
+            Err(error) => Err(of_read(error)),
+        }
     }
 
     fn remember(&self, arguments: &RememberArguments) -> Result<RememberResult, Refusal> {
         let inner = &*self.inner;
-        inner.answer(|host| {
-            inner.check_may_write()?;
-            // The command line reads standard input for a hyphen; a client may expect the same.
-            if arguments.text == "-" {
-                return Err(ServiceError::BadArgument {
-                    field: "text",
-                    expected: "a sentence that can be understood by itself",
-                });
-            }
-            let importance = |number| {
-                Importance::new(number).ok_or(ServiceError::BadArgument {
-                    field: "importance",
-                    expected: "a number from 0 to 1",
-                })
-            };
-            let mut request = RememberRequest::new(arguments.text.clone(), inner.memory());
-            request.key.clone_from(&arguments.key);
-            request.kind.clone_from(&arguments.kind);
-            request.importance = arguments.importance.map(importance).transpose()?;
-            request.tags.clone_from(&arguments.tags);
-            request.origin = arguments.source.unwrap_or_default().into();
-            request.session.clone_from(&arguments.session);
-            request.supersedes.clone_from(&arguments.supersedes);
-            if arguments.curated {
-                request.part = MemoryPart::Curated;
-            }
-            if arguments.force {
-                request.duplicates = DuplicateCheck::Skip;
-            }
-            results::remember(remember(&request, host))
-        })
+        let host = &inner.options.host;
+        inner.check_may_write()?;
+        // The command line reads standard input for a hyphen; a client may expect the same.
+        if arguments.text == "-" {
+            return Err(Refusal::new(
+                "usage",
+                "text: give a sentence that can be understood by itself",
+            ));
+        }
+        let importance = |number| {
+            let message = "importance: give a number from 0 to 1";
+            Importance::new(number).ok_or_else(|| Refusal::new("usage", message))
+        };
+        let mut request = RememberRequest::new(arguments.text.clone(), inner.memory());
+        request.key.clone_from(&arguments.key);
+        request.kind.clone_from(&arguments.kind);
+        request.importance = arguments.importance.map(importance).transpose()?;
+        request.tags.clone_from(&arguments.tags);
+        request.origin = arguments.source.unwrap_or_default().into();
+        request.session.clone_from(&arguments.session);
+        request.supersedes.clone_from(&arguments.supersedes);
+        if arguments.curated {
+            request.part = MemoryPart::Curated;
+        }
+        if arguments.force {
+            request.duplicates = DuplicateCheck::Skip;
+        }
+        match remember(&request, host) {
+            Ok(report) => Ok(results::remember(report)),
+            Err(RememberError::Duplicate { report }) => Ok(results::duplicate(report)),
+            Err(error) => Err(of_remember(error)),
+        }
     }
 
     fn forget(&self, arguments: &ForgetArguments) -> Result<ForgetResult, Refusal> {
         let inner = &*self.inner;
-        inner.answer(|host| {
-            inner.check_may_write()?;
-            let ForgetArguments { key, id, citation, dry_run, for_good } = arguments.clone();
-            let choice = match (key, id, citation) {
-                (Some(key), None, None) => ForgetChoice::Key(key),
-                (None, Some(id), None) | (None, None, Some(id)) => ForgetChoice::Ids(vec![id]),
-                _ => {
-                    return Err(ServiceError::BadArgument {
-                        field: "key, id or citation",
-                        expected: "exactly one of them",
-                    });
-                }
-            };
-            let finality = if for_good { Finality::ForGood } else { Finality::Undoable };
-            let request = ForgetRequest { memory: inner.memory(), choice, finality, dry_run };
-            // The index must be closed while its files are searched for the text.
-            *inner.warm() = None;
-            let mut report = forget(&request, Confirmation::Given, host)?;
-            report.told();
-            Ok(results::forget(report, &request.memory))
-        })
+        let host = &inner.options.host;
+        inner.check_may_write()?;
+        let ForgetArguments { key, id, citation, dry_run, for_good } = arguments.clone();
+        let choice = match (key, id, citation) {
+            (Some(key), None, None) => ForgetChoice::Key(key),
+            (None, Some(id), None) | (None, None, Some(id)) => ForgetChoice::Ids(vec![id]),
+            _ => {
+                let message = "key, id or citation: give exactly one of them";
+                return Err(Refusal::new("usage", message));
+            }
+        };
+        let finality = if for_good { Finality::ForGood } else { Finality::Undoable };
+        let request = ForgetRequest { memory: inner.memory(), choice, finality, dry_run };
+        // The index must be closed while its files are searched for the text.
+        *locked(&inner.warm) = None;
+        let mut report = forget(&request, Confirmation::Given, host).map_err(of_forget)?;
+        report.told();
+        Ok(results::forget(report, &request.memory))
     }
 
     fn context(&self, arguments: &ContextArguments) -> Result<ContextResult, Refusal> {
         let inner = &*self.inner;
-        inner.answer(|host| {
-            inner.check_of_agent()?;
-            let session = match arguments.session.unwrap_or_default() {
-                SessionKind::Main => anemone_memory::SessionKind::Main,
-                SessionKind::Group => anemone_memory::SessionKind::Group,
-                SessionKind::Subagent => anemone_memory::SessionKind::Subagent,
-                SessionKind::Cron => anemone_memory::SessionKind::Cron,
-            };
-            let mut request = ContextRequest::new(inner.memory(), session);
-            request.query.clone_from(&arguments.query);
-            if let Some(tokens) = arguments.tokens {
-                request.budget = Budget::Tokens(tokens as usize);
-            }
-            // A client that may only read must not influence which memories are kept.
-            if !inner.options.allow_write {
-                request.recalls = RecallCounting::NotCounted;
-            }
-            Ok(results::context(context(&request, host)?))
-        })
+        let host = &inner.options.host;
+        inner.check_of_agent()?;
+        let session = match arguments.session.unwrap_or_default() {
+            SessionKind::Main => anemone_memory::SessionKind::Main,
+            SessionKind::Group => anemone_memory::SessionKind::Group,
+            SessionKind::Subagent => anemone_memory::SessionKind::Subagent,
+            SessionKind::Cron => anemone_memory::SessionKind::Cron,
+        };
+        let mut request = ContextRequest::new(inner.memory(), session);
+        request.query.clone_from(&arguments.query);
+        if let Some(tokens) = arguments.tokens {
+            request.budget = Budget::Tokens(tokens as usize);
+        }
+        // A client that may only read must not influence which memories are kept.
+        if !inner.options.allow_write {
+            request.recalls = RecallCounting::NotCounted;
+        }
+        Ok(results::context(context(&request, host)?))
     }
 
     fn status(&self) -> Result<Status, Refusal> {
         let inner = &*self.inner;
-        inner.answer(|host| {
-            let target = inner.target()?;
-            let mut status = inner.with_index(&target, |opened| {
-                let sets = opened.index.vector_sets()?;
-                let notes = opened.notes(&target).into_iter();
-                let warnings = notes.map(|note| warning(note).message);
-                let skipped = left_out(&opened.freshness).into_iter();
-                let skipped = skipped.map(|(why, count)| format!("not searched, {why}: {count}"));
-                Ok(Status {
-                    runtime: target.kind.to_owned(),
-                    workspace: target.place.display().to_string(),
-                    keeps: "files".to_owned(),
-                    documents: opened.freshness.documents,
-                    chunks: opened.freshness.chunks,
-                    model: sets.last().map(|set| set.identity.model.clone()),
-                    issues: warnings.chain(skipped).collect(),
-                    ..Status::default()
-                })
-            })?;
-            if inner.options.is_of_agent() {
-                let memory = inner.agent_memory()?;
-                status.agent = memory.agent.alias.clone();
-                status.keeps = match &memory.keeps {
-                    MemoryBackend::Markdown => "markdown".to_owned(),
-                    MemoryBackend::Sqlite(_) => "database".to_owned(),
-                    MemoryBackend::None => "nothing".to_owned(),
-                    MemoryBackend::External(name) => name.clone(),
-                };
-                let identity = identify(memory.adapter, &memory.agent, host);
-                status.last_export = last_of(host, &identity).map(|last| last.at.to_string());
-                status.writable = inner.options.allow_write
-                    && matches!(memory.keeps, MemoryBackend::Markdown | MemoryBackend::Sqlite(_));
-                let oddities = memory.agent.oddities.iter();
-                status.issues.extend(oddities.map(|oddity| oddity.message.clone()));
-            }
-            Ok(status)
-        })
+        let host = &inner.options.host;
+        let target = inner.target()?;
+        let mut status = inner.with_index(&target, |opened| {
+            let sets = opened.index.vector_sets()?;
+            let notes = opened.notes(&target).into_iter();
+            let warnings = notes.map(|note| warning(note).message);
+            let skipped = left_out(&opened.freshness).into_iter();
+            let skipped = skipped.map(|(why, count)| format!("not searched, {why}: {count}"));
+            Ok(Status {
+                runtime: target.kind.to_owned(),
+                workspace: target.place.display().to_string(),
+                keeps: "files".to_owned(),
+                documents: opened.freshness.documents,
+                chunks: opened.freshness.chunks,
+                model: sets.last().map(|set| set.identity.model.clone()),
+                issues: warnings.chain(skipped).collect(),
+                ..Status::default()
+            })
+        })?;
+        // The same counts as those of the command. Only an index that is not kept has no others.
+        if let Ok(SearchStatus { documents: Some(documents), chunks: Some(chunks), .. }) =
+            SearchStatus::of(&target)
+        {
+            (status.documents, status.chunks) = (documents, chunks);
+        }
+        if inner.options.is_of_agent() {
+            let memory = inner.agent_memory()?;
+            status.agent = memory.agent.alias.clone();
+            status.keeps = match &memory.keeps {
+                MemoryBackend::Markdown => "markdown".to_owned(),
+                MemoryBackend::Sqlite(_) => "database".to_owned(),
+                MemoryBackend::None => "nothing".to_owned(),
+                MemoryBackend::External(name) => name.clone(),
+            };
+            let identity = identify(memory.adapter, &memory.agent, host);
+            status.last_export = last_of(host, &identity).map(|last| last.at.to_string());
+            status.writable = inner.options.allow_write
+                && matches!(memory.keeps, MemoryBackend::Markdown | MemoryBackend::Sqlite(_));
+            let oddities = memory.agent.oddities.iter();
+            status.issues.extend(oddities.map(|oddity| oddity.message.clone()));
+        }
+        Ok(status)
     }
 
     fn documents(&self) -> Result<Vec<Document>, Refusal> {
-        let known = self.inner.known_documents().map_err(refusal)?;
+        let known = self.inner.known_documents()?;
         let document = |known: KnownDocument| Document { path: known.path, ..Document::default() };
         Ok(known.into_iter().map(document).collect())
     }
 
     fn document(&self, path: &str) -> Result<String, Refusal> {
         let inner = &*self.inner;
-        inner.answer(|_| match read_document(&*inner.target()?, path)? {
+        match read_document(&*inner.target()?, path)? {
             Some(document) => Ok(document.text),
-            None => Err(ServiceError::NoDocument { path: path.to_owned() }),
-        })
+            None => Err(Refusal::new(Refusal::NOT_FOUND, format!("there is no document {path:?}"))),
+        }
     }
 
     fn delimiter(&self) -> Result<String, Refusal> {
-        delimiter().map_err(|error| refusal(error.into()))
+        Ok(delimiter()?)
     }
 
     fn watch(&self, tell: Box<dyn Fn(DocumentChanges) + Send + Sync>) -> Result<Watch, Refusal> {
-        watch::watch(Arc::clone(&self.inner), tell).map_err(refusal)
+        watch::watch(Arc::clone(&self.inner), tell)
     }
 }

@@ -4,7 +4,7 @@
 //! values are counted while it is still text, and no more is parsed than any request needs.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ErrorData, JsonRpcMessage, RequestId,
@@ -13,6 +13,8 @@ use rmcp::model::{
 use serde::de::{IgnoredAny, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
+
+use crate::lock::locked;
 
 /// The most values of a message, keys among them. The longest list that anything takes has 1,000.
 const MAX_VALUES: usize = 10_000;
@@ -180,7 +182,7 @@ impl Unanswered {
     ) -> Result<(), Box<ServerJsonRpcMessage>> {
         match message {
             JsonRpcMessage::Request(request) => {
-                let mut ids = self.locked();
+                let mut ids = locked(&self.0);
                 let problem = match (ids.contains(&request.id), ids.len() >= MAX_UNANSWERED) {
                     (true, _) => "a request with this id is not answered yet",
                     (false, true) => "too many requests are not answered yet",
@@ -196,7 +198,7 @@ impl Unanswered {
                 if let ClientNotification::CancelledNotification(cancelled) = &told.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.locked().remove(id);
+                    locked(&self.0).remove(id);
                 }
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
@@ -218,11 +220,7 @@ impl Unanswered {
 
     /// Notes that nobody waits for an answer any more.
     pub(crate) fn forget(&self, id: &RequestId) {
-        self.locked().remove(id);
-    }
-
-    fn locked(&self) -> std::sync::MutexGuard<'_, HashSet<RequestId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0).remove(id);
     }
 }
 

@@ -32,6 +32,11 @@ impl<T> Quoted<T> {
     pub(crate) fn nothing(data: T) -> Self {
         Self { notice: None, data }
     }
+
+    /// Returns data that has some quoted text, or none.
+    pub(crate) fn some(has_text: bool, data: T) -> Self {
+        if has_text { Self::new(data) } else { Self::nothing(data) }
+    }
 }
 
 /// Data that is one quoted text, and what was found in it.
@@ -127,10 +132,7 @@ pub(crate) fn quoted(mut found: SearchResults) -> Quoted<SearchResults> {
         let heading = |text: &String| format!("| {}", one_line(text));
         memory.headings = memory.headings.iter().map(heading).collect();
     }
-    match found.results.is_empty() {
-        true => Quoted::nothing(found),
-        false => Quoted::new(found),
-    }
+    Quoted::some(!found.results.is_empty(), found)
 }
 
 /// Shows what was examined, each with its place, its day and who said it. Who found nothing is

@@ -74,6 +74,19 @@ impl Refusal {
     /// The code of a key or an id that nothing was remembered under.
     pub const NOTHING_TO_FORGET: &'static str = "nothing_to_forget";
 
+    /// Returns a refusal without causes and without a hint.
+    #[must_use]
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        let (code, message) = (code.to_owned(), message.into());
+        Self { code, message, causes: Vec::new(), hint: None }
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
     pub(crate) fn is_nothing_to_forget(&self) -> bool {
         self.code == Self::NOTHING_TO_FORGET
     }

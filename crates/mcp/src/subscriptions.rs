@@ -2,13 +2,14 @@
 //! listening request in the newer.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 use tokio::task::AbortHandle;
 
 use crate::changes::{Follower, News};
+use crate::lock::locked;
 use crate::resources::{path_of, uri_of};
 
 /// What one client of an older revision is told of: the documents that it subscribed to, and,
@@ -137,8 +138,4 @@ pub(crate) async fn listen(mut follower: Follower, context: &SubscriptionContext
         }
         next = follower.next().await;
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -144,12 +144,7 @@ const ONLY_OURS: [&str; 7] = [
 
 /// Returns the refusal of a tool that would write.
 pub(crate) fn read_only(name: &str) -> Refusal {
-    Refusal {
-        code: "read_only".to_owned(),
-        message: format!("{name} would change the memory, and this server only reads it"),
-        causes: Vec::new(),
-        hint: Some(
-            "tell the user: `anemone mcp --allow-write` starts a server that may write".to_owned(),
-        ),
-    }
+    let message = format!("{name} would change the memory, and this server only reads it");
+    Refusal::new("read_only", message)
+        .with_hint("tell the user: `anemone mcp --allow-write` starts a server that may write")
 }

@@ -20,9 +20,9 @@ use anemone_embed::Builtin;
 use anemone_format::{Moment, Origin, ProvenanceStamp};
 use anemone_index::{DocumentSource, FolderSource, Index, MarkdownFolder, Request};
 use anemone_memory::{
-    Asked, CaptureSettings, ErasureProbes, Finder, ForgetTarget, Given, MarkdownLayout,
-    MarkdownMemory, MarkdownStore, Place, RememberSettings, Secrets, captures, plan_remember,
-    units,
+    CaptureSettings, EntryRequest, ErasureProbes, Finder, ForgetTarget, MarkdownLayout,
+    MarkdownMemory, MarkdownStore, NewEntry, Place, RememberSettings, Secrets, captures,
+    plan_remember, units,
 };
 use anemone_testkit::notes::notes;
 use jiff::Timestamp;
@@ -112,9 +112,9 @@ impl Bench {
         let text = format!("The relay number {} answers after {round} pings.", round * 7_919);
         let stamp = ProvenanceStamp::new(Uuid::now_v7(), Origin::Agent, Moment::from(now));
         let key = Some(key(round));
-        let given = Given { text, key, label: None, tags: Vec::new(), stamp };
+        let given = NewEntry { text, key, label: None, tags: Vec::new(), stamp };
         let place = Place::Daily(date(2026, 11, 16));
-        let asked = Asked { given, place, secrets: Secrets::Report };
+        let asked = EntryRequest { given, place, secrets: Secrets::Report };
         let settings = RememberSettings { near_duplicate: 2.0 };
         let plan = times.take("remember: plan", || {
             plan_remember(&self.memory(), Some(&self.finder), asked, &settings, now).unwrap()
@@ -135,7 +135,7 @@ impl Bench {
         times.take("forget: write", || {
             let held = self.site.lock().unwrap();
             held.apply(&plan.change, Uuid::now_v7(), now).unwrap();
-            held.bury(&plan.entries, "forget", now).unwrap();
+            held.write_tombstones(&plan.entries, "forget", now).unwrap();
         });
         let phase = match round % 2 {
             0 => "forget: index and erase",

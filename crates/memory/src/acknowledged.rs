@@ -2,7 +2,7 @@
 //!
 //! An editor or an agent loads a file, thinks, and saves it: what was added in between is not in
 //! what it saves. It knows no lock, so this cannot be prevented, only mended. For each entry that
-//! was acknowledged the text is kept for a while, and whoever takes the lock next looks: when the
+//! was acknowledged the text is kept for a while, and the next holder of the lock looks: when the
 //! file is not as we left it, was last saved within [`WINDOW_NS`] after the entry was added, and
 //! does not have the entry, the entry is added again, at the end. That is only done when the file
 //! rests, see [`crate::rest`]: an editor that emptied it may be about to write the entry itself.
@@ -43,10 +43,10 @@ const STAMP: &str = "<!-- anemone: ";
 
 /// An entry that was dropped by an editor and put back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Restored {
+pub struct RestoredText {
     /// The file.
     pub path: String,
-    /// The entry's text, as it stands in the file.
+    /// The entry's text, as it is in the file.
     pub text: String,
 }
 
@@ -123,7 +123,7 @@ impl LockedStore<'_> {
     }
 
     /// Puts back what editors dropped since we last looked.
-    pub(crate) fn restore(&self) -> Result<Vec<Restored>, MarkdownStoreError> {
+    pub(crate) fn restore(&self) -> Result<Vec<RestoredText>, MarkdownStoreError> {
         let mut acknowledged = self.acknowledged()?;
         let mut restored = Vec::new();
         let paths: HashSet<String> =
@@ -155,7 +155,7 @@ impl LockedStore<'_> {
         &self,
         acknowledged: &mut Acknowledged,
         path: &str,
-    ) -> Result<Vec<Restored>, MarkdownStoreError> {
+    ) -> Result<Vec<RestoredText>, MarkdownStoreError> {
         let mut restored = Vec::new();
         for _ in 0..ROUNDS {
             let known = acknowledged.known(path);
@@ -178,7 +178,7 @@ impl LockedStore<'_> {
                 | AppendOutcome::Displaced(_) => continue,
             }
             let again = missing.into_iter();
-            restored.extend(again.map(|text| Restored { path: path.to_owned(), text }));
+            restored.extend(again.map(|text| RestoredText { path: path.to_owned(), text }));
         }
         restored.sort_unstable_by(|one, other| one.text.cmp(&other.text));
         restored.dedup();
@@ -336,7 +336,7 @@ impl Kept {
         }
     }
 
-    /// Whether somebody took the stamp off the entry and left the rest.
+    /// Whether only the stamp was taken off the entry.
     fn is_in_unstamped(&self, text: &str) -> bool {
         let Some((stamp, _)) = ProvenanceStamp::at_end_of(&self.text) else { return false };
         let bare = self.text[..stamp.start].trim_end();

@@ -1,6 +1,6 @@
 //! What is added to a memory: entries that were searched for secrets.
 
-use crate::entry::{Category, Given};
+use crate::entry::{Category, NewEntry};
 use crate::remember::{Place, Secrets, look_for_secrets};
 
 /// Entries that are written as one change. It can only be made of texts that were searched for
@@ -8,7 +8,7 @@ use crate::remember::{Place, Secrets, look_for_secrets};
 #[derive(Clone, Debug)]
 pub struct Addition {
     what: String,
-    entries: Vec<Given>,
+    entries: Vec<NewEntry>,
     place: Place,
     category: Category,
 }
@@ -16,7 +16,12 @@ pub struct Addition {
 impl Addition {
     /// Takes entries for a place, as rows of a category. Marks take the place of secrets.
     #[must_use]
-    pub fn redacted(what: &str, mut entries: Vec<Given>, place: Place, category: Category) -> Self {
+    pub fn redacted(
+        what: &str,
+        mut entries: Vec<NewEntry>,
+        place: Place,
+        category: Category,
+    ) -> Self {
         for given in &mut entries {
             look_for_secrets(given, Secrets::Redact);
         }
@@ -24,7 +29,7 @@ impl Addition {
     }
 
     /// Takes an entry in which no secret is left.
-    pub(crate) fn clear(what: &str, given: Given, place: Place) -> Self {
+    pub(crate) fn clear(what: &str, given: NewEntry, place: Place) -> Self {
         let category = place.category();
         Self { what: what.to_owned(), entries: vec![given], place, category }
     }
@@ -37,7 +42,7 @@ impl Addition {
 
     /// Returns the entries.
     #[must_use]
-    pub fn entries(&self) -> &[Given] {
+    pub fn entries(&self) -> &[NewEntry] {
         &self.entries
     }
 

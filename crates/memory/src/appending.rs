@@ -18,7 +18,7 @@ enum Remains {
     Whole,
     /// Its end, from here to the end of the file.
     End(u64),
-    /// Nothing that can be told from what somebody else wrote.
+    /// Nothing that can be told from what another program wrote.
     Nothing,
 }
 

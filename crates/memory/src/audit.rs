@@ -26,15 +26,15 @@ use jiff::civil::Date;
 use crate::alike::alike;
 use crate::context::ContextRules;
 use crate::page::known_units;
-use crate::reading::{self, Unread, UnreadReason};
+use crate::reading::{self, UnreadPage, UnreadReason};
 use crate::session_note::is_head;
 use crate::store::{MarkdownStore, PageKind};
 use crate::summary::{
     Contradiction, EntrySummary, contradictions, superseded, tell_apart, title_of,
 };
 use crate::suspicion::{SuspicionKind, suspicious};
-pub use oversized::{CutPlace, Oversized};
-pub use stale::{Stale, StaleReason};
+pub use oversized::{CutPlace, OversizedFile};
+pub use stale::{StaleEntry, StaleReason};
 
 /// Files beside the memory that runtimes put before a model.
 const BESIDE: &[&str] =
@@ -73,9 +73,9 @@ pub struct Audit {
     /// Text that looks poisoned.
     pub suspicious: Vec<SuspiciousFinding>,
     /// Files that a runtime will cut.
-    pub oversized: Vec<Oversized>,
+    pub oversized: Vec<OversizedFile>,
     /// What cannot be read.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadPage>,
     /// Entries of one key that say different things.
     pub contradictions: Vec<Contradiction>,
     /// Entries with the same text.
@@ -83,7 +83,7 @@ pub struct Audit {
     /// Entries that say nearly the same, and how nearly.
     pub near: Vec<(EntrySummary, EntrySummary, f32)>,
     /// Entries that have been overtaken.
-    pub stale: Vec<Stale>,
+    pub stale: Vec<StaleEntry>,
     /// Entries whose stamp the table of stamps does not have: who wrote them is not known.
     pub unknown_stamps: usize,
     /// Entries that were compared letter by letter only, as there are too many.
@@ -182,7 +182,7 @@ pub fn audit(
                 {
                     audit.find_secrets(&path, scan_file(&seen.bytes));
                 }
-                audit.unread.push(Unread { path, why });
+                audit.unread.push(UnreadPage { path, why });
                 continue;
             }
         };

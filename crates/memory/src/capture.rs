@@ -38,7 +38,7 @@ impl Default for CaptureSettings {
 pub enum CaptureKind {
     /// What somebody likes or wants done.
     Preference,
-    /// What was settled.
+    /// A decision.
     Decision,
     /// Who somebody is, and how they are reached.
     Entity,
@@ -61,7 +61,7 @@ impl CaptureKind {
 
 /// A sentence that is worth remembering.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedText {
     /// What it is about.
     pub kind: CaptureKind,
     /// The sentence as it was said.
@@ -70,7 +70,7 @@ pub struct Captured {
 
 /// Texts that looked worth remembering, or like a message at all, and were not taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct NotCaptured {
+pub struct CaptureSkips {
     /// Memories or context that a program put in.
     pub injected: u64,
     /// What a program said.
@@ -89,7 +89,7 @@ pub struct NotCaptured {
     pub not_owner: u64,
 }
 
-impl AddAssign for NotCaptured {
+impl AddAssign for CaptureSkips {
     fn add_assign(&mut self, other: Self) {
         self.injected += other.injected;
         self.system += other.system;
@@ -104,8 +104,8 @@ impl AddAssign for NotCaptured {
 
 /// Finds the sentences of a message that are worth remembering, in order.
 #[must_use]
-pub fn captures(message: &str, settings: &CaptureSettings) -> (Vec<Captured>, NotCaptured) {
-    let mut not = NotCaptured::default();
+pub fn captures(message: &str, settings: &CaptureSettings) -> (Vec<CapturedText>, CaptureSkips) {
+    let mut not = CaptureSkips::default();
     match Refused::of(message) {
         Some(Refused::Injected) => not.injected += 1,
         Some(Refused::System) => not.system += 1,
@@ -118,9 +118,9 @@ pub fn captures(message: &str, settings: &CaptureSettings) -> (Vec<Captured>, No
     (Vec::new(), not)
 }
 
-fn sentences_of(message: &str, settings: &CaptureSettings) -> (Vec<Captured>, NotCaptured) {
+fn sentences_of(message: &str, settings: &CaptureSettings) -> (Vec<CapturedText>, CaptureSkips) {
     let mut found = Vec::new();
-    let mut not = NotCaptured::default();
+    let mut not = CaptureSkips::default();
     for sentence in sentences(message) {
         let Some(kind) = kind_of(sentence) else { continue };
         let width: usize =
@@ -130,7 +130,7 @@ fn sentences_of(message: &str, settings: &CaptureSettings) -> (Vec<Captured>, No
         } else if sentence.contains("[redacted:") || !scan(sentence.as_bytes()).is_empty() {
             not.secret += 1;
         } else {
-            found.push(Captured { kind, text: sentence.to_owned() });
+            found.push(CapturedText { kind, text: sentence.to_owned() });
         }
     }
     (found, not)

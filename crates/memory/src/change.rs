@@ -3,7 +3,7 @@
 //! Applying writes what was there into the journal first. A file is replaced by a new one that
 //! gets its name when it is whole, see [`crate::replacing`]; a log is only ever added to, with one
 //! write, and looked at afterwards, see [`crate::acknowledged`]. All edits of a change are made, or
-//! none: one that is cut off is ended or taken back by whoever takes the lock next, see
+//! none: one that is cut off is ended or taken back by the next holder of the lock, see
 //! [`crate::recovery`].
 
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::acknowledged::{Acknowledged, Restored};
+use crate::acknowledged::{Acknowledged, RestoredText};
 use crate::journal::{ChangeId, JournalError};
 use crate::page::closing;
 use crate::recovery::Cause;
@@ -72,7 +72,7 @@ pub struct Applied {
     /// By which it can be undone.
     pub id: ChangeId,
     /// What an editor had dropped and was put back meanwhile.
-    pub restored: Vec<Restored>,
+    pub restored: Vec<RestoredText>,
     /// How many old changes can no longer be undone, since this one takes their room.
     pub dropped: usize,
 }
@@ -87,7 +87,7 @@ pub enum ApplyError {
         /// The file.
         path: String,
     },
-    /// Somebody else saved the file after it was read.
+    /// Another program saved the file after it was read.
     #[error("{path} was changed by another program in the meantime")]
     Changed {
         /// The file.
@@ -210,7 +210,7 @@ impl LockedStore<'_> {
         looks: &[Option<FileStamp>],
         acknowledged: &mut Acknowledged,
         id: Uuid,
-    ) -> Result<Vec<Restored>, ApplyError> {
+    ) -> Result<Vec<RestoredText>, ApplyError> {
         let mut restored = self.restored().to_vec();
         for (at, (edit, (there, look))) in
             change.edits.iter().zip(seen.iter().zip(looks)).enumerate()

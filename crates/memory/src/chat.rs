@@ -1,4 +1,4 @@
-//! Where a chat model can be asked, when somebody settled one; nothing here asks.
+//! Where a chat model can be asked, when one is configured; nothing here asks.
 
 use std::path::PathBuf;
 use std::time::Duration;

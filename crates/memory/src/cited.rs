@@ -37,7 +37,7 @@ pub fn citation_of(path: &str, (first, last): (usize, usize)) -> String {
     if first == last { format!("{path}#L{first}") } else { format!("{path}#L{first}-L{last}") }
 }
 
-/// Returns what stands in the cited lines of a file; the error is the smallest range of lines that
+/// Returns the content of the cited lines of a file; the error is the smallest range of lines that
 /// contains them and can be removed.
 pub(crate) fn cited(
     text: &str,
@@ -118,7 +118,8 @@ fn nested_lines(parts: &[Part], unit: &ParsedEntry, cited: (usize, usize)) -> (u
         if part.lines.0 > cited.1 && !is_below {
             break;
         }
-        if !is_below && !(part.is_item && part.indent == head.indent) {
+        let is_beside = part.is_item && part.indent == head.indent;
+        if !(is_below || is_beside) {
             return unit.lines;
         }
         end = part.lines.1;

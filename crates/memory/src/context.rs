@@ -19,7 +19,7 @@ mod session;
 use anemone_format::ProvenanceStamp;
 use jiff::civil::Date;
 
-use crate::frame::{Framed, frame};
+use crate::frame::{FramedMemory, frame};
 use crate::hidden::{hidden_count, shown};
 use crate::reading::{self, UnreadReason};
 use crate::store::{MarkdownStore, PageKind};
@@ -52,7 +52,7 @@ pub struct ComposeRequest {
 
 /// What a session should see.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Composed {
+pub struct ComposedContext {
     /// The text.
     pub text: String,
     /// How long it is, as the runtime counts.
@@ -83,7 +83,7 @@ pub struct Part {
     place: Place,
 }
 
-/// Where a part stands in the text.
+/// Where a part is placed in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     File,
@@ -187,9 +187,9 @@ impl Part {
     }
 
     /// Returns it as it is quoted.
-    fn framed(&self) -> Framed<'_> {
+    fn framed(&self) -> FramedMemory<'_> {
         let date = crate::summary::day_of(PageKind::of(&self.path));
-        Framed { text: &self.content, origin: None, date, path: &self.path }
+        FramedMemory { text: &self.content, origin: None, date, path: &self.path }
     }
 
     fn out(path: &str, fate: Fate) -> Self {
@@ -207,7 +207,7 @@ impl Part {
 
 /// Composes what a session should see.
 #[must_use]
-pub fn compose(site: &MarkdownStore, asked: &ComposeRequest) -> Composed {
+pub fn compose(site: &MarkdownStore, asked: &ComposeRequest) -> ComposedContext {
     let mut parts = files(site, asked);
     parts.extend(logs::notes(site, asked));
     if let Some(recalled) = asked.recalled.as_ref().filter(|recalled| !recalled.is_empty()) {
@@ -226,7 +226,7 @@ pub fn compose(site: &MarkdownStore, asked: &ComposeRequest) -> Composed {
         parts.iter().filter(|part| part.fate.is_in()).map(|part| part.hidden).sum();
     let quoted: Vec<&str> =
         parts.iter().filter(|part| part.is_quoted()).map(|part| part.content.as_str()).collect();
-    Composed {
+    ComposedContext {
         chars: asked.rules.cutting.length(&text),
         suspicion_reason: suspicion_reason(&quoted.join("\n\n")),
         text,
@@ -330,7 +330,7 @@ fn written(parts: &[Part], asked: &ComposeRequest, site: &MarkdownStore) -> Stri
     for part in parts.iter().filter(|part| part.place == Place::File && part.fate.is_in()) {
         text.push_str(&rules.section(site, &part.path, &part.content));
     }
-    let quoted: Vec<Framed<'_>> =
+    let quoted: Vec<FramedMemory<'_>> =
         parts.iter().filter(|part| part.is_quoted()).map(Part::framed).collect();
     text.push_str(&frame(&quoted, &asked.delimiter));
     if !quoted.is_empty() && has(Place::Recalled) {

@@ -45,7 +45,7 @@ pub struct Duplicate {
     /// Its id, where it has a stamp.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// How much it is alike: 1 is the same text, but for case, blanks, marks around words, and tags.
+    /// How much it is alike: 1 is the same text, apart from case, whitespace, marks and tags.
     pub similarity: f64,
 }
 

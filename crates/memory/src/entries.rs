@@ -33,7 +33,7 @@ pub struct Entry {
     pub path: String,
     /// What the file is.
     pub kind: PageKind,
-    /// What stands there.
+    /// Its content.
     pub unit: ParsedEntry,
 }
 
@@ -42,7 +42,7 @@ pub struct Entry {
 pub struct EntryList {
     /// In the order of the files and of their lines.
     pub placed: Vec<Entry>,
-    /// The files that they stand in.
+    /// The files they are in.
     pub pages: Vec<FileSnapshot>,
     /// Files that could not be read, and why.
     pub skipped: Vec<(String, MarkdownStoreError)>,

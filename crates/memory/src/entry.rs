@@ -134,7 +134,7 @@ pub struct Label {
 
 /// Something to be remembered, with all that is known of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
+pub struct NewEntry {
     /// The text.
     pub text: String,
     /// What it is called.

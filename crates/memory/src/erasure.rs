@@ -15,7 +15,9 @@ use serde_json::{Map, Value};
 use crate::change::digest;
 use crate::entries::{Entry, decoded, encoded, without};
 use crate::forget::{EntryToForget, ForgetTarget, buried, is_in_time};
-use crate::journal::{ChangeId, JournalError, Listed, Noted, NotedEdit, Recorded, listed};
+use crate::journal::{
+    ChangeId, ChangeRecord, EditRecord, JournalError, Listed, StoredChange, listed,
+};
 use crate::page::{ParsedEntry, units};
 use crate::patch::Patch;
 use crate::scan::ErasureProbes;
@@ -33,7 +35,7 @@ pub struct ErasedEntries {
 #[derive(Clone, Debug, Default)]
 pub struct JournalErasure {
     /// Changes that can no longer be undone, the last one first.
-    pub dropped: Vec<(ChangeId, Noted)>,
+    pub dropped: Vec<(ChangeId, ChangeRecord)>,
     removed: Vec<PathBuf>,
     rewritten: Vec<(PathBuf, Vec<u8>)>,
 }
@@ -51,7 +53,7 @@ pub struct KeptEntry {
 
 enum RecordOutcome {
     Untouched,
-    Rewritten(Box<Recorded>),
+    Rewritten(Box<StoredChange>),
     Dropped,
 }
 
@@ -127,7 +129,7 @@ impl ErasedEntries {
     }
 
     /// Takes the entries out of a record; says whether there were any.
-    fn rewrite(&self, record: &mut Recorded) -> bool {
+    fn rewrite(&self, record: &mut StoredChange) -> bool {
         let mut is_touched = false;
         let edits = std::mem::take(&mut record.noted.edits);
         let images = std::mem::take(&mut record.images);
@@ -161,7 +163,7 @@ impl ErasedEntries {
         is_touched
     }
 
-    fn rewrite_edit(&self, edit: &mut NotedEdit, image: &mut Vec<u8>) -> bool {
+    fn rewrite_edit(&self, edit: &mut EditRecord, image: &mut Vec<u8>) -> bool {
         if let Some(added) = &mut edit.added {
             let Some(left) = self.without(added.text.as_bytes()) else { return false };
             added.text = String::from_utf8_lossy(&left).into_owned();
@@ -180,14 +182,14 @@ impl ErasedEntries {
             edit.patch = Patch::between(image, &after);
         } else if edit.after.is_some() {
             // What the change left is not known, so it cannot be told what is left of it now:
-            // from here on the file counts as one that somebody else changed.
+            // from here on the file counts as one that another program changed.
             edit.after = Some(String::new());
         }
         true
     }
 }
 
-impl NotedEdit {
+impl EditRecord {
     /// Whether it still makes a difference.
     fn does_something(&self, image: &[u8]) -> bool {
         match (&self.added, &self.after) {
@@ -200,7 +202,7 @@ impl NotedEdit {
     }
 }
 
-impl Recorded {
+impl StoredChange {
     fn does_something(&self) -> bool {
         let rows = self.noted.rows.as_ref();
         !self.noted.edits.is_empty()
@@ -251,7 +253,7 @@ impl MarkdownStore {
                     .read()
                     .ok()
                     .filter(|record| record.noted.undoes.is_some_and(|id| stays.contains(&id)))
-                    .map(Recorded::emptied),
+                    .map(StoredChange::emptied),
             };
             if let Some(record) = rewritten {
                 erasure.rewritten.push((it.path, record.to_bytes().map_err(fail)?));
@@ -322,7 +324,7 @@ impl LockedStore<'_> {
     }
 }
 
-impl Recorded {
+impl StoredChange {
     /// Returns every entry that stands in it.
     fn entries(&self) -> Vec<KeptEntry> {
         let mut found = Vec::new();

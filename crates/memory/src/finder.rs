@@ -27,7 +27,7 @@ pub enum FindError {
     #[error("the index cannot be updated")]
     Refresh(#[from] RefreshError),
     /// What is left of what was removed.
-    #[error("the index still has what was removed")]
+    #[error("the index still contains removed text")]
     Erase(#[source] StoreError),
     /// The question.
     #[error("the index cannot be searched")]

@@ -79,7 +79,7 @@ pub enum FlushReason {
     Heartbeat,
     /// Nothing can be written.
     ReadOnly,
-    /// Somebody switched it off.
+    /// It is switched off.
     SwitchedOff,
 }
 

@@ -24,7 +24,7 @@ use crate::change::{Change, Edit};
 use crate::cited::{Citation, citation_of, cited};
 use crate::entries::{Entry, EntryList, decoded, encoded, without};
 use crate::entry::Clock;
-use crate::forgetting::{ForgetNote, Forgetting};
+use crate::forgetting::{ForgetMarker, ForgetNote};
 use crate::memory::{Memory, MemoryError};
 use crate::page::{key_prefix, tables_without_rows};
 use crate::row_store::KeptRow;
@@ -115,7 +115,7 @@ pub enum ForgetError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyForgetError {
-    /// What is there is not what was planned for.
+    /// The current content is not what was planned for.
     #[error("the memory was changed by another program in the meantime")]
     Changed,
     /// The memory.
@@ -152,14 +152,14 @@ impl ForgetPlan {
 
     /// Makes it go, if it still is what was planned. The order of the steps is what makes it safe to
     /// be interrupted: first the durable note of what is under way, then the journal and the rows,
-    /// then the files, last the tombstones. Whoever takes the lock next finishes what was cut off.
+    /// then the files, last the tombstones. The next holder of the lock finishes what was cut off.
     pub fn apply(
         &self,
         memory: &dyn Memory,
         target: &ForgetTarget,
         note: ForgetNote,
         clock: &dyn Clock,
-    ) -> Result<Forgetting, ApplyForgetError> {
+    ) -> Result<ForgetMarker, ApplyForgetError> {
         let held = memory.store().lock()?;
         let again = plan_forget(memory, target)?;
         if again.all() != self.all() {
@@ -181,7 +181,7 @@ impl ForgetPlan {
         if note.files.is_some() {
             held.apply(&again.change, files, clock.now())?;
         }
-        held.bury(&gone, "forget", note.at)?;
+        held.write_tombstones(&gone, "forget", note.at)?;
         Ok(begun)
     }
 }
@@ -234,25 +234,45 @@ impl ForgetTarget {
 }
 
 impl LockedStore<'_> {
-    /// Plans what is to be forgotten, everywhere in the files of the memory, also where they were
-    /// put away.
-    pub fn plan_forget(&self, wanted: &ForgetTarget) -> Result<ForgetPlan, ForgetError> {
-        self.site().plan_forget(wanted)
-    }
-
     /// Notes that entries are gone. Nothing of their texts is noted.
-    pub fn bury(
+    pub fn write_tombstones(
         &self,
         gone: &[EntryToForget],
         why: &str,
         now: Timestamp,
     ) -> Result<(), MarkdownStoreError> {
-        bury(self.site(), gone, why, now)
+        let path = self.site().tombstones();
+        let write = || -> io::Result<()> {
+            // One that was cut off behind this step is not noted twice.
+            let there = fs_err::read_to_string(&path).unwrap_or_default();
+            let mut lines = String::new();
+            for it in gone {
+                let stone = Tombstone {
+                    id: &it.id,
+                    key_sha256: it.key.as_ref().map(|key| sha256_hex(key.as_bytes())),
+                    text_sha256: sha256_hex(it.text.as_bytes()),
+                    path: &it.path,
+                    at: now.to_string(),
+                    why,
+                };
+                let line = serde_json::to_string(&stone)? + "\n";
+                if !there.contains(&line) {
+                    lines.push_str(&line);
+                }
+            }
+            fs_err::create_dir_all(self.site().state())?;
+            let mut options = fs_err::OpenOptions::new();
+            let mut file = options.create(true).append(true).mode(0o600).open(&path)?;
+            file.write_all(lines.as_bytes())?;
+            file.sync_all()
+        };
+        write().map_err(|source| MarkdownStoreError::Io { path, source })
     }
 }
 
 impl MarkdownStore {
-    /// As [`LockedStore::plan_forget`], only to show it: what is applied is planned under the lock.
+    /// Plans what is to be forgotten, everywhere in the files of the memory, also where they were
+    /// put away. What is applied has to be planned again under the lock.
     pub fn plan_forget(&self, wanted: &ForgetTarget) -> Result<ForgetPlan, ForgetError> {
         let all = self.entries_where(&|path, text| wanted.may_be_in(path, text))?;
         let mut gone: Vec<Entry> =
@@ -308,7 +328,7 @@ impl MarkdownStore {
 }
 
 impl EntryList {
-    /// Returns what stands in the cited lines, and only in them.
+    /// Returns the content of the cited lines and nothing else.
     fn cited(&self, citation: &Citation<'_>) -> Result<Vec<Entry>, ForgetError> {
         let Some(seen) = self.page(citation.path) else { return Ok(Vec::new()) };
         let entries: Vec<&Entry> =
@@ -363,7 +383,7 @@ struct Tombstone<'a> {
 }
 
 #[derive(Deserialize)]
-struct Inscription {
+struct TombstoneDigests {
     id: String,
     text_sha256: String,
 }
@@ -374,42 +394,8 @@ pub(crate) fn buried(site: &MarkdownStore) -> HashMap<String, HashSet<String>> {
     let stones = fs_err::read_to_string(site.tombstones()).unwrap_or_default();
     for line in stones.lines() {
         // A line that a kill cut off names nothing.
-        let Ok(stone) = serde_json::from_str::<Inscription>(line) else { continue };
+        let Ok(stone) = serde_json::from_str::<TombstoneDigests>(line) else { continue };
         found.entry(stone.id).or_default().insert(stone.text_sha256);
     }
     found
-}
-
-pub(crate) fn bury(
-    site: &MarkdownStore,
-    gone: &[EntryToForget],
-    why: &str,
-    now: Timestamp,
-) -> Result<(), MarkdownStoreError> {
-    let path = site.tombstones();
-    let write = || -> io::Result<()> {
-        // One that was cut off behind this step is not noted twice.
-        let there = fs_err::read_to_string(&path).unwrap_or_default();
-        let mut lines = String::new();
-        for it in gone {
-            let stone = Tombstone {
-                id: &it.id,
-                key_sha256: it.key.as_ref().map(|key| sha256_hex(key.as_bytes())),
-                text_sha256: sha256_hex(it.text.as_bytes()),
-                path: &it.path,
-                at: now.to_string(),
-                why,
-            };
-            let line = serde_json::to_string(&stone)? + "\n";
-            if !there.contains(&line) {
-                lines.push_str(&line);
-            }
-        }
-        fs_err::create_dir_all(site.state())?;
-        let mut options = fs_err::OpenOptions::new();
-        let mut file = options.create(true).append(true).mode(0o600).open(&path)?;
-        file.write_all(lines.as_bytes())?;
-        file.sync_all()
-    };
-    write().map_err(|source| MarkdownStoreError::Io { path, source })
 }

@@ -24,8 +24,8 @@ use uuid::Uuid;
 
 use crate::entries::decoded;
 use crate::erasure::ErasedEntries;
-use crate::forget::{EntryToForget, bury};
-use crate::journal::{ChangeId, Recorded, keep_private};
+use crate::forget::EntryToForget;
+use crate::journal::{ChangeId, StoredChange, keep_private};
 use crate::page::units;
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 
@@ -58,7 +58,7 @@ pub struct ForgetNote {
 
 /// A forget that is under way; nobody else finishes it while this value lives.
 #[derive(Debug)]
-pub struct Forgetting {
+pub struct ForgetMarker {
     path: PathBuf,
     /// The changes by which it takes entries out, known only to whoever began it.
     changes: Vec<ChangeId>,
@@ -76,11 +76,11 @@ pub struct FinishedForget {
     pub files_changed: bool,
     /// What went, with its text where that could still be read.
     pub entries: Vec<EntryToForget>,
-    note: Forgetting,
+    note: ForgetMarker,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Noted {
+struct ForgetRecord {
     at: String,
     request_sha256: String,
     finality: Finality,
@@ -88,12 +88,12 @@ struct Noted {
     files: Option<ChangeId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rows: Option<ChangeId>,
-    entries: Vec<NotedEntry>,
+    entries: Vec<EntryDigest>,
     indexes: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct NotedEntry {
+struct EntryDigest {
     id: String,
     path: String,
     text_sha256: String,
@@ -112,16 +112,16 @@ impl LockedStore<'_> {
         note: &ForgetNote,
         entries: &[EntryToForget],
         id: Uuid,
-    ) -> Result<Forgetting, MarkdownStoreError> {
+    ) -> Result<ForgetMarker, MarkdownStoreError> {
         let path = self.site().forgetting_folder().join(format!("{id}.json"));
         let fail = |source| MarkdownStoreError::Io { path: path.clone(), source };
-        let noted = Noted {
+        let noted = ForgetRecord {
             at: note.at.to_string(),
             request_sha256: note.request.clone(),
             finality: note.finality,
             files: note.files.map(ChangeId),
             rows: note.rows.map(ChangeId),
-            entries: entries.iter().map(NotedEntry::of).collect(),
+            entries: entries.iter().map(EntryDigest::of).collect(),
             // An index whose folder is not UTF-8 is cleared by this run, or by the next search.
             indexes: note
                 .indexes
@@ -132,20 +132,20 @@ impl LockedStore<'_> {
         };
         let bytes = serde_json::to_vec(&noted).map_err(|error| fail(error.into()))?;
         keep_private(&path, &bytes).map_err(fail)?;
-        let begin = || -> io::Result<Forgetting> {
+        let begin = || -> io::Result<ForgetMarker> {
             let lock = fs_err::File::open(&path)?;
             flock(lock.file(), FlockOperation::NonBlockingLockExclusive)?;
             lock.sync_all()?;
             sync_folder(folder_of(&path))?;
             let changes = noted.files.into_iter().chain(noted.rows).collect();
-            Ok(Forgetting { path: path.clone(), changes, _lock: lock })
+            Ok(ForgetMarker { path: path.clone(), changes, _lock: lock })
         };
         begin().map_err(fail)
     }
 
     /// Drops the changes that a forget itself made from the journal. They are known by their ids:
     /// what they hold may be spelled otherwise than the entry, with other line endings for one.
-    pub fn drop_own_changes(&self, forgetting: &Forgetting) -> Result<(), MarkdownStoreError> {
+    pub fn drop_own_changes(&self, forgetting: &ForgetMarker) -> Result<(), MarkdownStoreError> {
         Ok(forgetting.changes.iter().try_for_each(|id| self.drop_change(*id))?)
     }
 
@@ -167,9 +167,9 @@ impl LockedStore<'_> {
             .iter()
             .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
         {
-            let Some(note) = Forgetting::take(path).map_err(fail)? else { continue };
+            let Some(note) = ForgetMarker::take(path).map_err(fail)? else { continue };
             let bytes = fs_err::read(path).map_err(fail)?;
-            match serde_json::from_slice::<Noted>(&bytes) {
+            match serde_json::from_slice::<ForgetRecord>(&bytes) {
                 Ok(noted) => finished.extend(self.finish(noted, note)?),
                 // It was never whole, so nothing was begun.
                 Err(_) => note.end(),
@@ -180,8 +180,8 @@ impl LockedStore<'_> {
 
     fn finish(
         &self,
-        noted: Noted,
-        note: Forgetting,
+        noted: ForgetRecord,
+        note: ForgetMarker,
     ) -> Result<Option<FinishedForget>, MarkdownStoreError> {
         let is_erasing = note.is_at("erasing");
         let files = noted.files.map(|id| self.site().recorded(id)).transpose()?.flatten();
@@ -196,7 +196,7 @@ impl LockedStore<'_> {
         if !note.is_at("finished") {
             self.forget_acknowledged(&noted)?;
             if !is_erasing && let Ok(at) = noted.at.parse() {
-                bury(self.site(), &entries, "forget", at)?;
+                self.write_tombstones(&entries, "forget", at)?;
             }
             if noted.finality == Finality::ForGood {
                 note.mark("erasing")?;
@@ -208,12 +208,12 @@ impl LockedStore<'_> {
             }
             note.mark("finished")?;
         }
-        let Noted { request_sha256: request, finality, .. } = noted;
+        let ForgetRecord { request_sha256: request, finality, .. } = noted;
         Ok(Some(FinishedForget { request, finality, files_changed, entries, note }))
     }
 
     /// Takes entries out of what is put back when an editor drops it.
-    fn forget_acknowledged(&self, noted: &Noted) -> Result<(), MarkdownStoreError> {
+    fn forget_acknowledged(&self, noted: &ForgetRecord) -> Result<(), MarkdownStoreError> {
         let mut acknowledged = self.acknowledged()?;
         let is_gone = |text: &str| {
             let found = units(text);
@@ -234,7 +234,7 @@ impl LockedStore<'_> {
     /// Takes what is forgotten for good out of the journal.
     fn drop_kept(
         &self,
-        noted: &Noted,
+        noted: &ForgetRecord,
         entries: &[EntryToForget],
     ) -> Result<(), MarkdownStoreError> {
         let digests = noted.entries.iter().map(|entry| entry.text_sha256.as_str());
@@ -246,10 +246,13 @@ impl LockedStore<'_> {
     }
 }
 
-impl Noted {
+impl ForgetRecord {
     /// Returns the entries with the texts that the journal still has.
-    fn entries_in<'a>(&self, recorded: impl Iterator<Item = &'a Recorded>) -> Vec<EntryToForget> {
-        let mut entries: Vec<EntryToForget> = self.entries.iter().map(NotedEntry::bare).collect();
+    fn entries_in<'a>(
+        &self,
+        recorded: impl Iterator<Item = &'a StoredChange>,
+    ) -> Vec<EntryToForget> {
+        let mut entries: Vec<EntryToForget> = self.entries.iter().map(EntryDigest::bare).collect();
         let mut take = |text: &str, key: Option<&str>| {
             let sha256 = sha256_hex(text.as_bytes());
             for (entry, noted) in entries.iter_mut().zip(&self.entries) {
@@ -274,7 +277,7 @@ impl Noted {
     }
 }
 
-impl NotedEntry {
+impl EntryDigest {
     fn of(entry: &EntryToForget) -> Self {
         Self {
             id: entry.id.clone(),
@@ -295,7 +298,7 @@ impl NotedEntry {
     }
 }
 
-impl Forgetting {
+impl ForgetMarker {
     /// Takes over what somebody left; `None` when somebody is at it, or it has just been ended.
     fn take(path: &Path) -> io::Result<Option<Self>> {
         let lock = match fs_err::File::open(path) {
@@ -326,7 +329,7 @@ impl Forgetting {
         made.map_err(|source| MarkdownStoreError::Io { path, source })
     }
 
-    /// Removes the note: everything is done, and whoever asked for it was told. What is left of it
+    /// Removes the note: everything is done, and the caller has been told. What is left of it
     /// by an error is removed by the next one who looks.
     pub fn end(self) {
         // The note goes first: its marks alone mean nothing.
@@ -337,7 +340,7 @@ impl Forgetting {
 }
 
 impl FinishedForget {
-    /// Removes the note of it, once whoever asked for it was told.
+    /// Removes the note of it, once the caller has been told.
     pub fn end(self) {
         self.note.end();
     }
@@ -397,7 +400,7 @@ mod tests {
         fn forget(&self, finality: Finality, steps: usize) {
             let wanted = ForgetTarget::Ids(vec![Uuid::from_u128(9).to_string()]);
             let held = self.site.lock().unwrap();
-            let plan = held.plan_forget(&wanted).unwrap();
+            let plan = held.site().plan_forget(&wanted).unwrap();
             let files = Some(Uuid::from_u128(2));
             let (request, at) = ("digest".to_owned(), Timestamp::UNIX_EPOCH);
             let note = ForgetNote { request, finality, files, rows: None, indexes: Vec::new(), at };
@@ -477,7 +480,7 @@ mod tests {
     fn one_that_is_under_way_is_left_alone() {
         let place = Place::new();
         let held = place.site.lock().unwrap();
-        let plan = held.plan_forget(&ForgetTarget::Key("tea".to_owned())).unwrap();
+        let plan = held.site().plan_forget(&ForgetTarget::Key("tea".to_owned())).unwrap();
         let (request, at) = ("digest".to_owned(), Timestamp::UNIX_EPOCH);
         let finality = Finality::ForGood;
         let note =

@@ -29,14 +29,14 @@ pub const DATA_NOTICE: &str =
 
 /// A memory that is to be shown to a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Framed<'a> {
+pub struct FramedMemory<'a> {
     /// What it says.
     pub text: &'a str,
     /// Where it comes from, where that is known.
     pub origin: Option<ShownOrigin>,
     /// The day it was written or is about, where that is known.
     pub date: Option<Date>,
-    /// The file it stands in.
+    /// The file it is in.
     pub path: &'a str,
 }
 
@@ -96,7 +96,7 @@ impl Frame {
 /// Puts memories into a frame, with a mark on what looks like an attack; nothing when there are
 /// none.
 #[must_use]
-pub fn frame(memories: &[Framed<'_>], delimiter: &str) -> String {
+pub fn frame(memories: &[FramedMemory<'_>], delimiter: &str) -> String {
     if memories.is_empty() {
         return String::new();
     }
@@ -154,17 +154,17 @@ mod tests {
 
     use super::*;
 
-    fn framed(text: &str) -> Framed<'_> {
+    fn framed(text: &str) -> FramedMemory<'_> {
         let date = Some(jiff::civil::date(2026, 11, 16));
         let origin = Some(ShownOrigin { origin: Origin::Owner, is_verified: true });
-        Framed { text, origin, date, path: "memory/2026-11-16.md" }
+        FramedMemory { text, origin, date, path: "memory/2026-11-16.md" }
     }
 
     #[test]
     fn memories_are_shown_with_origin_and_date() {
-        let unknown = Framed { text: "b", origin: None, date: None, path: "MEMORY.md" };
+        let unknown = FramedMemory { text: "b", origin: None, date: None, path: "MEMORY.md" };
         let claim = ShownOrigin { origin: Origin::Owner, is_verified: false };
-        let claim = Framed { origin: Some(claim), ..unknown };
+        let claim = FramedMemory { origin: Some(claim), ..unknown };
         assert_eq!(
             frame(&[framed("a & b\n\nc"), unknown, claim], "7f-3c<>\n"),
             "<recalled-memory 7f-3c>\n\
@@ -193,7 +193,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_line_of_a_text_is_behind_a_bar(text in "(?s).*", path in "(?s).*") {
-            let memory = Framed { path: &path, ..framed(&text) };
+            let memory = FramedMemory { path: &path, ..framed(&text) };
             let shown = frame(&[memory], "7f3c");
             let lines: Vec<_> = shown.lines().collect();
             prop_assert!(lines[2].starts_with("[1] origin=owner date=2026-11-16 "));

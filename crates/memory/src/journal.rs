@@ -2,8 +2,8 @@
 //!
 //! One file a change in `<state>/journal/`, named by its place in the order of changes and its id:
 //! `<number>-<id>.begun` until the change is made, then `<number>-<id>.done`; `.kept` when it was
-//! reverted after somebody else had saved one of its files, see [`crate::recovery`]. The oldest go
-//! when there are too many, or too much.
+//! reverted after another program had saved one of its files, see [`crate::recovery`]. The oldest
+//! are removed when there are too many of them or they take too much space.
 //!
 //! ```text
 //! {"what":"forget","at":"...","edits":[{"path":"MEMORY.md","before":120,"after":"<sha256>"}]}
@@ -42,7 +42,7 @@ pub struct ChangeId(pub Uuid);
 
 /// A change that was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Noted {
+pub struct ChangeRecord {
     /// What was asked for.
     pub what: String,
     /// When.
@@ -51,15 +51,15 @@ pub struct Noted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<ChangeId>,
     /// What was done to each file.
-    pub edits: Vec<NotedEdit>,
+    pub edits: Vec<EditRecord>,
     /// What was done to rows of a database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rows: Option<NotedRows>,
+    pub rows: Option<RowsRecord>,
 }
 
 /// What was done to rows of a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotedRows {
+pub struct RowsRecord {
     /// The database.
     pub database: PathBuf,
     /// Whose rows they were.
@@ -78,7 +78,7 @@ pub struct NotedRows {
     pub left: BTreeMap<String, String>,
 }
 
-impl NotedRows {
+impl RowsRecord {
     /// Returns the name of the database's file, as people know it.
     #[must_use]
     pub fn name(&self) -> String {
@@ -88,7 +88,7 @@ impl NotedRows {
 
 /// What was done to one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotedEdit {
+pub struct EditRecord {
     /// The file.
     pub path: String,
     /// How many bytes were there; `None`: no file.
@@ -97,7 +97,7 @@ pub struct NotedEdit {
     /// What was added, where something was only added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) added: Option<Added>,
-    /// The SHA-256 of what is there since; `None`: no file.
+    /// The SHA-256 of the content since; `None`: no file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<String>,
     /// What the change did to it, apart from the rest.
@@ -130,10 +130,10 @@ pub struct JournalError {
 
 /// A change in the journal, and what was there before it.
 #[derive(Debug)]
-pub(crate) struct Recorded {
+pub(crate) struct StoredChange {
     pub(crate) id: ChangeId,
     pub(crate) path: PathBuf,
-    pub(crate) noted: Noted,
+    pub(crate) noted: ChangeRecord,
     /// Edit by edit.
     pub(crate) images: Vec<Vec<u8>>,
 }
@@ -154,7 +154,7 @@ impl MarkdownStore {
 
     /// Returns the changes that were made, the last one first; those that were undone, and what
     /// undid them, are among them. What cannot be read is left out.
-    pub fn changes(&self) -> Result<Vec<(ChangeId, Noted)>, JournalError> {
+    pub fn changes(&self) -> Result<Vec<(ChangeId, ChangeRecord)>, JournalError> {
         let folder = self.journal();
         let fail = |source| JournalError { path: folder.clone(), source };
         let mut found = Vec::new();
@@ -181,7 +181,7 @@ impl MarkdownStore {
     }
 
     /// Reads a change with what was there before it.
-    pub(crate) fn recorded(&self, id: ChangeId) -> Result<Option<Recorded>, JournalError> {
+    pub(crate) fn recorded(&self, id: ChangeId) -> Result<Option<StoredChange>, JournalError> {
         let folder = self.journal();
         let fail = |source| JournalError { path: folder.clone(), source };
         let all = listed(&folder, "done").map_err(fail)?;
@@ -198,11 +198,11 @@ impl LockedStore<'_> {
         undoes: Option<ChangeId>,
         id: Uuid,
         now: Timestamp,
-    ) -> Result<Recorded, JournalError> {
+    ) -> Result<StoredChange, JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
         let pairs = change.edits.iter().zip(seen);
-        let noted = Noted {
+        let noted = ChangeRecord {
             what: change.what.clone(),
             at: now.to_string(),
             undoes,
@@ -215,7 +215,7 @@ impl LockedStore<'_> {
             images.push(kept.map(|value| value.bytes.clone()).unwrap_or_default());
         }
         let path = folder.join(next_name(&folder, id, "begun").map_err(fail)?);
-        let begun = Recorded { id: ChangeId(id), path, noted, images };
+        let begun = StoredChange { id: ChangeId(id), path, noted, images };
         keep_durable(&begun.path, &begun.to_bytes().map_err(fail)?).map_err(fail)?;
         // What is only added to needs no former content to go back to. Its record becomes safe when
         // the change is committed.
@@ -226,7 +226,7 @@ impl LockedStore<'_> {
     }
 
     /// Notes that a change is made; returns how many old ones went for it.
-    pub(crate) fn commit(&self, begun: &Recorded) -> Result<(ChangeId, usize), JournalError> {
+    pub(crate) fn commit(&self, begun: &StoredChange) -> Result<(ChangeId, usize), JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
         faults::step().map_err(fail)?;
@@ -238,7 +238,7 @@ impl LockedStore<'_> {
     }
 
     /// Drops the record of a change that was reverted.
-    pub(crate) fn drop_record(&self, begun: &Recorded) -> Result<(), JournalError> {
+    pub(crate) fn drop_record(&self, begun: &StoredChange) -> Result<(), JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
         faults::step().map_err(fail)?;
@@ -246,8 +246,8 @@ impl LockedStore<'_> {
         sync_folder(&folder).map_err(fail)
     }
 
-    /// Keeps the record of a change that was reverted around what somebody else saved.
-    pub(crate) fn set_aside(&self, begun: &Recorded) -> Result<(), JournalError> {
+    /// Keeps the record of a change that was reverted around what another program saved.
+    pub(crate) fn set_aside(&self, begun: &StoredChange) -> Result<(), JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
         faults::step().map_err(fail)?;
@@ -261,8 +261,8 @@ impl LockedStore<'_> {
     }
 
     /// Returns changes that were begun and not ended, the oldest first. What was not even begun as
-    /// a whole goes: whoever holds the lock knows that nobody else still writes it.
-    pub(crate) fn cut_off(&self) -> Result<Vec<Recorded>, JournalError> {
+    /// a whole goes: the holder of the lock knows that nobody else still writes it.
+    pub(crate) fn cut_off(&self) -> Result<Vec<StoredChange>, JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
         for it in listed(&folder, UNFINISHED).map_err(fail)? {
@@ -285,14 +285,14 @@ impl LockedStore<'_> {
     pub(crate) fn note_rows(
         &self,
         what: &str,
-        rows: NotedRows,
+        rows: RowsRecord,
         undoes: Option<ChangeId>,
         id: Uuid,
         now: Timestamp,
     ) -> Result<ChangeId, JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
-        let noted = Noted {
+        let noted = ChangeRecord {
             what: what.to_owned(),
             at: now.to_string(),
             undoes,
@@ -342,7 +342,7 @@ impl LockedStore<'_> {
 }
 
 impl Edit {
-    fn noted(&self, seen: Option<&FileSnapshot>) -> NotedEdit {
+    fn noted(&self, seen: Option<&FileSnapshot>) -> EditRecord {
         let path = self.path().to_owned();
         let before = seen.map(|value| value.bytes.len() as u64);
         match self {
@@ -351,21 +351,21 @@ impl Edit {
                 let at = before.unwrap_or_default();
                 let added = Added { glue, text: text.clone(), at, creates: before.is_none() };
                 let added = Some(added);
-                NotedEdit { path, before: None, added, after: None, patch: None }
+                EditRecord { path, before: None, added, after: None, patch: None }
             }
             Self::Write { after, .. } => {
                 let patch = seen.and_then(|value| Patch::between(&value.bytes, after));
                 let after = Some(Hex(&digest(after)).to_string());
-                NotedEdit { path, before, added: None, after, patch }
+                EditRecord { path, before, added: None, after, patch }
             }
             Self::Remove { .. } => {
-                NotedEdit { path, before, added: None, after: None, patch: None }
+                EditRecord { path, before, added: None, after: None, patch: None }
             }
         }
     }
 }
 
-impl Recorded {
+impl StoredChange {
     /// Returns it as the journal keeps it.
     pub(crate) fn to_bytes(&self) -> io::Result<Vec<u8>> {
         let mut bytes = serde_json::to_vec(&self.noted)?;
@@ -376,7 +376,7 @@ impl Recorded {
 }
 
 impl Listed {
-    pub(crate) fn read(&self) -> io::Result<Recorded> {
+    pub(crate) fn read(&self) -> io::Result<StoredChange> {
         faults::step()?;
         let mut file = io::BufReader::new(fs_err::File::open(&self.path)?);
         let noted = read_head(&mut file)?;
@@ -390,11 +390,11 @@ impl Listed {
             }
             images.push(bytes);
         }
-        Ok(Recorded { id: self.id, path: self.path.clone(), noted, images })
+        Ok(StoredChange { id: self.id, path: self.path.clone(), noted, images })
     }
 }
 
-fn read_head(file: &mut io::BufReader<fs_err::File>) -> io::Result<Noted> {
+fn read_head(file: &mut io::BufReader<fs_err::File>) -> io::Result<ChangeRecord> {
     let mut line = Vec::new();
     file.by_ref().take(MOST_BYTES).read_until(b'\n', &mut line)?;
     Ok(serde_json::from_slice(&line)?)

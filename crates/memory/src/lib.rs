@@ -1,8 +1,8 @@
-//! A memory that lives: what is remembered, recalled, forgotten and kept clean.
+//! The memory of an agent: remembering, recalling, forgetting and tidying.
 //!
-//! Everything that writes goes the same way: the [`MarkdownStore`] is locked, what is there is read, a
-//! [`Change`] is planned as a value, and applied with a pre-image in the journal. Nothing here
-//! prints, asks the clock, makes ids or knows the home folder; it is handed all of them.
+//! Every write takes the same path: the [`MarkdownStore`] is locked, the current content is read, a
+//! [`Change`] is planned as a value and applied with a pre-image in the journal. Nothing here
+//! prints, reads the clock, makes ids or knows the home folder; callers pass all of these in.
 
 #![warn(missing_docs)]
 
@@ -63,23 +63,23 @@ mod suspicion;
 mod tidy;
 mod undo;
 
-pub use acknowledged::Restored;
+pub use acknowledged::RestoredText;
 pub use addition::Addition;
 pub use audit::{
-    AgeCounts, Audit, AuditSettings, CutPlace, KindCounts, Oversized, SecretFinding, Stale,
-    StaleReason, SuspiciousFinding, audit,
+    AgeCounts, Audit, AuditSettings, CutPlace, KindCounts, OversizedFile, SecretFinding,
+    StaleEntry, StaleReason, SuspiciousFinding, audit,
 };
-pub use capture::{CaptureKind, CaptureSettings, Captured, NotCaptured, captures, kind_of};
+pub use capture::{CaptureKind, CaptureSettings, CaptureSkips, CapturedText, captures, kind_of};
 pub use change::{Applied, ApplyError, Change, Edit};
 pub use chat::ChatSettings;
 pub use cited::citation_of;
 pub use context::{
-    Budget, ComposeRequest, Composed, ContextRules, Cutting, DailyNotes, Fate, Part, SessionKind,
-    compose, cut_of, estimated_tokens,
+    Budget, ComposeRequest, ComposedContext, ContextRules, Cutting, DailyNotes, Fate, Part,
+    SessionKind, compose, cut_of, estimated_tokens,
 };
 pub use duplicates::{Candidate, Duplicate, duplicates};
 pub use entries::{Entry, EntryList};
-pub use entry::{Category, Clock, Given, Importance, Label, MemoryEntry, Tier};
+pub use entry::{Category, Clock, Importance, Label, MemoryEntry, NewEntry, Tier};
 pub use erasure::{ErasedEntries, JournalErasure, KeptEntry};
 pub use finder::{FindError, Finder};
 pub use flush::{
@@ -89,39 +89,39 @@ pub use flush::{
 pub use forget::{
     ApplyForgetError, EntryToForget, ForgetError, ForgetPlan, ForgetTarget, is_in_time, plan_forget,
 };
-pub use forgetting::{Finality, FinishedForget, ForgetNote, Forgetting};
-pub use frame::{DATA_NOTICE, Frame, Framed, NOTICE, ShownOrigin, barred, frame, one_line};
+pub use forgetting::{Finality, FinishedForget, ForgetMarker, ForgetNote};
+pub use frame::{DATA_NOTICE, Frame, FramedMemory, NOTICE, ShownOrigin, barred, frame, one_line};
 pub use hidden::{
     hidden_count, is_hidden, name_from_shown, revealed, shown, shown_name, shown_with_ranges,
     visible, with_escapes, with_marks,
 };
 pub use hook_log::HookWrite;
-pub use journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};
+pub use journal::{ChangeId, ChangeRecord, EditRecord, JournalError, RowsRecord};
 pub use layout::MarkdownLayout;
 pub use ledger::{OriginCheck, OwnStamps};
 pub use list::{EntryListing, ListFilter, ListedEntry, list_entries};
 pub use markdown_memory::MarkdownMemory;
 pub use memory::{BackendError, Memory, MemoryError, PlannedEntry, PlannedRow};
-pub use noteworthy::{NotNoted, UnknownStatements, not_worth_noting, without_unanswered};
+pub use noteworthy::{NoteSkipReason, UnknownStatements, not_worth_noting, without_unanswered};
 pub use page::{EntryKind, ParsedEntry, render, tidied, units};
-pub use reading::{Unread, UnreadReason};
+pub use reading::{UnreadPage, UnreadReason};
 pub use recall_counts::{
     RecallCount, RecallError, RecallKey, mark_of, note_recalls, recall_counts, recalled_of,
 };
 pub use recall_view::{Recalled, RecalledMemory, recalled};
 pub use relevance::{RecallSettings, is_relevant, question_of};
 pub use remember::{
-    Asked, Caution, FoundSecret, MAX_TEXT_BYTES, Place, RememberError, RememberPlan,
-    RememberSettings, Secrets, plan_remember,
+    Caution, EntryRequest, MAX_TEXT_BYTES, Place, RememberError, RememberPlan, RememberSettings,
+    SecretLocation, Secrets, plan_remember,
 };
 pub use row_memory::{RowMemory, row_key, row_text};
 pub use row_store::{
-    KeepRows, KeptRow, ROWS, RowStore, RowsBack, key_of_row_document, row_document,
+    KeepRows, KeptRow, ROWS, RowStore, RowsUndo, key_of_row_document, row_document,
 };
 pub use scan::{ErasureProbes, Scan};
 pub use session_note::{NoteForm, NotePlan, NotedSession, SessionNote};
 pub use session_state::SessionState;
-pub use slug::{Spoken, slug_of, telling_slug};
+pub use slug::{WeightedText, slug_of, telling_slug};
 pub use stamps::stamps_in;
 pub use store::{
     FileSnapshot, LockedStore, MarkdownStore, MarkdownStoreError, PageKind, PageScope,
@@ -129,5 +129,5 @@ pub use store::{
 pub use successors::{FoundLines, Successor, successors};
 pub use summary::{Contradiction, EntrySummary};
 pub use suspicion::{Suspicion, SuspicionKind, suspicion_reason, suspicious};
-pub use tidy::{Expired, Promotion, TidyPlan, TidySettings, plan_promotion, plan_tidy};
+pub use tidy::{ExpiredLogEntry, Promotion, TidyPlan, TidySettings, plan_promotion, plan_tidy};
 pub use undo::{Undo, UndoError, plan_undo, undo};

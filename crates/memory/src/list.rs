@@ -47,7 +47,7 @@ pub struct ListedEntry {
     pub kind: String,
     /// Where it comes from, where that is known.
     pub origin: Option<String>,
-    /// How much it matters, where somebody said so.
+    /// How much it matters, where it was said.
     pub importance: Option<f64>,
     /// What it says.
     pub text: String,

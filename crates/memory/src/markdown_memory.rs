@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::addition::Addition;
 use crate::change::{Applied, ApplyError, Change, Edit};
 use crate::duplicates::{Candidate, Duplicate, duplicates, same_in};
-use crate::entry::Given;
+use crate::entry::NewEntry;
 use crate::finder::Finder;
 use crate::list::{EntryListing, entry_listing};
 use crate::memory::{Memory, MemoryError, PlannedEntry};
@@ -17,7 +17,7 @@ use crate::remember::{Caution, Place};
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError, PageKind};
 use crate::suspicion::suspicious;
 
-/// Somebody saves between reading and writing; nobody does it this often.
+/// Another program may save between reading and writing; none does it this often.
 const TIMES: usize = 16;
 
 /// A memory in the Markdown files of a workspace.
@@ -125,7 +125,7 @@ impl Memory for MarkdownMemory {
         }))
     }
 
-    fn plan_entry(&self, given: &Given, place: Place) -> Result<PlannedEntry, MemoryError> {
+    fn plan_entry(&self, given: &NewEntry, place: Place) -> Result<PlannedEntry, MemoryError> {
         Ok(PlannedEntry {
             id: given.stamp.id.shortened().to_string(),
             path: self.place_name(place),
@@ -134,7 +134,7 @@ impl Memory for MarkdownMemory {
         })
     }
 
-    fn cautions(&self, given: &Given) -> Result<Vec<Caution>, MemoryError> {
+    fn cautions(&self, given: &NewEntry) -> Result<Vec<Caution>, MemoryError> {
         let mut cautions = Vec::new();
         if let Some(name) = &given.stamp.supersedes
             && !self.is_known(name)?
@@ -153,7 +153,7 @@ impl Memory for MarkdownMemory {
         Ok(cautions)
     }
 
-    /// What somebody else saves meanwhile is kept, and the entries are added to that.
+    /// What another program saves meanwhile is kept, and the entries are added to that.
     fn add(
         &self,
         held: &LockedStore<'_>,

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::addition::Addition;
 use crate::change::{Applied, ApplyError};
 use crate::duplicates::{Candidate, Duplicate};
-use crate::entry::{Category, Given};
+use crate::entry::{Category, NewEntry};
 use crate::finder::{FindError, Finder};
 use crate::forget::ForgetError;
 use crate::journal::JournalError;
@@ -38,7 +38,7 @@ pub type BackendError = Box<dyn std::error::Error + Send + Sync>;
 /// - keys and texts are any text, whatever it looks like; but ZeroClaw reserves keys that begin with
 ///   `p|` for what belongs to one person, and a database refuses them;
 /// - a text with a secret is refused, and nothing is written;
-/// - a text that the memory has already is refused, also when somebody else wrote it after it was
+/// - a text that the memory has already is refused, also when another program wrote it after it was
 ///   planned;
 /// - what several write at once is all there.
 pub trait Memory: Send + Sync {
@@ -83,10 +83,10 @@ pub trait Memory: Send + Sync {
     ) -> Result<Option<Duplicate>, MemoryError>;
 
     /// Plans how something is written.
-    fn plan_entry(&self, given: &Given, place: Place) -> Result<PlannedEntry, MemoryError>;
+    fn plan_entry(&self, given: &NewEntry, place: Place) -> Result<PlannedEntry, MemoryError>;
 
     /// Returns what somebody should know before something is written.
-    fn cautions(&self, given: &Given) -> Result<Vec<Caution>, MemoryError>;
+    fn cautions(&self, given: &NewEntry) -> Result<Vec<Caution>, MemoryError>;
 
     /// Writes entries as one change.
     fn add(
@@ -113,7 +113,7 @@ pub struct PlannedEntry {
     pub id: String,
     /// The file, or the name of the database.
     pub path: String,
-    /// The entry as it would stand there.
+    /// The entry as it would be written.
     pub text: String,
     /// The row that it becomes, in a database.
     pub row: Option<PlannedRow>,

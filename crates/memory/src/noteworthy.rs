@@ -44,7 +44,7 @@ const EXCUSES: &[&str] = &[
 
 /// Why a session gets no note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotNoted {
+pub enum NoteSkipReason {
     /// The user said too little.
     TooShort,
     /// The user only asked.
@@ -53,7 +53,7 @@ pub enum NotNoted {
     Known,
 }
 
-impl NotNoted {
+impl NoteSkipReason {
     /// Returns the word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -87,7 +87,7 @@ pub fn without_unanswered<'a>(said: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a 
 
 /// Says why a conversation is not worth a note; `None` when it is, as far as it tells by itself.
 #[must_use]
-pub fn not_worth_noting(said: &[(&str, &str)]) -> Option<NotNoted> {
+pub fn not_worth_noting(said: &[(&str, &str)]) -> Option<NoteSkipReason> {
     let mut turns = said.iter().filter(|(role, _)| *role == USER).map(|(_, text)| *text);
     let is_kept_by_rule = turns
         .clone()
@@ -96,10 +96,10 @@ pub fn not_worth_noting(said: &[(&str, &str)]) -> Option<NotNoted> {
         return None;
     }
     if turns.clone().count() < LEAST_TURNS {
-        return Some(NotNoted::TooShort);
+        return Some(NoteSkipReason::TooShort);
     }
     let states_something = turns.any(|turn| sentences(turn).into_iter().any(is_statement));
-    (!states_something).then_some(NotNoted::OnlyQuestions)
+    (!states_something).then_some(NoteSkipReason::OnlyQuestions)
 }
 
 /// Looks for the statements of a conversation in a memory, one text of it after the other.
@@ -160,7 +160,7 @@ fn is_statement(sentence: &str) -> bool {
     has_substance(sentence) && !asks(sentence)
 }
 
-/// Whether a sentence is long enough to say something; scripts without blanks count letters.
+/// Whether a sentence is long enough to say something; scripts without spaces count letters.
 fn has_substance(sentence: &str) -> bool {
     let wide = sentence.chars().filter(|character| is_wide(*character)).count();
     sentence.split_whitespace().count() + wide >= LEAST_WORDS
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_session_needs_a_statement_of_the_user() {
-        use NotNoted::{OnlyQuestions, TooShort};
+        use NoteSkipReason::{OnlyQuestions, TooShort};
         for (said, wanted) in [
             (&[][..], Some(TooShort)),
             (&["What is Lin allergic to?"], Some(TooShort)),

@@ -26,7 +26,7 @@ use anemone_markdown::{
     outline, tables,
 };
 
-use crate::entry::{Given, Importance, Label};
+use crate::entry::{Importance, Label, NewEntry};
 
 /// So much of a heading is told with each unit below it.
 const MAX_HEADING_BYTES: usize = 200;
@@ -86,22 +86,11 @@ pub fn units(text: &str) -> Vec<ParsedEntry> {
     reader.found.into_iter().map(|raw| raw.read(text)).collect()
 }
 
-/// Cuts a file into the blocks that entries are made of.
+/// Cuts a file into the blocks that entries are made of. A line with a stamp ends its block, also in
+/// a fence that nobody closed.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
-    outline(text, &MemoryLines)
-}
-
-/// A line with a stamp ends its block, also in a fence that nobody closed.
-struct MemoryLines;
-
-impl Conventions for MemoryLines {
-    fn begins_turn(&self, line: &str) -> bool {
-        begins_turn(line)
-    }
-
-    fn ends_block(&self, line: &str) -> bool {
-        ProvenanceStamp::at_end_of(line).is_some()
-    }
+    let ends_block = |line: &str| ProvenanceStamp::at_end_of(line).is_some();
+    outline(text, Conventions { begins_turn, ends_block })
 }
 
 /// A unit that has not been read yet.
@@ -297,10 +286,10 @@ impl Label {
     }
 }
 
-/// Writes an entry as it stands in a file, with its last line ending. Its stamp is a short one:
+/// Writes an entry as it is in a file, with its last line ending. Its stamp is a short one:
 /// what that leaves out goes into the table with the [`stamps`](crate::Change::stamps) of the change.
 #[must_use]
-pub fn render(given: &Given) -> String {
+pub fn render(given: &NewEntry) -> String {
     let mut stamp = given.stamp.clone().shortened();
     let mut line = String::from("- ");
     if let Some(label) = &given.label {
@@ -340,8 +329,8 @@ pub fn render(given: &Given) -> String {
     line
 }
 
-/// Returns a text without what no Markdown file can keep: blanks at the ends of lines, other line
-/// endings, control characters.
+/// Returns a text without what a Markdown file cannot keep: whitespace at the ends of lines, other
+/// line endings, control characters.
 #[must_use]
 pub fn tidied(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -401,9 +390,9 @@ mod tests {
 
     use super::*;
 
-    fn given(text: &str, key: Option<&str>) -> Given {
+    fn given(text: &str, key: Option<&str>) -> NewEntry {
         let at = "2026-11-16T10:00:00Z".parse().unwrap();
-        Given {
+        NewEntry {
             text: text.to_owned(),
             key: key.map(str::to_owned),
             label: None,

@@ -11,7 +11,7 @@ pub(crate) struct Patch {
     at: u64,
     /// How many bytes of the old version it is.
     cut: u64,
-    /// What stands there in the new version.
+    /// What the new version has there.
     put: String,
 }
 

@@ -15,7 +15,7 @@ use crate::hidden::is_hidden;
 const REACH: usize = 60;
 
 /// Returns a text in the form in which it is compared: lower case, one form of each letter, one
-/// blank between words, nothing hidden.
+/// space between words, nothing hidden.
 pub(crate) fn folded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars().filter(|character| !is_hidden(*character)).nfkc() {
@@ -84,13 +84,13 @@ fn places<'a>(
     })
 }
 
-/// Says whether two characters belong to one word. Scripts without blanks have no such words.
+/// Says whether two characters belong to one word. Scripts without spaces have no such words.
 fn is_within_word(one: Option<char>, other: Option<char>) -> bool {
     let in_word = |c: char| c.is_alphanumeric() && !is_wide(c);
     one.is_some_and(in_word) && other.is_some_and(in_word)
 }
 
-/// Says whether a character is one of a script that writes words without blanks, and as wide as
+/// Says whether a character is one of a script that writes words without spaces, and as wide as
 /// two letters.
 pub(crate) const fn is_wide(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}'

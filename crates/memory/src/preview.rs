@@ -1,6 +1,6 @@
 //! The first words of what a change was about, to recognise it in a list.
 
-use crate::journal::{ChangeId, JournalError, Recorded};
+use crate::journal::{ChangeId, JournalError, StoredChange};
 use crate::page::units;
 use crate::store::MarkdownStore;
 
@@ -12,7 +12,7 @@ impl MarkdownStore {
     }
 }
 
-impl Recorded {
+impl StoredChange {
     fn preview(&self) -> Option<String> {
         let of_files = self.noted.edits.iter().zip(&self.images).find_map(|(edit, image)| {
             let text = match (&edit.added, &edit.patch) {

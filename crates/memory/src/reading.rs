@@ -18,7 +18,7 @@ const MOST_DEPTH: usize = 32;
 
 /// Something that was not read, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnreadPage {
     /// The path in the workspace; what is not UTF-8 in it is replaced.
     pub path: String,
     /// Why.
@@ -116,7 +116,7 @@ pub(crate) fn read(site: &MarkdownStore, path: &str) -> Result<Option<Text>, Unr
 }
 
 /// Lists the Markdown files of a memory, sorted, each with what it is, and what was passed over.
-pub(crate) fn list(site: &MarkdownStore) -> (Vec<(String, PageKind)>, Vec<Unread>) {
+pub(crate) fn list(site: &MarkdownStore) -> (Vec<(String, PageKind)>, Vec<UnreadPage>) {
     let full = site.root().join(FOLDER);
     let mut lister = Lister { folder: &full, found: Vec::new(), unread: Vec::new() };
     let curated = site.curated();
@@ -141,7 +141,7 @@ const FOLDER: &str = "memory";
 struct Lister<'a> {
     folder: &'a Path,
     found: Vec<(String, PageKind)>,
-    unread: Vec<Unread>,
+    unread: Vec<UnreadPage>,
 }
 
 impl WalkVisitor for Lister<'_> {
@@ -184,7 +184,7 @@ impl WalkVisitor for Lister<'_> {
 impl Lister<'_> {
     fn skip(&mut self, path: &[u8], why: UnreadReason) -> WalkStep {
         let path = format!("{FOLDER}/{}", String::from_utf8_lossy(path));
-        self.unread.push(Unread { path: path.trim_end_matches('/').to_owned(), why });
+        self.unread.push(UnreadPage { path: path.trim_end_matches('/').to_owned(), why });
         WalkStep::Pass
     }
 }

@@ -47,14 +47,14 @@ pub struct RecallCount {
 
 /// Why recalls cannot be counted.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot reach the list of what was recalled")]
+#[error("cannot access the list of recalled memories")]
 pub struct RecallError {
     /// The cause.
     #[from]
     source: io::Error,
 }
 
-/// Returns a text without what does not matter when two are compared: case, blanks.
+/// Returns a text without what does not matter when two are compared: case, whitespace.
 pub(crate) fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

@@ -8,7 +8,7 @@ use anemone_index::Hit;
 use jiff::civil::Date;
 
 use crate::entries::{Entry, taken};
-use crate::frame::{Framed, ShownOrigin, frame};
+use crate::frame::{FramedMemory, ShownOrigin, frame};
 use crate::hidden::shown;
 use crate::ledger::OwnStamps;
 use crate::page::{ParsedEntry, known_units};
@@ -20,7 +20,7 @@ use crate::suspicion::suspicious;
 /// A memory as a model is shown it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecalledMemory {
-    /// The file it stands in.
+    /// The file it is in.
     pub path: String,
     /// What it says.
     pub text: String,
@@ -51,7 +51,8 @@ impl Recalled {
     /// Puts the memories into a frame, see [`frame`].
     #[must_use]
     pub fn framed(&self, delimiter: &str) -> String {
-        let framed: Vec<Framed<'_>> = self.memories.iter().map(RecalledMemory::framed).collect();
+        let framed: Vec<FramedMemory<'_>> =
+            self.memories.iter().map(RecalledMemory::framed).collect();
         frame(&framed, delimiter)
     }
 }
@@ -174,10 +175,10 @@ impl RecalledMemory {
 
     /// Returns it as it is put into a frame.
     #[must_use]
-    pub fn framed(&self) -> Framed<'_> {
+    pub fn framed(&self) -> FramedMemory<'_> {
         let is_verified = self.origin_verified;
         let origin = self.origin.map(|origin| ShownOrigin { origin, is_verified });
-        Framed { text: &self.text, origin, date: self.date, path: &self.path }
+        FramedMemory { text: &self.text, origin, date: self.date, path: &self.path }
     }
 }
 

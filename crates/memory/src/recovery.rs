@@ -2,7 +2,7 @@
 //! either of them while this was done before.
 //!
 //! When every edit is made, the change is made, though nobody was told. Otherwise each edit is
-//! reverted that still is as we made it; what somebody else saved in between stays theirs.
+//! reverted that still is as we made it; what another program saved in between is kept.
 //!
 //! # The protocol
 //!
@@ -25,7 +25,7 @@
 //! 3. A file is reverted by the same steps by which it is changed. Afterwards 1 and 2 are repeated,
 //!    so the result is read back and compared before anything relies on it.
 //! 4. Only when every file is as it should be and safe on the disk is the record renamed (`.done`)
-//!    or deleted. When a change was cut off and somebody else saved one of its files since, the
+//!    or deleted. When a change was cut off and another program saved one of its files since, the
 //!    former content is in no file any more: the record is kept as `.kept`, which `undo` passes
 //!    over; the last ten of them stay.
 //!
@@ -39,7 +39,7 @@ use anemone_files::{Folder, SwapOutcome};
 use anemone_format::Hex;
 
 use crate::change::digest;
-use crate::journal::{NotedEdit, Recorded};
+use crate::journal::{EditRecord, StoredChange};
 use crate::replacing::{
     Beside, Content, Leftover, digest_of, give_back, is_newer, move_back, put, take,
 };
@@ -58,14 +58,14 @@ enum Got {
     Part,
     /// It is made.
     Made,
-    /// Somebody else saved the file.
+    /// Another program saved the file.
     Theirs,
 }
 
 /// Why a change is reverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// Somebody else saved a file, and it was left to them.
+    /// Another program saved a file, so its version was kept.
     Refused,
     /// An error or a kill, after which nobody knows how far an edit got.
     CutOff,
@@ -97,7 +97,7 @@ impl LockedStore<'_> {
 
     /// Notes that a change is made whose every edit was found made; `false` when somebody saved one
     /// of its files since.
-    fn complete(&self, begun: &Recorded) -> Result<bool, MarkdownStoreError> {
+    fn complete(&self, begun: &StoredChange) -> Result<bool, MarkdownStoreError> {
         let mut acknowledged = self.acknowledged()?;
         for (edit, image) in begun.noted.edits.iter().zip(&begun.images) {
             self.make_durable(edit)?;
@@ -121,7 +121,7 @@ impl LockedStore<'_> {
     /// Reverts what was made of a change, and drops its record.
     pub(crate) fn take_back(
         &self,
-        begun: &Recorded,
+        begun: &StoredChange,
         cause: Cause,
     ) -> Result<(), MarkdownStoreError> {
         // What is reverted must not be put back as if an editor had dropped it. This is noted
@@ -156,7 +156,7 @@ impl LockedStore<'_> {
     }
 
     /// Reverts one edit; returns what its file is then.
-    fn revert(&self, begun: &Recorded, at: usize) -> Result<Got, MarkdownStoreError> {
+    fn revert(&self, begun: &StoredChange, at: usize) -> Result<Got, MarkdownStoreError> {
         let Some(edit) = begun.noted.edits.get(at) else { return Ok(Got::Nothing) };
         let image = begun.images.get(at).map(Vec::as_slice).unwrap_or_default();
         for _ in 0..TIMES {
@@ -182,7 +182,7 @@ impl LockedStore<'_> {
     }
 
     /// Says how far an edit got, and clears away what lies beside its file.
-    fn look_at(&self, begun: &Recorded, at: usize) -> Result<Got, MarkdownStoreError> {
+    fn look_at(&self, begun: &StoredChange, at: usize) -> Result<Got, MarkdownStoreError> {
         let Some(edit) = begun.noted.edits.get(at) else { return Ok(Got::Nothing) };
         let image = begun.images.get(at).map(Vec::as_slice).unwrap_or_default();
         let look = || {
@@ -203,13 +203,13 @@ impl LockedStore<'_> {
     }
 
     /// Makes a file safe on the disk as it is now.
-    fn make_durable(&self, edit: &NotedEdit) -> Result<(), MarkdownStoreError> {
+    fn make_durable(&self, edit: &EditRecord) -> Result<(), MarkdownStoreError> {
         let Some((folder, name)) = self.site().find(&edit.path)? else { return Ok(()) };
         folder.sync_file(name).map_err(|error| self.site().fail(&edit.path, error))
     }
 }
 
-impl NotedEdit {
+impl EditRecord {
     /// Clears away what lies beside the file; see the protocol.
     fn clear(&self, folder: &Folder, name: &str, beside: &Beside, image: &[u8]) -> io::Result<()> {
         for leftover in beside.leftovers(folder)? {

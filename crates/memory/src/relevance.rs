@@ -66,7 +66,7 @@ fn is_about(found: usize, asked: usize, cosine: f64, least_share: f64) -> bool {
         || (found == 1 && (asked == 1 || cosine >= SAME_MEANING))
 }
 
-/// Counts the words of a message that tell something. Two signs of a script without blanks are
+/// Counts the words of a message that tell something. Two signs of a script without spaces are
 /// about a word.
 fn telling_words(message: &str) -> usize {
     let words: HashSet<String> = words_of(message).collect();
@@ -83,7 +83,7 @@ fn is_telling(word: &str) -> bool {
     (word.chars().count() > 2 || word.chars().any(is_wide)) && !is_common(word)
 }
 
-/// Returns a message as a question: what a query would take for a sign is taken for a blank.
+/// Returns a message as a question: what a query would take for a sign is taken for a space.
 #[must_use]
 pub fn question_of(message: &str, most_chars: usize) -> String {
     let cut: String = message.chars().take(most_chars).collect();

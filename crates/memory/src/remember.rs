@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::addition::Addition;
 use crate::change::Applied;
 use crate::duplicates::{Candidate, Duplicate};
-use crate::entry::{Category, Given};
+use crate::entry::{Category, NewEntry};
 use crate::finder::Finder;
 use crate::memory::{Memory, MemoryError, PlannedEntry};
 use crate::page::{render, tidied};
@@ -45,9 +45,9 @@ impl Default for RememberSettings {
 
 /// What is to be remembered, and how.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct EntryRequest {
     /// The text, and all that is known of it.
-    pub given: Given,
+    pub given: NewEntry,
     /// Where to.
     pub place: Place,
     /// What to do about secrets.
@@ -65,7 +65,7 @@ pub enum Secrets {
 
 /// A secret that was found; the secret itself is not here.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct FoundSecret {
+pub struct SecretLocation {
     /// What kind of secret.
     pub kind: &'static str,
     /// Where: `text`, `key`, `tag`, `source`, `session`, `supersedes`, or `entry` for all together.
@@ -89,11 +89,11 @@ pub struct RememberPlan {
     /// The entry as it would be written.
     pub entry: PlannedEntry,
     /// What was asked for, without the secrets that were to be redacted.
-    pub given: Given,
+    pub given: NewEntry,
     /// Entries that say the same.
     pub duplicates: Vec<Duplicate>,
     /// Secrets that were found; where they were to be redacted, they are gone from the entry.
-    pub secrets: Vec<FoundSecret>,
+    pub secrets: Vec<SecretLocation>,
     /// What else there is to say.
     pub cautions: Vec<Caution>,
     place: Place,
@@ -138,7 +138,7 @@ pub enum RememberError {
     },
     /// The text holds a secret.
     #[error("there is a secret in it: {} in {}", .0.kind, .0.part)]
-    Secret(FoundSecret),
+    Secret(SecretLocation),
     /// The memory has an entry that says the same.
     #[error("{} says the same", .0.path)]
     Duplicate(Box<Duplicate>),
@@ -155,11 +155,11 @@ pub enum RememberError {
 pub fn plan_remember(
     memory: &dyn Memory,
     finder: Option<&Finder>,
-    asked: Asked,
+    asked: EntryRequest,
     settings: &RememberSettings,
     now: Timestamp,
 ) -> Result<RememberPlan, RememberError> {
-    let Asked { given, place, secrets } = asked;
+    let EntryRequest { given, place, secrets } = asked;
     let (given, secrets, is_clear) = checked(given, secrets)?;
     let entry = memory.plan_entry(&given, place)?;
     let last_look = match finder {
@@ -224,7 +224,7 @@ impl MarkdownStore {
     }
 }
 
-fn candidate(given: &Given) -> Candidate<'_> {
+fn candidate(given: &NewEntry) -> Candidate<'_> {
     Candidate {
         text: &given.text,
         key: given.key.as_deref(),
@@ -235,9 +235,9 @@ fn candidate(given: &Given) -> Candidate<'_> {
 /// Returns what is to be remembered as it would be written, the secrets that were found in it, and
 /// whether it may be looked at further.
 fn checked(
-    mut given: Given,
+    mut given: NewEntry,
     secrets: Secrets,
-) -> Result<(Given, Vec<FoundSecret>, bool), RememberError> {
+) -> Result<(NewEntry, Vec<SecretLocation>, bool), RememberError> {
     given.text = tidied(&given.text).trim_start().to_owned();
     check(&given)?;
     let found = look_for_secrets(&mut given, secrets);
@@ -246,7 +246,7 @@ fn checked(
     Ok((given, found, is_clear))
 }
 
-fn check(given: &Given) -> Result<(), RememberError> {
+fn check(given: &NewEntry) -> Result<(), RememberError> {
     if given.text.trim().is_empty() {
         return Err(RememberError::Empty);
     }
@@ -270,7 +270,7 @@ fn check(given: &Given) -> Result<(), RememberError> {
 }
 
 /// Finds secrets in all that is written, and puts marks in their place where that is wanted.
-pub(crate) fn look_for_secrets(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
+pub(crate) fn look_for_secrets(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> {
     let mut found = Vec::new();
     let mut look = |part: &'static str, text: &mut String| {
         let hits = scan(text.as_bytes());
@@ -278,7 +278,7 @@ pub(crate) fn look_for_secrets(given: &mut Given, secrets: Secrets) -> Vec<Found
             *text = redact_text(text).0.into_owned();
         }
         let hits = hits.into_iter();
-        found.extend(hits.map(|hit| FoundSecret { kind: hit.kind, part, line: hit.line }));
+        found.extend(hits.map(|hit| SecretLocation { kind: hit.kind, part, line: hit.line }));
     };
     look("text", &mut given.text);
     given.key.iter_mut().for_each(|key| look("key", key));
@@ -292,14 +292,14 @@ pub(crate) fn look_for_secrets(given: &mut Given, secrets: Secrets) -> Vec<Found
 
 /// Finds secrets that only the parts together give away: a key that is called `password` and a text
 /// that is one. What is found so is taken out of the text.
-fn look_together(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
+fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> {
     let mut found = Vec::new();
     if let Some(key) = &given.key {
         let start = format!("{key}: ");
         let named = format!("{start}{}", given.text);
         let hits = scan(named.as_bytes());
         if !hits.is_empty() && scan(given.text.as_bytes()).is_empty() {
-            found.extend(hits.iter().map(|hit| FoundSecret {
+            found.extend(hits.iter().map(|hit| SecretLocation {
                 kind: hit.kind,
                 part: "text",
                 line: hit.line,
@@ -319,7 +319,7 @@ fn look_together(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
         let is_known = parts.into_iter().flatten().any(|text| !scan(text.as_bytes()).is_empty());
         if !is_known {
             let hits = scan(entry.as_bytes()).into_iter();
-            found.extend(hits.map(|hit| FoundSecret {
+            found.extend(hits.map(|hit| SecretLocation {
                 kind: hit.kind,
                 part: "entry",
                 line: hit.line,
@@ -359,9 +359,9 @@ mod tests {
             let at = "2026-11-16T10:00:00Z".parse().unwrap();
             let stamp = ProvenanceStamp::new(Uuid::from_u128(number), Origin::Agent, at);
             let text = "The fog tea ships on Tuesdays.".to_owned();
-            let given = Given { text, key: None, label: None, tags: Vec::new(), stamp };
+            let given = NewEntry { text, key: None, label: None, tags: Vec::new(), stamp };
             let place = Place::Daily(jiff::civil::date(2026, 11, 16));
-            let asked = Asked { given, place, secrets: Secrets::Report };
+            let asked = EntryRequest { given, place, secrets: Secrets::Report };
             let settings = RememberSettings::default();
             plan_remember(&memory, Some(&finder), asked, &settings, Timestamp::UNIX_EPOCH).unwrap()
         };

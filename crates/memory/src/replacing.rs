@@ -2,7 +2,8 @@
 //!
 //! Editors do not know our lock. So the new file is written beside the old one, the two are
 //! exchanged in one step, and what came out is compared with what was expected. If it is something
-//! else, somebody saved in between: the two are exchanged back, and their save is in place again.
+//! else, another program saved in between: the two are exchanged back, and that save is in place
+//! again.
 //!
 //! Three names can exist beside a file while edit `n` of a change is made or taken back, and each
 //! says what it can hold (the protocol of [`crate::recovery`] relies on this):
@@ -25,7 +26,7 @@ use uuid::Uuid;
 use crate::change::digest;
 use crate::store::MAX_FILE_BYTES;
 
-/// Somebody saves again and again between two of our steps; nobody does it this often.
+/// Another program may save between two of our steps; none does it this often.
 const TIMES: usize = 16;
 
 /// The names beside a file while one edit of it is made or taken back.

@@ -21,9 +21,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// For how long a file must not have been written to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RestTimes {
-    /// After somebody else saved it.
+    /// After another program saved it.
     pub(crate) saved: Duration,
-    /// After somebody else emptied it or made it shorter in place.
+    /// After another program emptied it or made it shorter in place.
     pub(crate) emptied: Duration,
     /// How long one holder of the lock waits for this, altogether.
     pub(crate) patience: Duration,
@@ -53,7 +53,7 @@ pub(crate) struct Known {
 pub(crate) enum Rest {
     /// Nobody is saving it; `None`: there is no such file.
     Resting(Option<(FileSnapshot, FileStamp)>),
-    /// Somebody is saving it, and did not end while we waited.
+    /// Another program is saving it and did not finish while we waited.
     Saving,
 }
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::addition::Addition;
 use crate::change::Applied;
 use crate::duplicates::{Candidate, Duplicate, row_duplicates, same_row};
-use crate::entry::{Given, MemoryEntry};
+use crate::entry::{MemoryEntry, NewEntry};
 use crate::finder::Finder;
 use crate::forget::ForgetTarget;
 use crate::list::{EntryListing, row_listing};
@@ -40,13 +40,13 @@ impl RowMemory {
 
 /// Returns the key of a row: what has no key is called by its id.
 #[must_use]
-pub fn row_key(given: &Given) -> String {
+pub fn row_key(given: &NewEntry) -> String {
     given.key.clone().unwrap_or_else(|| given.stamp.id.to_string())
 }
 
 /// Returns the text of a row: tags stand at its end.
 #[must_use]
-pub fn row_text(given: &Given) -> String {
+pub fn row_text(given: &NewEntry) -> String {
     let mut text = given.text.clone();
     for tag in &given.tags {
         text.push_str(&format!(" #{tag}"));
@@ -102,7 +102,7 @@ impl Memory for RowMemory {
         Ok(same_row(&self.rows.entries()?, candidate))
     }
 
-    fn plan_entry(&self, given: &Given, place: Place) -> Result<PlannedEntry, MemoryError> {
+    fn plan_entry(&self, given: &NewEntry, place: Place) -> Result<PlannedEntry, MemoryError> {
         let key = row_key(given);
         self.rows.check_key(&key)?;
         let replaced = self.rows.matching(&ForgetTarget::Key(key.clone()))?.into_iter().next();
@@ -112,7 +112,7 @@ impl Memory for RowMemory {
         Ok(PlannedEntry { id, path: self.place_name(place), text: row_text(given), row })
     }
 
-    fn cautions(&self, given: &Given) -> Result<Vec<Caution>, MemoryError> {
+    fn cautions(&self, given: &NewEntry) -> Result<Vec<Caution>, MemoryError> {
         let Some(name) = &given.stamp.supersedes else { return Ok(Vec::new()) };
         if !self.has(&ForgetTarget::Key(name.clone()))?
             && !self.has(&ForgetTarget::Ids(vec![name.clone()]))?

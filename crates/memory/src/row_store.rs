@@ -9,13 +9,13 @@ use std::path::Path;
 use jiff::civil::Date;
 use serde_json::{Map, Value};
 
-use crate::entry::{Category, Given, MemoryEntry};
+use crate::entry::{Category, MemoryEntry, NewEntry};
 use crate::forget::{EntryToForget, ForgetTarget};
-use crate::journal::{JournalError, NotedRows};
+use crate::journal::{JournalError, RowsRecord};
 use crate::memory::{BackendError, MemoryError};
 
 /// Receives what is there before something is written; nothing is written when it fails.
-pub type KeepRows<'a> = dyn FnMut(NotedRows) -> Result<(), JournalError> + 'a;
+pub type KeepRows<'a> = dyn FnMut(RowsRecord) -> Result<(), JournalError> + 'a;
 
 /// The rows of one agent in a database.
 pub trait RowStore: Send + Sync {
@@ -42,10 +42,11 @@ pub trait RowStore: Send + Sync {
 
     /// Writes rows in one step, each in the place of the row with its key, into a database that is
     /// created if it does not exist. `keep` receives first what was there.
-    fn put(&self, new: &[(Given, Category)], keep: &mut KeepRows<'_>) -> Result<(), MemoryError>;
+    fn put(&self, new: &[(NewEntry, Category)], keep: &mut KeepRows<'_>)
+    -> Result<(), MemoryError>;
 
     /// Returns what the journal keeps of rows that are about to be removed.
-    fn noted(&self, rows: &[KeptRow]) -> NotedRows;
+    fn noted(&self, rows: &[KeptRow]) -> RowsRecord;
 
     /// Deletes rows with everything that was derived from them, so that nothing stays in the file.
     fn remove(&self, rows: &[KeptRow]) -> Result<usize, MemoryError>;
@@ -54,11 +55,11 @@ pub trait RowStore: Send + Sync {
     fn compact(&self) -> Result<(), MemoryError>;
 
     /// Says what taking back a change would do, and does nothing.
-    fn plan_back(&self, noted: &NotedRows) -> Result<RowsBack, MemoryError>;
+    fn plan_back(&self, noted: &RowsRecord) -> Result<RowsUndo, MemoryError>;
 
     /// Takes back a change of rows in one step, or does nothing where somebody changed them since;
     /// also returns what the journal keeps of it.
-    fn take_back(&self, noted: &NotedRows) -> Result<(RowsBack, NotedRows), MemoryError>;
+    fn take_back(&self, noted: &RowsRecord) -> Result<(RowsUndo, RowsRecord), MemoryError>;
 
     /// Counts the rows of a category that were last written before a day; `None` when there is no
     /// such database.
@@ -86,7 +87,7 @@ impl KeptRow {
 
 /// What taking back a change does to rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct RowsBack {
+pub struct RowsUndo {
     /// Rows that are as they were.
     pub put_back: usize,
     /// Rows that were new and are gone.
@@ -95,6 +96,22 @@ pub struct RowsBack {
     pub taken: Vec<String>,
     /// Keys of rows whose text somebody changed since: nothing is done then.
     pub changed: Vec<String>,
+    /// How many rows the change had added that are not in the database any more.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub gone: usize,
+}
+
+impl RowsUndo {
+    /// Says whether all that the change had written is gone, so that nothing can be taken back.
+    #[must_use]
+    pub fn finds_nothing(&self) -> bool {
+        self.gone > 0 && self.put_back + self.removed == 0 && self.taken.is_empty()
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// What the paths of rows begin with.

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::entry::{Category, Given};
-use crate::journal::{ChangeId, NotedRows};
+use crate::entry::{Category, NewEntry};
+use crate::journal::{ChangeId, RowsRecord};
 use crate::memory::MemoryError;
-use crate::row_store::{KeptRow, RowStore, RowsBack};
+use crate::row_store::{KeptRow, RowStore, RowsUndo};
 use crate::store::LockedStore;
 
 impl LockedStore<'_> {
@@ -15,7 +15,7 @@ impl LockedStore<'_> {
         &self,
         what: &str,
         rows: &dyn RowStore,
-        new: &[(Given, Category)],
+        new: &[(NewEntry, Category)],
         id: Uuid,
         now: Timestamp,
     ) -> Result<ChangeId, MemoryError> {
@@ -45,18 +45,18 @@ impl LockedStore<'_> {
         Ok(())
     }
 
-    /// Takes back a change of rows, and notes that. Where somebody changed a row since, nothing is
-    /// done. Cut off between the two, it is done again the next time, which changes nothing.
+    /// Takes back a change of rows, and notes that. Where somebody changed a row since, or removed
+    /// all of them, nothing is done. Cut off between the two, it is done again the next time, which changes nothing.
     pub fn undo_rows(
         &self,
         change: ChangeId,
-        noted: &NotedRows,
+        noted: &RowsRecord,
         rows: &dyn RowStore,
         id: Uuid,
         now: Timestamp,
-    ) -> Result<RowsBack, MemoryError> {
+    ) -> Result<RowsUndo, MemoryError> {
         let (back, kept) = rows.take_back(noted)?;
-        if back.changed.is_empty() {
+        if back.changed.is_empty() && !back.finds_nothing() {
             self.note_rows("undo", kept, Some(change), id, now)?;
         }
         Ok(back)

@@ -20,7 +20,7 @@ const NEGATIONS: &str = "not no never none nothing nobody neither nor without ca
 /// In so few words their order matters; more of them may be put in many ways.
 const FEW_WORDS: usize = 6;
 
-/// Returns a text as it is compared: words in lower case without marks around them, one blank
+/// Returns a text as it is compared: words in lower case without marks around them, one space
 /// between them, and whether it is a question.
 pub(crate) fn comparable(text: &str) -> String {
     let words = text

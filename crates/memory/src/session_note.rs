@@ -101,7 +101,7 @@ pub enum NotePlan {
         /// The change that does it.
         change: Change,
     },
-    /// The same stands there already.
+    /// The file already says the same.
     Unchanged {
         /// The file.
         path: String,

@@ -62,7 +62,7 @@ pub(crate) fn is_common(word: &str) -> bool {
 
 /// Something that was said, for its words.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spoken<'a> {
+pub struct WeightedText<'a> {
     /// What was said.
     pub text: &'a str,
     /// How much its words count.
@@ -74,7 +74,7 @@ pub struct Spoken<'a> {
 /// A word tells more the more messages use it and the longer it is. Words come in the order in
 /// which they were said, so that the name reads like the conversation.
 #[must_use]
-pub fn telling_slug(spoken: &[Spoken<'_>]) -> Option<String> {
+pub fn telling_slug(spoken: &[WeightedText<'_>]) -> Option<String> {
     struct Word {
         first: usize,
         score: f64,
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     fn telling(texts: &[&str]) -> Option<String> {
-        let spoken: Vec<_> = texts.iter().map(|text| Spoken { text, weight: 1.0 }).collect();
+        let spoken: Vec<_> = texts.iter().map(|text| WeightedText { text, weight: 1.0 }).collect();
         telling_slug(&spoken)
     }
 
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn words_of_a_sentence_that_held_a_secret_name_nothing() {
         let texts = ["The sommer krabbe is [redacted:password]! Lanterns hang in the orchard."];
-        let spoken: Vec<_> = texts.iter().map(|text| Spoken { text, weight: 1.0 }).collect();
+        let spoken: Vec<_> = texts.iter().map(|text| WeightedText { text, weight: 1.0 }).collect();
         let slug = telling_slug(&spoken).expect("a sentence is left");
         assert!(!slug.contains("sommer") && !slug.contains("krabbe"), "{slug}");
         assert!(slug.contains("lanterns") || slug.contains("orchard"), "{slug}");

@@ -11,7 +11,7 @@ use crate::store::{LockedStore, MAX_FILE_BYTES, MarkdownStore, MarkdownStoreErro
 
 /// Nobody else writes to the table; somebody may copy one over it.
 const TIMES: usize = 8;
-/// The table while it is written anew.
+/// The table while it is rewritten.
 const UNFINISHED: &str = ".anemone-stamps.part";
 
 impl MarkdownStore {
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::change::Change;
-    use crate::entry::Given;
+    use crate::entry::NewEntry;
     use crate::erasure::ErasedEntries;
     use crate::forget::ForgetTarget;
     use crate::forgetting::{Finality, ForgetNote};
@@ -123,7 +123,7 @@ mod tests {
             Moment::from(Timestamp::UNIX_EPOCH),
         );
         let text = format!("entry {number}");
-        let given = Given { text, key: None, label: None, tags: Vec::new(), stamp };
+        let given = NewEntry { text, key: None, label: None, tags: Vec::new(), stamp };
         let there = site.read(LOG).unwrap();
         let kind = PageKind::of(LOG);
         let edit = site.appended(LOG, there.as_ref(), kind, &render(&given));
@@ -199,7 +199,7 @@ mod tests {
             let (one, two) = (remember(&site, 1, Origin::Owner), remember(&site, 2, Origin::Owner));
             let (old_log, old_table) = (log(&site), fs_err::read(table(&site)).unwrap());
             let held = site.lock().unwrap();
-            let plan = held.plan_forget(&ForgetTarget::Ids(vec![one.to_string()])).unwrap();
+            let plan = held.site().plan_forget(&ForgetTarget::Ids(vec![one.to_string()])).unwrap();
             let note = ForgetNote {
                 request: "digest".to_owned(),
                 finality: Finality::ForGood,
@@ -213,7 +213,7 @@ mod tests {
             begun.erase().unwrap();
             if is_killed {
                 drop((begun, held));
-                // Whoever takes the lock next finishes it.
+                // The next holder of the lock finishes it.
                 site.lock().unwrap();
             } else {
                 held.erase_from_journal(&ErasedEntries::new(&plan.entries)).unwrap();

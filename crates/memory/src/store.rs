@@ -16,12 +16,12 @@ use jiff::civil::Date;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use crate::acknowledged::Restored;
+use crate::acknowledged::RestoredText;
 use crate::change::digest;
 use crate::forgetting::FinishedForget;
 use crate::journal::JournalError;
 use crate::layout::MarkdownLayout;
-use crate::reading::{self, Unread, UnreadReason};
+use crate::reading::{self, UnreadPage, UnreadReason};
 use crate::rest::RestTimes;
 
 /// Bytes of a file, at most.
@@ -94,7 +94,7 @@ pub enum MarkdownStoreError {
         /// What it is about.
         path: PathBuf,
     },
-    /// Somebody else writes, and does not end.
+    /// Another program keeps writing.
     #[error("another program is writing to {path}")]
     Busy {
         /// The workspace.
@@ -322,7 +322,7 @@ impl MarkdownStore {
     /// error; links and what is not Markdown are passed over.
     pub fn pages(&self) -> Result<Vec<(String, PageKind)>, MarkdownStoreError> {
         let (mut found, unread) = reading::list(self);
-        for Unread { path, why } in unread {
+        for UnreadPage { path, why } in unread {
             match why {
                 // A file in the place of the folder holds no pages.
                 UnreadReason::Refused(io::ErrorKind::NotADirectory) => {}
@@ -385,7 +385,7 @@ impl PageKind {
 #[derive(Debug)]
 pub struct LockedStore<'a> {
     site: &'a MarkdownStore,
-    restored: Vec<Restored>,
+    restored: Vec<RestoredText>,
     finished: Vec<FinishedForget>,
     /// How long it was waited until editors had saved.
     pub(crate) waited: Cell<Duration>,
@@ -400,7 +400,7 @@ impl<'a> LockedStore<'a> {
     }
     /// Returns what an editor had dropped and was put back when the lock was taken.
     #[must_use]
-    pub fn restored(&self) -> &[Restored] {
+    pub fn restored(&self) -> &[RestoredText] {
         &self.restored
     }
 

@@ -83,7 +83,7 @@ fn newer_pages(
     Ok(others)
 }
 
-/// Returns the entries that stand in lines of a file.
+/// Returns the entries in these lines of a file.
 fn entries_in(
     site: &MarkdownStore,
     table: &StampTable,

@@ -42,7 +42,7 @@ pub struct EntrySummary {
     pub written: Option<Timestamp>,
     /// Where it comes from.
     pub origin: Option<Origin>,
-    /// How much it matters, where somebody said so.
+    /// How much it matters, where it was said.
     pub importance: Option<Importance>,
     /// The key or id that it takes the place of.
     pub supersedes: Option<String>,

@@ -16,7 +16,7 @@ use crate::alike::alike;
 use crate::change::{Change, Edit};
 use crate::entry::Tier;
 use crate::page::known_units;
-use crate::reading::{self, Text, Unread};
+use crate::reading::{self, Text, UnreadPage};
 use crate::recall_counts::{RecallError, recall_counts};
 use crate::store::{MarkdownStore, PageKind};
 use crate::summary::{Contradiction, EntrySummary, contradictions, tell_apart, title_of};
@@ -65,7 +65,7 @@ impl Default for TidySettings {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TidyPlan {
     /// Entries that are moved from logs into the archive.
-    pub expired: Vec<Expired>,
+    pub expired: Vec<ExpiredLogEntry>,
     /// Logs that are put away: from, to.
     pub archived: Vec<(String, String)>,
     /// Logs that were put away and are removed.
@@ -83,13 +83,13 @@ pub struct TidyPlan {
     /// Whether more entries may say nearly the same than are told.
     pub near_is_cut: bool,
     /// What was not read.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadPage>,
     edits: Vec<Edit>,
 }
 
-/// An entry of a log that has had its time.
+/// An entry of a log that is due for the archive.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expired {
+pub struct ExpiredLogEntry {
     /// The entry.
     pub entry: EntrySummary,
     /// How much it mattered.
@@ -118,7 +118,7 @@ pub fn plan_tidy(
             Ok(Some(file)) => file,
             Ok(None) => continue,
             Err(why) => {
-                unread.push(Unread { path, why });
+                unread.push(UnreadPage { path, why });
                 continue;
             }
         };

@@ -1,6 +1,6 @@
 //! Taking back the last change, and then the one before it.
 //!
-//! What takes a change back is a change itself and stands in the journal, so nothing that was ever
+//! What takes a change back is a change itself and is in the journal, so nothing that was ever
 //! there is lost by it; changes that were taken back, and what took them back, are passed over when
 //! one goes further back.
 
@@ -11,10 +11,10 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::change::{Applied, ApplyError, Change, Edit};
-use crate::journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};
+use crate::journal::{ChangeId, ChangeRecord, EditRecord, JournalError, RowsRecord};
 use crate::memory::{Memory, MemoryError};
 use crate::recovery::Cut;
-use crate::row_store::{RowStore, RowsBack};
+use crate::row_store::{RowStore, RowsUndo};
 use crate::store::{FileSnapshot, LockedStore, MarkdownStore, MarkdownStoreError};
 
 /// How the last change is taken back.
@@ -23,11 +23,11 @@ pub struct Undo {
     /// The change that is taken back.
     pub id: ChangeId,
     /// What it was.
-    pub noted: Noted,
+    pub noted: ChangeRecord,
     /// What takes it back in files.
     pub change: Change,
     /// What taking it back does to rows, where it was a change of rows.
-    pub rows: Option<RowsBack>,
+    pub rows: Option<RowsUndo>,
 }
 
 /// Why a change was not undone.
@@ -37,7 +37,7 @@ pub enum UndoError {
     /// There is none.
     #[error("there is no change to undo")]
     Nothing,
-    /// Somebody changed what it had left.
+    /// Its result has been changed since.
     #[error("{path} is no longer as the change `{what}` left it")]
     Conflict {
         /// The file.
@@ -47,11 +47,19 @@ pub enum UndoError {
         /// What the journal keeps of it: a line of JSON, then what was there.
         kept: PathBuf,
     },
-    /// Somebody changed a row since.
+    /// A row has been changed since.
     #[error("the row {key:?} was changed by somebody else since; nothing was taken back")]
     RowChanged {
         /// Its key.
         key: String,
+        /// The database.
+        database: PathBuf,
+    },
+    /// It had added rows, and none of them is left.
+    #[error("nothing was taken back: {}", gone(*count))]
+    RowsGone {
+        /// How many rows it had added.
+        count: usize,
         /// The database.
         database: PathBuf,
     },
@@ -77,11 +85,11 @@ pub enum UndoError {
 
 impl MarkdownStore {
     /// Returns the change that is undone next.
-    pub fn last_change(&self) -> Result<Option<(ChangeId, Noted)>, JournalError> {
+    pub fn last_change(&self) -> Result<Option<(ChangeId, ChangeRecord)>, JournalError> {
         let all = self.changes()?;
         let undone: HashSet<ChangeId> = all.iter().filter_map(|(_, value)| value.undoes).collect();
         let is_open =
-            |(id, value): &(ChangeId, Noted)| value.undoes.is_none() && !undone.contains(id);
+            |(id, value): &(ChangeId, ChangeRecord)| value.undoes.is_none() && !undone.contains(id);
         Ok(all.into_iter().find(is_open))
     }
 
@@ -132,18 +140,29 @@ pub fn undo(
 }
 
 /// Returns the rows that a change was about.
-fn rows_of<'a>(memory: &'a dyn Memory, noted: &NotedRows) -> Result<&'a dyn RowStore, UndoError> {
+fn rows_of<'a>(memory: &'a dyn Memory, noted: &RowsRecord) -> Result<&'a dyn RowStore, UndoError> {
     let rows = memory.rows().filter(|rows| rows.database().is_file());
     rows.ok_or_else(|| UndoError::DatabaseGone { database: noted.database.clone() })
 }
 
-fn checked(noted: &NotedRows, back: RowsBack) -> Result<RowsBack, UndoError> {
+fn checked(noted: &RowsRecord, back: RowsUndo) -> Result<RowsUndo, UndoError> {
     match back.changed.first() {
+        None if back.finds_nothing() => {
+            let (count, database) = (back.gone, noted.database.clone());
+            Err(UndoError::RowsGone { count, database })
+        }
         None => Ok(back),
         Some(key) => {
             let (key, database) = (key.clone(), noted.database.clone());
             Err(UndoError::RowChanged { key, database })
         }
+    }
+}
+
+fn gone(count: usize) -> String {
+    match count {
+        1 => "the row that the change added is no longer in the database".to_owned(),
+        count => format!("the {count} rows that the change added are no longer in the database"),
     }
 }
 
@@ -160,7 +179,7 @@ impl LockedStore<'_> {
     }
 }
 
-impl NotedEdit {
+impl EditRecord {
     /// Returns what takes the edit back; `None` when its file is no longer as it left it.
     fn undone(&self, image: Vec<u8>, there: Option<FileSnapshot>) -> Option<Edit> {
         if self.added.is_some() {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use anemone_format::ProvenanceStamp;
 use anemone_index::{Format, begins_turn, cited_lines};
-use anemone_markdown::{Conventions, outline, tables};
+use anemone_markdown::{Conventions, Page, outline, tables};
 use anemone_memory::{Edit, ForgetError, ForgetTarget, MarkdownLayout, MarkdownStore, units};
 use proptest::prelude::*;
 
@@ -39,17 +39,8 @@ impl Place {
 }
 
 /// The conventions of a memory: a stamp ends its block.
-struct Stamps;
-
-impl Conventions for Stamps {
-    fn begins_turn(&self, line: &str) -> bool {
-        begins_turn(line)
-    }
-
-    fn ends_block(&self, line: &str) -> bool {
-        ProvenanceStamp::at_end_of(line).is_some()
-    }
-}
+const STAMPS: Conventions =
+    Conventions { begins_turn, ends_block: |line| ProvenanceStamp::at_end_of(line).is_some() };
 
 fn citation((first, last): (usize, usize)) -> String {
     if first == last {
@@ -265,7 +256,7 @@ proptest! {
         first in 1_usize..16,
         more in 0_usize..4,
     ) {
-        let blocks = outline(&text, &Stamps);
+        let blocks = outline(&text, STAMPS);
         let end = blocks.last().map_or(0, |block| block.lines.end as usize - 1);
         let lines = (first, (first + more).min(end));
         if let Ok(Some(left)) = Place::new(&text).without(lines) {
@@ -289,15 +280,21 @@ proptest! {
         }
     }
 
-    /// The blocks, the entries and the sections of a text end at the same lines: none begins or
-    /// ends within a block.
+    /// Entries are made of whole blocks, and no section begins within a block.
     #[test]
-    fn entries_are_made_of_blocks(text in markdown()) {
-        let blocks = outline(&text, &Stamps);
+    fn entries_and_sections_are_made_of_blocks(text in markdown()) {
+        let blocks = outline(&text, STAMPS);
         let begins = |line: usize| blocks.iter().any(|block| block.lines.start as usize == line);
         let ends = |line: usize| blocks.iter().any(|block| block.lines.end as usize - 1 == line);
         for unit in units(&text) {
             prop_assert!(begins(unit.lines.0) && ends(unit.lines.1), "{unit:?}");
+        }
+        for section in Page::parse(&text).sections() {
+            let line = u32::try_from(section.line_start).unwrap();
+            let cut = outline(&text, Conventions::PLAIN).into_iter().find(|block| {
+                block.lines.start < line && line < block.lines.end
+            });
+            prop_assert!(cut.is_none(), "a section begins in line {line} of {text:?}: {cut:?}");
         }
     }
 }

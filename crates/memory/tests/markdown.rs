@@ -6,9 +6,9 @@ use std::cell::Cell;
 
 use anemone_format::{Origin, ProvenanceStamp};
 use anemone_memory::{
-    Asked, Clock, ErasedEntries, ErasureProbes, Finality, ForgetNote, ForgetTarget, Given,
-    ListFilter, ListedEntry, MarkdownLayout, MarkdownMemory, MarkdownStore, Place as Page,
-    RememberSettings, Secrets, list_entries, plan_forget, plan_remember, plan_undo,
+    Clock, EntryRequest, ErasedEntries, ErasureProbes, Finality, ForgetNote, ForgetTarget,
+    ListFilter, ListedEntry, MarkdownLayout, MarkdownMemory, MarkdownStore, NewEntry,
+    Place as Page, RememberSettings, Secrets, list_entries, plan_forget, plan_remember, plan_undo,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -66,8 +66,8 @@ impl Place {
         let mut stamp = ProvenanceStamp::new(id, Origin::Agent, Still.now().into());
         stamp.session = session.map(str::to_owned);
         let (text, key) = (text.to_owned(), Some(key.to_owned()));
-        let given = Given { text, key, label: None, tags: Vec::new(), stamp };
-        let asked = Asked { given, place, secrets: Secrets::Report };
+        let given = NewEntry { text, key, label: None, tags: Vec::new(), stamp };
+        let asked = EntryRequest { given, place, secrets: Secrets::Report };
         let settings = RememberSettings::default();
         let plan = plan_remember(&self.memory, None, asked, &settings, Still.now()).unwrap();
         plan.write(&self.memory, id, Still.now()).unwrap();

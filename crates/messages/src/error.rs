@@ -129,6 +129,20 @@ impl UserError {
     }
 }
 
+/// Refuses a text that is not a day; the name is that of a flag or of an argument.
+#[must_use]
+pub fn not_a_day(name: &str, text: &str) -> UserError {
+    UserError::usage(format!("{name} {text:?} is not a day"))
+        .hint("give 2026-03-01, today, yesterday, or how long ago: 7d, 2w, 3m, 1y")
+}
+
+/// Refuses a text that is not a time; the name is that of a flag or of an argument.
+#[must_use]
+pub fn not_a_time(name: &str, text: &str) -> UserError {
+    UserError::usage(format!("{name} {text:?} is neither a day nor a time"))
+        .hint("give 2026-03-01, 2026-03-01T10:00:00Z, yesterday, or how long ago: 7d, 2w, 3m")
+}
+
 /// Returns a message of the operating system without the error number and without the name of a
 /// temporary file.
 #[must_use]

@@ -1,4 +1,4 @@
-//! Claude Code: a program that a person works with in a terminal, and whose hooks call us.
+//! Claude Code: an interactive terminal program whose hooks call Anemone.
 
 mod connect;
 pub(crate) mod hooks;
@@ -18,6 +18,8 @@ pub(crate) static CLAUDE_CODE: Runtime = Runtime {
     variables: &["CLAUDE_CONFIG_DIR"],
     places: None,
     files: WORKSPACE_FILES,
+    run_by: &[".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/"],
+    state_table: None,
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
     context_of: |_| &SEPTEMBER,

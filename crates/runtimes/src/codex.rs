@@ -1,4 +1,4 @@
-//! Codex: a program that a person works with in a terminal.
+//! Codex: an interactive terminal program.
 
 mod connect;
 
@@ -15,6 +15,8 @@ pub(crate) static CODEX: Runtime = Runtime {
     variables: &["CODEX_HOME"],
     places: None,
     files: WORKSPACE_FILES,
+    run_by: &[".codex/config.toml"],
+    state_table: None,
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
     context_of: |_| &SEPTEMBER,

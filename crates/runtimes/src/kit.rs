@@ -1,4 +1,4 @@
-//! What every runtime is made of; nothing in here knows one by name.
+//! What all runtimes share; nothing in here knows a runtime by name.
 
 pub(crate) mod agent;
 pub(crate) mod artifacts;
@@ -6,11 +6,14 @@ pub(crate) mod carrier;
 pub(crate) mod check;
 pub mod connect;
 pub(crate) mod conversation;
+pub(crate) mod credentials;
 pub(crate) mod database;
 pub(crate) mod file_count;
+pub(crate) mod hex;
 pub(crate) mod hook_caller;
 pub(crate) mod ids;
 pub(crate) mod install_paths;
+pub(crate) mod lines;
 pub mod mapping;
 pub(crate) mod native_search;
 pub(crate) mod native_tools;
@@ -20,11 +23,13 @@ pub(crate) mod paths;
 pub(crate) mod persona;
 pub(crate) mod plan;
 pub(crate) mod previous;
+pub(crate) mod raw_place;
 pub(crate) mod restore;
 pub(crate) mod restore_source;
 pub(crate) mod runtime;
 pub(crate) mod sample_install;
 pub(crate) mod searchable;
+pub(crate) mod session_text;
 pub(crate) mod sidecar;
 pub(crate) mod split_text;
 pub(crate) mod stable_copy;
@@ -33,3 +38,5 @@ pub(crate) mod times;
 pub(crate) mod tree;
 pub(crate) mod vectors;
 pub(crate) mod walk;
+pub(crate) mod word_enum;
+pub(crate) mod word_list;

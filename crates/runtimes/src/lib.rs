@@ -10,8 +10,6 @@
 
 mod claude_code;
 mod codex;
-#[doc(hidden)]
-pub mod fuzzing;
 mod kit;
 mod openclaw;
 mod zeroclaw;
@@ -31,7 +29,7 @@ pub use kit::check::{
 };
 pub use kit::connect;
 pub use kit::conversation::{
-    Conversation, NotSaid, Reach, ReadConversationError, Role, Said, without_private,
+    Conversation, OmittedCounts, Reach, ReadConversationError, Role, Said, without_private,
 };
 pub use kit::database::{SERVE_ARGUMENT, ServeError, serve_database};
 pub use kit::file_count::{FileCount, MAX_COUNTED_DEPTH, MAX_COUNTED_ENTRIES};
@@ -51,7 +49,7 @@ pub use kit::plan::{
 pub use kit::previous::PreviousSnapshot;
 pub use kit::restore_source::RestoreSource;
 pub use kit::runtime::{
-    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, OwnIndex, ReadAgents,
+    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, OpenAgent, OwnIndex, ReadAgents,
     ReadConversations, RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces,
     WorkspaceFiles,
 };
@@ -64,7 +62,11 @@ pub use kit::sidecar::{KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, nam
 pub use kit::tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
 pub use kit::vectors::{VectorOf, WantedModel, vectors_in};
 pub use kit::walk::AGENT_ID_FILE;
+#[doc(hidden)]
+pub use openclaw::fuzzing as openclaw_laws;
 pub use openclaw::sample::SAMPLE_INSTALL;
+#[doc(hidden)]
+pub use zeroclaw::fuzzing as zeroclaw_laws;
 
 /// Every program that we know something of; a new one is a folder and a line here. The first that has
 /// agents takes any folder that no runtime knows.

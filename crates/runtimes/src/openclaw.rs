@@ -9,9 +9,10 @@ mod conversation;
 mod credentials;
 mod discover;
 mod facts;
+pub mod fuzzing;
 mod index;
 mod install;
-pub(crate) mod labels;
+mod labels;
 mod layout;
 mod mapping;
 mod memory;
@@ -28,25 +29,16 @@ mod write;
 
 use std::path::Path;
 
-use anemone_format::{AgentId, Sink};
+use anemone_format::AgentId;
 use anemone_memory::MarkdownLayout;
 use uuid::Uuid;
 
-use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
-use crate::kit::check::Check;
-use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
+use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::ids::Namespaces;
 use crate::kit::persona::WORKSPACE_FILES;
-use crate::kit::plan::{Plan, PlanError, PlanOptions};
-use crate::kit::restore_source::RestoreSource;
 use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, MoveAgentsIn, OwnIndex, ReadAgents, ReadConversations,
-    RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces,
+    EvergreenRecords, FindAgents, OwnIndex, RecordRules, Runtime, UsualPlaces,
 };
-use crate::kit::searchable::{
-    Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
-};
-use crate::kit::vectors::{VectorOf, WantedModel};
 
 pub(crate) use self::context::SEPTEMBER;
 
@@ -72,6 +64,8 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
         first: |machine| machine.home.join(".openclaw/workspace"),
     }),
     files: WORKSPACE_FILES,
+    run_by: &[],
+    state_table: Some(credentials::STATE_TABLE),
     layout: MarkdownLayout::PLAIN,
     contexts: context::ALL,
     context_of: context::of,
@@ -109,106 +103,5 @@ impl FindAgents for OpenClaw {
 
     fn derive_id(&self, agent: &FoundAgent) -> AgentId {
         NAMESPACES.derive(agent)
-    }
-}
-
-impl ReadAgents for OpenClaw {
-    fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
-        check::check(machine, agent)
-    }
-
-    fn is_unchanged(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-    ) -> Result<Option<Unchanged>, ReadError> {
-        read::is_unchanged(machine, agent, options)
-    }
-
-    fn read(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<Reading, ReadError> {
-        read::read(machine, agent, options, sink)
-    }
-}
-
-impl SearchAgents for OpenClaw {
-    fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
-        searchable::searchable(machine, agent)
-    }
-
-    fn file(&self, path: &str) -> SearchedFile {
-        searchable::file(path)
-    }
-
-    fn folder(&self, path: &str) -> SearchedFolder {
-        searchable::folder(path)
-    }
-
-    fn database(&self, path: &Path, _: &str) -> Option<(FoundAgent, StoreKind)> {
-        searchable::database(path)
-    }
-
-    fn read_store(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        kind: StoreKind,
-        private: bool,
-        take: &mut dyn FnMut(Remembered),
-    ) -> Result<Unsearched, ReadError> {
-        searchable::read(machine, agent, kind, private, take)
-    }
-
-    fn read_vectors(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        wanted: &WantedModel<'_>,
-        _: bool,
-        take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
-    ) -> Result<(), ReadError> {
-        vectors::read(machine, agent, wanted, take)
-    }
-}
-
-impl RestoreAgents for OpenClaw {
-    fn plan_restore(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        write::plan_restore(machine, source, target, options)
-    }
-}
-
-impl MoveAgentsIn for OpenClaw {
-    fn plan_move_in(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        write::plan_move_in(machine, source, target, options)
-    }
-}
-
-impl ReadConversations for OpenClaw {
-    fn read_conversation(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        session: &str,
-        reach: Reach,
-    ) -> Result<Conversation, ReadConversationError> {
-        conversation::read(machine, agent, session, reach)
     }
 }

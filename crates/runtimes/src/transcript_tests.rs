@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::{Conversation, NotSaid, Reach, ReadConversationError, Said, read_transcript};
+use crate::{Conversation, OmittedCounts, Reach, ReadConversationError, Said, read_transcript};
 
 struct Home(TempDir);
 
@@ -77,14 +77,14 @@ fn a_transcript_of_openclaw_gives_what_was_said() {
     assert_eq!(found.compaction_count, Some(2));
     // 1,000 of the last request, and what came since: the tool, two messages, a reminder.
     assert!((1100..1200).contains(&found.tokens_used.unwrap()), "{:?}", found.tokens_used);
-    let wanted = NotSaid {
+    let wanted = OmittedCounts {
         commands: 1,
         injected: 1,
         tools: 2,
         other: 1,
         undecodable: 1,
         redacted: 1,
-        ..NotSaid::default()
+        ..OmittedCounts::default()
     };
     assert_eq!(found.left_out, wanted);
 }

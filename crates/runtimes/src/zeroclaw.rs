@@ -12,7 +12,7 @@ mod conversation;
 mod credentials;
 mod discover;
 mod entries;
-pub(crate) mod fuzzing;
+pub mod fuzzing;
 mod layout;
 mod mapping;
 mod memory;
@@ -20,7 +20,7 @@ mod proof;
 mod ranking;
 mod read;
 mod rows;
-pub(crate) mod schema;
+mod schema;
 mod searchable;
 mod sessions;
 mod store;
@@ -31,25 +31,19 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, Sink};
+use anemone_format::AgentId;
 use anemone_memory::{Clock, MarkdownLayout, RowStore};
 use uuid::Uuid;
 
-use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
-use crate::kit::check::Check;
-use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
+use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::ids::Namespaces;
 use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
 use crate::kit::restore_source::RestoreSource;
 use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, ReadAgents, ReadConversations,
-    RecordRules, RestoreAgents, RowRules, Runtime, SearchAgents, UsualPlaces,
+    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, RecordRules, RestoreAgents,
+    RowRules, Runtime, UsualPlaces,
 };
-use crate::kit::searchable::{
-    Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
-};
-use crate::kit::vectors::{VectorOf, WantedModel};
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "zeroclaw";
@@ -60,7 +54,7 @@ pub(crate) const NAMESPACES: Namespaces = Namespaces {
     agents: Uuid::from_bytes(*b"alf-zclw-agent-1"),
 };
 
-/// The agent of an install that names none, and the owner of entries that belong to nobody.
+/// The agent of an install that names none, and the owner of entries without one.
 pub(crate) const DEFAULT_ALIAS: &str = "default";
 
 /// What there is to know of ZeroClaw.
@@ -79,6 +73,8 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
         },
     }),
     files: WORKSPACE_FILES,
+    run_by: &[],
+    state_table: None,
     layout: MarkdownLayout {
         curated_head: "# Long-Term Memory\n\n",
         daily_title: "# Daily Log \u{2014} ",
@@ -91,7 +87,11 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
     records: RecordRules {
         // ZeroClaw forgets everything but its core.
         evergreen: EvergreenRecords::Namespace("core"),
-        rows: Some(RowRules { private_key: "p|", owner_column: "principal_id" }),
+        rows: Some(RowRules {
+            private_key: schema::PRIVATE_KEY,
+            owner_column: "principal_id",
+            schema: &schema::SCHEMA,
+        }),
         vectors_are_of_text: true,
     },
     own_index: None,
@@ -134,80 +134,6 @@ impl FindAgents for ZeroClaw {
     }
 }
 
-impl ReadAgents for ZeroClaw {
-    fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
-        check::check(machine, agent)
-    }
-
-    fn is_unchanged(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-    ) -> Result<Option<Unchanged>, ReadError> {
-        read::is_unchanged(machine, agent, options)
-    }
-
-    fn read(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<Reading, ReadError> {
-        read::read(machine, agent, options, sink)
-    }
-}
-
-impl SearchAgents for ZeroClaw {
-    fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
-        searchable::searchable(machine, agent)
-    }
-
-    fn files_beside(&self, agent: &FoundAgent) -> Vec<PathBuf> {
-        let database = agent.database.as_ref().filter(|database| discover::is_live(database));
-        if !agent.workspace.is_dir() && database.is_none() {
-            return Vec::new();
-        }
-        let config = agent.config.as_deref();
-        config.into_iter().chain(database.map(|path| &**path)).map(Path::to_owned).collect()
-    }
-
-    fn file(&self, path: &str) -> SearchedFile {
-        searchable::file(path)
-    }
-
-    fn folder(&self, path: &str) -> SearchedFolder {
-        searchable::folder(path)
-    }
-
-    fn database(&self, path: &Path, alias: &str) -> Option<(FoundAgent, StoreKind)> {
-        Some(searchable::database(path, alias))
-    }
-
-    fn read_store(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        kind: StoreKind,
-        private: bool,
-        take: &mut dyn FnMut(Remembered),
-    ) -> Result<Unsearched, ReadError> {
-        searchable::read(machine, agent, kind, private, take)
-    }
-
-    fn read_vectors(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        wanted: &WantedModel<'_>,
-        private: bool,
-        take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
-    ) -> Result<(), ReadError> {
-        vectors::read(machine, agent, wanted, private, take)
-    }
-}
-
 impl KeepMemoryRows for ZeroClaw {
     fn memory_rows(
         &self,
@@ -241,17 +167,5 @@ impl MoveAgentsIn for ZeroClaw {
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError> {
         write::plan(machine, source, target, options)
-    }
-}
-
-impl ReadConversations for ZeroClaw {
-    fn read_conversation(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        session: &str,
-        reach: Reach,
-    ) -> Result<Conversation, ReadConversationError> {
-        conversation::read(machine, agent, session, reach)
     }
 }

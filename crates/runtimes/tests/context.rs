@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use anemone_memory::{
-    Budget, ComposeRequest, Composed, ContextRules, Fate, MarkdownLayout, MarkdownStore,
+    Budget, ComposeRequest, ComposedContext, ContextRules, Fate, MarkdownLayout, MarkdownStore,
     SessionKind, compose, estimated_tokens,
 };
 use anemone_runtimes::context_rules;
@@ -40,7 +40,7 @@ impl Workspace {
         .unwrap()
     }
 
-    fn compose(&self, rules: &'static ContextRules, session: SessionKind) -> Composed {
+    fn compose(&self, rules: &'static ContextRules, session: SessionKind) -> ComposedContext {
         self.within(rules, session, Budget::Runtime)
     }
 
@@ -49,7 +49,7 @@ impl Workspace {
         rules: &'static ContextRules,
         session: SessionKind,
         budget: Budget,
-    ) -> Composed {
+    ) -> ComposedContext {
         let delimiter = "7f3c".to_owned();
         let recalled = None;
         let asked = ComposeRequest { session, rules, budget, today: TODAY, recalled, delimiter };
@@ -322,6 +322,6 @@ fn a_link_out_of_the_workspace_is_not_followed() {
     assert!(text.contains("## /ws/SOUL.md\n\n[UNREADABLE: a link, which is not followed]\n"));
 }
 
-fn included(composed: &Composed) -> Vec<&str> {
+fn included(composed: &ComposedContext) -> Vec<&str> {
     composed.parts.iter().filter(|part| part.fate.is_in()).map(|part| part.path.as_str()).collect()
 }

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anemone_format::{Moment, Origin, ProvenanceStamp};
 use anemone_memory::{
-    Applied, Asked, Clock, Finality, Finder, ForgetNote, ForgetTarget, Given, ListFilter,
-    ListedEntry, MarkdownLayout, MarkdownMemory, MarkdownStore, Memory, Place, RememberError,
-    RememberPlan, RememberSettings, RowMemory, Secrets, list_entries, plan_forget, plan_remember,
-    plan_undo, tidied, undo,
+    Applied, Clock, EntryRequest, Finality, Finder, ForgetNote, ForgetTarget, ListFilter,
+    ListedEntry, MarkdownLayout, MarkdownMemory, MarkdownStore, Memory, NewEntry, Place,
+    RememberError, RememberPlan, RememberSettings, RowMemory, Secrets, list_entries, plan_forget,
+    plan_remember, plan_undo, tidied, undo,
 };
 use anemone_runtimes::by_name;
 use jiff::tz::TimeZone;
@@ -86,16 +86,16 @@ impl Kept {
         Finder::new(self.folder.path().join("index"), Vec::new(), Vec::new())
     }
 
-    fn given(&self, key: Option<&str>, text: &str, session: Option<&str>) -> Given {
+    fn given(&self, key: Option<&str>, text: &str, session: Option<&str>) -> NewEntry {
         let at = Moment::from(self.clock.now());
         let mut stamp = ProvenanceStamp::new(self.clock.fresh_id(), Origin::Agent, at);
         stamp.session = session.map(str::to_owned);
         let key = key.map(str::to_owned);
-        Given { text: text.to_owned(), key, label: None, tags: Vec::new(), stamp }
+        NewEntry { text: text.to_owned(), key, label: None, tags: Vec::new(), stamp }
     }
 
-    fn plan(&self, memory: &dyn Memory, given: Given, finder: Option<&Finder>) -> RememberPlan {
-        let asked = Asked { given, place: LOG, secrets: Secrets::Report };
+    fn plan(&self, memory: &dyn Memory, given: NewEntry, finder: Option<&Finder>) -> RememberPlan {
+        let asked = EntryRequest { given, place: LOG, secrets: Secrets::Report };
         let now = self.clock.now();
         plan_remember(memory, finder, asked, &RememberSettings::default(), now).unwrap()
     }
@@ -106,7 +106,7 @@ impl Kept {
 
     fn remember(&self, memory: &dyn Memory, key: &str, text: &str, place: Place) {
         let given = self.given(Some(key), text, None);
-        let asked = Asked { given, place, secrets: Secrets::Report };
+        let asked = EntryRequest { given, place, secrets: Secrets::Report };
         let now = self.clock.now();
         let plan = plan_remember(memory, None, asked, &RememberSettings::default(), now).unwrap();
         self.write(memory, &plan).unwrap();

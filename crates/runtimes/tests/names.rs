@@ -2,26 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anemone_runtimes::RUNTIMES;
 
 /// Where the list of runtimes is.
 const REGISTRY: &str = "runtimes/src/lib.rs";
-
-/// Files that still name a runtime, and why. A file that no longer does must leave the list.
-const STILL_NAMED: &[(&str, &str)] = &[
-    ("cli/src/commands/export.rs", "examples in the help text"),
-    ("cli/src/commands/import.rs", "examples in the help text"),
-    ("cli/src/commands/mcp.rs", "the command that adds a server to one program"),
-    ("cli/src/commands/migrate.rs", "examples in the help text"),
-    ("messages/src/error/archive.rs", "an example in a hint"),
-    ("messages/src/error/search.rs", "an example in a hint"),
-    ("runtimes/src/fuzzing.rs", "laws of the files of one runtime"),
-    ("runtimes/src/kit/database/merge.rs", "the schema that restored rows are merged into"),
-    ("runtimes/src/kit/plan/powers.rs", "files that make any program run something"),
-];
 
 /// Crates that are only for tests and samples.
 const NOT_SHIPPED: [&str; 2] = ["testkit", "sample"];
@@ -82,9 +68,7 @@ fn only_the_folder_of_a_runtime_names_it() {
     for folder in fs_err::read_dir(&crates).unwrap() {
         files_below(&folder.unwrap().path().join("src"), &mut files);
     }
-    let listed: BTreeSet<&str> = STILL_NAMED.iter().map(|(path, _)| *path).collect();
-    let mut named = BTreeSet::new();
-    let mut new = Vec::new();
+    let mut named = Vec::new();
     for file in &files {
         let path = file.strip_prefix(&crates).unwrap().to_str().unwrap();
         if is_exempt(path) {
@@ -92,13 +76,8 @@ fn only_the_folder_of_a_runtime_names_it() {
         }
         let lines = named_lines(&fs_err::read_to_string(file).unwrap(), &spellings);
         if !lines.is_empty() {
-            named.insert(path.to_owned());
-            if !listed.contains(path) {
-                new.push(format!("{path}: {}", lines.join(" | ")));
-            }
+            named.push(format!("{path}: {}", lines.join(" | ")));
         }
     }
-    assert!(new.is_empty(), "a runtime is named outside its folder:\n{}", new.join("\n"));
-    let gone: Vec<_> = listed.iter().filter(|path| !named.contains(**path)).collect();
-    assert!(gone.is_empty(), "these name no runtime any more; take them off the list: {gone:?}");
+    assert!(named.is_empty(), "a runtime is named outside its folder:\n{}", named.join("\n"));
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{Moment, Origin, ProvenanceStamp, sha256_hex};
 use anemone_memory::{
-    Category, Clock, ForgetTarget, Given, Importance, Label, MarkdownLayout, MarkdownStore,
-    MemoryEntry, MemoryError, NotedRows, RowStore, RowsBack,
+    Category, Clock, ForgetTarget, Importance, Label, MarkdownLayout, MarkdownStore, MemoryEntry,
+    MemoryError, NewEntry, RowStore, RowsRecord, RowsUndo,
 };
 use anemone_runtimes::by_name;
 use jiff::Timestamp;
@@ -57,7 +57,7 @@ fn try_store(rows: &dyn RowStore, key: &str, content: &str) -> Result<(), Memory
         ProvenanceStamp::new(Still.fresh_id(), Origin::Agent, Moment::from(Still.now()));
     stamp.session = Some("s".to_owned());
     let (text, key) = (content.to_owned(), Some(key.to_owned()));
-    let given = Given { text, key, label: None, tags: Vec::new(), stamp };
+    let given = NewEntry { text, key, label: None, tags: Vec::new(), stamp };
     rows.put(&[(given, Category::Core)], &mut |_| Ok(()))
 }
 
@@ -264,8 +264,8 @@ fn a_removed_row_leaves_nothing_behind_and_can_be_put_back() {
     assert!(!holds());
     let (change, _) = site.last_change().unwrap().unwrap();
     let back = held.undo_rows(change, &noted, &*memory, Still.fresh_id(), now).unwrap();
-    assert_eq!(back, RowsBack { put_back: 1, ..RowsBack::default() });
-    assert_eq!(memory.plan_back(&noted).unwrap(), RowsBack::default());
+    assert_eq!(back, RowsUndo { put_back: 1, ..RowsUndo::default() });
+    assert_eq!(memory.plan_back(&noted).unwrap(), RowsUndo::default());
     assert_eq!(site.last_change().unwrap(), None);
     assert_eq!(memory.matching(&key("secret")).unwrap(), rows);
     assert!(holds());
@@ -315,13 +315,13 @@ fn what_another_program_left_in_unused_pages_goes_when_it_is_compacted() {
         .unwrap();
 }
 
-fn given(key: Option<&str>, text: &str, supersedes: Option<&str>) -> Given {
+fn given(key: Option<&str>, text: &str, supersedes: Option<&str>) -> NewEntry {
     let mut stamp = ProvenanceStamp::new(Still.fresh_id(), Origin::Web, Moment::from(Still.now()));
     stamp.supersedes = supersedes.map(str::to_owned);
     stamp.source = Some("https://example.org".to_owned());
     let importance = Importance::new(0.9).unwrap();
     let label = Some(Label { name: "decision".to_owned(), importance });
-    Given { text: text.to_owned(), key: key.map(str::to_owned), label, tags: Vec::new(), stamp }
+    NewEntry { text: text.to_owned(), key: key.map(str::to_owned), label, tags: Vec::new(), stamp }
 }
 
 /// Every row of both tables, as SQLite shows them.
@@ -403,7 +403,7 @@ fn a_row_that_somebody_changed_since_is_not_taken_back() {
     let (change, noted) = site.last_change().unwrap().unwrap();
     let (id, now) = (Still.fresh_id(), Still.now());
     let back = held.undo_rows(change, &noted.rows.unwrap(), &*memory, id, now).unwrap();
-    assert_eq!(back, RowsBack { changed: vec!["tea".to_owned()], ..RowsBack::default() });
+    assert_eq!(back, RowsUndo { changed: vec!["tea".to_owned()], ..RowsUndo::default() });
     assert_eq!(everything(&path), before);
     assert_eq!(site.last_change().unwrap().unwrap().0, change);
 }
@@ -427,7 +427,7 @@ fn nothing_is_written_when_it_cannot_be_and_nothing_is_left_to_undo() {
 #[test]
 fn a_journal_of_rows_from_before_stamps_were_kept_is_read() {
     let old = r#"{"database":"/x/brain.db","alias":"default","rows":[{"id":"1"}]}"#;
-    let noted: NotedRows = serde_json::from_str(old).unwrap();
+    let noted: RowsRecord = serde_json::from_str(old).unwrap();
     assert_eq!((noted.name().as_str(), noted.rows.len()), ("brain.db", 1));
     assert!(noted.stamps.is_empty() && noted.added.is_empty() && noted.left.is_empty());
 }

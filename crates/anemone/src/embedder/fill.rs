@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anemone_embed::{EmbedError, ModelIdentity};
+use anemone_format::with_causes;
 use anemone_index::{
     CarriedReport, DocumentSource, EmbeddingError, EmbeddingReport, EmbeddingWork, Index, Replace,
     Request, StoreError, VectorSet,
@@ -302,8 +303,10 @@ fn sources(searched: &SearchTarget) -> Vec<&dyn DocumentSource> {
 
 /// Says which vectors that came along were not taken.
 pub fn notes_of(carried: &CarriedReport) -> Vec<SearchNote> {
-    let unreadable =
-        carried.failed.iter().map(|error| SearchNote::CarriedUnreadable { reason: chain(error) });
+    let unreadable = carried
+        .failed
+        .iter()
+        .map(|error| SearchNote::CarriedUnreadable { reason: with_causes(error) });
     let left = (carried.left > 0).then_some(SearchNote::CarriedTooMany { left: carried.left });
     unreadable.chain(left).collect()
 }
@@ -378,7 +381,7 @@ pub fn top_up(
             Ok(_) | Err(EmbeddingError::OtherModel { .. }) => {}
             Err(EmbeddingError::Store(error)) => return Err(error),
             Err(EmbeddingError::Embedder { source, .. }) => {
-                let (embedder, reason) = (main.wanted.to_string(), chain(&source));
+                let (embedder, reason) = (main.wanted.to_string(), with_causes(&source));
                 let note = VectorNote::Failed { embedder, reason, is_large_job: false };
                 embedders.notes.push(SearchNote::Vectors(note));
                 embedders.main = embedders.fallback.take();
@@ -399,18 +402,6 @@ fn is_small_gap(index: &Index, main: &ChosenEmbedder) -> Result<bool, StoreError
     }
     let left = index.unembedded_up_to(main.identity(), GAP)?;
     Ok(left.is_some_and(|value| value.chunks > 0))
-}
-
-/// Returns an error with its causes on one line.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        source = error.source();
-    }
-    text
 }
 
 /// Says how long something took, to the microsecond.

@@ -1,6 +1,6 @@
 //! What a forget did.
 
-use anemone_memory::{EntryToForget, FinishedForget, Forgetting, JournalErasure, NotedRows};
+use anemone_memory::{EntryToForget, FinishedForget, ForgetMarker, JournalErasure, RowsRecord};
 use serde::Serialize;
 
 use super::holders::{HolderKind, TextHolder};
@@ -32,7 +32,7 @@ pub struct ForgetReport {
     /// What the user should know.
     pub notes: Vec<ForgetWarning>,
     /// The notes that a forget is under way: until the user was told of it, it can be repeated.
-    under_way: (Option<Forgetting>, Vec<FinishedForget>),
+    under_way: (Option<ForgetMarker>, Vec<FinishedForget>),
 }
 
 /// A change that can no longer be undone.
@@ -138,7 +138,7 @@ impl LostChange {
             Self {
                 what: noted.what.clone(),
                 at: noted.at.clone(),
-                files: files.chain(noted.rows.as_ref().map(NotedRows::name)).collect(),
+                files: files.chain(noted.rows.as_ref().map(RowsRecord::name)).collect(),
             }
         });
         lost.collect()
@@ -167,14 +167,14 @@ impl ForgetReport {
         }
     }
 
-    pub(super) fn under_way(&mut self, begun: Option<Forgetting>, finished: Vec<FinishedForget>) {
+    pub(super) fn under_way(&mut self, begun: Option<ForgetMarker>, finished: Vec<FinishedForget>) {
         self.under_way = (begun, finished);
     }
 
     /// Says that whoever asked was told. From here on the same request is a new one.
     pub fn told(&mut self) {
         let (begun, finished) = std::mem::take(&mut self.under_way);
-        begun.into_iter().for_each(Forgetting::end);
+        begun.into_iter().for_each(ForgetMarker::end);
         finished.into_iter().for_each(FinishedForget::end);
     }
 

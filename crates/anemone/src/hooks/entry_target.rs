@@ -2,7 +2,7 @@
 
 use anemone_format::{Origin, ProvenanceStamp};
 use anemone_memory::{
-    Addition, Category, ForgetTarget, Given, HookWrite, LockedStore, Memory, Place,
+    Addition, Category, ForgetTarget, HookWrite, LockedStore, Memory, NewEntry, Place,
 };
 use jiff::civil::Date;
 
@@ -84,7 +84,7 @@ impl<'a> EntryTarget<'a> {
         &self,
         held: &LockedStore<'_>,
         what: &str,
-        new: Vec<Given>,
+        new: Vec<NewEntry>,
         category: Category,
     ) -> Result<String, HookError> {
         let (id, now) = (self.host.fresh_id(), self.host.now());

@@ -2,7 +2,7 @@
 
 use anemone_format::Origin;
 use anemone_memory::{
-    Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, Given, flush_prompt,
+    Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, NewEntry, flush_prompt,
     flush_system_prompt, flushed_entries, suspicious, told,
 };
 use anemone_runtimes::{Conversation, Reach};
@@ -281,7 +281,7 @@ impl Flush<'_> {
             } else {
                 let stamp = stamp(Origin::Agent, self.session, self.host);
                 let text = entry.clone();
-                new.push(Given { text, key: None, label: None, tags: Vec::new(), stamp });
+                new.push(NewEntry { text, key: None, label: None, tags: Vec::new(), stamp });
                 flushed.entries.push(entry);
             }
         }

@@ -2,11 +2,11 @@
 
 use anemone_format::Origin;
 use anemone_memory::{
-    Category, ChatSettings, Given, NotNoted, NoteForm, NotePlan, NotedSession, SessionNote, Spoken,
-    UnknownStatements, not_worth_noting, row_document, slug_of, telling_slug, told,
-    without_unanswered,
+    Category, ChatSettings, NewEntry, NoteForm, NotePlan, NoteSkipReason, NotedSession,
+    SessionNote, UnknownStatements, WeightedText, not_worth_noting, row_document, slug_of,
+    telling_slug, told, without_unanswered,
 };
-use anemone_runtimes::{NotSaid, Reach, Role};
+use anemone_runtimes::{OmittedCounts, Reach, Role};
 use serde::Serialize;
 
 use super::conversation::{local_time, lock, said};
@@ -76,7 +76,7 @@ pub struct SessionEndReport {
     /// Messages of questions that nobody answered; they are not in the note.
     pub unanswered: usize,
     /// What of the conversation is not in it.
-    pub left_out: NotSaid,
+    pub left_out: OmittedCounts,
     /// By which it can be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,
@@ -111,12 +111,12 @@ pub enum NoteStatus {
     Known,
 }
 
-impl From<NotNoted> for NoteStatus {
-    fn from(reason: NotNoted) -> Self {
+impl From<NoteSkipReason> for NoteStatus {
+    fn from(reason: NoteSkipReason) -> Self {
         match reason {
-            NotNoted::TooShort => Self::TooShort,
-            NotNoted::OnlyQuestions => Self::OnlyQuestions,
-            NotNoted::Known => Self::Known,
+            NoteSkipReason::TooShort => Self::TooShort,
+            NoteSkipReason::OnlyQuestions => Self::OnlyQuestions,
+            NoteSkipReason::Known => Self::Known,
         }
     }
 }
@@ -315,7 +315,7 @@ impl Noting<'_> {
         }
         let stamp = stamp(Origin::Agent, note.session_id, host);
         let noted = note.noted(&path, &text);
-        let given = Given { text, key: Some(key), label: None, tags: Vec::new(), stamp };
+        let given = NewEntry { text, key: Some(key), label: None, tags: Vec::new(), stamp };
         let change = target.add(&held, "hook session-end", vec![given], Category::Conversation)?;
         state.noted = Some(noted);
         held.keep_session_state(session, &state)?;
@@ -351,8 +351,8 @@ fn name(
         Err(error) => notes.push(error.to_string()),
     }
     let weight = |role: &str| if role == Role::User.as_str() { 2.0 } else { 1.0 };
-    let spoken: Vec<Spoken<'_>> =
-        note.said.iter().map(|(role, text)| Spoken { text, weight: weight(role) }).collect();
+    let spoken: Vec<WeightedText<'_>> =
+        note.said.iter().map(|(role, text)| WeightedText { text, weight: weight(role) }).collect();
     match telling_slug(&spoken) {
         Some(slug) => (slug, NameSource::Words),
         None => (note.time_slug(), NameSource::Time),

@@ -1,6 +1,8 @@
 //! Gives a session what it should know when it begins.
 
-use anemone_memory::{Budget, ComposeRequest, Fate, Framed, Part, SessionKind, compose, frame};
+use anemone_memory::{
+    Budget, ComposeRequest, Fate, FramedMemory, Part, SessionKind, compose, frame,
+};
 use anemone_runtimes::HOOK_CALLER;
 use serde::Serialize;
 
@@ -70,7 +72,7 @@ fn memory_alone(memory: &AgentMemory, chars: usize, host: &Host) -> Result<Strin
     let mut left_out: Vec<Page<'_>> = Vec::new();
     let delimiter = delimiter()?;
     loop {
-        let framed: Vec<Framed<'_>> = pages.iter().map(Page::framed).collect();
+        let framed: Vec<FramedMemory<'_>> = pages.iter().map(Page::framed).collect();
         let text = frame(&framed, &delimiter) + &not_shown(pages.iter().chain(&left_out));
         let over = text.chars().count().saturating_sub(chars);
         let Some(last) = pages.last_mut().filter(|_| over > 0) else { return Ok(text) };
@@ -95,8 +97,8 @@ impl<'a> Page<'a> {
         Self { path: &part.path, text: part.content(), total: part.total_chars }
     }
 
-    fn framed(&self) -> Framed<'a> {
-        Framed { text: self.text, origin: None, date: None, path: self.path }
+    fn framed(&self) -> FramedMemory<'a> {
+        FramedMemory { text: self.text, origin: None, date: None, path: self.path }
     }
 
     /// Takes at least so many characters away, in whole lines.

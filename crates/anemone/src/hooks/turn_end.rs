@@ -1,7 +1,7 @@
 //! Remembers what the owner said in a turn.
 
 use anemone_format::{Origin, sha256_hex};
-use anemone_memory::{Captured, Category, Given, Importance, Label, NotCaptured, captures};
+use anemone_memory::{CaptureSkips, CapturedText, Category, Importance, Label, NewEntry, captures};
 use anemone_runtimes::{Machine, Reach, without_private};
 use serde::Serialize;
 
@@ -51,7 +51,7 @@ pub struct TurnEndReport {
     /// Sentences for which the conversation had too many before.
     pub over_limit: u64,
     /// What was passed over.
-    pub left_out: NotCaptured,
+    pub left_out: CaptureSkips,
     /// The file or the database.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
@@ -89,7 +89,7 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport, 
     let (machine, memory) = request.input.open(&request.memory, access, host)?;
     memory.check_writable()?;
     let (texts, session) = request.said(&memory, &machine, &mut report)?;
-    let mut found: Vec<Captured> = Vec::new();
+    let mut found: Vec<CapturedText> = Vec::new();
     for text in &texts {
         let (captured, left_out) = captures(text, &settings);
         found.extend(captured);
@@ -157,11 +157,11 @@ impl TurnEndRequest {
     }
 }
 
-fn given(captured: &Captured, session: Option<&str>, host: &Host) -> Given {
+fn given(captured: &CapturedText, session: Option<&str>, host: &Host) -> NewEntry {
     let name = captured.kind.as_str().to_owned();
     let label = Importance::new(IMPORTANCE).map(|importance| Label { name, importance });
     let stamp = stamp(Origin::Owner, session, host);
-    Given { text: captured.text.clone(), key: None, label, tags: Vec::new(), stamp }
+    NewEntry { text: captured.text.clone(), key: None, label, tags: Vec::new(), stamp }
 }
 
 /// Returns a sentence as it is compared.

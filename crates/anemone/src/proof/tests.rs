@@ -1,5 +1,5 @@
 use anemone_format::{
-    AgentInfo, File, FileRoot, Identity, InMemory, Manifest, MemoryType, Node, Opaque,
+    AgentInfo, File, FileRoot, Identity, LoadedSnapshot, Manifest, MemoryType, Node, Opaque,
     ProseIdentity, Record, Snapshot,
 };
 use anemone_runtimes::mapping::{ORIGIN_FOLDER, mapping};
@@ -46,7 +46,7 @@ fn prove(source: &Snapshot, target: &Snapshot) -> Proof {
 }
 
 fn prove_with(source: &Snapshot, target: &Snapshot, expected: &Expected<'_>) -> Proof {
-    compare(&InMemory::new(source), &InMemory::new(target), expected).unwrap()
+    compare(&LoadedSnapshot::new(source), &LoadedSnapshot::new(target), expected).unwrap()
 }
 
 fn layer<'a>(proof: &'a Proof, name: &str) -> &'a LayerProof {
@@ -204,7 +204,7 @@ fn a_field_that_an_older_table_has_no_column_for_is_degraded() {
 
 /// Compares an agent that comes back: `now` is what it has, `back` what is expected of it.
 fn prove_back(now: &Snapshot, back: &Snapshot, target: &Snapshot) -> Proof {
-    let source = InMemory::new(now);
+    let source = LoadedSnapshot::new(now);
     let first = back.records[0].id;
     let origin_of = |id| (id == now.records[0].id).then_some(first);
     let current = Some(Current { source: &source, origin_of: &origin_of });
@@ -215,7 +215,7 @@ fn prove_back(now: &Snapshot, back: &Snapshot, target: &Snapshot) -> Proof {
         unwritten: BTreeSet::from([first]),
         ..Expected::default()
     };
-    compare(&InMemory::new(back), &InMemory::new(target), &expected).unwrap()
+    compare(&LoadedSnapshot::new(back), &LoadedSnapshot::new(target), &expected).unwrap()
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::exports::last_of;
 use crate::host::Host;
 use crate::identity::identify;
 use crate::sealed_header::Packaging;
-use crate::search::target::TargetChoice;
+use crate::search::target::{SearchTarget, TargetChoice};
 use crate::statement::Statement;
 use crate::survey::AgentScan;
 
@@ -136,25 +136,40 @@ fn search(
     machine: &Machine,
     host: &Host,
 ) -> (SearchStatus, Option<RefreshError>) {
-    let state = |state| SearchStatus { state, documents: None, chunks: None, changed: 0 };
     let chosen = ChosenAgent { adapter: found.adapter, agent: found.agent.clone() };
     let Ok(target) = TargetChoice::of_agent(chosen, machine, host) else {
-        return (state(Readiness::Nothing), None);
+        return (SearchStatus::without_counts(Readiness::Nothing), None);
     };
-    let sources: Vec<&dyn DocumentSource> = target.sources.iter().map(|source| &**source).collect();
-    match peek(&target.index_folder, &sources) {
-        Ok(IndexState::Absent) => (state(Readiness::Missing), None),
-        Ok(IndexState::Busy) => (state(Readiness::Busy), None),
-        Ok(IndexState::Unfinished) => (state(Readiness::Unfinished), None),
-        Ok(IndexState::Outdated) => (state(Readiness::Outdated), None),
-        Ok(IndexState::Broken) => (state(Readiness::Damaged), None),
-        Ok(IndexState::Whole(held)) => {
-            let changed = held.changed + held.removed;
-            let state = if changed == 0 { Readiness::Ready } else { Readiness::Behind };
-            let (documents, chunks) = (Some(held.documents), Some(held.chunks));
-            (SearchStatus { state, documents, chunks, changed }, None)
-        }
-        Err(error) => (state(Readiness::Unknown), Some(error)),
+    match SearchStatus::of(&target) {
+        Ok(status) => (status, None),
+        Err(error) => (SearchStatus::without_counts(Readiness::Unknown), Some(error)),
+    }
+}
+
+impl SearchStatus {
+    /// Looks at the index of what is searched; every count of its documents and chunks comes from
+    /// here.
+    pub fn of(target: &SearchTarget) -> Result<Self, RefreshError> {
+        let sources: Vec<&dyn DocumentSource> =
+            target.sources.iter().map(|source| &**source).collect();
+        let state = match peek(&target.index_folder, &sources)? {
+            IndexState::Absent => Readiness::Missing,
+            IndexState::Busy => Readiness::Busy,
+            IndexState::Unfinished => Readiness::Unfinished,
+            IndexState::Outdated => Readiness::Outdated,
+            IndexState::Broken => Readiness::Damaged,
+            IndexState::Whole(held) => {
+                let changed = held.changed + held.removed;
+                let state = if changed == 0 { Readiness::Ready } else { Readiness::Behind };
+                let (documents, chunks) = (Some(held.documents), Some(held.chunks));
+                return Ok(Self { state, documents, chunks, changed });
+            }
+        };
+        Ok(Self::without_counts(state))
+    }
+
+    fn without_counts(state: Readiness) -> Self {
+        Self { state, documents: None, chunks: None, changed: 0 }
     }
 }
 

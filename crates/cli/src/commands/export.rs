@@ -10,7 +10,7 @@ use anemone::files::Existing;
 use anemone_messages::UserError;
 use anemone_runtimes::{
     DEFAULT_ARTIFACT_LIMIT, LeftOut, LeftOutReason, NotRequested, NotRequestedKind, SecretPolicy,
-    Warning,
+    Warning, of_plain_folders,
 };
 use clap::Args;
 
@@ -29,11 +29,7 @@ use crate::output::{BAD, BOLD, DIM, ODD, Report, bytes, count, safe};
 /// A secret in a file stops the export: it is listed by file and line, and you decide. A folder
 /// without memories and persona is an error, because it is probably the wrong one.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:
-  anemone export                                  the one agent on this machine, to ./NAME.alf
-  anemone export -w ~/.openclaw/workspace -o a.alf
-  anemone export --since a.alf -o b.alf           only if something changed; times carry over
-  anemone export --credentials --vault-key k.txt  secrets of credentials travel, sealed")]
+#[command(after_help = examples())]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     agent: AgentArgs,
@@ -96,6 +92,19 @@ pub(crate) struct ExportArgs {
     /// Encrypt the archive for this age recipient (age1...); may be given more than once
     #[arg(long, value_name = "RECIPIENT")]
     recipient: Vec<String>,
+}
+
+/// Returns examples; the folder is the one in which the runtime of plain folders is found first.
+fn examples() -> String {
+    let folder = of_plain_folders().places.and_then(|places| places.folders.first().copied());
+    format!(
+        "Examples:
+  anemone export                                  the one agent on this machine, to ./NAME.alf
+  anemone export -w ~/{}/workspace -o a.alf
+  anemone export --since a.alf -o b.alf           only if something changed; times carry over
+  anemone export --credentials --vault-key k.txt  secrets of credentials travel, sealed",
+        folder.unwrap_or_default()
+    )
 }
 
 /// Says how to request something.

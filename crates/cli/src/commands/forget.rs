@@ -4,17 +4,15 @@ mod report;
 
 use std::io;
 
+use anemone::days::{DayEnd, time_of};
 use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
-use anemone::system::SystemClock;
-use anemone_memory::{Clock as _, EntryToForget, Finality};
-use anemone_messages::UserError;
+use anemone::host::Host;
+use anemone_memory::{EntryToForget, Finality};
+use anemone_messages::{UserError, not_a_time};
 use clap::Args;
-use jiff::Timestamp;
-use jiff::civil::Date;
 
 pub(crate) use self::report::Forgotten;
 use super::Context;
-use super::search::days;
 use crate::args::MemoryArgs;
 use crate::output::{ask, count, notice, safe};
 
@@ -91,7 +89,7 @@ struct What {
 }
 
 pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten, UserError> {
-    let request = args.request()?;
+    let request = args.request(&context.host)?;
     let mut ask = confirm;
     let confirmation = if args.yes {
         Confirmation::Given
@@ -105,10 +103,10 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
 }
 
 impl ForgetArgs {
-    fn request(&self) -> Result<ForgetRequest, UserError> {
+    fn request(&self, host: &Host) -> Result<ForgetRequest, UserError> {
         Ok(ForgetRequest {
             memory: self.memory.choice(),
-            choice: self.what.choice(self.limit)?,
+            choice: self.what.choice(self.limit, host)?,
             finality: if self.for_good { Finality::ForGood } else { Finality::Undoable },
             dry_run: self.dry_run,
         })
@@ -116,7 +114,7 @@ impl ForgetArgs {
 }
 
 impl What {
-    fn choice(&self, limit: u32) -> Result<ForgetChoice, UserError> {
+    fn choice(&self, limit: u32, host: &Host) -> Result<ForgetChoice, UserError> {
         if let Some(query) = &self.query {
             return Ok(ForgetChoice::Query { text: query.clone(), limit });
         }
@@ -129,27 +127,15 @@ impl What {
         if !self.id.is_empty() {
             return Ok(ForgetChoice::Ids(self.id.clone()));
         }
-        let since = self.since.as_deref().map(|text| moment("--since", text, false)).transpose()?;
-        let until = self.until.as_deref().map(|text| moment("--until", text, true)).transpose()?;
+        let moment = |flag: &str, text: &Option<String>, end: DayEnd| {
+            let Some(text) = text else { return Ok(None) };
+            let time = time_of(text, end, host.today(), host.zone());
+            time.map(Some).ok_or_else(|| not_a_time(flag, text))
+        };
+        let since = moment("--since", &self.since, DayEnd::First)?;
+        let until = moment("--until", &self.until, DayEnd::Last)?;
         Ok(ForgetChoice::Written { since, until })
     }
-}
-
-/// Reads a time, or a day: its beginning or its end.
-pub(crate) fn moment(flag: &str, text: &str, is_end: bool) -> Result<Timestamp, UserError> {
-    if let Ok(time) = text.trim().parse() {
-        return Ok(time);
-    }
-    let zone = SystemClock.zone();
-    let today = SystemClock.now().to_zoned(zone.clone()).date();
-    let time = days::day(text, today).and_then(|day: Date| {
-        let day = day.to_zoned(zone).ok()?;
-        if is_end { day.end_of_day().ok() } else { Some(day) }
-    });
-    time.map(|time| time.timestamp()).ok_or_else(|| {
-        UserError::usage(format!("{flag} {text:?} is neither a day nor a time"))
-            .hint("give 2026-03-01, 2026-03-01T10:00:00Z, yesterday, or how long ago: 7d, 2w, 3m")
-    })
 }
 
 /// Asks whether what was found is meant.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anemone::import::{ImportReport, ImportRequest, PlannedStep, import};
 use anemone_messages::UserError;
+use anemone_runtimes::SAMPLE_INSTALL;
 use clap::Args;
 
 use super::Context;
@@ -24,10 +25,10 @@ use crate::restored::{store_lines, write_missing};
 /// ~/.openclaw/workspace; the output names the folder. If an import is interrupted, run it again:
 /// that finishes it.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:
+#[command(after_help = format!("Examples:
   anemone import ada.alf                          back to where the runtime reads it
   anemone import ada.alf --dry-run                what would be done, and where
-  anemone import -r openclaw -w ~/ada ada.alf     into a folder of your choice")]
+  anemone import -r {} -w ~/ada ada.alf     into a folder of your choice", SAMPLE_INSTALL.runtime))]
 pub(crate) struct ImportArgs {
     /// The runtime that will run the agent: openclaw or zeroclaw [default: that of the archive]
     #[arg(long, short, value_name = "RUNTIME")]

@@ -11,9 +11,12 @@ use std::sync::Arc;
 
 use anemone::connect::quoted;
 use anemone_mcp::{
-    HttpSettings, LocalMemoryService, ServeError, ServeOptions, Settings, serve_http, serve_stdio,
+    HttpSettings, LocalMemoryService, OpenServiceError, ServeError, ServeOptions, Settings,
+    serve_http, serve_stdio,
 };
 use anemone_messages::{Kind, UserError};
+use anemone_runtimes::connect::Connect;
+use anemone_runtimes::connects;
 use clap::Args;
 use serde::Serialize;
 use tokio::runtime::Runtime;
@@ -99,8 +102,11 @@ struct Serving {
     url: String,
     token_file: String,
     allow_write: bool,
-    /// The command that adds this server to Claude Code.
+    /// The command that adds this server to a program.
     add: String,
+    /// The name of that program.
+    #[serde(skip)]
+    program: &'static str,
 }
 
 pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode, UserError> {
@@ -154,13 +160,12 @@ fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(
     }
     let url = format!("http://{local}/mcp");
     let token_file = token.path.display().to_string();
-    let file = quoted(&token_file);
+    let add = |program: &'static Connect| Some((program.title, program.add_http_server?));
+    let (program, add) = connects().find_map(add).expect("some program adds servers over HTTP");
     let serving = Serving {
         ok: true,
-        add: format!(
-            "claude mcp add --transport http memory {url} --header \"Authorization: Bearer $(cat \
-             {file})\""
-        ),
+        add: add(&url, &quoted(&token_file)),
+        program,
         url,
         token_file,
         allow_write: args.allow_write,
@@ -198,11 +203,18 @@ fn runtime() -> Result<Runtime, UserError> {
 
 impl McpArgs {
     fn service(&self, context: &Context<'_>) -> Result<LocalMemoryService, UserError> {
-        Ok(LocalMemoryService::open(ServeOptions {
+        let service = LocalMemoryService::open(ServeOptions {
             host: context.silent_host(),
             target: self.searched.choice(self.source.clone()),
             allow_write: self.allow_write,
-        })?)
+        });
+        service.map_err(|error| match error {
+            OpenServiceError::NotAnAgent => UserError::from_error(Kind::Usage, "only_read", &error)
+                .hint("leave out --allow-write, or give an agent with -w DIR"),
+            OpenServiceError::Target(error) => error.into(),
+            OpenServiceError::Io(error) => error.into(),
+            _ => UserError::failure_from("memory", &error),
+        })
     }
 
     fn settings(&self) -> Settings {
@@ -228,7 +240,7 @@ impl Report for Serving {
         let how = reading_or_writing(self.allow_write);
         writeln!(out, "serving {how} at {BOLD}{}{BOLD:#}", self.url)?;
         writeln!(out, "the token is in {}; ctrl-c ends", safe(&self.token_file))?;
-        writeln!(out, "for Claude Code: {}", safe(&self.add))
+        writeln!(out, "for {}: {}", self.program, safe(&self.add))
     }
 }
 

@@ -11,6 +11,7 @@ use anemone::proof::LayerProof;
 use anemone::statement::Statement;
 use anemone_messages::UserError;
 use anemone_runtimes::mapping::Becomes;
+use anemone_runtimes::{SAMPLE_INSTALL, SAMPLE_TARGET};
 use clap::Args;
 
 use super::Context;
@@ -27,10 +28,10 @@ use crate::restored::{store_lines, write_missing};
 ///
 /// Exits 1 if anything cannot be found again that the plan did not name.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:
-  anemone migrate --from openclaw --to zeroclaw --dry-run   what would become of everything
-  anemone migrate --from openclaw --to zeroclaw
-  anemone migrate --from zeroclaw --agent ada --to openclaw:~/ada")]
+#[command(after_help = format!("Examples:
+  anemone migrate --from {home} --to {SAMPLE_TARGET} --dry-run   what would become of everything
+  anemone migrate --from {home} --to {SAMPLE_TARGET}
+  anemone migrate --from {SAMPLE_TARGET} --agent ada --to {home}:~/ada", home = SAMPLE_INSTALL.runtime))]
 pub(crate) struct MigrateArgs {
     /// The runtime that has the agent, and the agent's folder if it is not the usual one
     #[arg(long, value_name = "RUNTIME[:DIR]")]

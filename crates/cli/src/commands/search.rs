@@ -5,10 +5,10 @@ mod shown;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub(crate) use anemone::days;
+use anemone::days;
 use anemone::search::{SearchHit, SearchReport, SearchRequest, search};
 use anemone::statement::Statement;
-use anemone_messages::{UserError, warning};
+use anemone_messages::{UserError, not_a_day, warning};
 use clap::Args;
 use jiff::civil::Date;
 
@@ -106,13 +106,7 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<SearchRepo
 /// Reads a day that somebody gave with a flag.
 pub(crate) fn day(flag: &str, text: Option<&str>, today: Date) -> Result<Option<Date>, UserError> {
     let Some(text) = text else { return Ok(None) };
-    days::day(text, today).map(Some).ok_or_else(|| no_day(flag, text))
-}
-
-/// Refuses what is not a day.
-pub(crate) fn no_day(flag: &str, text: &str) -> UserError {
-    UserError::usage(format!("{flag} {text:?} is not a day"))
-        .hint("give 2026-03-01, today, yesterday, or how long ago: 7d, 2w, 3m, 1y")
+    days::day(text, today).map(Some).ok_or_else(|| not_a_day(flag, text))
 }
 
 /// Endings of what is searched by its path, whether it exists or not.

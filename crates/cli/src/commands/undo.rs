@@ -6,7 +6,7 @@ use anemone::undo::{
     ChangeState, EditKind, ListedChange, PlannedEdit, UndoAction, UndoReport, UndoRequest,
     clear_changes, count_changes, list_changes, undo,
 };
-use anemone_memory::{Restored, RowsBack};
+use anemone_memory::{RestoredText, RowsUndo};
 use anemone_messages::UserError;
 use anemone_messages::local_time;
 use clap::Args;
@@ -60,12 +60,12 @@ pub(crate) struct Undone {
     edits: Vec<PlannedEdit>,
     /// What is done to rows of a database.
     #[serde(skip_serializing_if = "Option::is_none")]
-    rows: Option<RowsBack>,
+    rows: Option<RowsUndo>,
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Vec<ListedChange>>,
-    restored: Vec<Restored>,
+    restored: Vec<RestoredText>,
     /// Old changes that can no longer be undone.
     dropped: usize,
     /// Whether somebody was asked and said no.
@@ -183,6 +183,10 @@ impl Report for Undone {
                 if number > 0 {
                     writeln!(out, "{GOOD}{sign}{GOOD:#} {} {what}", count(number as u64, "row"))?;
                 }
+            }
+            if rows.gone > 0 {
+                let number = count(rows.gone as u64, "added row");
+                writeln!(out, "{ODD}note:{ODD:#} no longer in the database: {number}")?;
             }
             for key in &rows.taken {
                 let key = safe(key);

@@ -100,7 +100,11 @@ fn what_is_not_searched_is_counted() {
     let status = |environment: &TestEnvironment| {
         call(environment, &AGENT, &[("memory_status", json!({}))])[0]["structuredContent"].clone()
     };
-    assert_eq!(status(&environment)["issues"], json!([]));
+    let first = status(&environment);
+    assert_eq!(first["issues"], json!([]));
+    let seen = environment.json(["status", "-w", "agent"])["agents"][0]["search"].clone();
+    assert!(seen["documents"].as_u64() > Some(0), "{seen}");
+    assert_eq!((&first["documents"], &first["chunks"]), (&seen["documents"], &seen["chunks"]));
     let link = environment.path("agent/memory/link.md");
     fs_err::os::unix::fs::symlink("../MEMORY.md", link).expect("the folder is ours");
     let issues = status(&environment)["issues"].to_string();

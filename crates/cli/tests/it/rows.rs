@@ -258,6 +258,25 @@ fn what_zeroclaw_changed_since_is_not_taken_back() {
 }
 
 #[test]
+fn an_undo_says_that_nothing_is_left_of_the_rows_that_were_added() {
+    let environment = old_install();
+    remember(&environment, &["The fog lifts at ten.", "--key", "fog"]);
+    remember(&environment, &["The tide turns at noon.", "--key", "tide"]);
+    let theirs = "DELETE FROM memories WHERE key = 'tide'";
+    write_database(&environment.path(DATABASE), theirs).expect("it can be written");
+    for more in [&["--dry-run"][..], &[], &[]] {
+        let failure = environment.failure(1, args("undo", more));
+        assert_eq!(failure["code"], "rows_gone", "{failure}");
+        let message = failure["error"].as_str().unwrap_or_default();
+        assert!(message.contains("no longer in the database"), "{failure}");
+    }
+    undo(&environment, &["--skip"]);
+    let undone = undo(&environment, &[]);
+    assert_eq!(undone["rows"], json!({ "put_back": 0, "removed": 1, "taken": [], "changed": [] }));
+    assert!(!has_row(&environment, "m.key = 'fog'"));
+}
+
+#[test]
 fn a_database_without_a_workspace_is_a_memory_all_the_same() {
     let environment = old_install();
     fs_err::remove_dir_all(environment.path("ws/agents")).expect("it is there");

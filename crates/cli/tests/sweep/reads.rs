@@ -51,11 +51,14 @@ fn listings(outcome: &Outcome, path: &Path) -> usize {
 #[test]
 fn an_export_reads_the_configuration_once_and_walks_the_workspace_once() {
     let case = openclaw();
+    run(&case, &["export", "-o", "old.alf"]);
+    case.write(&format!("{WORKSPACE}/MEMORY.md"), "# MEMORY.md\n\n- One more mast.\n");
     for words in [
         &["export", "-o", "out.alf"][..],
         &["export", "-o", "out.alf", "--force"],
         &["export", "-o", "same.alf", "--since", "out.alf"],
         &["export", "--dry-run"],
+        &["export", "-o", "changed.alf", "--since", "old.alf"],
     ] {
         let outcome = run(&case, words);
         assert_eq!(opens(&outcome, &case.path(CONFIG)), 1, "{words:?}");

@@ -34,7 +34,7 @@ pub enum AnswerError {
         found: usize,
     },
     /// Two vectors for one text, or one for none.
-    #[error("vector number {index} is there twice or belongs to no text")]
+    #[error("vector number {index} appears twice or belongs to no text")]
     Index {
         /// The number.
         index: usize,

@@ -13,7 +13,7 @@ use crate::remote::answer::AnswerError;
 #[non_exhaustive]
 pub enum RemoteError {
     /// The URL cannot be read. It is not repeated: it may hold a password.
-    #[error("the embedder's URL is not a URL")]
+    #[error("the embedder's URL is not valid")]
     Url {
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -43,7 +43,7 @@ pub enum RemoteError {
     #[error("the name of the model is empty, too long or not printable")]
     Model,
     /// No model makes vectors of that size.
-    #[error("vectors of {asked} numbers cannot be asked for")]
+    #[error("cannot request vectors of {asked} numbers")]
     Dimensions {
         /// How many.
         asked: usize,
@@ -55,13 +55,13 @@ pub enum RemoteError {
         source: reqwest::Error,
     },
     /// The system gives us no thread to ask with.
-    #[error("no thread can be started")]
+    #[error("cannot start a thread")]
     Threads {
         /// Why.
         source: std::io::Error,
     },
     /// The size of the model's vectors is not known yet.
-    #[error("the size of the model's vectors is not known before it was asked once")]
+    #[error("the size of the model's vectors is unknown until the model has been asked once")]
     NotConnected,
     /// No connection, or one that broke.
     #[error("{url} cannot be reached ({tries} tries)")]
@@ -116,7 +116,7 @@ pub enum RemoteError {
         message: String,
     },
     /// Neither the address nor the model may exist.
-    #[error("{url} knows no such address or model: {message}")]
+    #[error("{url} does not know this address or model: {message}")]
     Missing {
         /// Where.
         url: String,
@@ -126,7 +126,7 @@ pub enum RemoteError {
         provider: Provider,
     },
     /// The account has nothing left.
-    #[error("the account at {url} is used up ({status}): {message}")]
+    #[error("the account at {url} has no quota left ({status}): {message}")]
     Quota {
         /// Where.
         url: String,
@@ -146,7 +146,7 @@ pub enum RemoteError {
         message: String,
     },
     /// Even the beginning of a text is too long.
-    #[error("{url} takes no text, however short ({status}): {message}")]
+    #[error("{url} rejects even the shortest text ({status}): {message}")]
     TooLong {
         /// Where.
         url: String,
@@ -192,7 +192,7 @@ impl RemoteError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Plain { .. } => {
-                "use https, or settle this URL with `allow_http = true` in the config"
+                "use https, or allow this URL with `allow_http = true` in the config"
             }
             Self::NoKey { provider } => {
                 return provider.key_variable().map(|name| format!("set {name}"));
@@ -210,7 +210,7 @@ impl RemoteError {
                 "check the URL and that the server runs"
             }
             Self::Answer { source: AnswerError::Dimensions { .. }, .. } => {
-                "name the model that is there, or settle its `dimensions` in the config"
+                "name the model that the server runs, or set its `dimensions` in the config"
             }
             Self::Answer { .. } => "check the URL: this is not how the provider answers",
             Self::Redirected { .. } => "give the URL that it points to, if you trust it",

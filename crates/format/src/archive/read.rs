@@ -19,7 +19,7 @@ use crate::container::read::{
     Bytes, Container, ContainerEntry, ContainerError, EntryReader, short,
 };
 use crate::container::seal::Seal;
-use crate::digest::{Digesting, Hex};
+use crate::digest::Digesting;
 use crate::entry_path::{self, Names};
 use crate::json::{self, Lines, ReadJsonError};
 use crate::limits::Limits;
@@ -289,53 +289,16 @@ pub fn kind_of(source: Bytes, length: u64, limits: &Limits) -> Result<ArchiveKin
 pub(crate) struct Entries {
     pub(crate) container: Container,
     /// What the manifest says of each entry of the container, in its order.
-    digests: Vec<Option<ListedDigest>>,
+    digests: Vec<Option<Box<str>>>,
     limits: Limits,
-}
-
-/// A SHA-256 as the manifest gives it, in little memory.
-enum ListedDigest {
-    Bytes([u8; 32]),
-    /// A text that is no digest in lower-case hexadecimal, and so the digest of nothing.
-    Other(Box<str>),
-}
-
-impl ListedDigest {
-    fn new(text: &str) -> Self {
-        let mut bytes = [0; 32];
-        let digit = |c: u8| match c {
-            b'0'..=b'9' => Some(c - b'0'),
-            b'a'..=b'f' => Some(c - b'a' + 10),
-            _ => None,
-        };
-        let pairs = text.as_bytes().chunks(2);
-        let parsed = pairs.zip(&mut bytes).try_for_each(|(pair, byte)| {
-            let [high, low] = pair else { return None };
-            *byte = digit(*high)? << 4 | digit(*low)?;
-            Some(())
-        });
-        if text.len() == 64 && parsed.is_some() {
-            Self::Bytes(bytes)
-        } else {
-            Self::Other(text.into())
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Self::Bytes(bytes) => Hex(bytes).to_string(),
-            Self::Other(text) => text.to_string(),
-        }
-    }
 }
 
 impl Entries {
     pub(crate) fn new(container: Container, listed: &[Entry], limits: Limits) -> Self {
-        let mut digests: Vec<Option<ListedDigest>> =
-            container.entries().iter().map(|_| None).collect();
+        let mut digests: Vec<Option<Box<str>>> = vec![None; container.entries().len()];
         for entry in listed {
             if let (Some(at), Some(sha256)) = (container.position(&entry.path), &entry.sha256) {
-                digests[at] = Some(ListedDigest::new(sha256));
+                digests[at] = Some(sha256.as_str().into());
             }
         }
         Self { container, digests, limits }
@@ -344,7 +307,7 @@ impl Entries {
     /// Returns the digest that the manifest gives for an entry.
     pub(crate) fn digest(&self, path: &str) -> Option<String> {
         let at = self.container.position(path)?;
-        self.digests[at].as_ref().map(ListedDigest::text)
+        self.digests[at].as_deref().map(str::to_owned)
     }
 
     pub(crate) fn reader(&self, path: &str) -> Result<EntryReader<'_>, ReadEntryError> {
@@ -800,12 +763,7 @@ fn location_of(entry: &Entry) -> (Root<'_>, Vec<u8>) {
 /// Returns what entries are sorted by: their true path.
 fn order_of(entry: &Entry) -> Vec<u8> {
     let (root, path) = location_of(entry);
-    let prefix = match root {
-        Root::Raw(runtime) => format!("{RAW}{runtime}/"),
-        Root::Artifacts => ARTIFACTS.to_owned(),
-        Root::Other => String::new(),
-    };
-    [prefix.into_bytes(), path].concat()
+    [root.prefix().into_bytes(), path].concat()
 }
 
 /// Returns the name of an entry in the workspace, where that is not its name in the archive.

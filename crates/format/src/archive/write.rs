@@ -61,7 +61,7 @@ pub enum WriteArchiveError {
         fault: NameFault,
     },
     /// Files must come sorted, so that the same files give the same archive.
-    #[error("the file {path:?} comes after one that sorts behind it")]
+    #[error("the file {path:?} is out of order: it follows one that sorts after it")]
     OutOfOrder {
         /// The second of the two.
         path: String,
@@ -76,7 +76,7 @@ pub enum WriteArchiveError {
     #[error("cannot place a record")]
     Record(#[source] ReadJsonError),
     /// More than a reader takes; what we cannot read back we do not write.
-    #[error("{what} is larger than archives may have: {limit}")]
+    #[error("{what} exceeds the limit of an archive: {limit}")]
     TooLarge {
         /// What is too large.
         what: String,
@@ -114,6 +114,17 @@ pub enum Root<'a> {
     Artifacts,
     /// An entry that this version does not know; its path is the whole path in the archive.
     Other,
+}
+
+impl Root<'_> {
+    /// Returns what the paths in the archive begin with.
+    pub(crate) fn prefix(self) -> String {
+        match self {
+            Self::Raw(runtime) => format!("{RAW}{runtime}/"),
+            Self::Artifacts => ARTIFACTS.to_owned(),
+            Self::Other => String::new(),
+        }
+    }
 }
 
 /// A carried file, link or folder, without its content.
@@ -374,18 +385,14 @@ impl<W: Write> ArchiveWriter<W> {
             path: String::from_utf8_lossy(head.path).into_owned(),
             fault,
         };
-        let prefix = match head.root {
-            Root::Raw(runtime) => {
-                entry_path::check(runtime).map_err(path_error)?;
-                if runtime.contains('/') {
-                    return Err(path_error(NameFault::Parent));
-                }
-                self.runtimes.insert(runtime.to_owned());
-                format!("{RAW}{runtime}/")
+        if let Root::Raw(runtime) = head.root {
+            entry_path::check(runtime).map_err(path_error)?;
+            if runtime.contains('/') {
+                return Err(path_error(NameFault::Parent));
             }
-            Root::Artifacts => ARTIFACTS.to_owned(),
-            Root::Other => String::new(),
-        };
+            self.runtimes.insert(runtime.to_owned());
+        }
+        let prefix = head.root.prefix();
         let order = [prefix.as_bytes(), head.path].concat();
         if order <= self.last_path {
             return Err(WriteArchiveError::OutOfOrder {

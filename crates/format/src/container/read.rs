@@ -648,10 +648,10 @@ impl std::fmt::Debug for EntryReader<'_> {
 #[non_exhaustive]
 pub enum ContentFault {
     /// More or fewer bytes than announced.
-    #[error("the content has another size than announced")]
+    #[error("the size of the content is not the announced one")]
     Size,
     /// Another CRC-32.
-    #[error("the content has another CRC than announced")]
+    #[error("the CRC of the content is not the announced one")]
     Crc,
     /// Another SHA-256: the entry was edited after the archive was written.
     #[error("the content has SHA-256 {}, the manifest says {}", short(actual), short(expected))]

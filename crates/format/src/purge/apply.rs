@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Seek as _, SeekFrom, Write};
 
-use super::plan::{Opening, PurgePlan, read_text};
+use super::plan::{ArchiveOrDelta, PurgePlan, read_text};
 use super::probe::{Trace, search_entry};
 use super::{PurgeAudit, PurgeReason, PurgeScope};
 use crate::archive::read::ReadEntryError;
@@ -88,7 +88,7 @@ pub struct PurgeProof {
 
 /// Writes a file without what the plan found.
 pub fn apply_purge<W: Write>(
-    file: &Opening,
+    file: &ArchiveOrDelta,
     plan: &PurgePlan,
     request: PurgeRequest,
     out: W,
@@ -128,7 +128,7 @@ pub fn apply_purge<W: Write>(
     writer.write_entries(&partitions)?;
     let artifacts = writer.write_attachments()?;
     match file {
-        Opening::Archive(archive) => {
+        ArchiveOrDelta::Archive(archive) => {
             let mut manifest = archive.manifest().clone();
             if let Some(list) = &artifacts {
                 manifest.layers.attachments = manifest
@@ -143,7 +143,7 @@ pub fn apply_purge<W: Write>(
             manifest.purges.push(audit.clone());
             writer.add(MANIFEST, &mut &to_document(&manifest)[..])?;
         }
-        Opening::Delta(delta) => {
+        ArchiveOrDelta::Delta(delta) => {
             let mut manifest = delta.manifest().clone();
             writer.update_entries(&mut manifest.entries);
             if let Some(memory) = &mut manifest.changes.memory
@@ -184,7 +184,7 @@ pub fn apply_purge<W: Write>(
 }
 
 /// Searches a new file for what a plan took out.
-pub fn prove_purge(file: &Opening, plan: &PurgePlan) -> Result<PurgeProof, ReadEntryError> {
+pub fn prove_purge(file: &ArchiveOrDelta, plan: &PurgePlan) -> Result<PurgeProof, ReadEntryError> {
     let mut proof = PurgeProof { too_short: plan.too_short.clone(), ..PurgeProof::default() };
     for entry in file.entries().container.entries() {
         proof.entries += 1;
@@ -217,7 +217,7 @@ pub fn prove_purge(file: &Opening, plan: &PurgePlan) -> Result<PurgeProof, ReadE
 }
 
 struct Rewriter<'a, W: Write> {
-    file: &'a Opening,
+    file: &'a ArchiveOrDelta,
     plan: &'a PurgePlan,
     container: ContainerWriter<W>,
     spool: Box<dyn Spool>,
@@ -233,10 +233,10 @@ struct Rewriter<'a, W: Write> {
 impl<W: Write> Rewriter<'_, W> {
     fn write_entries(&mut self, partitions: &HashSet<&str>) -> Result<(), ApplyPurgeError> {
         let index = match self.file {
-            Opening::Archive(archive) => {
+            ArchiveOrDelta::Archive(archive) => {
                 archive.manifest().layers.memory.as_ref().map(|memory| memory.index_file.as_str())
             }
-            Opening::Delta(_) => None,
+            ArchiveOrDelta::Delta(_) => None,
         };
         let container = &self.file.entries().container;
         for entry in container.entries() {
@@ -298,7 +298,7 @@ impl<W: Write> Rewriter<'_, W> {
             return Err(failed(error));
         }
         self.counts.insert(path.to_owned(), count);
-        let is_partition = matches!(self.file, Opening::Archive(_));
+        let is_partition = matches!(self.file, ArchiveOrDelta::Archive(_));
         if count == 0 && is_partition {
             self.gone.insert(path.to_owned());
             return Ok(());

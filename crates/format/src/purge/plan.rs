@@ -23,14 +23,14 @@ use crate::record::Record;
 const MAX_CUT_BYTES: u64 = 256 << 20;
 
 /// An archive or a delta, open.
-pub enum Opening {
+pub enum ArchiveOrDelta {
     /// A snapshot.
     Archive(Box<Archive>),
     /// A change between two snapshots.
     Delta(Box<Delta>),
 }
 
-impl Opening {
+impl ArchiveOrDelta {
     /// Opens whichever the file is.
     pub fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
         Self::open_with(source, length, limits, Edits::Refuse)
@@ -123,7 +123,7 @@ impl Opening {
     }
 }
 
-impl Opening {
+impl ArchiveOrDelta {
     /// Returns the line that stands for a purged one, if any.
     ///
     /// In a delta that changes or deletes the record, a tombstone does: without it the base's
@@ -232,7 +232,7 @@ impl FileCut {
 impl PurgePlan {
     /// Plans to purge records; `drop_files` are entries to leave out as a whole.
     pub fn new(
-        file: &Opening,
+        file: &ArchiveOrDelta,
         ids: &[RecordId],
         drop_files: &[String],
     ) -> Result<Self, PlanPurgeError> {
@@ -269,14 +269,8 @@ impl PurgePlan {
         Ok(plan)
     }
 
-    /// Returns true when the text can be taken out of the whole file.
-    #[must_use]
-    pub fn can_apply(&self) -> bool {
-        self.obstacles.is_empty()
-    }
-
     /// Looks for the text in records that stay.
-    fn search_records(&mut self, file: &Opening) -> Result<(), PlanPurgeError> {
+    fn search_records(&mut self, file: &ArchiveOrDelta) -> Result<(), PlanPurgeError> {
         for entry in file.record_entries() {
             file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
                 let (head, record) = file
@@ -305,7 +299,11 @@ impl PurgePlan {
     }
 
     /// Looks for the text in everything that is not a record.
-    fn search_rest(&mut self, file: &Opening, found: &[Found]) -> Result<(), PlanPurgeError> {
+    fn search_rest(
+        &mut self,
+        file: &ArchiveOrDelta,
+        found: &[Found],
+    ) -> Result<(), PlanPurgeError> {
         let record_entries: HashSet<String> = file.record_entries().into_iter().collect();
         let structural = file.structural_entries();
         for entry in file.entries().container.entries() {
@@ -360,7 +358,7 @@ impl PurgePlan {
         Ok(())
     }
 
-    fn obstruct(&mut self, file: &Opening, path: &str, holders: Vec<RecordId>) {
+    fn obstruct(&mut self, file: &ArchiveOrDelta, path: &str, holders: Vec<RecordId>) {
         let droppable = file.is_carried(path);
         let held_by = None;
         self.obstacles.extend(holders.into_iter().map(|id| Obstacle {
@@ -434,7 +432,10 @@ impl Found {
     }
 }
 
-fn find_records(file: &Opening, wanted: &HashSet<RecordId>) -> Result<Vec<Found>, ReadEntryError> {
+fn find_records(
+    file: &ArchiveOrDelta,
+    wanted: &HashSet<RecordId>,
+) -> Result<Vec<Found>, ReadEntryError> {
     let mut found = Vec::new();
     for entry in file.record_entries() {
         file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {

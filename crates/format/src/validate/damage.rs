@@ -9,11 +9,11 @@ use std::io;
 
 use serde::Deserialize;
 
-use super::{Finding, MAX_LISTED, chain, is_edited};
+use super::{Finding, MAX_LISTED, is_edited};
 use crate::archive::{DELTA_MANIFEST_DIALECT, MANIFEST};
 use crate::container::read::{Bytes, Container};
 use crate::container::seal::Seal;
-use crate::json::{self, ReadJsonError};
+use crate::json::{self, ReadJsonError, with_causes};
 use crate::limits::Limits;
 use crate::manifest::Entry;
 
@@ -30,7 +30,7 @@ pub fn find_damage(source: Bytes, length: u64, limits: &Limits) -> Vec<Finding> 
         let mut reader = container.read(entry, digests.get(&entry.path).cloned());
         let error = ReadJsonError::Io(io::copy(&mut reader, &mut io::sink()).err()?);
         let code = if is_edited(&error) { "edited" } else { "damaged" };
-        Some(Finding { code, path: entry.path.clone(), message: chain(&error) })
+        Some(Finding { code, path: entry.path.clone(), message: with_causes(&error) })
     });
     let mut found: Vec<Finding> = broken.take(MAX_LISTED).collect();
     if found.is_empty() {

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use super::record::Records;
-use super::{Findings, archive, chain, layers};
+use super::{Findings, archive, layers};
 use crate::archive::{Layer, MANIFEST};
 use crate::delta::ContentFrom;
 use crate::delta::SPLICE;
 use crate::delta::operation::{self, Operation, TOMBSTONE_CONTENT};
 use crate::delta::read::Delta;
-use crate::json::ReadJsonError;
+use crate::json::{ReadJsonError, with_causes};
 
 pub(super) fn check(delta: &Delta, findings: &mut Findings) {
     let manifest = delta.manifest();
@@ -86,7 +86,7 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
         let (number, line) = line;
         let path = format!("{entry}:{number}");
         match operation::decode(line) {
-            Err(error) => findings.error("shape", path, chain(&error)),
+            Err(error) => findings.error("shape", path, with_causes(&error)),
             Ok(decoded) => {
                 if decoded.operation.is_none() {
                     findings.surprise("memory-record#/operation (word)".to_owned());

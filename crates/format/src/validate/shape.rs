@@ -5,13 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Findings;
-use crate::attachments::Attachments;
-use crate::credentials::Credentials;
-use crate::delta::DeltaManifest;
-use crate::identity::Identity;
-use crate::json::{self, ReadJsonError};
-use crate::manifest::Manifest;
-use crate::principals::Principals;
+use crate::json::{self, ReadJsonError, with_causes};
 use crate::record::Record;
 use crate::schema::SchemaDocument;
 use crate::survey::Survey;
@@ -58,26 +52,6 @@ pub(super) fn parse_record(path: &str, line: &[u8], findings: &mut Findings) -> 
     }
 }
 
-/// Checks the shape of a document and forgets its value.
-pub(super) fn check_document(
-    document: SchemaDocument,
-    path: &str,
-    bytes: &[u8],
-    findings: &mut Findings,
-) {
-    match document {
-        SchemaDocument::Manifest => drop(parse::<Manifest>(document, path, bytes, findings)),
-        SchemaDocument::DeltaManifest => {
-            drop(parse::<DeltaManifest>(document, path, bytes, findings));
-        }
-        SchemaDocument::Identity => drop(parse::<Identity>(document, path, bytes, findings)),
-        SchemaDocument::Principals => drop(parse::<Principals>(document, path, bytes, findings)),
-        SchemaDocument::Credentials => drop(parse::<Credentials>(document, path, bytes, findings)),
-        SchemaDocument::Attachments => drop(parse::<Attachments>(document, path, bytes, findings)),
-        SchemaDocument::Record | SchemaDocument::MemoryIndex | SchemaDocument::PurgeAudit => {}
-    }
-}
-
 /// Larger documents are checked by their type alone: a value takes many times its text.
 const MAX_SCHEMA_BYTES: usize = 8 << 20;
 const MAX_SCHEMA_VALUES: usize = 200_000;
@@ -105,6 +79,6 @@ fn describe(document: SchemaDocument, error: &ReadJsonError) -> String {
             format!("{error} (line {line}, column {column})")
         }
         ReadJsonError::Json(cause) => format!("{error}: {cause}"),
-        _ => super::chain(error),
+        _ => with_causes(error),
     }
 }

@@ -63,15 +63,3 @@ fn check<'a>(
     }
     Ok(())
 }
-
-/// Says what went wrong, and why.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        source = error.source();
-    }
-    text
-}

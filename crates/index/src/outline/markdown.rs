@@ -25,24 +25,13 @@ pub(super) fn outline(text: &str) -> Outline {
         section: Some(0),
         table_end: 0,
     };
-    for block in markdown::outline(text, &Turns) {
+    // A line that names a speaker begins a block.
+    let conventions = Conventions { begins_turn, ..Conventions::PLAIN };
+    for block in markdown::outline(text, conventions) {
         view.take(&block);
     }
     view.close_headings(0);
     view.outline
-}
-
-/// A line that names a speaker begins a block.
-struct Turns;
-
-impl Conventions for Turns {
-    fn begins_turn(&self, line: &str) -> bool {
-        begins_turn(line)
-    }
-
-    fn ends_block(&self, _line: &str) -> bool {
-        false
-    }
 }
 
 /// A heading that later blocks stand under.

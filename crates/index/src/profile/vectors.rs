@@ -1,8 +1,8 @@
 //! Vectors of the texts and of the question, for a ranking of another program.
 
 use anemone_embed::{Embedder, Purpose};
+use anemone_format::with_causes;
 
-use crate::embedding::chain;
 use crate::request::{VectorOutcome, VectorRanker};
 
 /// The vectors of a search.
@@ -27,7 +27,7 @@ pub fn embed_texts<'a>(
             let chunks = vectors.texts.len() as u64;
             (Some(vectors), VectorOutcome::Used { chunks, missing: 0 })
         }
-        Err(error) => (None, VectorOutcome::Failed { message: chain(&error) }),
+        Err(error) => (None, VectorOutcome::Failed { message: with_causes(&error) }),
     };
     (vectors, vec![VectorRanker { identity: embedder.identity().clone(), outcome }])
 }

@@ -7,7 +7,7 @@ use super::*;
 use crate::progress::NoProgress;
 use crate::source::SourceError;
 use crate::store::tests::lines;
-use crate::store::{Narrow, Wanted};
+use crate::store::{Narrow, SoughtTerm};
 use crate::text::Term;
 
 /// What an entry looks like, what it holds, and whether it can be read.
@@ -341,7 +341,7 @@ fn many_at_once_agree() {
                     let reading = store.reading().unwrap();
                     let term = Term::of("common");
                     assert_eq!(reading.frequency(term).unwrap(), 20);
-                    let wanted = Wanted { text: "common", term, weight: 1.0 };
+                    let wanted = SoughtTerm { text: "common".into(), term, weight: 1.0 };
                     assert_eq!(
                         reading.candidates(&[wanted], 50, &Narrow::default()).unwrap().len(),
                         20

@@ -16,8 +16,8 @@ use super::lock::Held;
 use super::rows::{self, unsigned};
 use super::seal::Seal;
 use super::{
-    Allowed, Candidate, ChunkId, DocumentId, Narrow, Statistics, Store, StoreError, StoredChunk,
-    Wanted,
+    Allowed, Candidate, ChunkId, DocumentId, Narrow, SoughtTerm, Statistics, Store, StoreError,
+    StoredChunk,
 };
 use crate::document::Document;
 use crate::request::Request;
@@ -159,7 +159,7 @@ impl View {
     /// decide.
     pub(crate) fn candidates(
         &self,
-        wanted: &[Wanted<'_>],
+        wanted: &[SoughtTerm<'_>],
         limit: usize,
         narrow: &Narrow,
     ) -> Result<Vec<Candidate>, StoreError> {
@@ -167,7 +167,7 @@ impl View {
         let mut asked: BTreeMap<&str, (Term, f32)> = BTreeMap::new();
         for wanted in wanted {
             if wanted.weight > 0.0 && wanted.weight.is_finite() {
-                asked.entry(wanted.text).or_insert((wanted.term, 0.0)).1 += wanted.weight;
+                asked.entry(&wanted.text).or_insert((wanted.term, 0.0)).1 += wanted.weight;
             }
         }
         let mut terms = Vec::with_capacity(asked.len());

@@ -84,8 +84,10 @@ fn found(
     limit: usize,
     allowed: Option<&Allowed>,
 ) -> Vec<(String, u64, f32)> {
-    let wanted: Vec<Wanted<'_>> =
-        words.split(' ').map(|text| Wanted { text, term: Term::of(text), weight: 1.0 }).collect();
+    let wanted: Vec<SoughtTerm<'_>> = words
+        .split(' ')
+        .map(|text| SoughtTerm { text: text.into(), term: Term::of(text), weight: 1.0 })
+        .collect();
     let candidates = view
         .candidates(&wanted, limit, &Narrow { allowed: allowed.cloned(), required: Vec::new() })
         .unwrap();
@@ -342,18 +344,18 @@ fn odd_terms_and_weights_find_nothing_and_break_nothing() {
     let (_folder, store) = filled(&[document("a.md", "word\n")]);
     let reading = store.reading().unwrap();
     for weight in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        let wanted = Wanted { text: "word", term: Term::of("word"), weight };
+        let wanted = SoughtTerm { text: "word".into(), term: Term::of("word"), weight };
         assert!(reading.candidates(&[wanted], 5, &Narrow::default()).unwrap().is_empty());
     }
     for weight in [f32::MIN_POSITIVE, 1e-30, f32::MAX] {
-        let wanted = Wanted { text: "word", term: Term::of("word"), weight };
+        let wanted = SoughtTerm { text: "word".into(), term: Term::of("word"), weight };
         let found =
             reading.candidates(&[wanted.clone(), wanted], usize::MAX, &Narrow::default()).unwrap();
         assert!(found.len() == 1 || weight == f32::MAX, "{weight}");
     }
     assert!(reading.candidates(&[], 5, &Narrow::default()).unwrap().is_empty());
     let long = "x".repeat(100_000);
-    let wanted = Wanted { text: &long, term: Term::of("word"), weight: 1.0 };
+    let wanted = SoughtTerm { text: long.as_str().into(), term: Term::of("word"), weight: 1.0 };
     assert!(reading.candidates(&[wanted], 5, &Narrow::default()).unwrap().is_empty());
 }
 

@@ -1,9 +1,11 @@
 //! How much may come in a time.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::time::Instant;
+
+use crate::lock::locked;
 
 /// Lets so many through a second without end, and twice as many at once. More wait for their turn.
 pub(super) struct Bucket {
@@ -29,7 +31,7 @@ impl Bucket {
     /// Takes a turn, and returns how long to wait for it. Where that would be too long, none is
     /// taken, and the time after which it would not be is the error.
     pub(super) fn take(&self, now: Instant) -> Result<Duration, Duration> {
-        let mut level = self.level.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut level = locked(&self.level);
         let passed = now.saturating_duration_since(level.at).as_secs_f64();
         level.drops = (level.drops + passed * self.per_second).min(self.per_second * 2.0);
         level.at = level.at.max(now);

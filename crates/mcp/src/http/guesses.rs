@@ -7,10 +7,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::time::Instant;
+
+use crate::lock::locked;
 
 /// How many wrong tokens of one address are looked at in [`TIME`].
 const MOST: usize = 10;
@@ -29,7 +31,7 @@ impl Guesses {
     /// Counts a guess before it is looked at; where there were too many, it must not be, and how
     /// long that holds is the error.
     pub(super) fn begin(&self, from: IpAddr, now: Instant) -> Result<(), Duration> {
-        let mut all = self.locked();
+        let mut all = locked(&self.by_address);
         let times = times(&mut all, from, now);
         if times.len() >= MOST {
             let oldest = times.front().copied().unwrap_or(now);
@@ -41,19 +43,15 @@ impl Guesses {
 
     /// Takes back a guess that was none: the token was right.
     pub(super) fn was_right(&self, from: IpAddr, now: Instant) {
-        times(&mut self.locked(), from, now).pop_back();
+        times(&mut locked(&self.by_address), from, now).pop_back();
     }
 
     /// Counts a wrong token that was looked at in any case.
     pub(super) fn was_wrong(&self, from: IpAddr, now: Instant) {
-        let mut all = self.locked();
+        let mut all = locked(&self.by_address);
         let times = times(&mut all, from, now);
         times.push_back(now);
         times.truncate(MOST);
-    }
-
-    fn locked(&self) -> MutexGuard<'_, HashMap<Option<IpAddr>, VecDeque<Instant>>> {
-        self.by_address.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -134,6 +132,6 @@ mod tests {
         let far = |number: u128| neighbour(number << 64);
         let looked_at = (0..5000).filter(|value| guesses.begin(far(*value), now).is_ok()).count();
         assert!(looked_at < ADDRESSES + MOST, "{looked_at}");
-        assert!(guesses.locked().len() <= ADDRESSES + 1);
+        assert!(locked(&guesses.by_address).len() <= ADDRESSES + 1);
     }
 }

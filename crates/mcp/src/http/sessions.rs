@@ -5,7 +5,7 @@
 //! one, is told that it is gone and begins anew, as the protocol says.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use futures::future::{join_all, ready};
@@ -16,6 +16,7 @@ use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
 
+use crate::lock::locked;
 use crate::message::Unanswered;
 
 /// How long a session stays without a word. Agents wait for their owners, and many clients do not
@@ -88,13 +89,13 @@ impl Sessions {
     /// Whether there is such a session, and nobody used its id with a wrong token. Only who showed
     /// the token was told the id.
     pub(super) fn vouches(&self, id: &str) -> bool {
-        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let uses = locked(&self.uses);
         uses.last.contains_key(id) && !uses.doubted.contains(id)
     }
 
     /// Notes that the id of a session came with a wrong token.
     pub(super) fn doubt(&self, id: &str) {
-        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = locked(&self.uses);
         if let Some((id, _)) = uses.last.get_key_value(id) {
             let id = SessionId::clone(id);
             uses.doubted.insert(id);
@@ -102,21 +103,21 @@ impl Sessions {
     }
 
     fn used(&self, id: &SessionId) {
-        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = locked(&self.uses);
         uses.count += 1;
         let count = uses.count;
         uses.last.insert(id.clone(), count);
     }
 
     fn gone(&self, id: &SessionId) {
-        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = locked(&self.uses);
         uses.last.remove(id);
         uses.doubted.remove(id);
         uses.unanswered.remove(id);
     }
 
     fn unanswered(&self, id: &SessionId) -> Unanswered {
-        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = locked(&self.uses);
         uses.unanswered.entry(id.clone()).or_default().clone()
     }
 
@@ -127,7 +128,7 @@ impl Sessions {
                 return;
             }
             let oldest = {
-                let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+                let uses = locked(&self.uses);
                 ids.into_iter().min_by_key(|id| uses.last.get(id).copied().unwrap_or(0))
             };
             if let Some(id) = oldest {

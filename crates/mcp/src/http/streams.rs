@@ -4,7 +4,9 @@
 //! that who only asks finds a place, whoever listens.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use crate::lock::locked;
 
 /// The streams that are open.
 #[derive(Clone)]
@@ -58,10 +60,6 @@ impl Drop for Stream {
             left => open.by_session.insert(session, left),
         };
     }
-}
-
-fn locked(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
-    open.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -3,19 +3,20 @@
 use anemone::days::{DayEnd, time_of};
 use anemone::host::Host;
 use anemone_memory::{EntryToForget, ForgetTarget, citation_of, plan_forget};
+use anemone_messages::not_a_time;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::Inner;
 use super::results::number;
-use super::{Inner, ServiceError};
-use crate::service::{SearchArguments, SearchResult, SearchResults};
+use crate::service::{Refusal, SearchArguments, SearchResult, SearchResults};
 
 /// Returns the newest entries of a time, the newest first.
 pub(super) fn newest(
     arguments: &SearchArguments,
     most: usize,
     inner: &Inner,
-) -> Result<SearchResults, ServiceError> {
+) -> Result<SearchResults, Refusal> {
     let host = &inner.options.host;
     let since = time(host, "since", arguments.since.as_deref(), DayEnd::First)?;
     let until = time(host, "until", arguments.until.as_deref(), DayEnd::Last)?;
@@ -35,13 +36,13 @@ pub(super) fn newest(
 /// Reads a time, or a day as people say it.
 fn time(
     host: &Host,
-    field: &'static str,
+    field: &str,
     text: Option<&str>,
     end: DayEnd,
-) -> Result<Option<Timestamp>, ServiceError> {
+) -> Result<Option<Timestamp>, Refusal> {
     let Some(text) = text else { return Ok(None) };
     let time = time_of(text, end, host.today(), host.zone());
-    time.map(Some).ok_or_else(|| ServiceError::NoTime { field, text: text.to_owned() })
+    Ok(Some(time.ok_or_else(|| not_a_time(field, text))?))
 }
 
 fn found(entry: EntryToForget, zone: &TimeZone) -> SearchResult {

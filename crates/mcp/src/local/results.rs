@@ -10,7 +10,6 @@ use anemone::statement::Statement;
 use anemone_memory::{EntryToForget, citation_of};
 use anemone_messages::{HolderMessage, UserError, lost_change, note, warning};
 
-use super::ServiceError;
 use crate::service::{
     ContextResult, Duplicate, ForgetResult, ForgottenEntry, Holder, Origin, ReadResult, ReadStatus,
     RememberResult, SearchResult, SearchResults,
@@ -94,25 +93,18 @@ impl From<Origin> for anemone_format::Origin {
     }
 }
 
-/// Returns what was remembered. A duplicate is a result, not an error.
-pub(super) fn remember(
-    report: Result<RememberReport, RememberError>,
-) -> Result<RememberResult, ServiceError> {
-    let report = match report {
-        Ok(report) => report,
-        Err(RememberError::Duplicate { report }) => return Ok(duplicate(report)),
-        Err(error) => return Err(error.into()),
-    };
+pub(super) fn remember(report: RememberReport) -> RememberResult {
     let mut warnings: Vec<String> =
         report.warnings.into_iter().map(|warning| warning.message).collect();
     if !report.restored.is_empty() {
         warnings.push(format!("entries that an editor had dropped: {}", report.restored.len()));
     }
     let RememberReport { written, id, path, .. } = report;
-    Ok(RememberResult { written, id, path, duplicates: Vec::new(), warnings })
+    RememberResult { written, id, path, duplicates: Vec::new(), warnings }
 }
 
-fn duplicate(report: Box<RememberReport>) -> RememberResult {
+/// Returns what the memory says already, which is a result and not an error.
+pub(super) fn duplicate(report: Box<RememberReport>) -> RememberResult {
     let duplicates = report.duplicates.iter().map(|same| Duplicate {
         id: same.id.clone().unwrap_or_else(|| citation_of(&same.path, same.lines)),
         path: same.path.clone(),

@@ -55,10 +55,7 @@ pub(super) fn tools(allow_write: bool) -> Vec<Tool> {
                 }
                 Answer::with_data(
                     text,
-                    &match remembered.duplicates.is_empty() {
-                        true => Quoted::nothing(remembered),
-                        false => Quoted::new(remembered),
-                    },
+                    &Quoted::some(!remembered.duplicates.is_empty(), remembered),
                 )
             },
         ),
@@ -161,13 +158,7 @@ fn forget(service: &dyn MemoryService, asked: ForgetArguments) -> Result<Answer,
     for entry in &mut forgotten.entries {
         entry.text = barred(&entry.text);
     }
-    Answer::with_data(
-        text,
-        &match forgotten.entries.is_empty() {
-            true => Quoted::nothing(forgotten),
-            false => Quoted::new(forgotten),
-        },
-    )
+    Answer::with_data(text, &Quoted::some(!forgotten.entries.is_empty(), forgotten))
 }
 
 fn get(service: &dyn MemoryService, reading: &ReadArguments) -> Result<Answer, Refusal> {

@@ -171,13 +171,7 @@ fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer, Refusal>
     let memories: Vec<_> = found.results.iter().map(memory).collect();
     let recalled = Recalled { count: memories.len(), memories };
     let text = found_text(&found, "Try other words, or fewer.", &service.delimiter()?);
-    Answer::with_data(
-        text,
-        &match recalled.count {
-            0 => Quoted::nothing(recalled),
-            _ => Quoted::new(recalled),
-        },
-    )
+    Answer::with_data(text, &Quoted::some(recalled.count > 0, recalled))
 }
 
 fn search(service: &dyn MemoryService, query: &str, limit: u32) -> Result<SearchResults, Refusal> {

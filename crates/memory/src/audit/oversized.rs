@@ -6,7 +6,7 @@ use crate::store::MarkdownStore;
 
 /// A file that a runtime will cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Oversized {
+pub struct OversizedFile {
     /// The file; `(all files)` when only all of them together are too much.
     pub path: String,
     /// How many characters it has.
@@ -33,7 +33,7 @@ pub(super) fn of_file(
     rules: &[&'static ContextRules],
     path: &str,
     text: &str,
-) -> Option<Oversized> {
+) -> Option<OversizedFile> {
     let name = if path.eq_ignore_ascii_case("MEMORY.md") { "MEMORY.md" } else { path };
     let mut cuts = Vec::new();
     let mut chars = 0;
@@ -51,11 +51,14 @@ pub(super) fn of_file(
             });
         }
     }
-    (!cuts.is_empty()).then(|| Oversized { path: path.to_owned(), chars, cuts })
+    (!cuts.is_empty()).then(|| OversizedFile { path: path.to_owned(), chars, cuts })
 }
 
 /// Says whether all files together are too much, where none of them is by itself.
-pub(super) fn of_all(rules: &[&'static ContextRules], site: &MarkdownStore) -> Option<Oversized> {
+pub(super) fn of_all(
+    rules: &[&'static ContextRules],
+    site: &MarkdownStore,
+) -> Option<OversizedFile> {
     let mut cuts = Vec::new();
     let mut chars = 0;
     for rules in rules.iter().filter(|rules| rules.audits_total) {
@@ -77,7 +80,7 @@ pub(super) fn of_all(rules: &[&'static ContextRules], site: &MarkdownStore) -> O
             });
         }
     }
-    (!cuts.is_empty()).then(|| Oversized { path: "(all files)".to_owned(), chars, cuts })
+    (!cuts.is_empty()).then(|| OversizedFile { path: "(all files)".to_owned(), chars, cuts })
 }
 
 /// Returns the line of each UTF-16 unit.

@@ -12,9 +12,9 @@ use crate::summary::EntrySummary;
 /// Words about a time to come, in entries that are long past it.
 const SOON: &[&str] = &["tomorrow", "tonight", "next week", "next month", "this week"];
 
-/// An entry that time has overtaken.
+/// An entry that is out of date.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stale {
+pub struct StaleEntry {
     /// The entry.
     pub entry: EntrySummary,
     /// Why.
@@ -49,7 +49,7 @@ impl StaleReason {
 
 /// Looks at entries one by one.
 pub(super) struct Search {
-    found: Vec<Stale>,
+    found: Vec<StaleEntry>,
     stale_days: i64,
     contextual_days: i64,
     today: Date,
@@ -81,7 +81,7 @@ impl Search {
         } else {
             return;
         };
-        self.found.push(Stale { entry: entry.clone(), why });
+        self.found.push(StaleEntry { entry: entry.clone(), why });
     }
 
     /// Returns what was found, with what others took the place of.
@@ -89,11 +89,12 @@ impl Search {
         mut self,
         entries: &[EntrySummary],
         superseded: &HashSet<usize>,
-    ) -> Vec<Stale> {
+    ) -> Vec<StaleEntry> {
         let mut positions: Vec<_> = superseded.iter().copied().collect();
         positions.sort_unstable();
         for at in positions {
-            self.found.push(Stale { entry: entries[at].clone(), why: StaleReason::Superseded });
+            self.found
+                .push(StaleEntry { entry: entries[at].clone(), why: StaleReason::Superseded });
         }
         self.found
     }

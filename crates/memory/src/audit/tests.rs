@@ -88,7 +88,10 @@ fn each_kind_of_finding_is_found_and_takes_from_the_score() {
     let (_folder, audit) = audited(files);
     assert_eq!(audit.secrets.len(), 1, "{:?}", audit.secrets);
     assert_eq!((audit.secrets[0].path.as_str(), audit.secrets[0].line), ("memory/a.md", 1));
-    assert_eq!(audit.unread, [Unread { path: "memory/b.md".into(), why: UnreadReason::NotText }]);
+    assert_eq!(
+        audit.unread,
+        [UnreadPage { path: "memory/b.md".into(), why: UnreadReason::NotText }]
+    );
     assert!(audit.suspicious.iter().all(|suspicious| suspicious.path == "memory/c.md"));
     assert!(!audit.suspicious.is_empty());
     assert_eq!(audit.contradictions.len(), 1);
@@ -114,6 +117,6 @@ fn links_are_told_and_not_followed() {
     fs_err::os::unix::fs::symlink(outside.path(), memory.join("more")).unwrap();
     let audit = examine(&folder);
     assert_eq!(audit.kinds.all(), 1);
-    let link = |path: &str| Unread { path: path.to_owned(), why: UnreadReason::Link };
+    let link = |path: &str| UnreadPage { path: path.to_owned(), why: UnreadReason::Link };
     assert_eq!(audit.unread, [link("memory/a.md"), link("memory/more")]);
 }

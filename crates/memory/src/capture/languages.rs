@@ -5,7 +5,7 @@
 pub(super) struct Language {
     /// What they like or want done.
     pub(super) preference: &'static [&'static str],
-    /// What they settled.
+    /// What they decided.
     pub(super) decision: &'static [&'static str],
     /// Who somebody is.
     pub(super) entity: &'static [&'static str],

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    ApplyError, Change, Edit, Given, MarkdownLayout, MarkdownStore, MarkdownStoreError, UndoError,
-    render,
+    ApplyError, Change, Edit, MarkdownLayout, MarkdownStore, MarkdownStoreError, NewEntry,
+    UndoError, render,
 };
 use anemone_files::faults::with_faults;
 use anemone_format::{Origin, ProvenanceStamp};
@@ -38,7 +38,7 @@ impl Place {
     fn entry(&self, text: &str) -> String {
         let at = "2026-11-16T10:00:00Z".parse().unwrap();
         let stamp = ProvenanceStamp::new(self.id(), Origin::Agent, at);
-        render(&Given { text: text.to_owned(), key: None, label: None, tags: Vec::new(), stamp })
+        render(&NewEntry { text: text.to_owned(), key: None, label: None, tags: Vec::new(), stamp })
     }
 
     fn append(&self, text: &str) -> Change {

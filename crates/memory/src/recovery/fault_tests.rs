@@ -12,7 +12,7 @@ use anemone_testkit::SlowGroup;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::{Applied, ApplyError, Change, Edit, Given, MarkdownLayout, MarkdownStore, render};
+use crate::{Applied, ApplyError, Change, Edit, MarkdownLayout, MarkdownStore, NewEntry, render};
 use anemone_files::faults::{FaultKind, InjectedFault, TornWrite, with_faults};
 
 const LOG: &str = "memory/2026-11-16.md";
@@ -49,7 +49,7 @@ fn entry(number: u128) -> String {
     let at = "2026-11-16T10:00:00Z".parse().unwrap();
     let stamp = ProvenanceStamp::new(Uuid::from_u128(number), Origin::Agent, at);
     let text = format!("entry {number}");
-    render(&Given { text, key: None, label: None, tags: Vec::new(), stamp })
+    render(&NewEntry { text, key: None, label: None, tags: Vec::new(), stamp })
 }
 
 fn replace(site: &MarkdownStore) -> Edit {

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use super::{TidyPlan, TidySettings};
 use crate::change::{Change, Edit};
-use crate::entry::{Clock, Given, Label};
+use crate::entry::{Clock, Label, NewEntry};
 use crate::page::{render, units};
 use crate::reading;
 use crate::recall_counts::RecallCount;
@@ -112,12 +112,12 @@ pub fn plan_promotion(
 }
 
 /// Returns an entry as it will stand in `MEMORY.md`: its whole text, with where it comes from.
-fn written(site: &MarkdownStore, entry: &EntrySummary, clock: &dyn Clock) -> Option<Given> {
+fn written(site: &MarkdownStore, entry: &EntrySummary, clock: &dyn Clock) -> Option<NewEntry> {
     let file = reading::read(site, &entry.path).ok()??;
     let unit = units(&file.text).into_iter().find(|unit| unit.lines == entry.lines)?;
     let origin = entry.origin.unwrap_or(Origin::Agent);
     let mut stamp = ProvenanceStamp::new(clock.fresh_id(), origin, Moment::from(clock.now()));
     stamp.source = Some(format!("{}#L{}", entry.path, entry.lines.0));
     let label = unit.label.map(|label| Label { name: label.name, importance: label.importance });
-    Some(Given { text: unit.content, key: unit.key, label, tags: Vec::new(), stamp })
+    Some(NewEntry { text: unit.content, key: unit.key, label, tags: Vec::new(), stamp })
 }

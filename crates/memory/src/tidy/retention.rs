@@ -6,7 +6,7 @@ use std::ops::Range;
 use jiff::civil::Date;
 
 use super::hygiene::ARCHIVE;
-use super::{Expired, TidySettings};
+use super::{ExpiredLogEntry, TidySettings};
 use crate::change::Edit;
 use crate::entry::Tier;
 use crate::store::PageKind;
@@ -17,7 +17,7 @@ pub(super) fn verdict(
     entry: &EntrySummary,
     settings: &TidySettings,
     today: Date,
-) -> Option<Expired> {
+) -> Option<ExpiredLogEntry> {
     let PageKind::Daily(day) = entry.kind else { return None };
     let tier = entry.importance?.tier();
     let allowed = match tier {
@@ -28,7 +28,7 @@ pub(super) fn verdict(
     let days = entry.age(today)?;
     let is_over = allowed > 0 && days > i64::from(allowed);
     let to = || format!("{ARCHIVE}tidied-{:04}-{:02}.md", day.year(), day.month());
-    is_over.then(|| Expired { entry: entry.clone(), tier, days, to: to() })
+    is_over.then(|| ExpiredLogEntry { entry: entry.clone(), tier, days, to: to() })
 }
 
 /// What is moved into files of the archive.
@@ -42,7 +42,7 @@ pub(super) struct Tidied {
 
 impl Tidied {
     /// Adds an entry with its text as it is in its log.
-    pub(super) fn add(&mut self, gone: &Expired, text: &str) {
+    pub(super) fn add(&mut self, gone: &ExpiredLogEntry, text: &str) {
         let file = self.files.entry(gone.to.clone()).or_default();
         if self.last != gone.entry.path {
             self.last.clone_from(&gone.entry.path);

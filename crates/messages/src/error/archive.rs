@@ -10,6 +10,7 @@ use anemone_format::{
     ApplyDeltaError, ApplyPurgeError, CompareError, ContainerError, OpenError, ParseIdError,
     PlanPurgeError, ReadEntryError, VaultError, WriteArchiveError, WriteDeltaError,
 };
+use anemone_runtimes::of_plain_folders;
 
 use super::{Kind, UserError};
 
@@ -103,9 +104,10 @@ impl From<PlanPurgeError> for UserError {
             PlanPurgeError::Read(error) => error.into(),
             PlanPurgeError::NotThere { .. } => Self::failure_from("record_not_found", &error)
                 .hint("`anemone inspect FILE --records` lists the records with their ids"),
-            _ => Self::failure_from("file_not_found", &error).hint(
-                "give the path as it is in the archive, such as raw/openclaw/memory/facts.db",
-            ),
+            _ => Self::failure_from("file_not_found", &error).hint(format!(
+                "give the path as it is in the archive, such as raw/{}/memory/facts.db",
+                of_plain_folders().name
+            )),
         }
     }
 }

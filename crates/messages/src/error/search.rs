@@ -5,21 +5,28 @@ use anemone::search::index::IndexError;
 use anemone::search::read::ReadDocumentError;
 use anemone::search::target::TargetError;
 use anemone::search::{NoteWords, SearchError};
+use anemone_runtimes::with_agents;
 
 use super::{Kind, UserError};
 use crate::vectors;
 
 impl From<TargetError> for UserError {
     fn from(error: TargetError) -> Self {
-        const PATH_HINT: &str = "give a workspace, a folder of Markdown, a .md file, a ZeroClaw \
-                                 database or an .alf archive";
+        let path_hint = || {
+            let with_rows = with_agents().find(|runtime| runtime.keeps_rows());
+            let title = with_rows.map_or("runtime's", |runtime| runtime.title);
+            format!(
+                "give a workspace, a folder of Markdown, a .md file, a {title} database or an \
+                 .alf archive"
+            )
+        };
         let said = |kind, code| Self::from_error(kind, code, &error);
         match &error {
             TargetError::TwoPlaces => Self::usage("give either -w DIR or a path, not both")
                 .hint("quote the query if it has several words"),
-            TargetError::NotFound { .. } => said(Kind::Failed, "not_found").hint(PATH_HINT),
+            TargetError::NotFound { .. } => said(Kind::Failed, "not_found").hint(path_hint()),
             TargetError::NotAFile { path } | TargetError::NotSearchable { path } => {
-                said(Kind::Failed, "not_searchable").about(path).hint(PATH_HINT)
+                said(Kind::Failed, "not_searchable").about(path).hint(path_hint())
             }
             TargetError::Delta { path } => said(Kind::Failed, "wrong_kind")
                 .about(path)
@@ -40,7 +47,7 @@ impl From<TargetError> for UserError {
                 said(Kind::Usage, "index_dir").about(folder).hint("give an empty or a new folder")
             }
             _ => match error {
-                TargetError::Unreadable(error) => Self::from(error).hint(PATH_HINT),
+                TargetError::Unreadable(error) => Self::from(error).hint(path_hint()),
                 TargetError::IndexFolder(error) => {
                     Self::from(error).hint("give another --index-dir")
                 }

@@ -14,6 +14,9 @@ impl From<UndoError> for UserError {
                 MemoryUndoError::RowChanged { database, .. } => {
                     Self::from_error(Kind::Conflict, "changed", &error).about(database).hint(HINT)
                 }
+                MemoryUndoError::RowsGone { database, .. } => {
+                    Self::from_error(Kind::Failed, "rows_gone", &error).about(database).hint(HINT)
+                }
                 MemoryUndoError::DatabaseGone { database } => {
                     Self::failure_from("database_gone", &error).about(database).hint(HINT)
                 }

@@ -10,8 +10,7 @@ use crate::kit::connect::desired::{
 };
 use crate::kit::connect::{
     ConfigEdit, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig,
-    DesiredFile, Format, Hooks, ProgramNote, RefuseError, ServerEntry, json_file, line, no_orphans,
-    words,
+    DesiredFile, Format, Hooks, ProgramNote, RefuseError, ServerEntry, json_file, line, words,
 };
 
 const READING: &str = include_str!("../../../../integrations/claude-code/hooks/hooks.json");
@@ -29,7 +28,16 @@ pub(crate) const CONNECT: Connect = Connect {
     desire: |place, connection| Scope::of(place).desired(place, connection),
     writes,
     shows_tools_to: |_, _| true,
+    add_http_server: Some(add_http_server),
 };
+
+/// Returns the command that adds a server over HTTP.
+fn add_http_server(url: &str, token_file: &str) -> String {
+    format!(
+        "claude mcp add --transport http memory {url} --header \"Authorization: Bearer $(cat \
+         {token_file})\""
+    )
+}
 
 /// The sessions of Claude Code that are meant.
 #[derive(Clone, Copy)]
@@ -70,27 +78,15 @@ impl<'a> Scope<'a> {
         let home = place.machine.home.as_path();
         let set = place.resolved("CLAUDE_CONFIG_DIR");
         let server_path = self.servers();
-        DesiredConfig {
-            files: vec![
-                DesiredFile {
-                    path: self.settings(home, set.as_deref()),
-                    format: Format::Json,
-                    wants: Vec::new(),
-                    known: Box::new(known_hooks),
-                    orphans: no_orphans,
-                },
-                DesiredFile {
-                    path: set.as_deref().unwrap_or(home).join(".claude.json"),
-                    format: Format::Json,
-                    wants: Vec::new(),
-                    known: Box::new(move |document| known_server(document, &server_path)),
-                    orphans: no_orphans,
-                },
-            ],
-            own: Vec::new(),
-            notes: Vec::new(),
-            next: "start a new session of Claude Code; /hooks and /mcp show what was added",
-        }
+        let settings = self.settings(home, set.as_deref());
+        let servers = set.as_deref().unwrap_or(home).join(".claude.json");
+        let known = move |document: &Value| known_server(document, &server_path);
+        let files = vec![
+            DesiredFile::bare(settings, Format::Json, known_hooks),
+            DesiredFile::bare(servers, Format::Json, known),
+        ];
+        let next = "start a new session of Claude Code; /hooks and /mcp show what was added";
+        DesiredConfig::bare(files, next)
     }
 
     fn desired(
@@ -192,7 +188,7 @@ fn known_hooks(document: &Value) -> Vec<ConfigEdit> {
     events.flat_map(|event| known_elements(document, &["hooks", event], is_own_group)).collect()
 }
 
-/// Says whether every command of a group is a hook of ours.
+/// Returns whether every command of a group is a hook of ours.
 fn is_own_group(group: &Value) -> bool {
     let hooks = group["hooks"].as_array();
     hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(is_own_hook))

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::kit::connect::desired::{is_own_server, known_member, names};
 use crate::kit::connect::{
     ConfigEdit, Connect, ConnectPlace, ConnectedMemory, Connection, DesiredConfig, DesiredFile,
-    Format, RefuseError, no_orphans, toml_file,
+    Format, RefuseError, toml_file,
 };
 
 const ENTRY: &str = include_str!("../../../../integrations/codex/config.toml");
@@ -21,22 +21,14 @@ pub(crate) const CONNECT: Connect = Connect {
     desire,
     writes: |_| false,
     shows_tools_to: |_, _| true,
+    add_http_server: None,
 };
 
 fn locate(place: &ConnectPlace<'_>) -> DesiredConfig {
     let folder = place.resolved("CODEX_HOME").unwrap_or_else(|| place.machine.home.join(".codex"));
-    DesiredConfig {
-        files: vec![DesiredFile {
-            path: folder.join("config.toml"),
-            format: Format::Toml,
-            wants: Vec::new(),
-            known: Box::new(known_server),
-            orphans: no_orphans,
-        }],
-        own: Vec::new(),
-        notes: Vec::new(),
-        next: "start a new session of Codex; `codex mcp list` shows what was added",
-    }
+    let file = DesiredFile::bare(folder.join("config.toml"), Format::Toml, known_server);
+    let next = "start a new session of Codex; `codex mcp list` shows what was added";
+    DesiredConfig::bare(vec![file], next)
 }
 
 fn desire(

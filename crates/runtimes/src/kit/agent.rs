@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 
 use crate::kit::file_count::FileCount;
 use crate::kit::previous::PreviousSnapshot;
+use crate::kit::word_enum::word_enum;
 
 /// What a runtime may know of the machine it runs on; only a door asks the machine itself.
 #[derive(Clone)]
@@ -244,7 +245,7 @@ pub struct Reading {
     pub count: FileCount,
     /// Of transcripts, when they were read.
     pub sessions: Option<SessionCounts>,
-    /// What somebody should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
     /// What was not carried, and why.
     pub left_out: Vec<LeftOut>,
@@ -259,7 +260,7 @@ pub struct Reading {
 pub struct Unchanged {
     /// Files of the workspace that count as the agent's.
     pub count: FileCount,
-    /// What somebody should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
     /// What is still not carried, and why.
     pub left_out: Vec<LeftOut>,
@@ -298,6 +299,22 @@ pub struct Warning {
     pub message: String,
 }
 
+impl Warning {
+    /// Returns a warning that is about no file.
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, path: None, message: message.into() }
+    }
+
+    /// Returns a warning about a file.
+    pub(crate) fn about(
+        code: &'static str,
+        path: impl fmt::Display,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { code, path: Some(path.to_string()), message: message.into() }
+    }
+}
+
 /// Something that belongs to an agent and only travels on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct NotRequested {
@@ -309,29 +326,18 @@ pub struct NotRequested {
     pub bytes: u64,
 }
 
-/// What only travels on request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NotRequestedKind {
-    /// Transcripts of conversations.
-    Transcripts,
-    /// Entries that the runtime keeps for one person only.
-    PrivateEntries,
-    /// The secrets of credentials; what they are for travels.
-    CredentialSecrets,
-    /// The settings of the install, which no option includes.
-    Settings,
-}
-
-impl NotRequestedKind {
-    /// Returns a word for programs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Transcripts => "transcripts",
-            Self::PrivateEntries => "private_entries",
-            Self::CredentialSecrets => "credential_secrets",
-            Self::Settings => "settings",
-        }
+word_enum! {
+    /// What only travels on request.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum NotRequestedKind {
+        /// Transcripts of conversations.
+        Transcripts = "transcripts",
+        /// Entries that the runtime keeps for one person only.
+        PrivateEntries = "private_entries",
+        /// The secrets of credentials; what they are for travels.
+        CredentialSecrets = "credential_secrets",
+        /// The settings of the install, which no option includes.
+        Settings = "settings",
     }
 }
 
@@ -354,37 +360,46 @@ pub struct LeftOut {
     pub bytes: u64,
 }
 
-/// Why something does not travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LeftOutReason {
-    /// A folder that can be made again: `.git`, `node_modules` and the like.
-    Skipped,
-    /// `.alfignore` says so.
-    Ignored,
-    /// It could not be read.
-    Unreadable,
-    /// A socket, a pipe or a device.
-    Special,
-    /// In more folders than anybody would make.
-    TooDeep,
-    /// Its name cannot be in an archive.
-    Name,
-    /// Larger than the threshold; named in the attachments.
-    Referenced,
-    /// It is ours: an archive that was never finished.
-    Own,
-    /// It holds a secret that cannot be replaced in it.
-    Secret,
-    /// It is made to hold keys, and never travels.
-    KeyStore,
-    /// It belongs to all agents of an install.
-    Shared,
-    /// A database that is not in use, or a copy of one.
-    Unused,
+impl LeftOut {
+    /// Returns one file that does not travel.
+    pub(crate) fn file(path: String, reason: LeftOutReason, bytes: u64) -> Self {
+        Self { path, reason, files: 1, bytes }
+    }
+}
+
+word_enum! {
+    /// Why something does not travel.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum LeftOutReason {
+        /// A folder that can be made again: `.git`, `node_modules` and the like.
+        Skipped = "skipped",
+        /// `.alfignore` says so.
+        Ignored = "ignored",
+        /// It could not be read.
+        Unreadable = "unreadable",
+        /// A socket, a pipe or a device.
+        Special = "special",
+        /// In more folders than anybody would make.
+        TooDeep = "too_deep",
+        /// Its name cannot be in an archive.
+        Name = "name",
+        /// Larger than the threshold; named in the attachments.
+        Referenced = "referenced",
+        /// It is ours: an archive that was never finished.
+        Own = "own",
+        /// It holds a secret that cannot be replaced in it.
+        Secret = "secret",
+        /// It is made to hold keys, and never travels.
+        KeyStore = "secret",
+        /// It belongs to all agents of an install.
+        Shared = "shared",
+        /// A database that is not in use, or a copy of one.
+        Unused = "unused",
+    }
 }
 
 impl LeftOutReason {
-    /// Says whether a file is missing from the archive although nobody chose to leave it out.
+    /// Returns whether a file is missing from the archive although the user did not exclude it.
     #[must_use]
     pub const fn is_missing(self) -> bool {
         match self {
@@ -396,24 +411,6 @@ impl LeftOutReason {
             | Self::KeyStore
             | Self::Shared
             | Self::Unused => false,
-        }
-    }
-
-    /// Returns a word for programs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Skipped => "skipped",
-            Self::Ignored => "ignored",
-            Self::Unreadable => "unreadable",
-            Self::Special => "special",
-            Self::TooDeep => "too_deep",
-            Self::Name => "name",
-            Self::Referenced => "referenced",
-            Self::Own => "own",
-            Self::Secret | Self::KeyStore => "secret",
-            Self::Shared => "shared",
-            Self::Unused => "unused",
         }
     }
 }

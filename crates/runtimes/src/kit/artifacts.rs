@@ -1,7 +1,7 @@
 //! Artifacts: files of the workspace that the runtime does not manage.
 //!
-//! Markdown and files up to a threshold travel, a larger one is only named; either way the
-//! attachments say what it is and which records mention it.
+//! Markdown and files up to a threshold are exported, larger ones are only listed. The attachments
+//! describe each artifact and list the records that mention it.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use anemone_format::{
 };
 
 use crate::kit::ids;
-use crate::kit::walk::Found;
+use crate::kit::walk::FoundEntry;
 
 /// Names shorter than this are too common to be taken for a mention.
 const MIN_NAME_BYTES: usize = 5;
 
-/// Says whether an artifact travels: Markdown of any size, and other files up to the threshold.
-pub(crate) fn is_included(found: &Found, threshold: u64) -> bool {
+/// Returns whether an artifact travels: Markdown of any size, and other files up to the threshold.
+pub(crate) fn is_included(found: &FoundEntry, threshold: u64) -> bool {
     let name = &found.path;
     let is_markdown = name.len() > 3 && name[name.len() - 3..].eq_ignore_ascii_case(b".md");
     is_markdown || found.size() <= threshold

@@ -1,5 +1,5 @@
-//! Carries the files of a workspace to the sink: read whole and steady, searched for secrets,
-//! with the times they had where an earlier reading knows them, and counted.
+//! Carries the files of a workspace to the sink: read consistently, searched for secrets, with the
+//! times they had where an earlier reading knows them, and counted.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -18,9 +18,9 @@ use crate::kit::agent::{
 use crate::kit::artifacts::{Artifact, Mentions, is_included};
 use crate::kit::paths::{lossy, spelled};
 use crate::kit::previous::PreviousSnapshot;
-use crate::kit::stable_copy::{Place, StableCopies};
+use crate::kit::stable_copy::{CopyPlace, StableCopies};
 use crate::kit::times::mtime_of;
-use crate::kit::walk::{Found, FoundKind, Workspace};
+use crate::kit::walk::{EntryKind, FoundEntry, Workspace};
 use anemone_secrets::{self as secrets, FileScanner, SecretHit};
 
 /// Larger files are carried block by block.
@@ -40,7 +40,7 @@ pub(crate) struct FileBytes {
 
 /// A file that an adapter makes: it lies in no workspace.
 #[derive(Clone, Debug)]
-pub(crate) struct Made {
+pub(crate) struct GeneratedFile {
     pub(crate) root: Root<'static>,
     pub(crate) path: &'static str,
     pub(crate) bytes: Vec<u8>,
@@ -49,10 +49,15 @@ pub(crate) struct Made {
     pub(crate) mtime: Option<Moment>,
 }
 
-impl Made {
-    fn found(&self) -> Found {
-        let kind = FoundKind::File { size: self.bytes.len() as u64 };
-        Found { path: self.path.as_bytes().to_vec(), kind, mode: None, mtime: self.mtime.clone() }
+impl GeneratedFile {
+    fn found(&self) -> FoundEntry {
+        let kind = EntryKind::File { size: self.bytes.len() as u64 };
+        FoundEntry {
+            path: self.path.as_bytes().to_vec(),
+            kind,
+            mode: None,
+            mtime: self.mtime.clone(),
+        }
     }
 }
 
@@ -64,7 +69,7 @@ pub(crate) struct Carrier<'a> {
     /// Files that were needed before their turn.
     kept: HashMap<Vec<u8>, FileBytes>,
     mentions: Mentions,
-    steady: StableCopies,
+    copies: StableCopies,
     pub(crate) outcome: Outcome,
 }
 
@@ -86,15 +91,15 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// Warns of a file.
     pub(crate) fn warn(&mut self, code: &'static str, path: &[u8], message: impl Into<String>) {
-        self.warnings.push(Warning { code, path: Some(lossy(path)), message: message.into() });
+        self.warnings.push(Warning::about(code, lossy(path), message.into()));
     }
 
-    fn leave_out(&mut self, found: &Found, reason: LeftOutReason) {
+    fn leave_out(&mut self, found: &FoundEntry, reason: LeftOutReason) {
         let (path, bytes) = (lossy(&found.path), found.size());
-        self.left_out.push(LeftOut { path, reason, files: 1, bytes });
+        self.left_out.push(LeftOut::file(path, reason, bytes));
     }
 
-    fn find_secrets(&mut self, found: &Found, hits: &[SecretHit]) {
+    fn find_secrets(&mut self, found: &FoundEntry, hits: &[SecretHit]) {
         // The name may be a secret as well, and is not shown then.
         let path = lossy(&secrets::redact(&found.path, &secrets::scan(&found.path)));
         let finding =
@@ -110,24 +115,24 @@ impl<'a> Carrier<'a> {
         options: &'a ReadOptions<'a>,
         sink: &'a mut dyn Sink,
         artifacts: &[String],
-        steady: StableCopies,
+        copies: StableCopies,
     ) -> Self {
         let (kept, mentions) = (HashMap::new(), Mentions::new(artifacts));
         let mut outcome = Outcome::default();
-        for path in &steady.restless {
+        for path in &copies.restless {
             let message =
                 "is being written to, and may not fit its log; export again when it rests";
             outcome.warn("changed_while_read", path, message);
         }
-        Self { workspace, options, sink, kept, mentions, steady, outcome }
+        Self { workspace, options, sink, kept, mentions, copies, outcome }
     }
 
-    /// Says whether a file is still there and worth carrying; what can be made anew is noted.
-    pub(crate) fn is_there(&mut self, found: &Found) -> bool {
-        match self.steady.place_of(&found.path) {
-            Place::Workspace | Place::Copy(_) => true,
-            Place::Gone => false,
-            Place::Derived => {
+    /// Returns whether a file still exists and must be carried; what can be recreated is noted.
+    pub(crate) fn is_there(&mut self, found: &FoundEntry) -> bool {
+        match self.copies.place_of(&found.path) {
+            CopyPlace::Workspace | CopyPlace::Copy(_) => true,
+            CopyPlace::Gone => false,
+            CopyPlace::Derived => {
                 self.outcome.leave_out(found, LeftOutReason::Skipped);
                 false
             }
@@ -135,45 +140,47 @@ impl<'a> Carrier<'a> {
     }
 
     /// Opens a file where it holds still.
-    fn open(&self, found: &Found) -> io::Result<File> {
-        match self.steady.place_of(&found.path) {
-            Place::Copy(path) => Ok(fs_err::File::open(path)?.into_file()),
-            Place::Workspace | Place::Gone | Place::Derived => self.workspace.file(&found.path),
+    fn open(&self, found: &FoundEntry) -> io::Result<File> {
+        match self.copies.place_of(&found.path) {
+            CopyPlace::Copy(path) => Ok(fs_err::File::open(path)?.into_file()),
+            CopyPlace::Workspace | CopyPlace::Gone | CopyPlace::Derived => {
+                self.workspace.file(&found.path)
+            }
         }
     }
 
     /// A copy has the mode and the time of what it is a copy of.
     fn head_of(
         &self,
-        found: &Found,
+        found: &FoundEntry,
         mode: Option<u32>,
         mtime: Option<Moment>,
     ) -> (Option<u32>, Option<Moment>) {
-        match self.steady.place_of(&found.path) {
-            Place::Copy(_) => (found.mode, found.mtime.clone()),
-            Place::Workspace | Place::Gone | Place::Derived => (mode, mtime),
+        match self.copies.place_of(&found.path) {
+            CopyPlace::Copy(_) => (found.mode, found.mtime.clone()),
+            CopyPlace::Workspace | CopyPlace::Gone | CopyPlace::Derived => (mode, mtime),
         }
     }
 
     /// Reads a file before its turn and keeps it; `None` when it cannot be read.
-    pub(crate) fn keep(&mut self, found: &Found) -> Option<&FileBytes> {
+    pub(crate) fn keep(&mut self, found: &FoundEntry) -> Option<&FileBytes> {
         let loaded = self.read(found)?;
         Some(self.kept.entry(found.path.clone()).insert_entry(loaded).into_mut())
     }
 
     /// Reads a file whole; `None` when it cannot be read, and that is noted.
-    pub(crate) fn load(&mut self, found: &Found) -> Option<FileBytes> {
+    pub(crate) fn load(&mut self, found: &FoundEntry) -> Option<FileBytes> {
         match self.kept.remove(&found.path) {
             Some(loaded) => Some(loaded),
             None => self.read(found),
         }
     }
 
-    fn read(&mut self, found: &Found) -> Option<FileBytes> {
-        match read_steadily(&|| self.open(found)) {
-            Ok((mut loaded, steady)) => {
+    fn read(&mut self, found: &FoundEntry) -> Option<FileBytes> {
+        match read_stable(&|| self.open(found)) {
+            Ok((mut loaded, is_stable)) => {
                 (loaded.mode, loaded.mtime) = self.head_of(found, loaded.mode, loaded.mtime.take());
-                if !steady {
+                if !is_stable {
                     self.warn_of_change(&found.path);
                 }
                 self.search(found, &mut loaded).then_some(loaded)
@@ -190,7 +197,7 @@ impl<'a> Carrier<'a> {
         self.outcome.warn("changed_while_read", path, message);
     }
 
-    fn leave_out_unread(&mut self, found: &Found, error: &io::Error) {
+    fn leave_out_unread(&mut self, found: &FoundEntry, error: &io::Error) {
         // A file that was deleted while we walked is not part of the workspace.
         if error.kind() == io::ErrorKind::NotFound {
             return;
@@ -201,7 +208,7 @@ impl<'a> Carrier<'a> {
     }
 
     /// Searches a file, and replaces what it finds if it shall; says whether the file may travel.
-    fn search(&mut self, found: &Found, loaded: &mut FileBytes) -> bool {
+    fn search(&mut self, found: &FoundEntry, loaded: &mut FileBytes) -> bool {
         let hits = secrets::scan_file(&loaded.bytes);
         self.outcome.find_secrets(found, &hits);
         if hits.is_empty() || self.options.secrets != SecretPolicy::Redact {
@@ -234,7 +241,7 @@ impl<'a> Carrier<'a> {
     pub(crate) fn file(
         &mut self,
         root: Root<'_>,
-        found: &Found,
+        found: &FoundEntry,
         loaded: &FileBytes,
     ) -> Result<Option<String>, ReadError> {
         let kind = self.options.earlier.map(|_| SourceKind::File {
@@ -251,9 +258,9 @@ impl<'a> Carrier<'a> {
     }
 
     /// Carries a file that was made.
-    pub(crate) fn made(&mut self, made: &Made) -> Result<(), ReadError> {
+    pub(crate) fn made(&mut self, made: &GeneratedFile) -> Result<(), ReadError> {
         let found = made.found();
-        let Made { bytes, redacted, mtime, .. } = made.clone();
+        let GeneratedFile { bytes, redacted, mtime, .. } = made.clone();
         let mut loaded = FileBytes { bytes, redacted, mode: None, mtime };
         if self.search(&found, &mut loaded) {
             self.file(made.root, &found, &loaded)?;
@@ -275,12 +282,7 @@ impl<'a> Carrier<'a> {
             Err(SinkError::Name { fault, .. }) => {
                 let message = format!("does not travel, because its name {fault}");
                 self.outcome.warn("name", head.path, message);
-                self.outcome.left_out.push(LeftOut {
-                    path: lossy(head.path),
-                    reason: LeftOutReason::Name,
-                    files: 1,
-                    bytes: 0,
-                });
+                self.outcome.left_out.push(LeftOut::file(lossy(head.path), LeftOutReason::Name, 0));
                 Ok(None)
             }
             Err(error) => Err(error.into()),
@@ -291,18 +293,22 @@ impl<'a> Carrier<'a> {
     pub(crate) fn whole_file(
         &mut self,
         root: Root<'_>,
-        found: &Found,
-    ) -> Result<Option<Carried>, ReadError> {
+        found: &FoundEntry,
+    ) -> Result<Option<CarriedFile>, ReadError> {
         if found.size() <= WHOLE_BYTES {
             let Some(loaded) = self.load(found) else { return Ok(None) };
             let Some(archive_path) = self.file(root, found, &loaded)? else { return Ok(None) };
             let (size, sha256) = (loaded.bytes.len() as u64, sha256_hex(&loaded.bytes));
-            return Ok(Some(Carried { archive_path, size, sha256 }));
+            return Ok(Some(CarriedFile { archive_path, size, sha256 }));
         }
         self.large_file(root, found)
     }
 
-    fn large_file(&mut self, root: Root<'_>, found: &Found) -> Result<Option<Carried>, ReadError> {
+    fn large_file(
+        &mut self,
+        root: Root<'_>,
+        found: &FoundEntry,
+    ) -> Result<Option<CarriedFile>, ReadError> {
         // Once to search and hash, once to carry: what is searched must be what travels.
         let surveyed = self.open(found).and_then(|mut file| {
             let mut survey = Survey::of(file.try_clone()?)?;
@@ -325,7 +331,8 @@ impl<'a> Carrier<'a> {
         let kind = SourceKind::File { size: survey.size, sha256: survey.sha256.clone() };
         let mtime = self.time_of(root, found, Some(&kind), survey.mode, survey.mtime.as_ref());
         let head = head(root, found, survey.mode, mtime);
-        let mut content = Hashed { file: file.take(survey.size), hasher: Sha256::new(), size: 0 };
+        let mut content =
+            HashingReader { file: file.take(survey.size), hasher: Sha256::new(), size: 0 };
         let written = self.sink.file(&head, &mut content);
         let Some(archive_path) = self.carried(&head, written)? else { return Ok(None) };
         self.outcome.files += 1;
@@ -333,12 +340,12 @@ impl<'a> Carrier<'a> {
         if sha256 != survey.sha256 {
             self.warn_of_change(&found.path);
         }
-        Ok(Some(Carried { archive_path, size, sha256 }))
+        Ok(Some(CarriedFile { archive_path, size, sha256 }))
     }
 
     /// Searches a name and what a link says; says whether they may travel.
-    pub(crate) fn may_be_named(&mut self, found: &Found) -> bool {
-        let target = if let FoundKind::Symlink(target) = &found.kind { &target[..] } else { &[] };
+    pub(crate) fn may_be_named(&mut self, found: &FoundEntry) -> bool {
+        let target = if let EntryKind::Symlink(target) = &found.kind { &target[..] } else { &[] };
         let hits = secrets::scan(&found.path);
         let shown = lossy(&secrets::redact(&found.path, &hits));
         let all = hits.iter().chain(&secrets::scan(target)).map(|hit| hit.kind).collect::<Vec<_>>();
@@ -348,23 +355,23 @@ impl<'a> Carrier<'a> {
             return true;
         }
         let (reason, bytes) = (LeftOutReason::Secret, found.size());
-        self.outcome.left_out.push(LeftOut { path: shown, reason, files: 1, bytes });
+        self.outcome.left_out.push(LeftOut::file(shown, reason, bytes));
         false
     }
 
     /// Notes a file that cannot travel because of a secret that cannot be replaced in it.
-    pub(crate) fn leave_out_secret(&mut self, found: &Found) {
+    pub(crate) fn leave_out_secret(&mut self, found: &FoundEntry) {
         let message = "holds a secret that cannot be replaced in it, so the file is left out";
         self.outcome.warn("secret_left_out", &found.path, message);
         self.outcome.leave_out(found, LeftOutReason::Secret);
     }
 
     /// Carries an artifact, or only names it when it is large.
-    pub(crate) fn artifact(&mut self, found: &Found) -> Result<(), ReadError> {
+    pub(crate) fn artifact(&mut self, found: &FoundEntry) -> Result<(), ReadError> {
         let path = spelled(&found.path);
         if is_included(found, self.options.artifact_threshold) {
             let Some(carried) = self.whole_file(Root::Artifacts, found)? else { return Ok(()) };
-            let Carried { archive_path, size, sha256 } = carried;
+            let CarriedFile { archive_path, size, sha256 } = carried;
             let artifact = Artifact { path, size, sha256, archive_path: Some(archive_path) };
             self.outcome.artifacts.push(artifact);
             return Ok(());
@@ -380,9 +387,9 @@ impl<'a> Carrier<'a> {
     }
 
     /// Carries a link or a folder.
-    pub(crate) fn other(&mut self, root: Root<'_>, found: &Found) -> Result<(), ReadError> {
+    pub(crate) fn other(&mut self, root: Root<'_>, found: &FoundEntry) -> Result<(), ReadError> {
         let kind = match &found.kind {
-            FoundKind::Symlink(target) => SourceKind::Symlink(target.clone()),
+            EntryKind::Symlink(target) => SourceKind::Symlink(target.clone()),
             _ => SourceKind::Folder,
         };
         let mtime = self.time_of(root, found, Some(&kind), found.mode, found.mtime.as_ref());
@@ -412,7 +419,7 @@ impl<'a> Carrier<'a> {
     fn time_of(
         &self,
         root: Root<'_>,
-        found: &Found,
+        found: &FoundEntry,
         kind: Option<&SourceKind>,
         mode: Option<u32>,
         mtime: Option<&Moment>,
@@ -433,7 +440,7 @@ pub(crate) fn keep_newest(newest: &mut Option<Moment>, time: Option<&Moment>) {
 }
 
 /// A file that was carried.
-pub(crate) struct Carried {
+pub(crate) struct CarriedFile {
     archive_path: String,
     size: u64,
     sha256: String,
@@ -444,8 +451,8 @@ pub(crate) fn is_unchanged<'r, 'f>(
     workspace: &Workspace,
     earlier: &PreviousSnapshot,
     threshold: u64,
-    found: impl Iterator<Item = (Root<'r>, &'f Found)>,
-    made: &[Made],
+    found: impl Iterator<Item = (Root<'r>, &'f FoundEntry)>,
+    made: &[GeneratedFile],
 ) -> bool {
     let named: HashMap<&str, (u64, &str)> = earlier
         .attachments
@@ -454,7 +461,7 @@ pub(crate) fn is_unchanged<'r, 'f>(
         .filter(|value| value.archive_path.0.is_none())
         .map(|value| (value.source_path.as_str(), (value.size_bytes, value.hash.value.as_str())))
         .collect();
-    let same_made = |made: &Made| {
+    let same_made = |made: &GeneratedFile| {
         let (size, sha256) = (made.bytes.len() as u64, sha256_hex(&made.bytes));
         let past = earlier.file(made.root, &made.found().path);
         past.is_some_and(|past| past.kind == SourceKind::File { size, sha256 })
@@ -465,9 +472,9 @@ pub(crate) fn is_unchanged<'r, 'f>(
     let (mut carried, mut referenced) = (made.len(), 0);
     for (root, found) in found {
         let kind = match &found.kind {
-            FoundKind::Folder => SourceKind::Folder,
-            FoundKind::Symlink(target) => SourceKind::Symlink(target.clone()),
-            FoundKind::File { size } => {
+            EntryKind::Folder => SourceKind::Folder,
+            EntryKind::Symlink(target) => SourceKind::Symlink(target.clone()),
+            EntryKind::File { size } => {
                 let past = earlier.file(root, &found.path).map(|file| &file.kind);
                 let is_named = root == Root::Artifacts && !is_included(found, threshold);
                 let as_large =
@@ -501,7 +508,7 @@ pub(crate) fn is_unchanged<'r, 'f>(
 
 fn head<'a>(
     root: Root<'a>,
-    found: &'a Found,
+    found: &'a FoundEntry,
     mode: Option<u32>,
     mtime: Option<Moment>,
 ) -> FileHead<'a> {
@@ -509,8 +516,8 @@ fn head<'a>(
     FileHead { root, path: &found.path, mode, mtime, redacted: false, unknown }
 }
 
-/// Reads a file whole, again while somebody writes to it; says whether it held still.
-fn read_steadily(open: &dyn Fn() -> io::Result<File>) -> io::Result<(FileBytes, bool)> {
+/// Reads a whole file, again if it changes meanwhile; returns whether it was stable.
+fn read_stable(open: &dyn Fn() -> io::Result<File>) -> io::Result<(FileBytes, bool)> {
     for attempt in 1.. {
         let mut file = open()?;
         let before = FileStat::of(&file)?;
@@ -520,11 +527,11 @@ fn read_steadily(open: &dyn Fn() -> io::Result<File>) -> io::Result<(FileBytes, 
             return Err(io::Error::other("it grew while it was read"));
         }
         let after = FileStat::of(&file)?;
-        let steady = bytes.len() as u64 == after.size
+        let is_stable = bytes.len() as u64 == after.size
             && (before.size, before.modified) == (after.size, after.modified);
-        if steady || attempt == ATTEMPTS {
+        if is_stable || attempt == ATTEMPTS {
             let (mode, mtime) = (Some(after.mode), mtime_of(&after));
-            return Ok((FileBytes { bytes, redacted: false, mode, mtime }, steady));
+            return Ok((FileBytes { bytes, redacted: false, mode, mtime }, is_stable));
         }
     }
     unreachable!("the last attempt returns")
@@ -570,13 +577,13 @@ fn hash(file: File) -> io::Result<(u64, String)> {
 }
 
 /// Hashes what is read through it.
-struct Hashed {
+struct HashingReader {
     file: io::Take<File>,
     hasher: Sha256,
     size: u64,
 }
 
-impl Read for Hashed {
+impl Read for HashingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.hasher.update(&buffer[..read]);

@@ -1,7 +1,7 @@
-//! Whether an agent can be exported, and what stands in the way.
+//! Checks whether an agent can be exported, and reports what prevents it.
 //!
-//! A workspace is looked through as an export does it, without following a link and without
-//! writing: what an export would leave out is not looked at.
+//! A workspace is walked as an export walks it, without following links and without writing. What
+//! an export would leave out is not checked.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -11,11 +11,44 @@ use anemone_files::each_block;
 use anemone_format::{AgentId, Moment};
 use serde::{Serialize, Serializer};
 
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, LeftOutReason, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOutReason, Oddity, SecretFinding};
 use crate::kit::paths::lossy;
 use crate::kit::searchable::SearchedFolder;
-use crate::kit::walk::{Found, FoundKind, IgnoreFileError, WalkRules, Workspace};
+use crate::kit::walk::{EntryKind, FoundEntry, IgnoreFileError, WalkRules, Workspace};
+use crate::kit::word_enum::word_enum;
 use anemone_secrets::{FileScanner, SecretHit};
+
+/// What is advised about each issue: lines of a severity, a code and a suggestion. A suggestion in
+/// parentheses is a variant of [`Suggestion`].
+#[derive(Clone, Copy)]
+pub(crate) struct Advice(pub(crate) &'static str);
+
+impl Advice {
+    fn on(self, code: &str) -> (Severity, Suggestion) {
+        let mut lines = self.0.lines().map(|line| line.splitn(3, ' '));
+        let found = lines.find_map(|mut line| {
+            let (severity, known, suggestion) = (line.next()?, line.next()?, line.next()?);
+            (known == code).then_some((severity, suggestion))
+        });
+        let (severity, suggestion) = found.unwrap_or(("info", "nothing, unless it is a surprise"));
+        let severity = match severity {
+            "error" => Severity::Error,
+            "warning" => Severity::Warning,
+            _ => Severity::Info,
+        };
+        let suggestion = match suggestion {
+            "(choose secret policy)" => Suggestion::ChooseSecretPolicy,
+            "(raise artifact limit)" => Suggestion::RaiseArtifactLimit,
+            "(include private)" => Suggestion::IncludePrivate,
+            "(check folder)" => Suggestion::CheckFolder,
+            "(name workspace)" => Suggestion::NameWorkspace,
+            text => text.into(),
+        };
+        (severity, suggestion)
+    }
+}
+
+const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
 
 /// What a check found.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +69,7 @@ pub struct Check {
     pub secrets: Vec<SecretFinding>,
     /// Files and folders that cannot be read.
     pub unreadable: Vec<String>,
-    /// What somebody should know, worst first.
+    /// Issues the user should know about, the worst first.
     pub issues: Vec<Issue>,
 }
 
@@ -109,7 +142,7 @@ pub struct IndexState {
     pub newest_memory: Option<Moment>,
 }
 
-/// Something that somebody should know.
+/// An issue the user should know about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
     /// How bad it is.
@@ -146,26 +179,16 @@ impl From<&str> for Suggestion {
     }
 }
 
-/// How bad an issue is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// The agent cannot be exported.
-    Error,
-    /// It can, but something would be missing or wrong.
-    Warning,
-    /// Worth knowing.
-    Info,
-}
-
-impl Severity {
-    /// Returns the word for programs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        }
+word_enum! {
+    /// How bad an issue is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Severity {
+        /// The agent cannot be exported.
+        Error = "error",
+        /// It can, but something would be missing or wrong.
+        Warning = "warning",
+        /// Worth knowing.
+        Info = "info",
     }
 }
 
@@ -182,16 +205,21 @@ impl Check {
         self.issues.iter().all(|issue| issue.severity != Severity::Error)
     }
 
-    /// Notes an issue.
-    pub(crate) fn note(
-        &mut self,
-        severity: Severity,
-        code: &'static str,
-        message: impl Into<String>,
-        suggestion: impl Into<Suggestion>,
-    ) {
-        let (message, suggestion) = (message.into(), suggestion.into());
+    /// Notes an issue, with what is advised about it.
+    pub(crate) fn note(&mut self, advice: Advice, code: &'static str, message: impl Into<String>) {
+        let (severity, suggestion) = advice.on(code);
+        let message = message.into();
         self.issues.push(Issue { severity, code, message, suggestion });
+    }
+
+    /// Notes what is odd about where an agent lies, unless that is said already.
+    pub(crate) fn note_oddities(&mut self, advice: Advice, agent: &FoundAgent) {
+        let said: Vec<&str> = self.issues.iter().map(|issue| issue.code).collect();
+        for Oddity { code, message } in &agent.oddities {
+            if *code != "workspace_missing" && !said.contains(code) {
+                self.note(advice, code, message);
+            }
+        }
     }
 
     /// Notes a workspace that may not be written to.
@@ -199,10 +227,9 @@ impl Check {
         if !self.writable {
             let shown = self.workspace.display();
             self.note(
-                Severity::Warning,
+                ADVICE,
                 "workspace_not_writable",
                 format!("the workspace {shown} may not be written to"),
-                "an export only reads; an import into it needs the right to write",
             );
         }
     }
@@ -213,20 +240,10 @@ impl Check {
         let any =
             [found.soul_md, found.identity_md, found.agents_md, found.user_md, found.memory_md];
         if !any.contains(&true) {
-            self.note(
-                Severity::Warning,
-                "workspace_empty",
-                "no file of an agent lies in the workspace",
-                Suggestion::CheckFolder,
-            );
+            self.note(ADVICE, "workspace_empty", "no file of an agent lies in the workspace");
         }
         if !found.soul_md {
-            self.note(
-                Severity::Warning,
-                "no_soul_md",
-                "there is no SOUL.md",
-                "the agent is exported without a persona; write a SOUL.md to give it one",
-            );
+            self.note(ADVICE, "no_soul_md", "there is no SOUL.md");
         }
     }
 
@@ -238,50 +255,34 @@ impl Check {
             .map(|secret| format!("{} line {} ({})", secret.path, secret.line, secret.kind))
             .collect();
         let threshold = DEFAULT_ARTIFACT_LIMIT;
+        let found = match places.len() {
+            1 => "1 secret was found in the files".to_owned(),
+            number => format!("{number} secrets were found in the files"),
+        };
+        let large = "so only named and not scanned for secrets";
         let notes = [
-            (
-                &places,
-                (Severity::Error, "secrets_found"),
-                match places.len() {
-                    1 => "1 secret was found in the files".to_owned(),
-                    number => format!("{number} secrets were found in the files"),
-                },
-                Suggestion::ChooseSecretPolicy,
-            ),
+            (&places, "secrets_found", found),
             (
                 &survey.unreadable,
-                (Severity::Warning, "unreadable_files"),
-                "these cannot be read and would not travel".to_owned(),
-                "give yourself the right to read them, or name them in .alfignore".into(),
+                "unreadable_files",
+                "these cannot be read and would not travel".into(),
             ),
             (
                 &survey.not_utf8,
-                (Severity::Warning, "not_utf8"),
-                "these are not UTF-8; they travel, but not as records".to_owned(),
-                "save them as UTF-8".into(),
+                "not_utf8",
+                "these are not UTF-8; they travel, but not as records".into(),
             ),
-            (
-                &survey.special,
-                (Severity::Warning, "special_files"),
-                "sockets, pipes and devices do not travel".to_owned(),
-                "nothing, unless they should not be there".into(),
-            ),
+            (&survey.special, "special_files", "sockets, pipes and devices do not travel".into()),
             (
                 &survey.links_outside,
-                (Severity::Warning, "symlink_outside"),
-                "links that lead out of the workspace travel as links".to_owned(),
-                "copy what they lead to into the workspace, if it belongs to the agent".into(),
+                "symlink_outside",
+                "links that lead out of the workspace travel as links".into(),
             ),
-            (
-                &survey.not_scanned,
-                (Severity::Info, "not_scanned"),
-                format!("larger than {threshold} bytes, so only named and not scanned for secrets"),
-                Suggestion::RaiseArtifactLimit,
-            ),
+            (&survey.not_scanned, "not_scanned", format!("larger than {threshold} bytes, {large}")),
         ];
-        for (paths, (severity, code), what, suggestion) in notes {
+        for (paths, code, what) in notes {
             if !paths.is_empty() {
-                self.note(severity, code, format!("{what}: {}", a_few(paths)), suggestion);
+                self.note(ADVICE, code, format!("{what}: {}", a_few(paths)));
             }
         }
     }
@@ -298,7 +299,7 @@ pub fn noted_agent_id(workspace: &Path) -> Option<AgentId> {
 pub(crate) fn begin(
     workspace: &Path,
     memory: &str,
-    kind: &dyn Fn(&Found) -> Surveyed,
+    kind: &dyn Fn(&FoundEntry) -> SurveyClass,
 ) -> (Check, Survey) {
     let mut check = Check {
         workspace: workspace.to_owned(),
@@ -308,30 +309,19 @@ pub(crate) fn begin(
     };
     let shown = workspace.display();
     if !check.exists {
-        check.note(
-            Severity::Error,
-            "workspace_not_found",
-            format!("there is no workspace at {shown}"),
-            Suggestion::NameWorkspace,
-        );
+        check.note(ADVICE, "workspace_not_found", format!("there is no workspace at {shown}"));
         return (check, Survey::default());
     }
     let survey = survey(workspace, memory, kind).unwrap_or_else(|error| {
         let is_ignore_file =
             error.get_ref().is_some_and(|reference| reference.is::<IgnoreFileError>());
         if is_ignore_file {
-            check.note(
-                Severity::Error,
-                "alfignore",
-                format!("in the workspace {shown}, {error}"),
-                "make it a plain file that you may read",
-            );
+            check.note(ADVICE, "alfignore", format!("in the workspace {shown}, {error}"));
         } else {
             check.note(
-                Severity::Error,
+                ADVICE,
                 "workspace_not_readable",
                 format!("the workspace {shown} cannot be read: {error}"),
-                "run it as the user that the agent belongs to",
             );
         }
         Survey::default()
@@ -353,7 +343,7 @@ pub(crate) fn is_inside(workspace: &Path, name: &str) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     /// Regular files that travel, by path.
-    pub(crate) files: Vec<Found>,
+    pub(crate) files: Vec<FoundEntry>,
     /// Links that lead out of the workspace.
     pub(crate) links_outside: Vec<String>,
     /// Sockets, pipes and devices.
@@ -370,7 +360,7 @@ pub(crate) struct Survey {
 
 /// What a file is to a survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Surveyed {
+pub(crate) enum SurveyClass {
     /// A text that becomes records or an identity.
     Text,
     /// Any other file that travels.
@@ -386,7 +376,7 @@ pub(crate) enum Surveyed {
 pub(crate) fn survey(
     workspace: &Path,
     memory: &str,
-    kind: &dyn Fn(&Found) -> Surveyed,
+    kind: &dyn Fn(&FoundEntry) -> SurveyClass,
 ) -> io::Result<Survey> {
     let workspace = Workspace::open(&fs_err::canonicalize(workspace)?)?;
     let walked = workspace.walk(&WalkRules::new(memory, |_| SearchedFolder::Other))?;
@@ -404,15 +394,15 @@ pub(crate) fn survey(
     for found in walked.found {
         survey.look_at_name(&found);
         match &found.kind {
-            FoundKind::Symlink(target) if workspace.destination(&found.path, target).is_none() => {
+            EntryKind::Symlink(target) if workspace.destination(&found.path, target).is_none() => {
                 survey.links_outside.push(lossy(&found.path));
             }
-            FoundKind::File { .. } if kind(&found) == Surveyed::Skipped => {}
-            FoundKind::File { .. } => {
+            EntryKind::File { .. } if kind(&found) == SurveyClass::Skipped => {}
+            EntryKind::File { .. } => {
                 survey.look_into(&workspace, &found, kind(&found));
                 survey.files.push(found);
             }
-            FoundKind::Symlink(_) | FoundKind::Folder => {}
+            EntryKind::Symlink(_) | EntryKind::Folder => {}
         }
     }
     survey.unreadable.sort();
@@ -421,11 +411,11 @@ pub(crate) fn survey(
 
 impl Survey {
     /// Finds secrets in a path and in what a link points to, as an export does.
-    fn look_at_name(&mut self, found: &Found) {
+    fn look_at_name(&mut self, found: &FoundEntry) {
         let hits = anemone_secrets::scan(&found.path);
         let target = match &found.kind {
-            FoundKind::Symlink(target) => anemone_secrets::scan(target),
-            FoundKind::File { .. } | FoundKind::Folder => Vec::new(),
+            EntryKind::Symlink(target) => anemone_secrets::scan(target),
+            EntryKind::File { .. } | EntryKind::Folder => Vec::new(),
         };
         let path = lossy(&anemone_secrets::redact(&found.path, &hits));
         let finding =
@@ -433,17 +423,17 @@ impl Survey {
         self.secrets.extend(hits.into_iter().chain(target).map(finding));
     }
 
-    fn look_into(&mut self, workspace: &Workspace, found: &Found, kind: Surveyed) {
+    fn look_into(&mut self, workspace: &Workspace, found: &FoundEntry, kind: SurveyClass) {
         let name = lossy(&found.path);
         let path = anemone_secrets::redact_text(&name).0.into_owned();
         let (mut scanner, mut text) = (FileScanner::new(), Utf8::default());
         let read = workspace.file(&found.path).and_then(|file| {
-            if kind == Surveyed::Named {
+            if kind == SurveyClass::Named {
                 return Ok(());
             }
             each_block(file, &mut |block| {
                 scanner.feed(block);
-                if kind == Surveyed::Text {
+                if kind == SurveyClass::Text {
                     text.feed(block);
                 }
                 ControlFlow::Continue(())
@@ -455,7 +445,7 @@ impl Survey {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
             Err(_) => return self.unreadable.push(path),
         }
-        if kind == Surveyed::Named {
+        if kind == SurveyClass::Named {
             return self.not_scanned.push(path);
         }
         if !text.is_valid() {
@@ -498,16 +488,10 @@ impl Utf8 {
 }
 
 /// Whether a folder may be written to.
-#[cfg(unix)]
+/// Whether a folder may be written to.
 pub(crate) fn is_writable(folder: &Path) -> bool {
     use rustix::fs::Access;
     rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
-}
-
-/// Whether a folder may be written to.
-#[cfg(not(unix))]
-pub(crate) fn is_writable(folder: &Path) -> bool {
-    fs_err::metadata(folder).is_ok_and(|metadata| !metadata.permissions().readonly())
 }
 
 /// So many secrets, files or links a message of a check names; the rest it counts.
@@ -582,10 +566,10 @@ mod tests {
         fs_err::create_dir_all(root.join("drafts")).unwrap();
         fs_err::write(root.join("drafts/bad.md"), b"\xff").unwrap();
         fs_err::write(root.join("large.bin"), b"").unwrap();
-        let kind = |found: &Found| match &*lossy(&found.path) {
-            path if path.ends_with(".md") => Surveyed::Text,
-            "large.bin" => Surveyed::Named,
-            _ => Surveyed::Other,
+        let kind = |found: &FoundEntry| match &*lossy(&found.path) {
+            path if path.ends_with(".md") => SurveyClass::Text,
+            "large.bin" => SurveyClass::Named,
+            _ => SurveyClass::Other,
         };
         let survey = survey(&root, "memory", &kind).unwrap();
         let files: Vec<String> = survey.files.iter().map(|file| lossy(&file.path)).collect();
@@ -608,7 +592,7 @@ mod tests {
         fs_err::write(folder.path().join("notes.txt"), wide).unwrap();
         let picture = [b"\x89PNG\r\n\x1a\n\0\0", key.as_bytes(), b"\0"].concat();
         fs_err::write(folder.path().join("pic.png"), picture).unwrap();
-        let survey = survey(folder.path(), "memory", &|_| Surveyed::Other).unwrap();
+        let survey = survey(folder.path(), "memory", &|_| SurveyClass::Other).unwrap();
         let found: Vec<_> =
             survey.secrets.iter().map(|secret| (&*secret.path, secret.line, secret.kind)).collect();
         assert_eq!(found, [("notes.txt", 2, "github_token"), ("pic.png", 3, "github_token")]);

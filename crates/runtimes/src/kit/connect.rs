@@ -1,7 +1,7 @@
-//! How a program is given a memory: the entries that its configuration needs, how they are written
-//! into a file without touching anything else, and how they are taken out again.
+//! Connects a program with a memory: the entries that its configuration needs, how they are added
+//! to a file without touching anything else, and how they are removed again.
 //!
-//! Nothing here knows a program. What one of them needs is a [`Connect`] in its runtime's folder.
+//! Nothing here knows a program: what one needs is a [`Connect`] in the folder of its runtime.
 
 pub(crate) mod desired;
 pub(crate) mod document;
@@ -45,10 +45,13 @@ pub struct Connect {
     pub locate: fn(&ConnectPlace<'_>) -> DesiredConfig,
     /// Returns the files with the entries that connect the program.
     pub desire: fn(&ConnectPlace<'_>, &Connection<'_>) -> Result<DesiredConfig, RefuseError>,
-    /// Whether an entry lets the program write into the memory by itself.
+    /// Whether an entry lets the program write to the memory without being asked.
     pub writes: fn(&ConfigEdit) -> bool,
     /// Whether an agent in the configuration would see the tools.
     pub shows_tools_to: fn(&Value, &str) -> bool,
+    /// Returns the command that adds a server over HTTP by its URL, with the token in a file whose
+    /// path is quoted for a shell; `None` where the program has no such command.
+    pub add_http_server: Option<fn(&str, &str) -> String>,
 }
 
 impl fmt::Debug for Connect {

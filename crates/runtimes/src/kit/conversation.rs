@@ -3,9 +3,8 @@
 //! A transcript is read from its end, because it may be hundreds of megabytes and only the last
 //! messages matter. Each line says by its own form whose it is, see [`TranscriptFormat`].
 //!
-//! Only what a person or the agent said is taken. Commands, tools, what a program put in and what
-//! is not text is left out and counted, and so is what somebody marked as private; secrets are
-//! replaced.
+//! Only messages of a person or the agent are returned. Commands, tools, injected text, passages
+//! marked as private and everything that is not text is left out and counted; secrets are replaced.
 
 mod clean;
 mod event;
@@ -16,6 +15,8 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use crate::kit::word_enum::word_enum;
+
 use anemone_files::{Folder, folder_of};
 use anemone_format::Moment;
 use anemone_secrets::SecretValues;
@@ -25,8 +26,8 @@ pub(crate) use event::{
     Boundary, Entrance, Event, LineReading, Message, TranscriptFormat, TranscriptLine, boundary,
     spoken,
 };
-use gather::Gather;
-pub(crate) use gather::Held;
+use gather::MessageCollector;
+pub(crate) use gather::SessionFacts;
 use tail::{Line, lines_from_end};
 
 /// The most that is read of a transcript to find the last messages.
@@ -57,10 +58,10 @@ pub struct Conversation {
     pub compaction: Option<String>,
     /// How often the conversation was compacted, where the runtime counts.
     pub compaction_count: Option<u64>,
-    /// Whether a program held the conversation, and nobody typed in it: `claude -p`, for one.
+    /// Whether a program ran the conversation without a user typing, such as `claude -p`.
     pub is_scripted: bool,
     /// What was not taken.
-    pub left_out: NotSaid,
+    pub left_out: OmittedCounts,
     /// The secrets that were said, to replace them wherever they are repeated.
     pub secrets: SecretValues,
 }
@@ -78,29 +79,20 @@ pub struct Said {
     pub by_owner: Option<bool>,
 }
 
-/// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// A person.
-    User,
-    /// The agent.
-    Assistant,
-}
-
-impl Role {
-    /// Returns the word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
+word_enum! {
+    /// Who speaks.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Role {
+        /// A person.
+        User = "user",
+        /// The agent.
+        Assistant = "assistant",
     }
 }
 
 /// What of the part that was read is not among the messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct NotSaid {
+pub struct OmittedCounts {
     /// Commands such as `/new`.
     pub commands: u64,
     /// Blocks that a program put into a message: recalled memories, reminders, metadata.
@@ -166,7 +158,7 @@ pub enum ReadConversationError {
         runtime: &'static str,
     },
     /// Nothing in the file looks like a conversation.
-    #[error("{} is not a transcript of a runtime that we know", path.display())]
+    #[error("{} is not a transcript of a known runtime", path.display())]
     Unknown {
         /// The file.
         path: PathBuf,
@@ -210,7 +202,7 @@ pub(crate) fn read_file(
 ) -> io::Result<Option<Conversation>> {
     let mut file = folder.file(name)?;
     let size = file.metadata()?.len();
-    let mut gather = Gather::new(formats, reach);
+    let mut gather = MessageCollector::new(formats, reach);
     let mut begin = size;
     lines_from_end(&mut file, size, reach.bytes(), &mut |line, from| {
         let flow = match line {
@@ -249,7 +241,7 @@ pub(crate) fn read_events<E>(
     format: TranscriptFormat,
     events: impl Iterator<Item = Result<Option<Vec<u8>>, E>>,
     reach: Reach,
-    held: Held,
+    held: SessionFacts,
 ) -> Result<Option<Conversation>, E> {
     let mut last = std::collections::VecDeque::new();
     let (mut kept, mut all) = (0, 0);
@@ -267,7 +259,7 @@ pub(crate) fn read_events<E>(
         return Ok(None);
     }
     let formats = [format];
-    let mut gather = Gather::new(&formats, reach);
+    let mut gather = MessageCollector::new(&formats, reach);
     let mut since = 0;
     for event in last.iter().rev() {
         let flow = match event {

@@ -6,16 +6,19 @@
 
 mod copy;
 mod merge;
+mod schema;
 mod serve;
 mod wire;
 
 use std::io::{self, Write as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use anemone_files::each_block;
 use anemone_format::Hex;
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
@@ -23,14 +26,13 @@ use zeroize::Zeroizing;
 use crate::kit::agent::Machine;
 
 pub(crate) use copy::{COPY_NAME, Copy, CopyError};
-pub(crate) use merge::{
-    AgentEntry, Layout, Merge, MergeColumn, RowSpool, RowVerb, digest, is_addable, is_known,
-};
+pub(crate) use merge::{AgentEntry, Layout, Merge, MergeColumn, RowSpool, RowVerb, digest};
+pub(crate) use schema::{OwnerTable, RowSchema};
 #[cfg(test)]
 pub(crate) use serve::answer;
 pub use serve::{SERVE_ARGUMENT, ServeError, serve_database};
 use wire::{Ask, FaultKind, ReplyError, ReplyReader, Request};
-pub(crate) use wire::{Put, Read, Value};
+pub(crate) use wire::{Put, Read, StateTable, Value};
 
 /// How long the other process may say nothing.
 const STALL: Duration = Duration::from_secs(30);
@@ -55,7 +57,7 @@ pub(crate) struct Table {
     /// Its name.
     pub(crate) name: String,
     /// Its columns, in order.
-    pub(crate) columns: Vec<String>,
+    pub(crate) columns: Vec<Column>,
 }
 
 /// A column of a foreign database.
@@ -107,11 +109,11 @@ pub(crate) enum DatabaseError {
         /// What was found.
         detail: String,
     },
-    /// Somebody else has it open; only for a change.
+    /// Another process has it open; only for changes.
     #[error("another program has it open")]
     Busy,
     /// It is not in WAL mode; only for a change.
-    #[error("it is not in WAL mode, so nobody can tell whether another program has it open")]
+    #[error("it is not in WAL mode, so other programs that have it open cannot be detected")]
     NotWal,
     /// What was written does not read back; only for a change.
     #[error("what was written could not be read back: {detail}")]
@@ -138,7 +140,7 @@ pub(crate) enum DatabaseError {
         status: String,
     },
     /// The other process said something that is not an answer.
-    #[error("the process that read it gave a wrong answer: {detail}")]
+    #[error("the process that read it sent an invalid answer: {detail}")]
     Nonsense {
         /// What was wrong.
         detail: &'static str,
@@ -155,39 +157,36 @@ impl Database {
     /// Lists the ordinary tables; views and virtual tables are not among them.
     pub(crate) fn tables(&self) -> Result<Vec<Table>, DatabaseError> {
         let mut tables: Vec<Table> = Vec::new();
-        for (count, row) in self.ask(Ask::Tables, "", 2)?.enumerate() {
+        for (count, row) in self.ask(Ask::Tables, "", 6)?.enumerate() {
             if count == MAX_LISTED {
                 return Err(DatabaseError::Failed { detail: "too many columns".to_owned() });
             }
-            let Ok([Value::Text(name), Value::Text(column)]) = <[Value; 2]>::try_from(row?) else {
-                return Err(DatabaseError::Nonsense { detail: "a column without a name" });
-            };
-            match tables.last_mut() {
-                Some(table) if table.name == name => table.columns.push(column),
-                _ => tables.push(Table { name, columns: vec![column] }),
-            }
-        }
-        Ok(tables)
-    }
-
-    /// Describes the columns of a table.
-    pub(crate) fn columns(&self, table: &str) -> Result<Vec<Column>, DatabaseError> {
-        let mut columns = Vec::new();
-        for row in self.ask(Ask::Columns(table.to_owned()), table, 5)?.take(MAX_LISTED) {
-            let Ok([Value::Text(name), Value::Text(kind), not_null, default, hidden]) =
-                <[Value; 5]>::try_from(row?)
+            let Ok(
+                [
+                    Value::Text(table),
+                    Value::Text(name),
+                    Value::Text(kind),
+                    not_null,
+                    default,
+                    hidden,
+                ],
+            ) = <[Value; 6]>::try_from(row?)
             else {
                 return Err(DatabaseError::Nonsense { detail: "a column without a name" });
             };
-            columns.push(Column {
+            let column = Column {
                 name,
                 kind,
                 not_null: not_null.as_integer() == Some(1),
                 default: default.as_text().map(str::to_owned),
                 generated: hidden.as_integer() != Some(0),
-            });
+            };
+            match tables.last_mut() {
+                Some(last) if last.name == table => last.columns.push(column),
+                _ => tables.push(Table { name: table, columns: vec![column] }),
+            }
         }
-        Ok(columns)
+        Ok(tables)
     }
 
     /// Digests the bytes of the copy with its log and its journal. Once the copy has been read, a
@@ -198,23 +197,18 @@ impl Database {
         for path in parts {
             let mut hashed = 0_u64;
             if let Some(path) = path {
-                let mut file = fs_err::File::open(path)?;
-                let mut buffer = vec![0; 256 << 10];
-                loop {
-                    let length = io::Read::read(&mut file, &mut buffer)?;
-                    if length == 0 {
-                        break;
-                    }
-                    hasher.update(&buffer[..length]);
-                    hashed += length as u64;
-                }
+                each_block(fs_err::File::open(path)?.into_file(), &mut |block| {
+                    hasher.update(block);
+                    hashed += block.len() as u64;
+                    ControlFlow::Continue(())
+                })?;
             }
             hasher.update(hashed.to_le_bytes());
         }
         Ok(Hex(&hasher.finalize()).to_string())
     }
 
-    /// Says whether the copy comes with a journal that reading plays back.
+    /// Returns whether the copy comes with a journal that reading plays back.
     pub(crate) fn has_journal(&self) -> bool {
         self.copy.journal().is_some()
     }
@@ -226,75 +220,54 @@ impl Database {
 
     fn ask(&self, ask: Ask, table: &str, columns: usize) -> Result<Rows, DatabaseError> {
         let request = Request { file: COPY_NAME.to_owned(), ask };
-        let place = Place {
+        let site = WorkSite {
             folder: self.copy.folder(),
             scratch: self.copy.folder(),
             patience: patience(copy::size_of(self.copy.file())),
             stall: STALL,
         };
-        let mut rows = self.server.ask(&place, &request, None, table, columns)?;
+        let mut rows = self.server.ask(&site, &request, None, table, columns)?;
         rows.copy = Some(Arc::clone(&self.copy));
         Ok(rows)
     }
 }
 
 impl DatabaseError {
-    /// Says whether a change that ended so may have been made all the same.
+    /// Returns whether a change that ended so may have been made all the same.
     pub(crate) fn may_have_changed(&self) -> bool {
-        match self {
-            Self::Unverified { .. }
-            | Self::Stalled
-            | Self::Crashed { .. }
-            | Self::Nonsense { .. } => true,
-            Self::Copy(_)
-            | Self::Start { .. }
-            | Self::NoTable { .. }
-            | Self::NotOrdinary { .. }
-            | Self::Damaged { .. }
-            | Self::Busy
-            | Self::NotWal
-            | Self::Changed
-            | Self::Failed { .. } => false,
-        }
+        matches!(
+            self,
+            Self::Unverified { .. } | Self::Stalled | Self::Crashed { .. } | Self::Nonsense { .. }
+        )
     }
 }
 
 /// Where the other process works, and for how long.
-struct Place<'a> {
+struct WorkSite<'a> {
     folder: &'a Path,
     scratch: &'a Path,
     patience: Duration,
     stall: Duration,
 }
 
-/// Says how long a database of this size may keep us waiting.
+/// Returns how long a database of this size may keep us waiting.
 fn patience(size_bytes: u64) -> Duration {
     let mib = u32::try_from(size_bytes >> 20).unwrap_or(u32::MAX);
     FIRST_PATIENCE.saturating_add(PATIENCE_PER_MIB.saturating_mul(mib)).max(LEAST_PATIENCE)
 }
 
-/// Puts rows into a live database, all or none of them, if nobody else has it open.
+/// Puts rows into a live database, all or none, unless another process has it open.
 pub(crate) fn put_rows(
     machine: &Machine,
     db: &Path,
     changes: Vec<Put>,
 ) -> Result<(), DatabaseError> {
-    let refused = |detail: &str| DatabaseError::Failed { detail: detail.to_owned() };
-    let file = db.file_name().and_then(|name| name.to_str());
-    let (Some(folder), Some(file)) = (db.parent(), file) else {
-        return Err(refused("it has no name"));
-    };
-    if !fs_err::symlink_metadata(db).is_ok_and(|metadata| metadata.is_file()) {
-        return Err(CopyError::NotAFile { path: db.to_owned() }.into());
-    }
     let table = changes.first().map_or_else(String::new, |change| change.table.clone());
-    let request = Request { file: file.to_owned(), ask: Ask::Put(changes) };
     let patience = patience(copy::size_of(db));
-    let place = Place { folder, scratch: &machine.scratch, patience, stall: STALL };
-    changed(Server::of(machine).ask(&place, &request, None, &table, 0)?)
+    change(machine, db, Ask::Put(changes), None, &table, (patience, STALL))
 }
 
-/// Merges rows into a database of memories, all or none of them, unless somebody else is writing.
+/// Merges rows into a database of memories, all or none, unless another process is writing.
 /// Without rows it only says whether that could be done.
 pub(crate) fn merge_rows(
     machine: &Machine,
@@ -302,24 +275,37 @@ pub(crate) fn merge_rows(
     mut merge: Merge,
     rows: Option<RowSpool>,
 ) -> Result<(), DatabaseError> {
-    let refused = |detail: &str| DatabaseError::Failed { detail: detail.to_owned() };
-    let file = db.file_name().and_then(|name| name.to_str());
-    let (Some(folder), Some(file)) = (db.parent(), file) else {
-        return Err(refused("it has no name"));
-    };
-    if !fs_err::symlink_metadata(db).is_ok_and(|metadata| metadata.is_file()) {
-        return Err(CopyError::NotAFile { path: db.to_owned() }.into());
-    }
-    let spool = rows.map(RowSpool::finish).transpose();
-    let spool = spool.map_err(|error| refused(&format!("its rows could not be kept: {error}")))?;
+    let spool = rows.map(RowSpool::finish).transpose().map_err(|error| DatabaseError::Failed {
+        detail: format!("its rows could not be kept: {error}"),
+    })?;
     merge.probe = spool.is_none();
     merge.bytes = spool.as_ref().map_or(0, |(_, bytes)| *bytes);
     // It says nothing before it is done.
     let patience = patience(copy::size_of(db).saturating_add(merge.bytes).saturating_mul(4));
-    let place = Place { folder, scratch: &machine.scratch, patience, stall: patience };
-    let request = Request { file: file.to_owned(), ask: Ask::Merge(Box::new(merge)) };
+    let table = RowSchema::of(&merge.runtime).map_or("", |schema| schema.table);
     let spool = spool.map(|(file, _)| file);
-    changed(Server::of(machine).ask(&place, &request, spool, "memories", 0)?)
+    change(machine, db, Ask::Merge(Box::new(merge)), spool, table, (patience, patience))
+}
+
+/// Has the other process change a live database.
+fn change(
+    machine: &Machine,
+    db: &Path,
+    ask: Ask,
+    spool: Option<std::fs::File>,
+    table: &str,
+    (patience, stall): (Duration, Duration),
+) -> Result<(), DatabaseError> {
+    let file = db.file_name().and_then(|name| name.to_str());
+    let (Some(folder), Some(file)) = (db.parent(), file) else {
+        return Err(DatabaseError::Failed { detail: "it has no name".to_owned() });
+    };
+    if !fs_err::symlink_metadata(db).is_ok_and(|metadata| metadata.is_file()) {
+        return Err(CopyError::NotAFile { path: db.to_owned() }.into());
+    }
+    let request = Request { file: file.to_owned(), ask };
+    let site = WorkSite { folder, scratch: &machine.scratch, patience, stall };
+    changed(Server::of(machine).ask(&site, &request, spool, table, 0)?)
 }
 
 /// Waits for the end of a change.
@@ -388,7 +374,7 @@ impl Iterator for Rows {
 /// What answers requests.
 #[derive(Clone, Debug)]
 enum Server {
-    /// A program of ours, started anew for every request.
+    /// The program that is started again for every request.
     Program(PathBuf),
     /// A thread, for tests that have no program.
     #[cfg(test)]
@@ -406,7 +392,7 @@ impl Server {
 
     fn ask(
         &self,
-        place: &Place<'_>,
+        site: &WorkSite<'_>,
         request: &Request,
         spool: Option<std::fs::File>,
         table: &str,
@@ -417,7 +403,7 @@ impl Server {
         if spool.is_some() {
             bytes.push(b'\n');
         }
-        let (pipe, process) = self.start(place, bytes, spool)?;
+        let (pipe, process) = self.start(site, bytes, spool)?;
         let mut rows = Rows {
             reply: ReplyReader::new(pipe),
             process,
@@ -433,7 +419,7 @@ impl Server {
 
     fn start(
         &self,
-        place: &Place<'_>,
+        site: &WorkSite<'_>,
         request: Zeroizing<Vec<u8>>,
         spool: Option<std::fs::File>,
     ) -> Result<(Pipe, Process), DatabaseError> {
@@ -442,10 +428,10 @@ impl Server {
                 let mut command = Command::new(program);
                 command
                     .arg(SERVE_ARGUMENT)
-                    .current_dir(place.folder)
+                    .current_dir(site.folder)
                     .env_clear()
-                    .env("SQLITE_TMPDIR", place.scratch)
-                    .env("TMPDIR", place.scratch)
+                    .env("SQLITE_TMPDIR", site.scratch)
+                    .env("TMPDIR", site.scratch)
                     .stdin(Stdio::piped())
                     .stdout(Stdio::piped())
                     .stderr(Stdio::null());
@@ -456,7 +442,7 @@ impl Server {
                     return Err(failed(io::ErrorKind::BrokenPipe.into()));
                 };
                 let process = Process(Some(child));
-                let pipe = Pipe::start(output, place.patience, move || {
+                let pipe = Pipe::start(output, site.patience, move || {
                     // A process that ends without listening is noticed by its silence.
                     if input.write_all(&request).is_ok()
                         && let Some(mut spool) = spool
@@ -464,12 +450,12 @@ impl Server {
                         drop(io::copy(&mut spool, &mut input));
                     }
                 });
-                Ok((pipe.map_err(failed)?.stalled_after(place.stall), process))
+                Ok((pipe.map_err(failed)?.stalled_after(site.stall), process))
             }
             #[cfg(test)]
             Self::Thread => {
                 let (reader, writer) = std::io::pipe().unwrap();
-                let folder = place.folder.to_owned();
+                let folder = site.folder.to_owned();
                 std::thread::spawn(move || {
                     let rest: Box<dyn io::Read> = match spool {
                         Some(spool) => Box::new(spool),
@@ -477,8 +463,8 @@ impl Server {
                     };
                     serve::answer(&folder, io::Read::chain(request.as_slice(), rest), writer)
                 });
-                let pipe = Pipe::start(reader, place.patience, || ()).unwrap();
-                Ok((pipe.stalled_after(place.stall), Process(None)))
+                let pipe = Pipe::start(reader, site.patience, || ()).unwrap();
+                Ok((pipe.stalled_after(site.stall), Process(None)))
             }
         }
     }
@@ -514,7 +500,7 @@ impl Drop for Process {
 }
 
 fn stop(child: &mut Child) -> String {
-    // It may have ended by itself.
+    // It may have exited already.
     drop(child.kill());
     child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
 }

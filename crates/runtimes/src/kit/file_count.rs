@@ -1,5 +1,5 @@
-//! Which files of a workspace count as the agent's, whether they travel or not: all regular files
-//! but the note of the agent's id, and but those that tools and machines keep for themselves.
+//! Counts the files of a workspace that belong to the agent, exported or not: all regular files
+//! except the note of the agent's id and the files of tools and machines.
 
 use anemone_files::FileKind;
 
@@ -7,7 +7,7 @@ use crate::kit::paths::lossy;
 use crate::kit::searchable::SearchedFolder;
 use crate::kit::walk::AGENT_ID_FILE;
 
-/// Folders within folders in which files count, at most: nobody makes more.
+/// How deep folders are searched for files that count.
 pub const MAX_COUNTED_DEPTH: usize = 64;
 /// Files and folders that are looked at to count, at most.
 pub const MAX_COUNTED_ENTRIES: u64 = 200_000;
@@ -36,7 +36,7 @@ impl<'a> FileCounter<'a> {
         Self { kind_of, last: (Vec::new(), true), seen: 0, count: FileCount::default() }
     }
 
-    /// Looks at one path in the workspace.
+    /// Counts one path in the workspace.
     pub(crate) fn see(&mut self, path: &[u8], kind: FileKind) {
         let slash = path.iter().rposition(|byte| *byte == b'/');
         if !self.counts_in(&path[..slash.unwrap_or(0)]) {

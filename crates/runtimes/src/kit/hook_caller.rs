@@ -1,4 +1,4 @@
-//! Programs whose hooks call us and have a form of their own.
+//! Programs whose hooks call Anemone in a format of their own.
 
 use anemone_memory::ContextRules;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Ids that are derived, never random: the same thing has the same id in every reading.
+//! Derives ids, which are never random: a record has the same id in every reading.
 
 use std::path::Path;
 

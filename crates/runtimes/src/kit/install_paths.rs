@@ -1,17 +1,15 @@
-//! Folders of a machine: where they really are, and which agent lives in them.
+//! Folders of installs: their real paths, and the agents that live in them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use anemone_format::Moment;
-use jiff::Timestamp;
 
 use crate::kit::agent::{FoundAgent, Oddity};
-use crate::kit::paths::without_dots;
+use crate::kit::paths::{with_suffix, without_dots};
 use crate::kit::times;
 
-/// Looks at the workspace itself: whether it is there, and whether it is somewhere else.
+/// Checks whether the workspace exists, and whether its path leads elsewhere.
 pub(crate) fn settle(agent: &mut FoundAgent) {
     let shown = agent.workspace.display().to_string();
     let (code, message) = match fs_err::symlink_metadata(&agent.workspace) {
@@ -77,20 +75,12 @@ pub(crate) fn absolute(path: &Path) -> PathBuf {
 
 /// Returns the files that a database is made of; some may not be there.
 pub(crate) fn with_logs(database: &Path) -> Vec<PathBuf> {
-    let beside = |end: &str| {
-        let mut path = database.as_os_str().to_owned();
-        path.push(end);
-        PathBuf::from(path)
-    };
-    ["", "-wal", "-journal"].map(beside).to_vec()
+    ["", "-wal", "-journal"].map(|end| with_suffix(database, end)).to_vec()
 }
 
 /// When a database was last written; what is new stands beside it first.
 pub(crate) fn written_at(database: &Path) -> Option<Moment> {
-    let mut log = database.as_os_str().to_owned();
-    log.push("-wal");
-    let files = [database.to_owned(), PathBuf::from(log)];
-    let times = files.iter().filter_map(|path| fs_err::metadata(path).ok()?.modified().ok());
-    let newest: Option<SystemTime> = times.max();
-    newest.and_then(|newest| Timestamp::try_from(newest).ok()).and_then(times::moment)
+    let files = [database.to_owned(), with_suffix(database, "-wal")];
+    let written = files.iter().filter_map(|path| times::modified(&fs_err::metadata(path).ok()?));
+    written.max_by_key(|at| at.instant())
 }

@@ -1,13 +1,11 @@
-//! What becomes of each part of a snapshot in each runtime, as data: `anemone migrate` shows it
-//! before it does anything, and `docs/mapping.md` is made of it. The tables are in the folder of each
-//! runtime.
-
-use std::fmt::Write as _;
+//! How each part of a snapshot is converted for each runtime, as data: `anemone migrate` shows it
+//! before it changes anything, and `docs/mapping.md` is generated from it. Each table is in the
+//! folder of its runtime.
 
 use anemone_format::{FileRoot, Record, Status};
-use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
+use crate::kit::credentials::SecretText;
 use crate::kit::plan::{InstallBackend, InstallLayout};
 use crate::kit::sidecar;
 use crate::{RUNTIMES, by_name};
@@ -58,15 +56,6 @@ pub fn bare_secret(payload: &[u8]) -> Zeroizing<String> {
     let mut mappings = RUNTIMES.iter().flat_map(|runtime| runtime.mappings);
     let found = mappings.find_map(|mapping| (mapping.proof.bare_secret)(payload));
     found.unwrap_or_else(|| Zeroizing::new(String::from_utf8_lossy(payload).into_owned()))
-}
-
-/// A text that is wiped when it is no longer needed.
-pub(crate) struct SecretText(pub(crate) Zeroizing<String>);
-
-impl<'de> Deserialize<'de> for SecretText {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from).map(|text| Self(Zeroizing::new(text)))
-    }
 }
 
 /// Returns the two halves of a sign-in as one text; `None` when there is neither.
@@ -126,7 +115,7 @@ pub struct FieldRule {
     pub field: &'static str,
     /// For people.
     pub note: &'static str,
-    /// Says whether a record that has the field keeps it.
+    /// Returns whether a record that has the field keeps it.
     held: fn(&Record) -> bool,
     /// Whether the rule also counts for records that the runtime itself wrote.
     own: bool,
@@ -254,7 +243,7 @@ pub(crate) fn is_midnight(at: &anemone_format::Moment) -> bool {
     at.instant().to_string().ends_with("T00:00:00Z")
 }
 
-/// Says whether a record was made from a row that only one person sees.
+/// Returns whether a record was made from a row that only one person sees.
 pub(crate) fn is_private(record: &Record) -> bool {
     let runtime = by_name(&record.source.runtime);
     runtime.is_some_and(|runtime| runtime.records.is_private(record))
@@ -343,52 +332,10 @@ fn fits(pattern: &str, kind: &str) -> bool {
     }
 }
 
-/// Writes every table for people.
-#[must_use]
-pub fn to_markdown() -> String {
-    let mut text = String::from(
-        "# What becomes what\n\n\
-         `anemone migrate` moves an agent to another runtime. Data that the runtime has a place for is\n\
-         converted; everything else is stored in the folder `.alf-origin` of the workspace, the sidecar,\n\
-         record by record, and restored when the agent returns. This page is generated from the tables that\n\
-         the program uses (`mapping.rs` of each runtime in `crates/runtimes/src`).\n",
-    );
-    for mapping in RUNTIMES.iter().flat_map(|runtime| runtime.mappings) {
-        write_mapping(mapping, &mut text);
-    }
-    text
-}
-
-fn write_mapping(mapping: &Mapping, text: &mut String) {
-    let title = mapping.title;
-    let mut add = |line: std::fmt::Arguments<'_>| {
-        // A text takes any text.
-        let _ = writeln!(text, "{line}");
-    };
-    add(format_args!("\n## To {title}\n\n| layer | what | becomes |\n|---|---|---|"));
-    for row in mapping.rows() {
-        let becomes = match row.becomes {
-            Becomes::Native(text) => text.to_owned(),
-            Becomes::NativeSecret(text) => format!("{text}, if secrets are moved too"),
-            Becomes::Aside(reason) => format!("only in the sidecar: {reason}"),
-            Becomes::Nowhere(reason) => format!("nothing: {reason}"),
-        };
-        let is_only = mapping.rows().filter(|record| record.layer == row.layer).count() == 1;
-        let kind = match row.kind {
-            "*" if is_only => "all".to_owned(),
-            "*" => "anything else".to_owned(),
-            kind => format!("`{kind}`"),
-        };
-        add(format_args!("| {} | {kind} | {becomes} |", row.layer));
-    }
-    add(format_args!("\n| field of a record | in {title} |\n|---|---|"));
-    for rule in mapping.fields {
-        add(format_args!("| `{}` | {} |", rule.field, rule.note.replace('|', "\\|")));
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use anemone_format::MemoryType;
 
     use super::*;
@@ -405,6 +352,49 @@ mod tests {
         let mut record = Record::new(id, agent, "elsewhere", at, "Tea is green.");
         record.namespace = namespace.to_owned();
         record
+    }
+
+    /// Writes every table for people.
+    fn to_markdown() -> String {
+        let mut text = String::from(
+            "# What becomes what\n\n\
+             `anemone migrate` moves an agent to another runtime. Data that the runtime has a place for is\n\
+             converted; everything else is stored in the folder `.alf-origin` of the workspace, the sidecar,\n\
+             record by record, and restored when the agent returns. This page is generated from the tables that\n\
+             the program uses (`mapping.rs` of each runtime in `crates/runtimes/src`).\n",
+        );
+        for mapping in RUNTIMES.iter().flat_map(|runtime| runtime.mappings) {
+            write_mapping(mapping, &mut text);
+        }
+        text
+    }
+
+    fn write_mapping(mapping: &Mapping, text: &mut String) {
+        let title = mapping.title;
+        let mut add = |line: std::fmt::Arguments<'_>| {
+            // A text takes any text.
+            let _ = writeln!(text, "{line}");
+        };
+        add(format_args!("\n## To {title}\n\n| layer | what | becomes |\n|---|---|---|"));
+        for row in mapping.rows() {
+            let becomes = match row.becomes {
+                Becomes::Native(text) => text.to_owned(),
+                Becomes::NativeSecret(text) => format!("{text}, if secrets are moved too"),
+                Becomes::Aside(reason) => format!("only in the sidecar: {reason}"),
+                Becomes::Nowhere(reason) => format!("nothing: {reason}"),
+            };
+            let is_only = mapping.rows().filter(|record| record.layer == row.layer).count() == 1;
+            let kind = match row.kind {
+                "*" if is_only => "all".to_owned(),
+                "*" => "anything else".to_owned(),
+                kind => format!("`{kind}`"),
+            };
+            add(format_args!("| {} | {kind} | {becomes} |", row.layer));
+        }
+        add(format_args!("\n| field of a record | in {title} |\n|---|---|"));
+        for rule in mapping.fields {
+            add(format_args!("| `{}` | {} |", rule.field, rule.note.replace('|', "\\|")));
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How runtimes search and cut memories themselves, so that their results can be compared with ours.
+//! How runtimes search and chunk memories themselves, for comparisons with our own search.
 
 use anemone_index::{Document, RankingProfile};
 use serde_json::value::RawValue;

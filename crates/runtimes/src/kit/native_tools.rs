@@ -1,4 +1,4 @@
-//! The tools by which agents of a runtime know a memory, so that a server can offer the same.
+//! The memory tools that agents of a runtime know, so that a server can offer the same.
 
 use crate::RUNTIMES;
 

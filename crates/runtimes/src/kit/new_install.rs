@@ -1,8 +1,8 @@
-//! A note in an install that is being made.
+//! A marker in an install that is being created.
 //!
 //! An install gets its files, its database and its settings one after the other. A run that is
-//! killed between them leaves folders that look like an install that somebody uses without
-//! settings; the note tells the next run that they are its own.
+//! killed between them leaves folders that look like an install without settings; the marker tells
+//! the next run that it may continue.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -21,7 +21,8 @@ use crate::kit::previous::PreviousSnapshot;
 use crate::kit::searchable::SearchedFolder;
 use crate::kit::times;
 use crate::kit::walk::{
-    AGENT_ID_FILE, Found, FoundKind, IGNORE_FILE, IgnoreFileError, WalkRules, Walked, Workspace,
+    AGENT_ID_FILE, EntryKind, FoundEntry, IGNORE_FILE, IgnoreFileError, WalkResult, WalkRules,
+    Workspace,
 };
 
 /// What an adapter tells of an agent, beside what its carrier carried.
@@ -39,29 +40,29 @@ pub(crate) struct ReadingParts {
 
 /// Ends a reading.
 pub(crate) fn end_reading(
-    told: ReadingParts,
+    parts: ReadingParts,
     carrier: Carrier<'_>,
     options: &ReadOptions<'_>,
 ) -> Reading {
     let (done, mentions) = carrier.finish();
-    let agent_id = told.agent.id;
-    let mut not_requested = told.not_requested;
+    let agent_id = parts.agent.id;
+    let mut not_requested = parts.not_requested;
     not_requested.extend(some(NotRequestedKind::PrivateEntries, done.private_entries, 0));
     not_requested.sort_unstable_by_key(|requested| requested.kind);
-    let mut manifest = Manifest::new(told.agent, done.newest.unwrap_or_else(times::epoch));
-    manifest.runtime_hints = told.hints;
-    manifest.reading = Some(told.info);
+    let mut manifest = Manifest::new(parts.agent, done.newest.unwrap_or_else(times::epoch));
+    manifest.runtime_hints = parts.hints;
+    manifest.reading = Some(parts.info);
     let attachments = mentions.attachments(agent_id, options.artifact_threshold, done.artifacts);
     Reading {
         manifest,
-        identity: told.identity,
-        principals: told.principals,
-        credentials: told.credentials,
+        identity: parts.identity,
+        principals: parts.principals,
+        credentials: parts.credentials,
         attachments: Some(attachments).filter(|attachment| !attachment.attachments.is_empty()),
         records: done.records,
         files: done.files,
-        count: told.count,
-        sessions: told.sessions,
+        count: parts.count,
+        sessions: parts.sessions,
         warnings: done.warnings,
         left_out: done.left_out,
         not_requested,
@@ -132,11 +133,10 @@ impl Files {
 /// Warns of an agent without memories.
 pub(crate) fn warn_of_nothing(carrier: &mut Carrier<'_>) {
     if carrier.outcome.records == 0 {
-        carrier.outcome.warnings.push(Warning {
-            code: "no_memory_content",
-            path: None,
-            message: "no memories were found; see whether this is the right folder".to_owned(),
-        });
+        carrier.outcome.warnings.push(Warning::new(
+            "no_memory_content",
+            "no memories were found; see whether this is the right folder",
+        ));
     }
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct OpenWorkspace {
     /// Its canonical path.
     pub(crate) path: PathBuf,
     pub(crate) workspace: Workspace,
-    pub(crate) walked: Walked,
+    pub(crate) walked: WalkResult,
     pub(crate) agent_id: AgentId,
 }
 
@@ -193,7 +193,7 @@ impl OpenWorkspace {
         &self,
         runtime: &'static str,
         is_managed: fn(&[u8]) -> bool,
-    ) -> impl Iterator<Item = (Root<'static>, &Found)> {
+    ) -> impl Iterator<Item = (Root<'static>, &FoundEntry)> {
         let of = move |managed: bool| {
             let found = self.walked.found.iter();
             found.filter(move |found| is_managed(&found.path) == managed)
@@ -208,18 +208,17 @@ impl OpenWorkspace {
         threshold: u64,
         is_managed: fn(&[u8]) -> bool,
     ) -> impl Iterator<Item = LeftOut> {
-        let large = move |found: &&Found| {
+        let large = move |found: &&FoundEntry| {
             found.is_file() && !is_included(found, threshold) && !is_managed(&found.path)
         };
-        self.walked.found.iter().filter(large).map(|found| LeftOut {
-            path: lossy(&found.path),
-            reason: LeftOutReason::Referenced,
-            files: 1,
-            bytes: found.size(),
-        })
+        self.walked
+            .found
+            .iter()
+            .filter(large)
+            .map(|found| LeftOut::file(lossy(&found.path), LeftOutReason::Referenced, found.size()))
     }
 
-    /// Tells what the walk left out, and which links keep memories out of the archive.
+    /// Reports what the walk left out, and links that keep memories out of the archive.
     pub(crate) fn tell(&self, is_managed: fn(&[u8]) -> bool, carrier: &mut Carrier<'_>) {
         carrier.outcome.warnings.extend(self.walked.warnings.iter().cloned());
         carrier.outcome.left_out.extend(self.walked.left_out.iter().cloned());
@@ -229,7 +228,7 @@ impl OpenWorkspace {
             carrier.outcome.warn("unreadable", it.path.as_bytes(), message);
         }
         for found in &self.walked.found {
-            let FoundKind::Symlink(target) = &found.kind else { continue };
+            let EntryKind::Symlink(target) = &found.kind else { continue };
             if !is_managed(&found.path) {
                 continue;
             }
@@ -252,9 +251,7 @@ impl OpenWorkspace {
 /// Returns when the install was last configured: nothing says when a credential was made.
 pub(crate) fn configured_at(agent: &FoundAgent) -> Moment {
     let metadata = agent.config.as_deref().and_then(|path| fs_err::metadata(path).ok());
-    let time = metadata.and_then(|metadata| metadata.modified().ok());
-    let instant = time.and_then(|time| jiff::Timestamp::try_from(time).ok());
-    instant.and_then(times::moment).unwrap_or_else(times::epoch)
+    metadata.as_ref().and_then(times::modified).unwrap_or_else(times::epoch)
 }
 
 /// A credential is as old as it was when it was first seen.

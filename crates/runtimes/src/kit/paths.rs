@@ -1,28 +1,23 @@
-//! Paths as archives have them, bytes with `/` between parts, and as this machine has them.
+//! Paths in archives, which are bytes with `/` between parts, and paths on this machine.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 /// Returns a name or path as the bytes it has in an archive.
-#[cfg(unix)]
 pub(crate) fn path_bytes(path: &OsStr) -> Vec<u8> {
     std::os::unix::ffi::OsStrExt::as_bytes(path).to_vec()
 }
 
-#[cfg(not(unix))]
-pub(crate) fn path_bytes(path: &OsStr) -> Vec<u8> {
-    path.to_string_lossy().replace('\\', "/").into_bytes()
-}
-
 /// Returns the bytes of an archive's path as a path here.
-#[cfg(unix)]
 pub(crate) fn as_path(bytes: &[u8]) -> &Path {
     Path::new(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes))
 }
 
-#[cfg(not(unix))]
-pub(crate) fn as_path(bytes: &[u8]) -> &Path {
-    Path::new(std::str::from_utf8(bytes).unwrap_or_default())
+/// Returns the path of a file beside another one, whose name goes on with a suffix.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 /// Returns a path for people, with what is not UTF-8 replaced.

@@ -1,5 +1,5 @@
-//! The files that say who the agent is and whom it works for, under the names that several runtimes
-//! have in common.
+//! The files that describe the agent and the people it works for, under the names that several
+//! runtimes share.
 
 mod identity;
 mod principals;
@@ -12,7 +12,7 @@ use crate::kit::carrier::{Carrier, keep_newest};
 use crate::kit::ids;
 use crate::kit::previous::PreviousSnapshot;
 use crate::kit::runtime::WorkspaceFiles;
-use crate::kit::walk::Found;
+use crate::kit::walk::FoundEntry;
 
 pub(crate) use self::write::{documents, one_line};
 
@@ -129,7 +129,7 @@ impl Prose {
     /// they are, as [`place_of`] does for a runtime that has all of them.
     pub(crate) fn read(
         runtime: &'static str,
-        found: &[Found],
+        found: &[FoundEntry],
         carrier: &mut Carrier<'_>,
         place_of: &dyn Fn(&[u8]) -> Option<PersonaPlace>,
     ) -> Self {
@@ -188,7 +188,7 @@ impl Prose {
         }
     }
 
-    /// Returns the agent's name, when somebody gave it one.
+    /// Returns the agent's name, if it was given one.
     pub(crate) fn name(&self) -> Option<String> {
         identity::agent_name(&self.files())
     }

@@ -1,8 +1,8 @@
-//! What an import is about to do, as a value: every file with what will happen to it, and what
-//! cannot be put back. Making a plan reads and changes nothing.
+//! The plan of an import as a value: every file with what will happen to it, and what cannot be
+//! restored. Planning only reads.
 //!
-//! A runtime says which files it wants ([`Wanted`]); comparing them with what lies in the
-//! workspace is the same for all runtimes and stands here. [`crate::apply`] does what a plan says.
+//! A runtime lists the files it wants ([`PlannedFile`]). Comparing them with the workspace is the
+//! same for all runtimes and implemented here. [`crate::apply`] executes a plan.
 
 mod choice;
 mod databases;
@@ -48,7 +48,7 @@ pub struct Plan {
     pub conflicts: Vec<Conflict>,
     /// What does not come back, and why.
     pub not_restored: Vec<NotRestored>,
-    /// What somebody should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
     /// Records that the files of the plan hold.
     pub records: u64,
@@ -81,14 +81,14 @@ pub struct Step {
     pub action: Action,
     /// Why, where that is not plain.
     pub reason: Option<&'static str>,
-    pub(crate) node: WantedNode,
+    pub(crate) node: PlannedNode,
     pub(crate) mode: Option<u32>,
     pub(crate) mtime: Option<Moment>,
-    /// What lies there has the content but not the mode or time.
+    /// The existing file has the content but not the mode or time.
     pub(crate) refresh: bool,
 }
 
-/// What lies at a path.
+/// The kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepKind {
     /// A regular file.
@@ -99,23 +99,23 @@ pub enum StepKind {
     Folder,
 }
 
-/// What is done about a path.
+/// What the import does with a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Nothing is there; it is made.
+    /// The path is free; it is created.
     Create,
-    /// What is there is put aside, and the snapshot's takes its place.
+    /// The existing file is put aside, and the snapshot's takes its place.
     Replace,
-    /// What is there stays, and the snapshot's is not written.
+    /// The existing file stays, and the snapshot's is not written.
     Keep,
     /// The two are the same; at most mode and time are put right.
     Same,
-    /// What is there stays, and the snapshot's is written beside it.
+    /// The existing file stays, and the snapshot's is written beside it.
     Both {
         /// Where.
         beside: Vec<u8>,
     },
-    /// The two differ, and nobody said which one counts.
+    /// The two differ, and the user did not say which one counts.
     Conflict,
 }
 
@@ -157,7 +157,7 @@ pub struct CredentialsStep {
 pub struct MemoriesStep {
     /// The database.
     pub store: PathBuf,
-    /// Whether it is made anew.
+    /// Whether it is created.
     pub made: bool,
     /// Entries that come new.
     pub added: u64,
@@ -165,17 +165,17 @@ pub struct MemoriesStep {
     pub replaced: u64,
     /// Entries that are there with another content, which stays.
     pub kept: u64,
-    /// Entries that are there already.
+    /// Entries that exist already.
     pub same: u64,
     pub(crate) change: Box<dyn Restore>,
 }
 
-/// Settings that go into a configuration file; none that is there is changed.
+/// Settings that are added to a configuration file; existing ones are not changed.
 #[derive(Debug)]
 pub struct ConfigStep {
     /// The file.
     pub store: PathBuf,
-    /// Whether it is made anew.
+    /// Whether it is created.
     pub made: bool,
     /// Keys that come new, dotted.
     pub added: Vec<String>,
@@ -186,12 +186,12 @@ pub struct ConfigStep {
 
 /// What changes something that is not part of the workspace's tree.
 pub(crate) trait Restore {
-    /// Says whether it could be done now; somebody else may be writing.
+    /// Checks whether it could be done now; another process may be writing.
     fn check(&self, _machine: &Machine) -> Result<(), RestoreError> {
         Ok(())
     }
 
-    /// Does it, as a whole or not at all; returns where a copy of what was there is, if one was
+    /// Applies it completely or not at all; returns where a copy of the old state is, if one was
     /// made. `source` is what the plan was made from.
     fn restore(
         &self,
@@ -207,7 +207,7 @@ pub(crate) trait Restore {
 }
 
 impl fmt::Debug for dyn Restore {
-    /// Says nothing: some changes hold secrets.
+    /// Prints nothing: some changes hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("..")
     }
@@ -231,7 +231,7 @@ impl CredentialsStep {
 }
 
 impl MemoriesStep {
-    /// Says whether the entries could be written now; somebody else may be writing.
+    /// Checks whether the entries could be written now; another process may be writing.
     pub fn check(&self, machine: &Machine) -> Result<(), RestoreError> {
         self.change.check(machine)
     }
@@ -296,15 +296,15 @@ impl PlanOptions<'_> {
 
 /// A file, link or folder that a runtime wants to have in the workspace.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct PlannedFile {
     pub(crate) path: Vec<u8>,
-    pub(crate) node: WantedNode,
+    pub(crate) node: PlannedNode,
     pub(crate) mode: Option<u32>,
     pub(crate) mtime: Option<Moment>,
     pub(crate) redacted: bool,
 }
 
-impl Wanted {
+impl PlannedFile {
     /// Whether something else is in the place of the table of stamps, which would keep entries from
     /// being written.
     fn is_odd_table(&self) -> bool {
@@ -312,18 +312,18 @@ impl Wanted {
         let is_above =
             table.strip_prefix(&self.path[..]).is_some_and(|rest| rest.starts_with(b"/"));
         match self.node {
-            WantedNode::Folder => self.path == table,
-            WantedNode::File { size, .. } => {
+            PlannedNode::Folder => self.path == table,
+            PlannedNode::File { size, .. } => {
                 is_above || (self.path == table && size > MAX_TABLE_BYTES)
             }
-            WantedNode::Symlink(_) => is_above || self.path == table,
+            PlannedNode::Symlink(_) => is_above || self.path == table,
         }
     }
 }
 
 /// What is wanted at a path.
 #[derive(Clone, Debug)]
-pub(crate) enum WantedNode {
+pub(crate) enum PlannedNode {
     File {
         size: u64,
         /// Where it is known without reading.
@@ -334,16 +334,16 @@ pub(crate) enum WantedNode {
     Folder,
 }
 
-/// Where bytes come from.
+/// The source of a file's bytes.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     /// A file of the snapshot, by its position.
     Source(usize),
-    /// Made here, from these pieces.
+    /// Generated from these pieces.
     Pieces(Vec<Piece>),
 }
 
-/// A part of a file that was made here.
+/// A part of a generated file.
 #[derive(Clone, Debug)]
 pub(crate) enum Piece {
     Text(Box<str>),
@@ -354,10 +354,10 @@ pub(crate) enum Piece {
     },
 }
 
-/// What a runtime makes of a snapshot, before anybody has looked at the workspace.
+/// What a runtime makes of a snapshot, before it is compared with the workspace.
 #[derive(Debug, Default)]
 pub(crate) struct PlanBuilder {
-    pub(crate) wanted: Vec<Wanted>,
+    pub(crate) wanted: Vec<PlannedFile>,
     pub(crate) not_restored: Vec<NotRestored>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) records: u64,
@@ -374,25 +374,25 @@ pub(crate) struct PlanBuilder {
 }
 
 impl PlanBuilder {
-    /// Starts with what is known to be wrong with the source.
+    /// Starts with the warnings of the source.
     pub(crate) fn new(source: &RestoreSource<'_>) -> Self {
         Self { warnings: source.warnings().to_vec(), ..Self::default() }
     }
 }
 
-impl Wanted {
+impl PlannedFile {
     /// Wants a file of the snapshot back where it was; `index` is its place in the source.
     pub(crate) fn carried(index: usize, file: &SourceFile) -> Self {
         Self {
             path: file.path.clone(),
             node: match &file.kind {
-                SourceKind::File { size, sha256 } => WantedNode::File {
+                SourceKind::File { size, sha256 } => PlannedNode::File {
                     size: *size,
                     sha256: Some(sha256.clone()),
                     content: Content::Source(index),
                 },
-                SourceKind::Symlink(target) => WantedNode::Symlink(target.clone()),
-                SourceKind::Folder => WantedNode::Folder,
+                SourceKind::Symlink(target) => PlannedNode::Symlink(target.clone()),
+                SourceKind::Folder => PlannedNode::Folder,
             },
             mode: file.mode,
             mtime: file.mtime.clone(),
@@ -400,7 +400,7 @@ impl Wanted {
         }
     }
 
-    /// Makes a file with a short content.
+    /// Plans a file with short content.
     pub(crate) fn text(path: &str, text: String, mtime: Moment) -> Self {
         Self::pieces(path.as_bytes().to_vec(), vec![Piece::Text(text.into())], mtime)
     }
@@ -410,7 +410,7 @@ impl Wanted {
         let size = pieces.iter().map(Piece::length).sum();
         Self {
             path,
-            node: WantedNode::File { size, sha256: None, content: Content::Pieces(pieces) },
+            node: PlannedNode::File { size, sha256: None, content: Content::Pieces(pieces) },
             mode: Some(0o644),
             mtime: Some(mtime),
             redacted: false,
@@ -432,9 +432,9 @@ impl Step {
     #[must_use]
     pub fn kind(&self) -> StepKind {
         match self.node {
-            WantedNode::File { .. } => StepKind::File,
-            WantedNode::Symlink(_) => StepKind::Symlink,
-            WantedNode::Folder => StepKind::Folder,
+            PlannedNode::File { .. } => StepKind::File,
+            PlannedNode::Symlink(_) => StepKind::Symlink,
+            PlannedNode::Folder => StepKind::Folder,
         }
     }
 
@@ -442,15 +442,15 @@ impl Step {
     #[must_use]
     pub fn size(&self) -> u64 {
         match self.node {
-            WantedNode::File { size, .. } => size,
-            WantedNode::Symlink(_) | WantedNode::Folder => 0,
+            PlannedNode::File { size, .. } => size,
+            PlannedNode::Symlink(_) | PlannedNode::Folder => 0,
         }
     }
 
-    /// Says whether it is as the snapshot has it, and not made for this runtime.
+    /// Returns whether it is as the snapshot has it, and not made for this runtime.
     #[must_use]
     pub fn is_carried(&self) -> bool {
-        !matches!(&self.node, WantedNode::File { content: Content::Pieces(_), .. })
+        !matches!(&self.node, PlannedNode::File { content: Content::Pieces(_), .. })
     }
 
     /// Returns where the snapshot's node goes, if it is written.
@@ -465,7 +465,7 @@ impl Step {
 }
 
 impl Plan {
-    /// Says whether applying the plan would change anything in the workspace's tree.
+    /// Returns whether applying the plan would change anything in the workspace's tree.
     #[must_use]
     pub fn changes_anything(&self) -> bool {
         matches!(self.site, Site::Absent)
@@ -622,7 +622,7 @@ pub(crate) fn plan(
 
 /// Warns of a link that leads out of the workspace.
 fn link_outside(step: &Step, workspace: &Path) -> Option<Warning> {
-    let WantedNode::Symlink(target) = &step.node else { return None };
+    let PlannedNode::Symlink(target) = &step.node else { return None };
     if step.action == Action::Keep {
         return None;
     }
@@ -632,10 +632,12 @@ fn link_outside(step: &Step, workspace: &Path) -> Option<Warning> {
         true => without_dots(absolute).starts_with(workspace),
         false => destination(link, target).is_some(),
     };
-    (!inside).then(|| Warning {
-        code: "link_outside",
-        path: Some(lossy(link)),
-        message: "leads out of the workspace; the link is made, what it leads to is not".to_owned(),
+    (!inside).then(|| {
+        Warning::about(
+            "link_outside",
+            lossy(link),
+            "leads out of the workspace; the link is made, what it leads to is not",
+        )
     })
 }
 
@@ -644,20 +646,20 @@ fn link_outside(step: &Step, workspace: &Path) -> Option<Warning> {
 ///
 /// Archives are checked for all of this when they are opened; here is where files are made of it.
 fn tidy(
-    wanted: Vec<Wanted>,
+    wanted: Vec<PlannedFile>,
     notes: &mut Vec<NotRestored>,
-) -> Result<BTreeMap<Vec<u8>, Wanted>, PlanError> {
-    let mut sorted: BTreeMap<Vec<u8>, Wanted> = BTreeMap::new();
+) -> Result<BTreeMap<Vec<u8>, PlannedFile>, PlanError> {
+    let mut sorted: BTreeMap<Vec<u8>, PlannedFile> = BTreeMap::new();
     for wanted in wanted {
         check_path(&wanted.path)?;
         let key = tree::key_of(&wanted.path);
         // The runtime's own files come first and count.
         if sorted.contains_key(&key) {
-            notes.push(NotRestored {
-                what: NotRestoredKind::File,
-                path: Some(lossy(&wanted.path)),
-                reason: "the snapshot has another file of the same path".to_owned(),
-            });
+            notes.push(NotRestored::of(
+                NotRestoredKind::File,
+                lossy(&wanted.path),
+                "the snapshot has another file of the same path",
+            ));
             continue;
         }
         sorted.insert(key, wanted);
@@ -668,7 +670,7 @@ fn tidy(
         for (at, _) in slashes {
             let folder = &wanted.path[..at];
             match sorted.get(&tree::key_of(folder)).map(|sorted| &sorted.node) {
-                Some(WantedNode::Folder) => {}
+                Some(PlannedNode::Folder) => {}
                 Some(_) => return Err(unsafe_path(&wanted.path)),
                 None => {
                     folders.insert(folder.to_vec());
@@ -677,8 +679,13 @@ fn tidy(
         }
     }
     for path in folders {
-        let folder =
-            Wanted { path, node: WantedNode::Folder, mode: None, mtime: None, redacted: false };
+        let folder = PlannedFile {
+            path,
+            node: PlannedNode::Folder,
+            mode: None,
+            mtime: None,
+            redacted: false,
+        };
         sorted.insert(tree::key_of(&folder.path), folder);
     }
     Ok(sorted)
@@ -705,7 +712,7 @@ struct Planner<'a> {
     on_conflict: OnConflict,
     /// Keys of names that a file beside another must not have.
     taken: BTreeSet<Vec<u8>>,
-    /// A folder of the snapshot that is not made, because what is there stays.
+    /// A folder of the snapshot that is not made, because an existing file stays.
     out_of_reach: Option<Vec<u8>>,
     /// A folder of the snapshot that gets another name, and that name.
     moved: Option<(Vec<u8>, Vec<u8>)>,
@@ -719,7 +726,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    fn add(&mut self, wanted: Wanted) -> Result<(), PlanError> {
+    fn add(&mut self, wanted: PlannedFile) -> Result<(), PlanError> {
         if self.out_of_reach.as_ref().is_some_and(|above| lies_below(&wanted.path, above)) {
             let reason = Some("what lies above it is no folder, and stays");
             self.push(wanted, Action::Keep, reason, false);
@@ -779,8 +786,8 @@ impl Planner<'_> {
     }
 
     /// Whether both have a table of stamps, and of a size that can be joined.
-    fn is_table(&self, wanted: &Wanted, seen: &FileStat) -> bool {
-        let WantedNode::File { size, .. } = wanted.node else { return false };
+    fn is_table(&self, wanted: &PlannedFile, seen: &FileStat) -> bool {
+        let PlannedNode::File { size, .. } = wanted.node else { return false };
         wanted.path == StampTable::PATH.as_bytes()
             && seen.kind == FileKind::File
             && size.max(seen.size) <= MAX_TABLE_BYTES
@@ -788,8 +795,8 @@ impl Planner<'_> {
 
     /// Adds the lines of the snapshot's table to those that are there: each is about an entry of
     /// its own, so neither has to give way.
-    fn join_stamps(&mut self, mut wanted: Wanted) -> Result<(), PlanError> {
-        let WantedNode::File { content, .. } = &wanted.node else { return Ok(()) };
+    fn join_stamps(&mut self, mut wanted: PlannedFile) -> Result<(), PlanError> {
+        let PlannedNode::File { content, .. } = &wanted.node else { return Ok(()) };
         let mut theirs = Vec::new();
         let mut reader = open(content, self.source, self.spool).map_err(PlanError::Source)?;
         reader
@@ -818,13 +825,13 @@ impl Planner<'_> {
             return Ok(());
         }
         let content = Content::Pieces(vec![Piece::Text(joined.into())]);
-        wanted.node = WantedNode::File { size, sha256: None, content };
+        wanted.node = PlannedNode::File { size, sha256: None, content };
         self.push(wanted, Action::Replace, Some("the stamps of both are joined"), false);
         Ok(())
     }
 
     /// Decides what becomes of a path that the two disagree about.
-    fn settle(&mut self, wanted: Wanted, reason: &'static str) {
+    fn settle(&mut self, wanted: PlannedFile, reason: &'static str) {
         self.conflicts.push(Conflict { path: wanted.path.clone(), reason });
         let action = match self.on_conflict {
             OnConflict::Stop => Action::Conflict,
@@ -832,7 +839,7 @@ impl Planner<'_> {
             OnConflict::Ours => Action::Keep,
             OnConflict::Both => {
                 let beside = self.free_name(&wanted.path, &[]);
-                if matches!(wanted.node, WantedNode::Folder) {
+                if matches!(wanted.node, PlannedNode::Folder) {
                     self.moved = Some((wanted.path.clone(), beside.clone()));
                 }
                 Action::Both { beside }
@@ -845,46 +852,46 @@ impl Planner<'_> {
     }
 
     /// Remembers that nothing can be made below a folder that is not made.
-    fn stay_out(&mut self, wanted: &Wanted) {
-        if matches!(wanted.node, WantedNode::Folder) {
+    fn stay_out(&mut self, wanted: &PlannedFile) {
+        if matches!(wanted.node, PlannedNode::Folder) {
             self.out_of_reach = Some(wanted.path.clone());
         }
     }
 
     fn note_redacted(&mut self, path: &[u8]) {
-        self.not_restored.push(NotRestored {
-            what: NotRestoredKind::Secrets,
-            path: Some(lossy(path)),
-            reason: "they were taken out of the file when it was read".to_owned(),
-        });
+        self.not_restored.push(NotRestored::of(
+            NotRestoredKind::Secrets,
+            lossy(path),
+            "they were taken out of the file when it was read",
+        ));
     }
 
     fn push(
         &mut self,
-        wanted: Wanted,
+        wanted: PlannedFile,
         action: Action,
         reason: Option<&'static str>,
         refresh: bool,
     ) {
-        let Wanted { path, node, mut mode, mtime, .. } = wanted;
-        // A stranger's file must not run as somebody else.
-        let is_file = matches!(node, WantedNode::File { .. });
+        let PlannedFile { path, node, mut mode, mtime, .. } = wanted;
+        // A file from an archive must not run as another user.
+        let is_file = matches!(node, PlannedNode::File { .. });
         let mask = if is_file { 0o777 } else { 0o3777 };
         if mode.is_some_and(|mode| mode & !mask & 0o7777 != 0) {
-            self.not_restored.push(NotRestored {
-                what: NotRestoredKind::Mode,
-                path: Some(lossy(&path)),
-                reason: "set-user-id and its like are not put back".to_owned(),
-            });
+            self.not_restored.push(NotRestored::of(
+                NotRestoredKind::Mode,
+                lossy(&path),
+                "set-user-id and its like are not put back",
+            ));
         }
         mode = mode.map(|mode| mode & mask);
         self.steps.push(Step { path, action, reason, node, mode, mtime, refresh });
     }
 
-    /// Says in which way what is there is not what is wanted.
+    /// Returns how an existing file differs from the planned one.
     fn difference(
         &self,
-        wanted: &Wanted,
+        wanted: &PlannedFile,
         seen: &FileStat,
     ) -> Result<Option<&'static str>, PlanError> {
         let failed = |source| PlanError::Workspace {
@@ -892,11 +899,11 @@ impl Planner<'_> {
             source,
         };
         let same = match (&wanted.node, seen.kind) {
-            (WantedNode::Folder, FileKind::Folder) => true,
-            (WantedNode::Symlink(target), FileKind::Symlink) => {
+            (PlannedNode::Folder, FileKind::Folder) => true,
+            (PlannedNode::Symlink(target), FileKind::Symlink) => {
                 tree::read_link(self.workspace, &wanted.path).map_err(failed)? == *target
             }
-            (WantedNode::File { size, sha256, content }, FileKind::File) => {
+            (PlannedNode::File { size, sha256, content }, FileKind::File) => {
                 if *size != seen.size {
                     return Ok(Some("the content differs"));
                 }
@@ -963,14 +970,14 @@ fn lies_below(path: &[u8], folder: &[u8]) -> bool {
 }
 
 /// Says whether mode or time are to be put right. The time of a folder changes with every file in
-/// it and is put right only when the folder is made anew anyway.
-fn needs_refresh(wanted: &Wanted, seen: &FileStat) -> bool {
+/// it and is only set when the folder is created anyway.
+fn needs_refresh(wanted: &PlannedFile, seen: &FileStat) -> bool {
     let mode = wanted.mode.is_some_and(|mode| mode & 0o777 != seen.mode & 0o777);
     let mtime = wanted.mtime.as_ref().is_some_and(|mtime| tree::time_of(mtime) != seen.modified);
     match wanted.node {
-        WantedNode::File { .. } => mode || mtime,
-        WantedNode::Symlink(_) => mtime,
-        WantedNode::Folder => mode,
+        PlannedNode::File { .. } => mode || mtime,
+        PlannedNode::Symlink(_) => mtime,
+        PlannedNode::Folder => mode,
     }
 }
 

@@ -1,7 +1,7 @@
-//! What an earlier reading of the same agent said, so that what did not change keeps its times.
+//! Takes times over from an earlier archive of the same agent where the content is unchanged.
 //!
-//! A file that was only touched has the times it had; a section that only moved within its file
-//! keeps the times of its text; an edited section is as old as it was.
+//! A file that was only touched keeps its times; a section that moved within its file keeps the
+//! times of its text; an edited section keeps the time of its creation.
 
 use std::collections::HashMap;
 
@@ -10,6 +10,8 @@ use anemone_format::{
     Root, SourceFile, SourceKind,
 };
 use sha2::{Digest as _, Sha256};
+
+use crate::kit::raw_place::RawPlace;
 
 /// An earlier reading of an agent.
 #[derive(Debug)]
@@ -25,23 +27,23 @@ pub struct PreviousSnapshot {
     /// Its artifacts.
     pub attachments: Option<Attachments>,
     files: HashMap<(FileRoot, Vec<u8>), SourceFile>,
-    records: HashMap<RecordId, Past>,
+    records: HashMap<RecordId, PreviousRecord>,
     /// By file and text.
-    texts: HashMap<Fingerprint, Times>,
+    texts: HashMap<Fingerprint, RecordTimes>,
 }
 
 /// Enough of a SHA-256 to tell texts of one agent apart.
 type Fingerprint = [u8; 16];
 
 #[derive(Debug)]
-struct Past {
+struct PreviousRecord {
     text: Fingerprint,
     heading: Option<Fingerprint>,
-    times: Times,
+    times: RecordTimes,
 }
 
 #[derive(Clone, Debug)]
-struct Times {
+struct RecordTimes {
     created_at: Moment,
     updated_at: Option<Moment>,
     /// The identity that the agent had when it wrote the text.
@@ -70,17 +72,17 @@ impl PreviousSnapshot {
     /// Adds a record.
     pub fn add_record(&mut self, record: &Record) {
         let text = text_of(record);
-        let times = Times {
+        let times = RecordTimes {
             created_at: record.temporal.created_at.clone(),
             updated_at: record.temporal.updated_at.clone(),
             identity_version: record.source.identity_version,
             runtime_version: record.source.runtime_version.clone(),
         };
         self.texts.entry(text).or_insert_with(|| times.clone());
-        self.records.insert(record.id, Past { text, heading: heading_of(record), times });
+        self.records.insert(record.id, PreviousRecord { text, heading: heading_of(record), times });
     }
 
-    /// Gives a record the times and the versions it had, as far as it is the same.
+    /// Copies the times and versions that an unchanged record had.
     pub(crate) fn carry_times(&self, record: &mut Record) {
         let text = text_of(record);
         let past = self.records.get(&record.id);
@@ -145,12 +147,7 @@ fn text_of(record: &Record) -> Fingerprint {
 }
 
 fn heading_of(record: &Record) -> Option<Fingerprint> {
-    #[derive(serde::Deserialize)]
-    struct Place {
-        heading: Option<String>,
-    }
-    let place: Place = record.raw_source_format.as_ref()?.parse().ok()?;
-    Some(fingerprint(&[place.heading?.as_bytes()]))
+    Some(fingerprint(&[RawPlace::of(record).heading.as_str()?.as_bytes()]))
 }
 
 #[cfg(test)]

@@ -1,22 +1,40 @@
-//! What every import says and does, whatever the runtime.
+//! The parts of an import that are the same for every runtime.
 
 use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
 use anemone_format::{
-    Capability, Manifest, Portability, RecordPlace, SnapshotSource, StructuredIdentity,
+    Capability, Manifest, Portability, Record, RecordPlace, SnapshotSource, StructuredIdentity,
 };
 
 use crate::kit::agent::Machine;
-use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, Wanted};
+use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile};
 use crate::kit::walk::AGENT_ID_FILE;
 
 /// The shelf of transcripts, which lie outside the workspace.
 pub(crate) const SESSION: &str = "session";
 
-pub(crate) fn agent_id_file(manifest: &Manifest) -> Wanted {
-    Wanted::text(AGENT_ID_FILE, manifest.agent.id.to_string(), manifest.created_at.clone())
+pub(crate) fn agent_id_file(manifest: &Manifest) -> PlannedFile {
+    PlannedFile::text(AGENT_ID_FILE, manifest.agent.id.to_string(), manifest.created_at.clone())
+}
+
+/// Yields every record of a snapshot; write errors are those of the scratch file.
+pub(crate) fn each_record(
+    source: &dyn SnapshotSource,
+    take: &mut dyn FnMut(&Record) -> io::Result<()>,
+) -> Result<(), PlanError> {
+    let mut failed = None;
+    let walked = source.each_record(&mut |record| {
+        take(record).map_err(|error| {
+            failed = Some(error);
+            io::ErrorKind::Other.into()
+        })
+    });
+    walked.map_err(|error| match failed {
+        Some(error) => PlanError::Scratch(error),
+        None => PlanError::Source(error),
+    })
 }
 
 /// Notes artifacts that the snapshot only names.
@@ -51,11 +69,11 @@ pub(crate) fn note_capabilities(
             continue;
         }
         if let Some(missing) = missing_requirement(machine, capability) {
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Capability,
-                path: Some(capability.name.clone()),
-                reason: format!("it needs {missing}, which is not here"),
-            });
+            draft.not_restored.push(NotRestored::of(
+                NotRestoredKind::Capability,
+                capability.name.clone(),
+                format!("it needs {missing}, which is not here"),
+            ));
         }
     }
 }
@@ -95,7 +113,7 @@ pub(crate) fn note_records(
     draft: &mut PlanBuilder,
 ) -> io::Result<()> {
     let files: HashSet<&[u8]> = draft.wanted.iter().map(|file| &file.path[..]).collect();
-    let mut lost = Lost::default();
+    let mut lost = UnwrittenRecords::default();
     let mut held = 0;
     source.each_record_place(&mut |place| {
         if is_elsewhere(place) {
@@ -118,7 +136,7 @@ pub(crate) fn note_records(
 
 /// Records that no file holds.
 #[derive(Default)]
-pub(crate) struct Lost {
+pub(crate) struct UnwrittenRecords {
     pub(crate) deleted: u64,
     pub(crate) session: u64,
     pub(crate) private: u64,
@@ -126,7 +144,7 @@ pub(crate) struct Lost {
     pub(crate) other: u64,
 }
 
-impl Lost {
+impl UnwrittenRecords {
     pub(crate) fn notes(&self) -> impl Iterator<Item = NotRestored> {
         [
             (self.deleted, "only the mark is left that they were deleted"),
@@ -142,11 +160,7 @@ impl Lost {
         .filter(|(count, _)| *count > 0)
         .map(|(count, reason)| {
             let noun = if count == 1 { "record" } else { "records" };
-            NotRestored {
-                what: NotRestoredKind::Records,
-                path: None,
-                reason: format!("{count} {noun}: {reason}"),
-            }
+            NotRestored::new(NotRestoredKind::Records, format!("{count} {noun}: {reason}"))
         })
     }
 }

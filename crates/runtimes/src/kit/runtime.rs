@@ -1,7 +1,7 @@
-//! What a runtime is to the rest of the program: a descriptor of plain data, and what it can do.
+//! The descriptor of a runtime: plain data, and its capabilities.
 //!
-//! Every capability is optional. Whoever needs one asks the descriptor and gets an error that names
-//! the runtime where it is missing, or nothing where nothing is the right answer.
+//! Every capability is optional. Callers ask the descriptor and get an error that names the runtime
+//! if the capability is missing, or an empty result where that is correct.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Un
 use crate::kit::check::{Check, Issue, Severity};
 use crate::kit::connect::Connect;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError, TranscriptFormat};
+use crate::kit::database::{RowSchema, StateTable};
 use crate::kit::file_count::FileCounter;
 use crate::kit::ids::Namespaces;
 use crate::kit::mapping::Mapping;
@@ -39,6 +40,11 @@ pub struct Runtime {
     pub places: Option<UsualPlaces>,
     /// The files of its workspaces, and what they are.
     pub files: WorkspaceFiles,
+    /// Ends of the paths of files in any folder that make it run something; a folder, of which every
+    /// file does, ends in `/`.
+    pub(crate) run_by: &'static [&'static str],
+    /// The table of its state database in which an import may write rows.
+    pub(crate) state_table: Option<StateTable>,
     /// How it lays out memories in Markdown.
     pub layout: MarkdownLayout,
     /// What its versions put before a session, the oldest first.
@@ -47,7 +53,7 @@ pub struct Runtime {
     pub context_of: fn(Option<&str>) -> &'static ContextRules,
     /// What its records say besides what every record says.
     pub records: RecordRules,
-    /// The search index that it keeps of its files, where it searches them by itself.
+    /// The search index that the runtime itself keeps of its files, if any.
     pub own_index: Option<OwnIndex>,
     /// What becomes of a snapshot of another runtime, for each way to keep memories; the first is
     /// the usual one. No snapshot can move in where there is none.
@@ -56,7 +62,7 @@ pub struct Runtime {
     pub find: Option<&'static dyn FindAgents>,
     /// Reads an agent as a snapshot.
     pub read: Option<&'static dyn ReadAgents>,
-    /// Says what of an agent can be searched.
+    /// Returns what of an agent can be searched.
     pub search: Option<&'static dyn SearchAgents>,
     /// Keeps what an agent remembers in rows of a database.
     pub rows: Option<&'static dyn KeepMemoryRows>,
@@ -116,7 +122,7 @@ pub struct RecordRules {
 /// The search index that a runtime keeps of its files.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnIndex {
-    /// The command that builds it anew, so that nothing is left in it of what files do not have.
+    /// The command that rebuilds it, so that it keeps nothing that the files no longer have.
     pub rebuild: &'static str,
 }
 
@@ -136,6 +142,8 @@ pub(crate) struct RowRules {
     pub(crate) private_key: &'static str,
     /// The column that names this person.
     pub(crate) owner_column: &'static str,
+    /// The tables that they are in.
+    pub(crate) schema: &'static RowSchema,
 }
 
 /// Finds the agents of a runtime; reads little and writes nothing.
@@ -169,10 +177,22 @@ pub trait FindAgents: Sync {
 
 /// Reads an agent as a snapshot.
 pub trait ReadAgents: Sync {
-    /// Says whether an agent can be exported, and what stands in the way.
+    /// Returns whether an agent can be exported, and what stands in the way.
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check;
 
-    /// Says whether an agent is what `options.earlier` says; `None` when it is not, or when only
+    /// Opens an agent's workspace and walks it: once, to see whether the agent changed and to read
+    /// it.
+    fn open(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Box<dyn OpenAgent>, ReadError>;
+}
+
+/// An agent whose workspace was walked.
+pub trait OpenAgent {
+    /// Returns whether an agent is what `options.earlier` says; `None` when it is not, or when only
     /// reading it can tell.
     fn is_unchanged(
         &self,
@@ -191,9 +211,9 @@ pub trait ReadAgents: Sync {
     ) -> Result<Reading, ReadError>;
 }
 
-/// Says what of an agent can be searched, and reads what is in no file.
+/// Returns what of an agent can be searched, and reads what is in no file.
 pub trait SearchAgents: Sync {
-    /// Says what of an agent can be searched; looks at its configuration and at nothing else.
+    /// Returns what of an agent can be searched; looks at its configuration and at nothing else.
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable;
 
     /// Names the files of which an archive of the agent has something though they may be outside the
@@ -202,10 +222,10 @@ pub trait SearchAgents: Sync {
         Vec::new()
     }
 
-    /// Says what a file is to a search, by its path in the workspace.
+    /// Returns what a file is to a search, by its path in the workspace.
     fn file(&self, path: &str) -> SearchedFile;
 
-    /// Says what a folder is to a search, by its path in the workspace.
+    /// Returns what a folder is to a search, by its path in the workspace.
     fn folder(&self, path: &str) -> SearchedFolder;
 
     /// Takes a database by its path alone, for the agent of that name; `None` when the runtime has
@@ -373,7 +393,7 @@ impl Runtime {
         agent.install.as_deref().filter(|_| holds_several).unwrap_or(&agent.workspace)
     }
 
-    /// Says whether an agent can be exported, and what stands in the way.
+    /// Returns whether an agent can be exported, and what stands in the way.
     #[must_use]
     pub fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
         if let Some(read) = self.read {
@@ -392,14 +412,15 @@ impl Runtime {
         }
     }
 
-    /// Says whether an agent is what an earlier reading says, see [`ReadAgents::is_unchanged`].
-    pub fn is_unchanged(
+    /// Opens an agent to read it, see [`ReadAgents::open`].
+    pub fn open(
         &self,
         machine: &Machine,
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
-    ) -> Result<Option<Unchanged>, ReadError> {
-        self.reader()?.is_unchanged(machine, agent, options)
+    ) -> Result<Box<dyn OpenAgent>, ReadError> {
+        let read = self.read.ok_or(ReadError::NotSupported { runtime: self.title })?;
+        read.open(machine, agent, options)
     }
 
     /// Reads an agent, see [`ReadAgents::read`].
@@ -410,11 +431,7 @@ impl Runtime {
         options: &ReadOptions<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Reading, ReadError> {
-        self.reader()?.read(machine, agent, options, sink)
-    }
-
-    pub(crate) fn reader(&self) -> Result<&'static dyn ReadAgents, ReadError> {
-        self.read.ok_or(ReadError::NotSupported { runtime: self.title })
+        self.open(machine, agent, options)?.read(machine, agent, options, sink)
     }
 
     /// Plans how a snapshot becomes an agent: one of this runtime is restored, and one of another
@@ -435,7 +452,7 @@ impl Runtime {
         move_in.plan_move_in(machine, source, target, options)
     }
 
-    /// Says what of an agent can be searched: nothing where the runtime cannot say.
+    /// Returns what of an agent can be searched: nothing where the runtime cannot say.
     #[must_use]
     pub fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
         self.search.map(|search| search.searchable(machine, agent)).unwrap_or_default()
@@ -447,19 +464,19 @@ impl Runtime {
         self.search.map(|search| search.files_beside(agent)).unwrap_or_default()
     }
 
-    /// Says what a file is to a search, by its path in the workspace.
+    /// Returns what a file is to a search, by its path in the workspace.
     #[must_use]
     pub fn searched_file(&self, path: &str) -> SearchedFile {
         self.search.map_or(SearchedFile::Other, |search| search.file(path))
     }
 
-    /// Says what a folder is to a search, by its path in the workspace.
+    /// Returns what a folder is to a search, by its path in the workspace.
     #[must_use]
     pub fn searched_folder(&self, path: &str) -> SearchedFolder {
         self.search.map_or(SearchedFolder::Other, |search| search.folder(path))
     }
 
-    /// Says whether a file in a workspace counts as the agent's, by its path there.
+    /// Returns whether a file in a workspace counts as the agent's, by its path there.
     #[must_use]
     pub fn counts(&self, path: &Path) -> bool {
         let kind_of = |path: &str| self.searched_folder(path);
@@ -486,7 +503,7 @@ impl Runtime {
         self.searcher()?.read_store(machine, agent, kind, private, take)
     }
 
-    /// Hands out the vectors of one model, see [`SearchAgents::read_vectors`].
+    /// Yields the vectors of one model, see [`SearchAgents::read_vectors`].
     pub fn read_vectors(
         &self,
         machine: &Machine,

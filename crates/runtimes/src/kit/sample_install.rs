@@ -1,4 +1,4 @@
-//! A small install to show things on.
+//! A small install for demonstrations.
 
 /// A small install of a runtime, written into an empty folder.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,7 @@
-//! What of an agent can be searched: Markdown files by their paths, and what is remembered
-//! elsewhere, one thing at a time.
+//! What can be searched of an agent: Markdown files by their paths, and memories in other stores,
+//! one at a time.
 //!
-//! An index asks for the first often and for the second rarely, so what there is is told without
-//! reading any of it.
+//! An index lists the sources often and reads them rarely, so listing them reads none of them.
 
 use std::path::PathBuf;
 
@@ -33,7 +32,7 @@ pub struct Searchable {
     pub stores: Vec<Store>,
     /// Where the agent puts what it remembers from now on.
     pub keeps: MemoryBackend,
-    /// What somebody should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 
@@ -166,7 +165,7 @@ pub struct Remembered {
     pub session: Option<String>,
     /// The file of the workspace that it was in.
     pub file: Option<String>,
-    /// When it was made, RFC 3339; `None` when nobody knows.
+    /// When it was made, as RFC 3339; `None` if that is unknown.
     pub created_at: Option<String>,
     /// Who wrote it: `owner`, `agent`, `tool`, `web`, `import`.
     pub origin: Option<&'static str>,
@@ -357,7 +356,7 @@ impl Row {
         line.raw_source_format.as_ref().filter(|_| is_row)?.parse().ok()
     }
 
-    /// Whether it is somebody's own: its key says so, or a column does.
+    /// Whether it is private: its key or a column says so.
     fn is_private(&self, rules: RowRules) -> bool {
         let columns = || self.row.iter().flatten();
         let owner = columns().find(|(name, _)| name.eq_ignore_ascii_case(rules.owner_column));
@@ -370,7 +369,7 @@ fn rows_of(line: &Line) -> Option<RowRules> {
     by_name(&line.source.runtime)?.records.rows
 }
 
-/// Whether a piece of a conversation is somebody's own.
+/// Whether a piece of a conversation is private.
 fn is_private_piece(line: &Line) -> bool {
     #[derive(Deserialize)]
     struct Piece {

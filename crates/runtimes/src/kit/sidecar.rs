@@ -27,7 +27,6 @@ mod spool;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::io;
 
 use anemone_format::{
     Credentials, Encryption, FileRoot, Moment, NOT_EXPORTED, RecordId, SnapshotSource, SourceFile,
@@ -37,12 +36,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::kit::agent::Machine;
 use crate::kit::paths::spelled;
-use crate::kit::plan::{MAX_DEPTH, Piece, PlanBuilder, PlanError, Wanted, WantedNode};
+use crate::kit::plan::{MAX_DEPTH, Piece, PlanBuilder, PlanError, PlannedFile, PlannedNode};
+use crate::kit::restore::each_record;
 
 pub(crate) use self::claims::{Claim, Claims};
 pub use self::kept::{KeptFile, KeptSnapshot, is_kept};
 pub use self::returning::name_of;
-pub(crate) use self::returning::{Fate, ReturningSnapshot};
+pub(crate) use self::returning::{RecordChange, ReturningSnapshot};
 pub(crate) use self::spool::Spooler;
 
 /// The folder.
@@ -252,9 +252,9 @@ pub(crate) fn keep_with(
     manifest.unknown.insert(MARK, &mark).expect("it is one JSON value");
     folder.pretty(MANIFEST, &manifest)?;
     folder.text(README, readme(&manifest.agent.source_runtime, records, keep.aside.len()));
-    let top = Wanted {
+    let top = PlannedFile {
         path: SIDECAR.as_bytes().to_vec(),
-        node: WantedNode::Folder,
+        node: PlannedNode::Folder,
         mode: Some(0o700),
         mtime: Some(folder.at.clone()),
         redacted: false,
@@ -305,16 +305,17 @@ fn readme(runtime: &str, records: u64, files: usize) -> String {
 struct Folder {
     spool: Spooler,
     at: Moment,
-    wanted: Vec<Wanted>,
+    wanted: Vec<PlannedFile>,
     documents: Vec<String>,
 }
 
 impl Folder {
     fn add(&mut self, name: &str, pieces: Vec<Piece>) {
         let path = format!("{SIDECAR}/{name}").into_bytes();
-        // Memories may be nobody else's business.
+        // Memories may be private.
         let mode = Some(0o600);
-        self.wanted.push(Wanted { mode, ..Wanted::pieces(path, pieces, self.at.clone()) });
+        self.wanted
+            .push(PlannedFile { mode, ..PlannedFile::pieces(path, pieces, self.at.clone()) });
     }
 
     fn text(&mut self, name: &str, text: String) {
@@ -353,18 +354,10 @@ impl Folder {
     fn records(&mut self, source: &dyn SnapshotSource) -> Result<u64, PlanError> {
         let start = self.spool.offset();
         let mut count = 0;
-        let mut failed = None;
         let spool = &mut self.spool;
-        let walked = source.each_record(&mut |record| {
+        each_record(source, &mut |record| {
             count += 1;
-            spool.json_line(record).map_err(|error| {
-                failed = Some(error);
-                io::ErrorKind::Other.into()
-            })
-        });
-        walked.map_err(|error| match failed.take() {
-            Some(error) => PlanError::Scratch(error),
-            None => PlanError::Source(error),
+            spool.json_line(record)
         })?;
         let piece = self.spool.since(start);
         self.add(RECORDS, vec![piece]);
@@ -418,7 +411,7 @@ impl Folder {
                 sha256: digest_of_node(&file.kind),
                 redacted: file.redacted,
             });
-            self.wanted.push(Wanted { path, ..Wanted::carried(*index, file) });
+            self.wanted.push(PlannedFile { path, ..PlannedFile::carried(*index, file) });
             taken.insert(below);
         }
         lines

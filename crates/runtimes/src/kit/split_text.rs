@@ -1,4 +1,4 @@
-//! A text in pieces that records can hold.
+//! Splits a text into pieces that fit into records.
 
 /// A record's text is cut when its JSON would be longer: a line of an archive has a limit.
 pub(crate) const MAX_ESCAPED_BYTES: usize = 40 << 20;

@@ -1,8 +1,8 @@
-//! Databases in a workspace that somebody is writing to.
+//! Databases in a workspace that another process may be writing to.
 //!
-//! A database and its log are one thing: taken one after the other, while their owner goes on, they
-//! fit no longer, and what comes back lacks what was committed. So they are copied together, and
-//! the copies travel.
+//! A database and its log belong together: read one after the other while their owner writes, they
+//! are inconsistent, and committed data is lost. So they are copied together, and the copies are
+//! exported.
 
 use std::collections::HashMap;
 use std::io::Read as _;
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use crate::kit::database::Copy;
 use crate::kit::paths::as_path;
-use crate::kit::walk::{Found, Workspace};
+use crate::kit::walk::{FoundEntry, Workspace};
 
 /// How every SQLite file starts.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 /// What a log or a journal is called after its database.
 const LOGS: [&[u8]; 2] = [b"-wal", b"-journal"];
-/// Memory that processes share while they use a database; the first one makes it anew.
+/// Memory shared by the processes that use a database; the first one recreates it.
 const SHARED_MEMORY: &[u8] = b"-shm";
 
 /// Where the files of databases with a log are to be read from.
@@ -24,21 +24,21 @@ const SHARED_MEMORY: &[u8] = b"-shm";
 pub(crate) struct StableCopies {
     /// Keeps the copies until all is carried.
     copies: Vec<Copy>,
-    places: HashMap<Vec<u8>, Place>,
+    places: HashMap<Vec<u8>, CopyPlace>,
     /// Databases that did not hold still.
     pub(crate) restless: Vec<Vec<u8>>,
 }
 
 /// What is to be done about a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum CopyPlace {
     /// It is read from the workspace.
     Workspace,
     /// It is read from a copy.
     Copy(PathBuf),
     /// It was there and is no longer.
     Gone,
-    /// It is made anew by whoever opens the database.
+    /// It is recreated by whoever opens the database.
     Derived,
 }
 
@@ -47,10 +47,10 @@ impl StableCopies {
     pub(crate) fn take(
         workspace: &Workspace,
         root: &Path,
-        found: &[Found],
+        found: &[FoundEntry],
         scratch: &Path,
     ) -> Self {
-        let mut steady = Self::default();
+        let mut copies = Self::default();
         let is_there = |path: &[u8]| {
             let at = found.binary_search_by(|found| found.path.as_slice().cmp(path));
             at.is_ok_and(|at| found[at].is_file() && found[at].size() > 0)
@@ -61,30 +61,30 @@ impl StableCopies {
                 continue;
             }
             match Copy::take(&root.join(as_path(&file.path)), scratch) {
-                Ok(copy) => steady.add(file, copy),
-                Err(_) => steady.restless.push(file.path.clone()),
+                Ok(copy) => copies.add(file, copy),
+                Err(_) => copies.restless.push(file.path.clone()),
             }
         }
-        steady
+        copies
     }
 
-    fn add(&mut self, file: &Found, copy: Copy) {
-        let copied = |path: Option<PathBuf>| path.map_or(Place::Gone, Place::Copy);
+    fn add(&mut self, file: &FoundEntry, copy: Copy) {
+        let copied = |path: Option<PathBuf>| path.map_or(CopyPlace::Gone, CopyPlace::Copy);
         let beside = |suffix: &[u8]| [&file.path, suffix].concat();
-        self.places.insert(file.path.clone(), Place::Copy(copy.file().to_owned()));
+        self.places.insert(file.path.clone(), CopyPlace::Copy(copy.file().to_owned()));
         self.places.insert(beside(LOGS[0]), copied(copy.wal()));
         self.places.insert(beside(LOGS[1]), copied(copy.journal()));
-        self.places.insert(beside(SHARED_MEMORY), Place::Derived);
+        self.places.insert(beside(SHARED_MEMORY), CopyPlace::Derived);
         self.copies.push(copy);
     }
 
-    /// Says where a file is to be read from.
-    pub(crate) fn place_of(&self, path: &[u8]) -> Place {
-        self.places.get(path).cloned().unwrap_or(Place::Workspace)
+    /// Returns where a file is to be read from.
+    pub(crate) fn place_of(&self, path: &[u8]) -> CopyPlace {
+        self.places.get(path).cloned().unwrap_or(CopyPlace::Workspace)
     }
 }
 
-fn is_database(workspace: &Workspace, file: &Found) -> bool {
+fn is_database(workspace: &Workspace, file: &FoundEntry) -> bool {
     let mut start = Vec::new();
     let read = workspace
         .file(&file.path)
@@ -114,15 +114,15 @@ mod tests {
         let workspace = Workspace::open(&root).unwrap();
         let rules = WalkRules::new("memory", |_| SearchedFolder::Other);
         let found = workspace.walk(&rules).unwrap().found;
-        let steady = StableCopies::take(&workspace, &root, &found, scratch.path());
+        let copies = StableCopies::take(&workspace, &root, &found, scratch.path());
         // What happens now is not in it.
         connection.execute_batch("INSERT INTO t VALUES (3); PRAGMA wal_checkpoint;").unwrap();
-        assert_eq!(steady.place_of(b"notes.txt"), Place::Workspace);
-        assert_eq!(steady.place_of(b"facts.db-shm"), Place::Derived);
-        assert_eq!(steady.place_of(b"facts.db-journal"), Place::Gone);
+        assert_eq!(copies.place_of(b"notes.txt"), CopyPlace::Workspace);
+        assert_eq!(copies.place_of(b"facts.db-shm"), CopyPlace::Derived);
+        assert_eq!(copies.place_of(b"facts.db-journal"), CopyPlace::Gone);
         let put = TempDir::new().unwrap();
         for name in ["facts.db", "facts.db-wal"] {
-            let Place::Copy(path) = steady.place_of(name.as_bytes()) else { panic!("{name}") };
+            let CopyPlace::Copy(path) = copies.place_of(name.as_bytes()) else { panic!("{name}") };
             fs_err::copy(path, put.path().join(name)).unwrap();
         }
         let back = Connection::open(put.path().join("facts.db")).unwrap();

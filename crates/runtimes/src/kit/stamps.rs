@@ -1,7 +1,7 @@
-//! What entries say of who wrote them, as a record says it.
+//! The provenance stamps of entries, as fields of a record.
 //!
-//! A record may hold several entries. Its `trust` is that of the one to trust least, and its source
-//! lists every stamp, so that nobody has to look for comments in texts.
+//! A record may hold several entries. Its `trust` is that of the least trusted one, and its source
+//! lists every stamp, so that texts need not be searched for comments.
 
 use anemone_format::{Moment, Origin, ProvenanceStamp, Record, StampTable};
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ impl RowStamp {
         stamp.origin.parse::<Origin>().is_ok().then_some(stamp)
     }
 
-    /// Tells a record what the table says of its row; a word that nobody knows says nothing.
+    /// Adds to a record what the table says about its row; unknown words are ignored.
     pub(crate) fn note(&self, record: &mut Record, row: &str) {
         let Ok(origin) = self.origin.parse::<Origin>() else { return };
         insert(record, "trust", class(origin));

@@ -3,6 +3,7 @@
 //! A time without a zone is taken as UTC, so that the same file gives the same record on every
 //! machine.
 
+use std::fs::Metadata;
 use std::sync::LazyLock;
 
 use anemone_files::FileStat;
@@ -33,7 +34,7 @@ pub(crate) struct DailyName {
 
 /// A day, perhaps with a time, perhaps with an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Dated {
+pub(crate) struct DatedName {
     /// The day.
     pub(crate) date: Date,
     /// The time of that day.
@@ -45,7 +46,7 @@ pub(crate) struct Dated {
 /// What the runtime's session-memory hook writes at the top of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SessionHeader {
-    /// When the session was saved; `None` in a zone that nobody knows.
+    /// When the session was saved; `None` if its time zone is unknown.
     pub(crate) at: Option<Moment>,
     /// The runtime's key of the conversation, such as `agent:main:main`.
     pub(crate) session_key: Option<String>,
@@ -53,11 +54,11 @@ pub(crate) struct SessionHeader {
     pub(crate) session_id: Option<String>,
     /// The channel it came through.
     pub(crate) source: Option<String>,
-    /// Why the session ended by itself.
+    /// Why the session ended.
     pub(crate) reason: Option<String>,
 }
 
-impl Dated {
+impl DatedName {
     /// Returns the instant; without a time it is midnight, without an offset it is in UTC.
     pub(crate) fn moment(self) -> Option<Moment> {
         let local = self.date.to_datetime(self.time.unwrap_or(Time::midnight()));
@@ -68,7 +69,7 @@ impl Dated {
 
 /// Returns a time of a day in UTC, such as `2026-01-15T10:30:00Z`.
 pub(crate) fn at(date: Date, time: Time) -> Option<Moment> {
-    Dated { date, time: Some(time), offset: None }.moment()
+    DatedName { date, time: Some(time), offset: None }.moment()
 }
 
 /// Returns the midnight that opens a day in UTC, such as `2026-01-15T00:00:00Z`.
@@ -80,6 +81,11 @@ pub(crate) fn midnight(date: Date) -> Option<Moment> {
 pub(crate) fn mtime_of(stat: &FileStat) -> Option<Moment> {
     let nanoseconds = i32::try_from(stat.modified.nanoseconds).ok()?;
     Timestamp::new(stat.modified.seconds, nanoseconds).ok().and_then(moment)
+}
+
+/// Returns when a file was last written.
+pub(crate) fn modified(metadata: &Metadata) -> Option<Moment> {
+    metadata.modified().ok().and_then(|time| Timestamp::try_from(time).ok()).and_then(moment)
 }
 
 /// Takes an instant in the years that a moment can write: years before our era have no place.
@@ -235,7 +241,7 @@ fn twelve_hours(hour: i8, after: &str) -> Option<i8> {
 }
 
 /// Finds the first full date in a heading, with the time that follows it.
-pub(crate) fn moment_in_heading(heading: &str) -> Option<Dated> {
+pub(crate) fn moment_in_heading(heading: &str) -> Option<DatedName> {
     memchr::memchr_iter(b'-', heading.as_bytes()).find_map(|dash| {
         let start = dash.checked_sub(4)?;
         let before = heading.get(..start)?.chars().next_back();
@@ -247,7 +253,7 @@ pub(crate) fn moment_in_heading(heading: &str) -> Option<Dated> {
 }
 
 /// Reads a text that begins with a date.
-fn dated(text: &str) -> Option<Dated> {
+fn dated(text: &str) -> Option<DatedName> {
     let (date, rest) = leading_date(text)?;
     if rest.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
@@ -257,12 +263,12 @@ fn dated(text: &str) -> Option<Dated> {
             let offset = written_offset(exact);
             let local = offset.to_datetime(zoned.instant());
             let (date, time) = (local.date(), Some(local.time()));
-            return Some(Dated { date, time, offset: Some(offset) });
+            return Some(DatedName { date, time, offset: Some(offset) });
         }
     }
     // Searched with its T, which tells a time from a word.
     let time = time_in_heading(&text[9..]);
-    Some(Dated { date, time, offset: None })
+    Some(DatedName { date, time, offset: None })
 }
 
 /// Returns a text up to the first space after `from`, without closing punctuation.
@@ -330,7 +336,7 @@ fn zoned(text: &str) -> Option<Moment> {
 }
 
 /// Reads `date:`, else `created:`, from front matter.
-pub(crate) fn front_matter_date(text: &str) -> Option<Dated> {
+pub(crate) fn front_matter_date(text: &str) -> Option<DatedName> {
     let matter = &text[front_matter(text)?];
     ["date", "created"].iter().find_map(|key| {
         matter.split(['\n', '\r']).find_map(|line| {
@@ -516,9 +522,9 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read(text in "\\PC{0,40}|[0-9T:+.Z -]{0,40}|2026-0[0-9]-[0-9:T+Zé -]{0,20}") {
-            drop((time_in_heading(&text), moment_in_heading(&text).map(Dated::moment)));
+            drop((time_in_heading(&text), moment_in_heading(&text).map(DatedName::moment)));
             drop((date_in_name(&format!("{text}.md")), zoned(&text)));
-            drop(front_matter_date(&format!("---\ndate: {text}\n---\n")).map(Dated::moment));
+            drop(front_matter_date(&format!("---\ndate: {text}\n---\n")).map(DatedName::moment));
             drop(session_header(&Page::parse(&format!("# Session: {text}\n"))));
         }
 

@@ -1,4 +1,4 @@
-//! Puts a planned tree in the place of a workspace: whoever looks sees the old tree or the new
+//! Replaces a workspace with a planned tree. Other processes see either the old tree or the new
 //! one, at every moment and after any crash.
 //!
 //! The new tree is built beside the workspace, in `.<name>.anemone-<inode>-XXXXXX`. What stays of the old
@@ -56,7 +56,7 @@ pub trait StagingWatch {
     fn swap(&self, staging: &Path, swap: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()>;
     /// The folder is gone, or is no longer ours to take away.
     fn ended(&self, staging: &Path);
-    /// Says whether the process is ending, so that nothing more is put into the folder.
+    /// Returns whether the process is ending, so that nothing more is put into the folder.
     fn is_ending(&self) -> bool {
         false
     }
@@ -89,10 +89,10 @@ pub struct Applied {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyError {
-    /// The plan says that nobody decided about its conflicts.
+    /// The conflicts of the plan are not resolved.
     #[error("the workspace has files that differ from the snapshot's")]
     Conflicts,
-    /// Somebody changed the workspace after the plan was made.
+    /// The workspace has changed since the plan was made.
     #[error("{path} changed while the new tree was made")]
     Changed {
         /// The first file that is not as it was.
@@ -141,7 +141,7 @@ pub enum ApplyError {
         source: io::Error,
     },
     /// The new tree could not take the place of the old one.
-    #[error("cannot put the new tree at {path}")]
+    #[error("cannot move the new tree to {path}")]
     Swap {
         /// The workspace.
         path: PathBuf,
@@ -152,7 +152,7 @@ pub enum ApplyError {
 
 /// The places at which a test may look around or let something fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Point {
+enum TestPoint {
     Staged,
     Made,
     Synced,
@@ -161,23 +161,24 @@ enum Point {
     Tidied,
 }
 
-type Hook<'a> = &'a mut dyn FnMut(Point) -> io::Result<()>;
+type Hook<'a> = &'a mut dyn FnMut(TestPoint) -> io::Result<()>;
 
 /// What to try; tests stand in for systems and people that can do less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that may be impossible")]
-struct Able {
+struct Abilities {
     /// Letting two folders change names in one step.
     exchange: bool,
     /// Giving a file a second name.
     link: bool,
-    /// Giving a file to somebody else.
+    /// Changing the owner of a file.
     give_away: bool,
     /// Giving a file extended attributes.
     set_attributes: bool,
 }
 
-const ABLE: Able = Able { exchange: true, link: true, give_away: true, set_attributes: true };
+const ABLE: Abilities =
+    Abilities { exchange: true, link: true, give_away: true, set_attributes: true };
 
 /// Does what a plan says. When this fails, the workspace is as it was.
 pub fn apply(
@@ -192,7 +193,7 @@ fn apply_with(
     plan: &Plan,
     source: &dyn SnapshotSource,
     watch: &dyn StagingWatch,
-    able: Able,
+    able: Abilities,
     hook: Hook<'_>,
 ) -> Result<Applied, ApplyError> {
     if plan.blocked {
@@ -222,7 +223,7 @@ fn apply_with(
         Ok(staging)
     };
     let staging = watch.start(&mut make).map_err(failed).inspect_err(|_| remove_parents(&made))?;
-    // Held until all is done: then nobody takes the folder for a leftover.
+    // Held until all is done, so that no other process takes the folder for a leftover.
     let _lock = lock;
     let live = Live::of(plan);
     let mut apply =
@@ -281,27 +282,27 @@ struct Apply<'a> {
     plan: &'a Plan,
     source: &'a dyn SnapshotSource,
     watch: &'a dyn StagingWatch,
-    able: Able,
+    able: Abilities,
     hook: Hook<'a>,
     staging: &'a Path,
     live: Live,
-    /// Held from the exchange on, so that nobody takes the old tree for a leftover.
+    /// Held from the exchange on, so that no process takes the old tree for a leftover.
     old_lock: Option<std::fs::File>,
 }
 
 /// What became of the old tree's files and folders in the new one, by key.
 #[derive(Debug, Default)]
-struct Built {
+struct BuildNotes {
     /// Files that could not be linked and were copied.
     copied: HashSet<Vec<u8>>,
-    /// What belongs to somebody else now.
+    /// What has another owner now.
     other_owner: BTreeSet<Vec<u8>>,
     /// What lacks some of its extended attributes.
     without_attributes: BTreeSet<Vec<u8>>,
 }
 
-impl Built {
-    /// Says what was lost, in at most one line for each sort.
+impl BuildNotes {
+    /// Returns what was lost, in at most one line for each sort.
     fn warnings(&self) -> Vec<Warning> {
         let lost = [
             ("owner_changed", &self.other_owner, "could not keep their owner"),
@@ -312,7 +313,7 @@ impl Built {
             let example = if path.is_empty() { "." } else { &path };
             let message =
                 format!("files and folders that {what}: {}, such as {example}", keys.len());
-            Some(Warning { code, path: None, message })
+            Some(Warning::new(code, message))
         });
         lost.collect()
     }
@@ -320,11 +321,11 @@ impl Built {
 
 impl Apply<'_> {
     /// Builds the new tree and puts it in place.
-    fn run(&mut self) -> Result<Built, ApplyError> {
+    fn run(&mut self) -> Result<BuildNotes, ApplyError> {
         let built = self.build()?;
         self.check()?;
         self.settle_database()?;
-        self.pass(Point::Checked)?;
+        self.pass(TestPoint::Checked)?;
         if matches!(self.plan.site, Site::Full(_)) {
             self.old_lock = lock_folder(&self.plan.workspace);
         }
@@ -332,19 +333,19 @@ impl Apply<'_> {
         Ok(built)
     }
 
-    fn pass(&mut self, point: Point) -> Result<(), ApplyError> {
+    fn pass(&mut self, point: TestPoint) -> Result<(), ApplyError> {
         (self.hook)(point).map_err(|source| cannot_write(b"", source))
     }
 
-    fn build(&mut self) -> Result<Built, ApplyError> {
+    fn build(&mut self) -> Result<BuildNotes, ApplyError> {
         let plan = self.plan;
         let nodes = lay_out(plan);
         let here = |error: io::Error| cannot_write(b"", error);
         let root = Folder::open_unlinked(self.staging).map_err(here)?;
         let natural = FileStat::of(&root).map_err(here)?;
-        // Nobody else looks into it before it is complete.
+        // Other users cannot read it before it is complete.
         rustix::fs::fchmod(&root, Mode::RWXU).map_err(|error| here(error.into()))?;
-        self.pass(Point::Staged)?;
+        self.pass(TestPoint::Staged)?;
         let (old, top) = match &plan.site {
             Site::Absent => (None, Attributes { mode: Some(natural.mode), ..Default::default() }),
             Site::Empty(seen) => {
@@ -365,7 +366,7 @@ impl Apply<'_> {
             owner: top.owner.filter(|owner| *owner != natural.owner),
             buffer: vec![0; BUFFER_BYTES],
             sync_each: !together,
-            built: Built::default(),
+            built: BuildNotes::default(),
         };
         for (key, node) in &nodes {
             builder.add(key, node)?;
@@ -376,7 +377,7 @@ impl Apply<'_> {
             let root = Folder::open_unlinked(self.staging).map_err(here)?;
             rustix::fs::syncfs(root).map_err(|error| here(error.into()))?;
         }
-        self.pass(Point::Synced)?;
+        self.pass(TestPoint::Synced)?;
         Ok(built)
     }
 
@@ -426,18 +427,18 @@ impl Apply<'_> {
 
     /// Takes away what the new tree has of the old one, and keeps the rest. The new tree is in
     /// place: nothing that fails from here on undoes that.
-    fn tidy_up(&mut self, built: &Built) -> Applied {
+    fn tidy_up(&mut self, built: &BuildNotes) -> Applied {
         let mut applied = Applied { warnings: built.warnings(), ..Applied::default() };
         let workspace = &self.plan.workspace;
         let mut trouble = |path: &Path, source: &io::Error| {
-            applied.warnings.push(Warning {
-                code: "not_tidied",
-                path: Some(path.display().to_string()),
-                message: format!("the import is complete, but this is left to do: {source}"),
-            });
+            applied.warnings.push(Warning::about(
+                "not_tidied",
+                path.display(),
+                format!("the import is complete, but this is left to do: {source}"),
+            ));
         };
         let parent = workspace.parent().unwrap_or(Path::new("/"));
-        let synced = (self.hook)(Point::Swapped).and_then(|()| sync_folder(parent));
+        let synced = (self.hook)(TestPoint::Swapped).and_then(|()| sync_folder(parent));
         if let Err(error) = &synced {
             trouble(parent, error);
         }
@@ -485,7 +486,7 @@ impl Apply<'_> {
                 applied.replaced_kept_at = Some(old);
             }
         }
-        (self.hook)(Point::Tidied).ok();
+        (self.hook)(TestPoint::Tidied).ok();
         applied
     }
 
@@ -500,7 +501,7 @@ impl Apply<'_> {
         stays.map(|(key, _)| key).collect()
     }
 
-    /// Says whether the new tree has its own copy of a file with the same content.
+    /// Returns whether the new tree has its own copy of a file with the same content.
     fn rewritten(&self, key: &[u8]) -> bool {
         let path = path_of(key);
         let at = self.plan.steps.binary_search_by(|step| key_of(&step.path).as_slice().cmp(key));

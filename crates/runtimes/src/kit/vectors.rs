@@ -1,17 +1,18 @@
-//! Vectors that come along: those of a record, and those of a runtime's own database.
+//! Existing vectors: those of a record, and those in a runtime's own database.
 //!
-//! Whoever has them need not make them again, if they are of the model that is wanted and of the
-//! very same text.
+//! They need not be computed again if they are of the requested model and the same text.
 
 use serde::Deserialize;
+
+use crate::kit::hex;
 
 /// What stands beside a vector that is of another text than its record's: that text's SHA-256.
 pub(crate) const TEXT_DIGEST: &str = "text_sha256";
 
-/// What says that nobody knows who made a vector.
+/// The provider of a vector whose model is unknown.
 const UNKNOWN: &str = "unknown";
 
-/// A model whose vectors somebody wants.
+/// A model whose vectors are requested.
 #[derive(Clone, Copy, Debug)]
 pub struct WantedModel<'a> {
     /// Who computes them, such as `openai`.
@@ -45,7 +46,7 @@ impl WantedModel<'_> {
         }
     }
 
-    /// Says whether a vector can be one of this model's: of its length, and not without meaning.
+    /// Returns whether a vector can be one of this model's: of its length, and not without meaning.
     #[must_use]
     pub fn fits(&self, vector: &[f32]) -> bool {
         vector.len() == self.dimensions
@@ -73,18 +74,8 @@ fn family(provider: &str) -> String {
 }
 
 /// Reads a SHA-256 in hexadecimal.
-pub(crate) fn digest_in(hex: &str) -> Option<[u8; 32]> {
-    let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
-    let mut digest = [0; 32];
-    if !rest.is_empty() || pairs.len() != digest.len() {
-        return None;
-    }
-    for (byte, [high, low]) in digest.iter_mut().zip(pairs) {
-        let half =
-            |value: u8| char::from(value).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        *byte = half(*high)? << 4 | half(*low)?;
-    }
-    Some(digest)
+pub(crate) fn digest_in(text: &str) -> Option<[u8; 32]> {
+    hex::decoded(text)?.try_into().ok()
 }
 
 /// The vectors of a record, with the text that they are of.
@@ -110,7 +101,7 @@ struct EmbeddingLine {
     text_sha256: Option<String>,
 }
 
-/// Hands out the vectors of a model that the line of a record has; what cannot be read has none.
+/// Yields the vectors of a model in the line of a record; unreadable lines have none.
 ///
 /// A vector is of the record's text, unless it says of which. Without that, a record with several
 /// of one model has none, and neither has one of a runtime whose records have those of all pieces of

@@ -47,11 +47,11 @@ const MAX_ID_BYTES: u64 = 1 << 10;
 
 /// Something in the workspace.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct FoundEntry {
     /// Its path in the workspace, with `/` between parts.
     pub(crate) path: Vec<u8>,
     /// What it is.
-    pub(crate) kind: FoundKind,
+    pub(crate) kind: EntryKind,
     /// Unix permission bits.
     pub(crate) mode: Option<u32>,
     /// When it was last modified.
@@ -60,7 +60,7 @@ pub(crate) struct Found {
 
 /// What something in the workspace is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FoundKind {
+pub(crate) enum EntryKind {
     /// A regular file.
     File {
         /// Its length.
@@ -72,23 +72,23 @@ pub(crate) enum FoundKind {
     Folder,
 }
 
-impl Found {
+impl FoundEntry {
     /// Whether it is a regular file.
     pub(crate) fn is_file(&self) -> bool {
-        matches!(self.kind, FoundKind::File { .. })
+        matches!(self.kind, EntryKind::File { .. })
     }
 
     /// Returns its length in bytes, if it is a regular file.
     pub(crate) fn size(&self) -> u64 {
-        if let FoundKind::File { size } = self.kind { size } else { 0 }
+        if let EntryKind::File { size } = self.kind { size } else { 0 }
     }
 }
 
 /// What a walk found.
 #[derive(Debug, Default)]
-pub(crate) struct Walked {
+pub(crate) struct WalkResult {
     /// What travels, sorted by path.
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<FoundEntry>,
     /// What does not, sorted by path.
     pub(crate) left_out: Vec<LeftOut>,
     /// What is wrong with the patterns.
@@ -125,7 +125,7 @@ pub(crate) struct WalkRules<'a> {
     pub(crate) exclude: &'a [PathBuf],
     /// A file that is being written, which does not even count.
     pub(crate) unfinished: Option<&'a Path>,
-    /// Says what a folder is.
+    /// Returns what a folder is.
     pub(crate) kind_of: fn(&str) -> SearchedFolder,
 }
 
@@ -189,8 +189,8 @@ impl Workspace {
     }
 
     /// Walks everything, sorted by path.
-    pub(crate) fn walk(&self, rules: &WalkRules<'_>) -> io::Result<Walked> {
-        let mut walked = Walked::default();
+    pub(crate) fn walk(&self, rules: &WalkRules<'_>) -> io::Result<WalkResult> {
+        let mut walked = WalkResult::default();
         let ignored = self.read_ignore_file(&mut walked.warnings)?;
         let mut walker = Walker {
             walked,
@@ -260,7 +260,7 @@ impl Workspace {
 }
 
 struct Walker<'a> {
-    walked: Walked,
+    walked: WalkResult,
     rules: &'a WalkRules<'a>,
     ignored: Gitignore,
     exclude: Vec<Vec<u8>>,
@@ -297,15 +297,15 @@ impl WalkVisitor for Walker<'_> {
         }
         let kind = match stat.kind {
             FileKind::Symlink => match folder.read_link(name) {
-                Ok(target) => FoundKind::Symlink(target),
+                Ok(target) => EntryKind::Symlink(target),
                 Err(_) => return self.leave_out(path, LeftOutReason::Unreadable, (1, 0)),
             },
-            FileKind::Folder => FoundKind::Folder,
-            FileKind::File => FoundKind::File { size: stat.size },
+            FileKind::Folder => EntryKind::Folder,
+            FileKind::File => EntryKind::File { size: stat.size },
             FileKind::Special => return self.leave_out(path, LeftOutReason::Special, (1, 0)),
         };
         let (mode, mtime) = (Some(stat.mode), mtime_of(&stat));
-        self.walked.found.push(Found { path: path.to_owned(), kind, mode, mtime });
+        self.walked.found.push(FoundEntry { path: path.to_owned(), kind, mode, mtime });
         // An import makes no deeper paths either.
         if is_folder && visited.depth + 2 > MAX_DEPTH {
             let size = self.count(folder, name, path);
@@ -421,17 +421,17 @@ mod tests {
         })
     }
 
-    fn walk(root: &Path, exclude: &[PathBuf]) -> Walked {
+    fn walk(root: &Path, exclude: &[PathBuf]) -> WalkResult {
         let root = fs_err::canonicalize(root).unwrap();
         let rules = WalkRules { exclude, ..rules() };
         Workspace::open(&root).unwrap().walk(&rules).unwrap()
     }
 
-    fn paths(walked: &Walked) -> Vec<String> {
+    fn paths(walked: &WalkResult) -> Vec<String> {
         walked.found.iter().map(|found| lossy(&found.path)).collect()
     }
 
-    fn left_out(walked: &Walked) -> Vec<(&str, &str, u64)> {
+    fn left_out(walked: &WalkResult) -> Vec<(&str, &str, u64)> {
         walked.left_out.iter().map(|out| (&*out.path, out.reason.as_str(), out.files)).collect()
     }
 
@@ -478,7 +478,7 @@ mod tests {
         let walked = Workspace::open(&root).unwrap().walk(&rules).unwrap();
         assert_eq!(walked.count, FileCount { files: 6, is_partial: false });
         let left_out: u64 = walked.left_out.iter().map(|out| out.files).sum();
-        assert_eq!(left_out, 6, "{:?}", left_out);
+        assert_eq!(left_out, 6, "{left_out:?}");
     }
 
     #[test]
@@ -558,7 +558,7 @@ mod tests {
         put(root.path(), IGNORE_FILE, "private/\n");
         let path = root.path().join(IGNORE_FILE);
         fs_err::set_permissions(&path, PermissionsExt::from_mode(0o000)).unwrap();
-        // Somebody who may read everything is not stopped.
+        // The superuser may read everything.
         if fs_err::read(&path).is_err() {
             refusal(root.path());
         }
@@ -573,7 +573,7 @@ mod tests {
         symlink("nowhere", root.path().join("dangling")).unwrap();
         let walked = walk(root.path(), &[]);
         assert_eq!(paths(&walked), ["dangling", "file", "folder"]);
-        assert!(walked.found.iter().all(|found| matches!(found.kind, FoundKind::Symlink(_))));
+        assert!(walked.found.iter().all(|found| matches!(found.kind, EntryKind::Symlink(_))));
         let workspace = Workspace::open(root.path()).unwrap();
         assert!(workspace.file(b"file").is_err());
         assert!(workspace.file(b"folder/secret.md").is_err());

@@ -7,20 +7,22 @@ use std::path::Path;
 use super::config::Config;
 use super::discover::{GEN_9, config_in_use, discover, schema_version};
 use super::facts::each_fact;
-use super::layout::{FACTS, MEMORY, MemoryKind, Place, place_of};
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
+use super::layout::{FACTS, MEMORY, MemoryKind, PathRole, place_of};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
 use crate::kit::artifacts::is_included;
-use crate::kit::check::Severity::{Info, Warning};
 use crate::kit::check::{
-    Check, ConfigState, DailyLogs, IndexState, ProjectFiles, Resources, Survey, Surveyed, begin,
-    is_inside, noted_agent_id,
+    Advice, Check, ConfigState, DailyLogs, IndexState, ProjectFiles, Resources, Survey,
+    SurveyClass, begin, is_inside, noted_agent_id,
 };
 use crate::kit::database::Database;
 use crate::kit::install_paths::{same_place, written_at};
 use crate::kit::paths::lossy;
 use crate::kit::persona::PersonaPlace;
-use crate::kit::walk::Found;
+use crate::kit::walk::FoundEntry;
 use anemone_secrets as secrets;
+
+const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
+const ODDITIES: Advice = Advice(include_str!("check/oddities.txt"));
 
 /// Checks an agent; reads its workspace and writes nothing.
 pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
@@ -39,18 +41,16 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     }
     note_config(machine, agent, &config, &mut check);
     check.config = Some(config);
-    for oddity in &agent.oddities {
-        note_oddity(oddity, &mut check);
-    }
+    check.note_oddities(ODDITIES, agent);
     check.issues.sort_by_key(|issue| issue.severity);
     check
 }
 
-fn surveyed(found: &Found) -> Surveyed {
+fn surveyed(found: &FoundEntry) -> SurveyClass {
     match place_of(&found.path) {
-        Place::Memory(_) | Place::Persona(_) => Surveyed::Text,
-        Place::Artifact if !is_included(found, DEFAULT_ARTIFACT_LIMIT) => Surveyed::Named,
-        Place::Facts | Place::Raw | Place::Artifact => Surveyed::Other,
+        PathRole::Memory(_) | PathRole::Persona(_) => SurveyClass::Text,
+        PathRole::Artifact if !is_included(found, DEFAULT_ARTIFACT_LIMIT) => SurveyClass::Named,
+        PathRole::Facts | PathRole::Raw | PathRole::Artifact => SurveyClass::Other,
     }
 }
 
@@ -111,7 +111,7 @@ fn resources(workspace: &Path, survey: &Survey) -> Resources {
 
 fn daily_logs(survey: &Survey) -> DailyLogs {
     let logs = survey.files.iter().filter_map(|other| {
-        let Place::Memory(MemoryKind::Daily(name)) = place_of(&other.path) else { return None };
+        let PathRole::Memory(MemoryKind::Daily(name)) = place_of(&other.path) else { return None };
         let path = lossy(other.path.strip_prefix(b"memory/")?);
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         // Reports of the runtime's own have dates in their names too.
@@ -126,13 +126,13 @@ fn daily_logs(survey: &Survey) -> DailyLogs {
 
 fn project_files(survey: &Survey) -> ProjectFiles {
     let is_project =
-        |file: &&Found| matches!(place_of(&file.path), Place::Memory(MemoryKind::Project));
+        |file: &&FoundEntry| matches!(place_of(&file.path), PathRole::Memory(MemoryKind::Project));
     ProjectFiles { count: survey.files.iter().filter(is_project).count() as u64 }
 }
 
 /// Whether the runtime's index covers a file.
-fn is_indexed(found: &&Found) -> bool {
-    matches!(place_of(&found.path), Place::Memory(_) | Place::Persona(PersonaPlace::User))
+fn is_indexed(found: &&FoundEntry) -> bool {
+    matches!(place_of(&found.path), PathRole::Memory(_) | PathRole::Persona(PersonaPlace::User))
 }
 
 fn index_state(machine: &Machine, agent: &FoundAgent, survey: &Survey) -> IndexState {
@@ -167,52 +167,35 @@ fn note_resources(check: &mut Check) {
     check.note_persona();
     let logs = found.daily_logs.as_ref().map_or(0, |log| log.count);
     if !found.memory_md && logs == 0 {
-        check.note(
-            Warning,
-            "no_memory_content",
-            "there is no MEMORY.md and no daily log",
-            "let the agent work for a day, or see whether this is the right folder",
-        );
+        check.note(ADVICE, "no_memory_content", "there is no MEMORY.md and no daily log");
     }
     if found.memory_dir && logs == 0 {
-        check.note(
-            Warning,
-            "memory_dir_empty",
-            "the folder memory holds no daily log",
-            "daily logs are called YYYY-MM-DD.md; the agent writes them as it works",
-        );
+        check.note(ADVICE, "memory_dir_empty", "the folder memory holds no daily log");
     }
 }
 
 fn note_index(check: &mut Check) {
     let Some(database) = &check.index.database else {
         check.note(
-            Info,
+            ADVICE,
             "index_missing",
             "there is no search index; the export carries no vectors",
-            "run `openclaw memory index`, if vectors should travel",
         );
         return;
     };
     let shown = database.display();
     if check.index.stale {
         let message = format!("the search index {shown} is older than the newest memory file");
-        let suggestion = "run `openclaw memory index`, if all vectors should travel";
-        check.note(Info, "index_stale", message, suggestion);
+        check.note(ADVICE, "index_stale", message);
     } else {
         let message = format!("the search index {shown} is there");
-        check.note(Info, "index_present", message, "nothing; its vectors travel");
+        check.note(ADVICE, "index_present", message);
     }
 }
 
 fn note_config(machine: &Machine, agent: &FoundAgent, config: &ConfigState, check: &mut Check) {
     if config.path.is_none() {
-        check.note(
-            Info,
-            "openclaw_config_not_found",
-            "there is no openclaw.json",
-            "nothing, unless OpenClaw keeps its state elsewhere: then set OPENCLAW_STATE_DIR",
-        );
+        check.note(ADVICE, "openclaw_config_not_found", "there is no openclaw.json");
     }
     let Some(configured) = &config.workspace else { return };
     let known = same_place(configured, &agent.workspace)
@@ -221,23 +204,8 @@ fn note_config(machine: &Machine, agent: &FoundAgent, config: &ConfigState, chec
             .any(|discover| same_place(&discover.workspace, &agent.workspace));
     if !known {
         let message = format!("openclaw.json names another workspace: {}", configured.display());
-        let suggestion = "see whether this is the folder that the agent works in";
-        check.note(Warning, "workspace_mismatch", message, suggestion);
+        check.note(ADVICE, "workspace_mismatch", message);
     }
-}
-
-fn note_oddity(oddity: &Oddity, check: &mut Check) {
-    let (severity, suggestion) = match oddity.code {
-        // Said already.
-        "workspace_missing" => return,
-        "schema_newer" => (Warning, "update anemone; until then some of it may stay behind"),
-        "config_invalid" => (Warning, "run `openclaw doctor`, or mend the file"),
-        "database_unreadable" => (Warning, "run it as the user that the agent belongs to"),
-        "state_folder" => (Warning, "give the workspace and not the state folder"),
-        "older_files_left" => (Info, "run `openclaw doctor --fix`, if they should be taken over"),
-        _ => (Info, "nothing, unless it is a surprise"),
-    };
-    check.note(severity, oddity.code, oddity.message.clone(), suggestion);
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 10 << 20;
 const MAX_INCLUDE_DEPTH: usize = 10;
 /// How many files a configuration may be made of; every one of them costs a read.
 const MAX_FILES: usize = 100;
-/// How many agents are taken; nobody runs more.
+/// The most agents that are read.
 const MAX_AGENTS: usize = 1000;
 /// How many places to search one list may name.
 const MAX_EXTRA: usize = 1000;

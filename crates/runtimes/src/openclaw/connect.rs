@@ -9,7 +9,7 @@ use super::RUNTIME;
 use crate::kit::connect::desired::{is_own_program, known_elements, known_member, names};
 use crate::kit::connect::{
     ConfigEdit, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig,
-    DesiredFile, Format, OwnFile, ProgramNote, at, no_orphans,
+    DesiredFile, Format, OwnFile, ProgramNote, at,
 };
 
 const MANIFEST: &str =
@@ -32,6 +32,7 @@ pub(crate) const CONNECT: Connect = Connect {
     desire: |place, connection| Ok(Files::of(place).desired(connection)),
     writes: |_| false,
     shows_tools_to: |_, _| true,
+    add_http_server: None,
 };
 
 /// Where OpenClaw and its parts lie.
@@ -59,22 +60,17 @@ impl Files {
 
     fn bare(&self) -> DesiredConfig {
         let plugin = |name: &str, text| OwnFile { path: self.plugin.join(name), text };
+        let next =
+            "restart the gateway of OpenClaw; `openclaw plugins inspect anemone` shows the plugin";
+        let file = DesiredFile::bare(self.config.clone(), Format::Json, known);
         DesiredConfig {
-            files: vec![DesiredFile {
-                path: self.config.clone(),
-                format: Format::Json,
-                wants: Vec::new(),
-                known: Box::new(known),
-                orphans: no_orphans,
-            }],
             own: vec![
                 plugin("openclaw.plugin.json", MANIFEST),
                 plugin("package.json", PACKAGE),
                 plugin("index.ts", PLUGIN),
                 OwnFile { path: self.state.join("skills/anemone/SKILL.md"), text: SKILL },
             ],
-            notes: Vec::new(),
-            next: "restart the gateway of OpenClaw; `openclaw plugins inspect anemone` shows the plugin",
+            ..DesiredConfig::bare(vec![file], next)
         }
     }
 
@@ -113,7 +109,7 @@ impl Files {
     }
 }
 
-/// Says whether a configuration keeps our plugin from being loaded.
+/// Returns whether a configuration keeps our plugin from being loaded.
 fn is_shut_out(document: &Value) -> bool {
     let plugins = &document["plugins"];
     let denied =

@@ -4,35 +4,40 @@ use std::path::Path;
 
 use anemone_files::Folder;
 
+use super::OpenClaw;
 use super::install::{InstallDatabase, agent_folder};
 use super::sessions::unpacked_event;
 use super::transcript::{FORMAT, channel_in, session_of_key};
 use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::conversation::{
-    Conversation, Held, Reach, ReadConversationError, read_events, read_file,
+    Conversation, Reach, ReadConversationError, SessionFacts, read_events, read_file,
 };
 use crate::kit::database::{DatabaseError, Read, Value};
 use crate::kit::paths::is_name;
+use crate::kit::runtime::ReadConversations;
 
-/// Reads the end of a session, by its id or its key.
-pub(super) fn read(
-    machine: &Machine,
-    agent: &FoundAgent,
-    session: &str,
-    reach: Reach,
-) -> Result<Conversation, ReadConversationError> {
-    if let Some(path) = &agent.database {
-        let fail = |source: DatabaseError| ReadConversationError::Database {
-            path: path.clone(),
-            source: Box::new(source),
-        };
-        if let Some(database) = InstallDatabase::open(machine, path).map_err(fail)?
-            && let Some(found) = in_database(&database, session, reach).map_err(fail)?
-        {
-            return Ok(found);
+impl ReadConversations for OpenClaw {
+    /// Reads the end of a session, by its id or its key.
+    fn read_conversation(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        session: &str,
+        reach: Reach,
+    ) -> Result<Conversation, ReadConversationError> {
+        if let Some(path) = &agent.database {
+            let fail = |source: DatabaseError| ReadConversationError::Database {
+                path: path.clone(),
+                source: Box::new(source),
+            };
+            if let Some(database) = InstallDatabase::open(machine, path).map_err(fail)?
+                && let Some(found) = in_database(&database, session, reach).map_err(fail)?
+            {
+                return Ok(found);
+            }
         }
+        in_files(agent, session, reach)
     }
-    in_files(agent, session, reach)
 }
 
 fn in_database(
@@ -54,7 +59,10 @@ fn in_database(
 }
 
 /// Finds a session by its id, or the one that a key stands for now.
-fn window_of(database: &InstallDatabase, session: &str) -> Result<Option<Held>, DatabaseError> {
+fn window_of(
+    database: &InstallDatabase,
+    session: &str,
+) -> Result<Option<SessionFacts>, DatabaseError> {
     let node = Read::of("session_nodes", &["current_session_id"]).only("session_key", session);
     let mut id = session.to_owned();
     for row in database.rows(&node)?.into_iter().flatten() {
@@ -69,7 +77,8 @@ fn window_of(database: &InstallDatabase, session: &str) -> Result<Option<Held>, 
         let key = key.as_text().map(str::to_owned);
         let channel = channel.as_text().filter(|text| !text.is_empty()).map(str::to_owned);
         let source = channel.or_else(|| channel_in(key.as_deref()?));
-        let held = Held { session_id: Some(id), session_key: key, source, compaction_count: None };
+        let held =
+            SessionFacts { session_id: Some(id), session_key: key, source, compaction_count: None };
         return Ok(Some(held));
     }
     Ok(None)
@@ -177,7 +186,8 @@ mod tests {
         agent.database = Some(path);
         let machine = machine(home.path());
         for name in ["s2", "agent:main:main"] {
-            let found = read(&machine, &agent, name, Reach::Messages(15)).unwrap();
+            let found =
+                OpenClaw.read_conversation(&machine, &agent, name, Reach::Messages(15)).unwrap();
             let long = "long ".repeat(500);
             let wanted = [(Role::User, long.trim()), (Role::Assistant, "last")];
             assert_eq!(texts(&found), wanted);
@@ -185,9 +195,10 @@ mod tests {
             assert_eq!(found.session_key.as_deref(), Some("agent:main:main"));
             assert_eq!(found.source.as_deref(), Some("telegram"));
         }
-        let old = read(&machine, &agent, "s1", Reach::Messages(15)).unwrap();
+        let old = OpenClaw.read_conversation(&machine, &agent, "s1", Reach::Messages(15)).unwrap();
         assert_eq!(texts(&old), [(Role::User, "old")]);
-        let none = read(&machine, &agent, "s3", Reach::Messages(15)).unwrap_err();
+        let none =
+            OpenClaw.read_conversation(&machine, &agent, "s3", Reach::Messages(15)).unwrap_err();
         assert!(matches!(none, ReadConversationError::NoSession { .. }), "{none}");
     }
 
@@ -206,7 +217,8 @@ mod tests {
         fs_err::write(folder.join("sessions.json"), list).unwrap();
         let machine = machine(home.path());
         let agent = agent(home.path());
-        let read = |name: &str| read(&machine, &agent, name, Reach::Messages(15));
+        let read =
+            |name: &str| OpenClaw.read_conversation(&machine, &agent, name, Reach::Messages(15));
         let found = read("agent:main:main").unwrap();
         assert_eq!(texts(&found), [(Role::User, "one")]);
         assert_eq!(found.source.as_deref(), Some("slack"));

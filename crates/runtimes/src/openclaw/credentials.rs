@@ -15,17 +15,14 @@ mod store;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{Folder, read_limited};
-use anemone_format::{
-    AgentId, Credential, CredentialType, Credentials, Encryption, Moment, NOT_EXPORTED, Unknown,
-};
+use anemone_format::{AgentId, Credential, CredentialType, Credentials, Moment, Pairs};
 use fs_err as fs;
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
@@ -33,12 +30,18 @@ use super::install::{
     AGENT_DATABASE, InstallDatabase, PROFILES_FILE, STATE_DATABASE, agent_folder,
 };
 use crate::kit::agent::{FoundAgent, Machine, ReadError, SealSecret, Warning};
-use crate::kit::database::{DatabaseError, Read, Value};
-use crate::kit::{ids, times};
+use crate::kit::credentials::{bare, document, unreadable};
+use crate::kit::database::{DatabaseError, Read, StateTable, Value};
+use crate::kit::times;
 pub(super) use store::{OnExisting, plan_store};
 
 /// The table with the store that all agents of an install share.
-const STATE_TABLE: &str = "config_machine_state";
+pub(super) const STATE_TABLE: StateTable = StateTable {
+    table: "config_machine_state",
+    key: "state_key",
+    value: "value_json",
+    stamp: "updated_at_ms",
+};
 /// The key of the store in it.
 const STATE_KEY: &str = "authProfiles.store";
 /// Bytes of a store in a file, at most.
@@ -67,11 +70,11 @@ pub(super) fn credentials(
             warnings.push(store.warning("it does not hold auth profiles"));
             continue;
         };
-        for (id, profile) in profiles {
-            if !seen.insert(id.clone().into_owned()) {
+        for (id, profile) in profiles.iter() {
+            if !seen.insert(id.to_owned()) {
                 continue;
             }
-            let Some(mut credential) = credential_of(agent_id, &id, profile, fallback) else {
+            let Some(mut credential) = credential_of(agent_id, id, profile, fallback) else {
                 warnings.push(store.warning("one of its profiles is not understood"));
                 continue;
             };
@@ -85,9 +88,7 @@ pub(super) fn credentials(
         }
     }
     credentials.extend(channels(install, agent_id, fallback, &mut warnings));
-    let credentials = Some(credentials).filter(|credentials| !credentials.is_empty());
-    let document = |credentials| Credentials { credentials, unknown: Unknown::default() };
-    Ok((credentials.map(document), warnings))
+    Ok((document(credentials), warnings))
 }
 
 /// The text of one store; wiped when dropped.
@@ -98,15 +99,7 @@ struct Store {
 
 impl Store {
     fn warning(&self, what: &str) -> Warning {
-        unreadable(&self.path, what)
-    }
-}
-
-fn unreadable(path: &Path, what: &str) -> Warning {
-    Warning {
-        code: "credentials_unreadable",
-        path: Some(path.to_string_lossy().into_owned()),
-        message: format!("credentials are missing: {what}"),
+        unreadable(self.path.display(), what)
     }
 }
 
@@ -121,7 +114,7 @@ fn stores(
     let mut add = |path: PathBuf, text: Result<Option<Zeroizing<String>>, String>| match text {
         Ok(Some(text)) => stores.push(Store { path, text }),
         Ok(None) => {}
-        Err(what) => warnings.push(unreadable(&path, &what)),
+        Err(what) => warnings.push(unreadable(path.display(), what)),
     };
     if let Some(database) = database {
         add(database.path().to_owned(), own_store(database).map_err(|error| error.to_string()));
@@ -149,7 +142,10 @@ fn state_text(
     database: &InstallDatabase,
     key: &str,
 ) -> Result<Option<Zeroizing<String>>, DatabaseError> {
-    first_text(database, &Read::of(STATE_TABLE, &["value_json"]).only("state_key", key))
+    first_text(
+        database,
+        &Read::of(STATE_TABLE.table, &[STATE_TABLE.value]).only(STATE_TABLE.key, key),
+    )
 }
 
 /// Returns the text in the first row; a table or row that is not there is `None`.
@@ -185,48 +181,16 @@ fn read_below(install: &Path, file: &Path) -> io::Result<Option<Zeroizing<String
 }
 
 /// The fields of a JSON object in order, each value as its own text.
-struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'a> Fields<'a> {
-    fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-
-        impl<'de> Visitor<'de> for Object {
-            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some((Name(name), value)) = map.next_entry()? {
-                    fields.push((name, value));
-                }
-                Ok(fields)
-            }
-        }
-
-        deserializer.deserialize_map(Object).map(Fields)
-    }
-}
-
-#[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+type Fields<'a> = Pairs<&'a RawValue>;
 
 /// Finds the profiles of a store: below `profiles`, or the whole object in the oldest shape.
-fn profiles_of(text: &str) -> Result<Vec<(Cow<'_, str>, &RawValue)>, serde_json::Error> {
-    let fields: Fields<'_> = serde_json::from_str(text)?;
+fn profiles_of(text: &str) -> Result<Fields<'_>, serde_json::Error> {
+    let mut fields: Fields<'_> = serde_json::from_str(text)?;
     if let Some(profiles) = fields.get("profiles") {
-        return Ok(serde_json::from_str::<Fields<'_>>(profiles.get())?.0);
+        return serde_json::from_str(profiles.get());
     }
-    Ok(fields.0.into_iter().filter(|(_, value)| value.get().starts_with('{')).collect())
+    fields.retain(|_, value| value.get().starts_with('{'));
+    Ok(fields)
 }
 
 /// What a profile says beside its secret.
@@ -266,25 +230,6 @@ fn credential_of(
     Some(credential)
 }
 
-fn bare(agent_id: AgentId, name: &str, service: &str, created_at: &Moment) -> Credential {
-    Credential {
-        id: ids::item(agent_id, &format!("credential:{name}")),
-        agent_id,
-        service: service.to_owned(),
-        credential_type: CredentialType::Custom,
-        label: None,
-        capabilities_granted: Vec::new(),
-        encrypted_payload: NOT_EXPORTED.to_owned(),
-        encryption: Encryption::none(),
-        created_at: created_at.clone(),
-        updated_at: None,
-        last_rotated_at: None,
-        expires_at: None,
-        tags: Vec::new(),
-        unknown: Unknown::default(),
-    }
-}
-
 /// Reads a time in milliseconds; what cannot be one is left out.
 fn expiry_of(raw: &RawValue) -> Option<Moment> {
     let number: f64 = serde_json::from_str(raw.get()).ok()?;
@@ -300,9 +245,9 @@ fn channels(
     fallback: &Moment,
     warnings: &mut Vec<Warning>,
 ) -> Vec<Credential> {
-    let mut names = First::default();
+    let mut names = FirstNames::default();
     let root = install.join("credentials");
-    let mut folders = First::default();
+    let mut folders = FirstNames::default();
     for (channel, is_folder) in entries(&root) {
         if is_folder {
             folders.add(channel);
@@ -318,7 +263,7 @@ fn channels(
     let left_out = folders.left_out.saturating_add(names.left_out);
     if left_out > 0 {
         let what = format!("only the first {MAX_CHANNELS} accounts of channels are named");
-        warnings.push(unreadable(&root, &what));
+        warnings.push(unreadable(root.display(), what));
     }
     let credential = |(channel, name): (String, String)| {
         let mut credential = bare(agent_id, &format!("channel:{name}"), &channel, fallback);
@@ -330,18 +275,18 @@ fn channels(
 }
 
 /// The first names in their order, whatever the order in which they come.
-struct First<T> {
+struct FirstNames<T> {
     kept: BTreeSet<T>,
     left_out: u64,
 }
 
-impl<T> Default for First<T> {
+impl<T> Default for FirstNames<T> {
     fn default() -> Self {
         Self { kept: BTreeSet::new(), left_out: 0 }
     }
 }
 
-impl<T: Ord> First<T> {
+impl<T: Ord> FirstNames<T> {
     fn add(&mut self, name: T) {
         if self.kept.insert(name) && self.kept.len() > MAX_CHANNELS {
             self.kept.pop_last();

@@ -368,7 +368,7 @@ pub(super) fn schema_version(database: &Path) -> Option<u32> {
     header(database).ok().flatten()
 }
 
-/// Says what is unusual about a database that is there.
+/// Returns what is unusual about a database that is there.
 fn schema_oddity(database: &Path, known: u32) -> Option<Oddity> {
     if !database.is_file() {
         return None;

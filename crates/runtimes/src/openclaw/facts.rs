@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use anemone_format::{Entity, EntityKind, MemoryType, Moment, Opaque, Record, Unknown};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::memory::Shared;
 use super::{NAMESPACES, RUNTIME};
@@ -70,9 +70,7 @@ pub(super) fn each_fact<E>(
     origin_file: &str,
     take: &mut dyn FnMut(Fact) -> Result<(), E>,
 ) -> Result<Vec<Warning>, E> {
-    let warning = |message: String| {
-        vec![Warning { code: "facts_unreadable", path: Some(origin_file.to_owned()), message }]
-    };
+    let warning = |message: String| vec![Warning::about("facts_unreadable", origin_file, message)];
     let unreadable =
         |error: DatabaseError| warning(format!("the facts could not be read: {error}"));
     let tables = match database.tables() {
@@ -83,7 +81,7 @@ pub(super) fn each_fact<E>(
     else {
         return Ok(Vec::new());
     };
-    let names = table.columns;
+    let names: Vec<String> = table.columns.into_iter().map(|column| column.name).collect();
     let Some(shape) = Shape::of(&names) else {
         return Ok(warning("the table facts has no entity, key and value".to_owned()));
     };
@@ -211,7 +209,8 @@ pub(super) fn fact_record(
     record.temporal.last_accessed_at.clone_from(&fact.last_accessed_at);
     record.temporal.access_count = fact.access_count;
     record.source = shared.source(origin_file, "sqlite", None);
-    record.raw_source_format = Opaque::new(&RawFact { row: &fact.columns }).ok();
+    record.raw_source_format =
+        Opaque::new(&RawFact { table: FACTS, row: RawRow(&fact.columns) }).ok();
     record
 }
 
@@ -248,17 +247,10 @@ fn text_of(value: &Value) -> String {
 }
 
 /// The row as it was, to put it back.
+#[derive(Serialize)]
 struct RawFact<'a> {
-    row: &'a [(String, Value)],
-}
-
-impl Serialize for RawFact<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("table", FACTS)?;
-        map.serialize_entry("row", &RawRow(self.row))?;
-        map.end()
-    }
+    table: &'static str,
+    row: RawRow<'a>,
 }
 
 struct RawRow<'a>(&'a [(String, Value)]);

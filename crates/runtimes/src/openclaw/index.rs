@@ -137,13 +137,13 @@ impl ChunkStream {
         self.meta = Meta::read(database, meta)?;
         self.provenance = Provenance::read(database)?;
         if self.provenance.overflowed {
-            self.warnings.push(Warning {
-                code: "index_malformed",
-                path: Some(self.origin.clone()),
-                message: format!(
+            self.warnings.push(Warning::about(
+                "index_malformed",
+                self.origin.clone(),
+                format!(
                     "says of more than {MAX_PROVENANCE} pieces who is behind them; it is left out"
                 ),
-            });
+            ));
         }
         self.indexed = indexed_files(database, files)?;
         self.fingerprint = Some(self.digest(database, chunks)?);
@@ -178,7 +178,7 @@ impl ChunkStream {
         self.fingerprint.as_deref()
     }
 
-    /// Says whether a file is another than the one that was indexed, and counts it. Where the
+    /// Returns whether a file is another than the one that was indexed, and counts it. Where the
     /// index does not say, it is not.
     pub(super) fn is_stale(&mut self, path: &str, content: &[u8]) -> bool {
         let indexed = self.indexed.get(path).filter(|hash| !hash.is_empty());
@@ -228,8 +228,8 @@ impl ChunkStream {
             self.counts.chunks += 1;
             match self.chunk(row) {
                 Ok(chunk) => return Some(chunk),
-                Err(Useless::KeywordOnly) => self.counts.keyword_only += 1,
-                Err(Useless::Malformed) => self.counts.malformed += 1,
+                Err(SkipReason::KeywordOnly) => self.counts.keyword_only += 1,
+                Err(SkipReason::Malformed) => self.counts.malformed += 1,
             }
         }
     }
@@ -243,34 +243,34 @@ impl ChunkStream {
         *self.dimensions.entry(model.to_owned()).or_insert(known) == vector.len()
     }
 
-    fn chunk(&mut self, row: Vec<Value>) -> Result<Chunk, Useless> {
+    fn chunk(&mut self, row: Vec<Value>) -> Result<Chunk, SkipReason> {
         let Ok([id, path, start_line, end_line, hash, model, embedding, updated_at]) =
             <[Value; 8]>::try_from(row)
         else {
-            return Err(Useless::Malformed);
+            return Err(SkipReason::Malformed);
         };
         let (Value::Text(id), Value::Text(path), Value::Text(model)) = (id, path, model) else {
-            return Err(Useless::Malformed);
+            return Err(SkipReason::Malformed);
         };
         // The order is the other side's word, and the caller relies on it.
         if path < self.last_path {
-            return Err(Useless::Malformed);
+            return Err(SkipReason::Malformed);
         }
         self.last_path.clone_from(&path);
         let origin_class = self.provenance.class_of(&id);
         let vector = if model == NO_MODEL { Vec::new() } else { decode(&embedding)? };
         if vector.is_empty() && origin_class.is_none() {
-            return Err(Useless::KeywordOnly);
+            return Err(SkipReason::KeywordOnly);
         }
         let line = |value: &Value| value.as_integer().and_then(|line| u64::try_from(line).ok());
         let (Some(start_line), Some(end_line)) = (line(&start_line), line(&end_line)) else {
-            return Err(Useless::Malformed);
+            return Err(SkipReason::Malformed);
         };
         let Some(computed_at) = updated_at.as_integer().and_then(times::from_millis) else {
-            return Err(Useless::Malformed);
+            return Err(SkipReason::Malformed);
         };
         if start_line > end_line || !self.has_right_length(&model, &vector) {
-            return Err(Useless::Malformed);
+            return Err(SkipReason::Malformed);
         }
         Ok(Chunk {
             path,
@@ -285,16 +285,16 @@ impl ChunkStream {
     }
 
     fn warn(&mut self, error: &DatabaseError) {
-        self.warnings.push(Warning {
-            code: "index_unreadable",
-            path: Some(self.origin.clone()),
-            message: format!("the search index gives no vectors: {error}"),
-        });
+        self.warnings.push(Warning::about(
+            "index_unreadable",
+            self.origin.clone(),
+            format!("the search index gives no vectors: {error}"),
+        ));
     }
 }
 
 /// Why a row gives no chunk.
-enum Useless {
+enum SkipReason {
     KeywordOnly,
     Malformed,
 }
@@ -387,24 +387,24 @@ pub(super) fn vector_in(value: &Value) -> Option<Vec<f32>> {
 }
 
 /// Decodes a vector by what it is; an empty one is none.
-fn decode(value: &Value) -> Result<Vec<f32>, Useless> {
+fn decode(value: &Value) -> Result<Vec<f32>, SkipReason> {
     let numbers: Vec<f64> = match value {
         Value::Null => Vec::new(),
         Value::Blob(bytes) => {
             let (numbers, rest) = bytes.as_chunks::<8>();
             if !rest.is_empty() || numbers.len() > MAX_DIMENSIONS {
-                return Err(Useless::Malformed);
+                return Err(SkipReason::Malformed);
             }
             numbers.iter().map(|number| f64::from_le_bytes(*number)).collect()
         }
         Value::Text(text) if text.is_empty() => Vec::new(),
-        Value::Text(text) => serde_json::from_str(text).map_err(|_| Useless::Malformed)?,
+        Value::Text(text) => serde_json::from_str(text).map_err(|_| SkipReason::Malformed)?,
         Value::Integer(_) | Value::Real(_) | Value::OddText(_) | Value::TooLong(_) => {
-            return Err(Useless::Malformed);
+            return Err(SkipReason::Malformed);
         }
     };
     if numbers.len() > MAX_DIMENSIONS {
-        return Err(Useless::Malformed);
+        return Err(SkipReason::Malformed);
     }
     #[expect(
         clippy::cast_possible_truncation,
@@ -414,7 +414,7 @@ fn decode(value: &Value) -> Result<Vec<f32>, Useless> {
     if vector.iter().all(|number| number.is_finite()) {
         Ok(vector)
     } else {
-        Err(Useless::Malformed)
+        Err(SkipReason::Malformed)
     }
 }
 

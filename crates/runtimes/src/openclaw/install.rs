@@ -39,10 +39,12 @@ impl InstallDatabase {
         // The older generation has only the index in it.
         let is_needed = agent.generation == Some(GEN_9) || options.embeddings;
         let Some(path) = agent.database.as_ref().filter(|_| is_needed) else { return Ok(None) };
-        Self::open(machine, path).map_err(|error| Warning {
-            code: "database_unreadable",
-            path: Some(path.to_string_lossy().into_owned()),
-            message: format!("what only the database of the agent has is missing: {error}"),
+        Self::open(machine, path).map_err(|error| {
+            Warning::about(
+                "database_unreadable",
+                path.display(),
+                format!("what only the database of the agent has is missing: {error}"),
+            )
         })
     }
 

@@ -11,7 +11,7 @@ pub(super) const FACTS: &str = "memory/facts.db";
 
 /// What a regular file of the workspace is to OpenClaw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PathRole {
     /// Markdown that holds memories.
     Memory(MemoryKind),
     /// The database of structured facts that some users keep.
@@ -42,22 +42,22 @@ pub(super) enum MemoryKind {
 }
 
 /// Returns what a regular file is, by its path in the workspace.
-pub(super) fn place_of(path: &[u8]) -> Place {
+pub(super) fn place_of(path: &[u8]) -> PathRole {
     let Ok(path) = std::str::from_utf8(path) else {
-        return if is_managed(path) { Place::Raw } else { Place::Artifact };
+        return if is_managed(path) { PathRole::Raw } else { PathRole::Artifact };
     };
     if let Some(place) = persona::place_of(path.as_bytes()) {
-        return Place::Persona(place);
+        return PathRole::Persona(place);
     }
     match path {
-        "MEMORY.md" | "memory.md" => return Place::Memory(MemoryKind::Curated),
-        FACTS => return Place::Facts,
+        "MEMORY.md" | "memory.md" => return PathRole::Memory(MemoryKind::Curated),
+        FACTS => return PathRole::Facts,
         _ => {}
     }
     match path.strip_prefix("memory/") {
-        Some(name) if is_markdown(name) => Place::Memory(memory_kind(path, name)),
-        _ if is_managed(path.as_bytes()) => Place::Raw,
-        _ => Place::Artifact,
+        Some(name) if is_markdown(name) => PathRole::Memory(memory_kind(path, name)),
+        _ if is_managed(path.as_bytes()) => PathRole::Raw,
+        _ => PathRole::Artifact,
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
 
     fn kind(path: &str) -> Option<&'static str> {
         match place_of(path.as_bytes()) {
-            Place::Memory(kind) => Some(match kind {
+            PathRole::Memory(kind) => Some(match kind {
                 MemoryKind::Curated => "curated",
                 MemoryKind::Daily(_) => "daily",
                 MemoryKind::ActiveContext => "active",
@@ -133,14 +133,14 @@ mod tests {
     #[test]
     fn what_the_runtime_manages_is_raw_and_the_rest_an_artifact() {
         for (path, wanted) in [
-            (&b"memory/diagram.png"[..], Place::Raw),
-            (b"memory/caf\xe9.md", Place::Raw),
-            (b".openclaw/workspace-state.json", Place::Raw),
-            (b"DREAMS.md", Place::Raw),
-            (b"users/lin/USER.md", Place::Persona(PersonaPlace::OtherUser("lin".to_owned()))),
-            (b"skills/weather/SKILL.md", Place::Artifact),
-            (b"memory-of-summer.png", Place::Artifact),
-            (b"caf\xe9.md", Place::Artifact),
+            (&b"memory/diagram.png"[..], PathRole::Raw),
+            (b"memory/caf\xe9.md", PathRole::Raw),
+            (b".openclaw/workspace-state.json", PathRole::Raw),
+            (b"DREAMS.md", PathRole::Raw),
+            (b"users/lin/USER.md", PathRole::Persona(PersonaPlace::OtherUser("lin".to_owned()))),
+            (b"skills/weather/SKILL.md", PathRole::Artifact),
+            (b"memory-of-summer.png", PathRole::Artifact),
+            (b"caf\xe9.md", PathRole::Artifact),
         ] {
             assert_eq!(place_of(path), wanted);
         }

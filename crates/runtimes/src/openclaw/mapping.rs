@@ -114,7 +114,7 @@ const FIELDS: &[FieldRule] = &[
     never("embeddings", "none: OpenClaw makes them again"),
 ];
 
-/// Says whether a record's category and confidence become one tag that is read back.
+/// Returns whether a record's category and confidence become one tag that is read back.
 fn is_tagged(record: &Record) -> bool {
     let plain = |c: char| c.is_alphanumeric() || c == '_';
     let Some(category) = &record.category else { return true };
@@ -127,13 +127,13 @@ fn is_tagged(record: &Record) -> bool {
         && category.chars().any(char::is_alphanumeric)
 }
 
-/// Says whether a value stands in a comment as it is, and comes out of it as one.
+/// Returns whether a value stands in a comment as it is, and comes out of it as one.
 fn is_a_word_or_more(value: &str) -> bool {
     let spaced = value.split_whitespace().collect::<Vec<_>>().join(" ");
     !value.is_empty() && value == spaced && !value.contains(',') && !value.contains("--")
 }
 
-/// Says whether a text has a label behind a hash sign, and it ends there.
+/// Returns whether a text has a label behind a hash sign, and it ends there.
 fn is_hashtag(tag: &str, text: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || c == '_';
     let ends = |(at, found): (usize, &str)| !text[at + found.len()..].starts_with(plain);

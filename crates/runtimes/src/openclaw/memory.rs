@@ -11,7 +11,7 @@ use super::layout::MemoryKind;
 use super::{NAMESPACES, RUNTIME};
 use crate::kit::split_text::pieces;
 use crate::kit::stamps::{LEAST_FIRST, note_stamps};
-use crate::kit::times::{self, Dated, SessionHeader};
+use crate::kit::times::{self, DatedName, SessionHeader};
 use crate::kit::vectors::{TEXT_DIGEST, digest_in};
 use crate::openclaw::labels::{self, Labels, Standing};
 use anemone_markdown::{Page, Section, line_ends};
@@ -118,7 +118,7 @@ pub(super) fn records<E>(
         _ => page.sections(),
     };
     let session = times::session_header(&page);
-    let front_matter = times::front_matter_date(file.text).and_then(Dated::moment);
+    let front_matter = times::front_matter_date(file.text).and_then(DatedName::moment);
     let mut index = 0;
     for section in &sections {
         let labels = labels::labels(&page, section, file.kind.namespace());
@@ -280,7 +280,7 @@ fn created_at(
         return at.unwrap_or_else(|| file.mtime.clone());
     }
     times::moment_in_heading(heading)
-        .and_then(Dated::moment)
+        .and_then(DatedName::moment)
         .or_else(|| session.and_then(|session| session.at.clone()))
         .or_else(|| front_matter.cloned())
         .unwrap_or_else(|| file.mtime.clone())
@@ -300,14 +300,14 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::layout::{Place, place_of};
+    use super::super::layout::{PathRole, place_of};
     use super::*;
     use crate::kit::split_text::MAX_ESCAPED_BYTES;
 
     const MTIME: &str = "2026-03-20T18:00:00Z";
 
     fn read(path: &str, text: &str, chunks: &[Chunk]) -> Vec<Record> {
-        let Place::Memory(kind) = place_of(path.as_bytes()) else { panic!("{path}") };
+        let PathRole::Memory(kind) = place_of(path.as_bytes()) else { panic!("{path}") };
         let shared = Shared {
             agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
             identity_version: Some(3),

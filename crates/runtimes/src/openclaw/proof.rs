@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use crate::kit::mapping::{ProofRules, SecretText, joined};
+use crate::kit::credentials::SecretText;
+use crate::kit::mapping::{ProofRules, joined};
 
 pub(crate) static PROOF: ProofRules =
     ProofRules { beside_workspace: &[], optional_columns: &[], user_file: "USER.md", bare_secret };

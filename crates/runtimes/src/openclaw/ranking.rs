@@ -5,7 +5,7 @@ mod chunks;
 mod corpus;
 mod excerpt;
 #[cfg(test)]
-mod golden;
+mod golden_tests;
 mod keywords;
 mod march;
 mod script;
@@ -15,7 +15,10 @@ mod spread;
 use std::ops::Range;
 
 use anemone_embed::Embedder;
-use anemone_index::{Answer, Document, Explanation, Hit, ProfileError, RankingProfile, Request};
+use anemone_index::{
+    Answer, AnswerNote, Document, Explanation, Hit, ProfileError, Rankers, RankingProfile, Request,
+    embed_texts,
+};
 
 use crate::kit::native_search::{
     ExcerptAnswer, ExcerptQuestion, ExcerptShape, NativeChunk, NativeChunker, NativeSearch,
@@ -61,12 +64,12 @@ const SNIPPET_UNITS: usize = 700;
 const VECTOR_WEIGHT: f64 = 0.7;
 /// What words count for.
 const TEXT_WEIGHT: f64 = 0.3;
-/// Words of a query that are compared, at most: nobody types more, and each costs a look.
+/// The most words of a query that are compared; each costs a lookup.
 const MAX_WORDS: usize = 256;
 
 /// A chunk that was selected.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Selected {
+struct SelectedChunk {
     /// Which chunk of the corpus.
     chunk: usize,
     score: f64,
@@ -106,11 +109,23 @@ impl RankingProfile for Profile {
         request: &Request,
         embedder: Option<&dyn Embedder>,
     ) -> Result<Answer, ProfileError> {
-        let answer = match self.generation {
-            Generation::Three => march::answer(documents, request, embedder),
-            Generation::Nine => september::answer(documents, request, embedder),
+        let model = embedder.map_or(NO_MODEL, |embedder| embedder.identity().model.as_str());
+        let corpus = Corpus::of_documents(documents, self.generation, model)
+            .map_err(|source| ProfileError::Tables { profile: self.name, source })?;
+        let query = script::trimmed(&request.query);
+        let texts = corpus.chunks.iter().map(|chunk| chunk.text.as_str());
+        let (vectors, rankers) =
+            if query.is_empty() { (None, Vec::new()) } else { embed_texts(embedder, query, texts) };
+        let (limit, vectors) = (request.limit, vectors.as_ref());
+        let found = match self.generation {
+            Generation::Three => march::search(&corpus, query, limit, MIN_SCORE, vectors),
+            Generation::Nine => september::search(&corpus, query, limit, request.now, vectors),
         };
-        answer.map_err(|source| ProfileError::Tables { profile: self.name, source })
+        Ok(Answer {
+            hits: found.into_iter().map(|selected| hit(&corpus, selected, request)).collect(),
+            rankers: Rankers { lexical: true, vectors: rankers },
+            notes: if query.is_empty() { vec![AnswerNote::NothingAsked] } else { Vec::new() },
+        })
     }
 }
 
@@ -155,7 +170,7 @@ fn score_of_rank(rank: f64) -> f64 {
 }
 
 /// Returns the hit of a selected chunk.
-fn hit(corpus: &Corpus<'_>, selected: Selected, request: &Request) -> Hit {
+fn hit(corpus: &Corpus<'_>, selected: SelectedChunk, request: &Request) -> Hit {
     let chunk = &corpus.chunks[selected.chunk];
     let document = corpus.document_of(selected.chunk);
     let explanation = request.explain.then(|| {

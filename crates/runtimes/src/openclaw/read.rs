@@ -1,4 +1,4 @@
-//! Reads a workspace and what its install knows of it.
+//! Reads a workspace and the facts of its install.
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,15 @@ use serde::Serialize;
 use super::config::{self, Config};
 use super::index::{ChunkStream, app_version};
 use super::install::InstallDatabase;
-use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
+use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
 use super::memory::{self, MemoryFile, Shared};
-use super::{NAMESPACES, RUNTIME, credentials, facts, searchable, sessions};
+use super::{NAMESPACES, OpenClaw, RUNTIME, check, credentials, facts, searchable, sessions};
 use crate::kit::agent::{
     FoundAgent, Machine, NotRequested, ReadError, ReadOptions, Reading, SecretPolicy,
     SessionCounts, Unchanged, Warning,
 };
 use crate::kit::carrier::{self, Carrier, MAX_TEXT_BYTES};
+use crate::kit::check::Check;
 use crate::kit::database::Database;
 use crate::kit::open_workspace::{
     Files, OpenWorkspace, ReadingParts, carry_credential_times, configured_at, end_reading,
@@ -25,130 +26,156 @@ use crate::kit::open_workspace::{
 };
 use crate::kit::paths::{lossy, spelled};
 use crate::kit::persona::{self, Prose};
+use crate::kit::runtime::{OpenAgent, ReadAgents, SearchAgents as _};
 use crate::kit::searchable::StoreKind;
 use crate::kit::stable_copy::StableCopies;
 use crate::kit::times;
-use crate::kit::walk::Found;
+use crate::kit::walk::FoundEntry;
 use anemone_secrets as secrets;
 
 /// Counts the changes in what this adapter makes of the same files.
 const REVISION: u64 = 1;
-/// What an agent is called that nobody named.
+/// The name of an unnamed agent.
 const UNNAMED: &str = "agent";
 
-/// Reads an agent.
-pub(super) fn read(
-    machine: &Machine,
-    agent: &FoundAgent,
-    options: &ReadOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<Reading, ReadError> {
-    let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
-    let around = InstallFacts::read(machine, agent, &opened, options)?;
-    let artifacts: Vec<String> = opened
-        .placed(RUNTIME, layout::is_managed)
-        .filter(|(root, found)| *root == Root::Artifacts && found.is_file())
-        .map(|(_, found)| spelled(&found.path))
-        .collect();
-    let found = &opened.walked.found;
-    let steady = StableCopies::take(&opened.workspace, &opened.path, found, &machine.scratch);
-    let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
-    opened.tell(layout::is_managed, &mut carrier);
-    carrier.outcome.warnings.extend(around.warnings.iter().cloned());
-
-    let prose = Prose::read(RUNTIME, &opened.walked.found, &mut carrier, &persona::place_of);
-    let identity = prose.identity(opened.agent_id, options.earlier);
-    let principals = prose.principals(opened.agent_id, options.earlier);
-    let shared = Shared {
-        agent_id: opened.agent_id,
-        identity_version: identity.as_ref().map(|identity| identity.version),
-        stamps: opened.workspace.stamps(options.secrets),
-    };
-    let mut reader = Reader {
-        machine,
-        opened: &opened,
-        shared,
-        chunks: around.chunks,
-        carrier,
-        hidden_facts: false,
-    };
-    reader.files()?;
-    let database = around.database.as_ref();
-    let sessions = if options.sessions { Some(reader.sessions(agent, database)?) } else { None };
-    let Reader { chunks, mut carrier, .. } = reader;
-    let (counts, warnings) = chunks.finish();
-    carrier.outcome.warnings.extend(warnings);
-    if counts.malformed > 0 {
-        carrier.outcome.warnings.push(Warning {
-            code: "index_malformed",
-            path: agent.database.as_ref().map(|path| path.display().to_string()),
-            message: format!("{} of its vectors make no sense and are missing", counts.malformed),
-        });
+impl ReadAgents for OpenClaw {
+    fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
+        check::check(machine, agent)
     }
 
-    if counts.stale > 0 {
-        carrier.outcome.warnings.push(Warning {
-            code: "index_stale",
-            path: agent.database.as_ref().map(|path| path.display().to_string()),
-            message: format!(
-                "is older than {} of the files; their vectors do not travel",
-                counts.stale
-            ),
-        });
+    fn open(
+        &self,
+        _: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Box<dyn OpenAgent>, ReadError> {
+        Ok(Box::new(WorkspaceWalk::open(agent, options)?))
     }
-
-    warn_of_nothing(&mut carrier);
-    let name = prose.name().or(around.name);
-    let mut info = AgentInfo::new(opened.agent_id, name.as_deref().unwrap_or(UNNAMED), RUNTIME);
-    info.source_runtime_version.clone_from(&around.version);
-    let told = ReadingParts {
-        agent: info,
-        hints: around.hints,
-        info: around.info,
-        identity,
-        principals,
-        not_requested: around.not_requested,
-        credentials: around.credentials,
-        sessions,
-        count: opened.walked.count,
-    };
-    Ok(end_reading(told, carrier, options))
 }
 
-/// Says whether an agent is what an earlier reading found, and what still does not travel.
-pub(super) fn is_unchanged(
-    machine: &Machine,
-    agent: &FoundAgent,
-    options: &ReadOptions<'_>,
-) -> Result<Option<Unchanged>, ReadError> {
-    let Some(earlier) = options.earlier else { return Ok(None) };
-    let Some(info) = &earlier.manifest.reading else { return Ok(None) };
-    // Whether transcripts changed is only known by reading them.
-    if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
-        return Ok(None);
+/// An agent whose workspace was walked.
+struct WorkspaceWalk(OpenWorkspace);
+
+impl WorkspaceWalk {
+    fn open(agent: &FoundAgent, options: &ReadOptions<'_>) -> Result<Self, ReadError> {
+        let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
+        Ok(Self(opened))
     }
-    let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
-    let threshold = options.artifact_threshold;
-    let same = opened.agent_id == earlier.manifest.agent.id
-        && carrier::is_unchanged(
-            &opened.workspace,
-            earlier,
-            threshold,
-            opened.placed(RUNTIME, layout::is_managed),
-            &[],
-        );
-    if !same {
-        return Ok(None);
+}
+
+impl OpenAgent for WorkspaceWalk {
+    fn is_unchanged(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Option<Unchanged>, ReadError> {
+        let Some(earlier) = options.earlier else { return Ok(None) };
+        let Some(info) = &earlier.manifest.reading else { return Ok(None) };
+        // Whether transcripts changed is only known by reading them.
+        if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
+            return Ok(None);
+        }
+        let opened = &self.0;
+        let threshold = options.artifact_threshold;
+        let same = opened.agent_id == earlier.manifest.agent.id
+            && carrier::is_unchanged(
+                &opened.workspace,
+                earlier,
+                threshold,
+                opened.placed(RUNTIME, layout::is_managed),
+                &[],
+            );
+        if !same {
+            return Ok(None);
+        }
+        let facts = InstallFacts::read(machine, agent, opened, options)?;
+        if facts.info != *info {
+            return Ok(None);
+        }
+        let mut left_out = opened.walked.left_out.clone();
+        left_out.extend(opened.large(threshold, layout::is_managed));
+        let warnings = opened.walked.warnings.iter().cloned().chain(facts.warnings).collect();
+        let count = opened.walked.count;
+        Ok(Some(Unchanged { count, warnings, left_out, not_requested: facts.not_requested }))
     }
-    let around = InstallFacts::read(machine, agent, &opened, options)?;
-    if around.info != *info {
-        return Ok(None);
+
+    fn read(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Reading, ReadError> {
+        let opened = &self.0;
+        let facts = InstallFacts::read(machine, agent, opened, options)?;
+        let artifacts: Vec<String> = opened
+            .placed(RUNTIME, layout::is_managed)
+            .filter(|(root, found)| *root == Root::Artifacts && found.is_file())
+            .map(|(_, found)| spelled(&found.path))
+            .collect();
+        let found = &opened.walked.found;
+        let copies = StableCopies::take(&opened.workspace, &opened.path, found, &machine.scratch);
+        let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, copies);
+        opened.tell(layout::is_managed, &mut carrier);
+        carrier.outcome.warnings.extend(facts.warnings.iter().cloned());
+
+        let prose = Prose::read(RUNTIME, &opened.walked.found, &mut carrier, &persona::place_of);
+        let identity = prose.identity(opened.agent_id, options.earlier);
+        let principals = prose.principals(opened.agent_id, options.earlier);
+        let shared = Shared {
+            agent_id: opened.agent_id,
+            identity_version: identity.as_ref().map(|identity| identity.version),
+            stamps: opened.workspace.stamps(options.secrets),
+        };
+        let mut reader =
+            Reader { machine, opened, shared, chunks: facts.chunks, carrier, hidden_facts: false };
+        reader.files()?;
+        let database = facts.database.as_ref();
+        let sessions =
+            if options.sessions { Some(reader.sessions(agent, database)?) } else { None };
+        let Reader { chunks, mut carrier, .. } = reader;
+        let (counts, warnings) = chunks.finish();
+        carrier.outcome.warnings.extend(warnings);
+        if counts.malformed > 0 {
+            carrier.outcome.warnings.push(Warning {
+                code: "index_malformed",
+                path: agent.database.as_ref().map(|path| path.display().to_string()),
+                message: format!(
+                    "{} of its vectors make no sense and are missing",
+                    counts.malformed
+                ),
+            });
+        }
+
+        if counts.stale > 0 {
+            carrier.outcome.warnings.push(Warning {
+                code: "index_stale",
+                path: agent.database.as_ref().map(|path| path.display().to_string()),
+                message: format!(
+                    "is older than {} of the files; their vectors do not travel",
+                    counts.stale
+                ),
+            });
+        }
+
+        warn_of_nothing(&mut carrier);
+        let name = prose.name().or(facts.name);
+        let mut info = AgentInfo::new(opened.agent_id, name.as_deref().unwrap_or(UNNAMED), RUNTIME);
+        info.source_runtime_version.clone_from(&facts.version);
+        let parts = ReadingParts {
+            agent: info,
+            hints: facts.hints,
+            info: facts.info,
+            identity,
+            principals,
+            not_requested: facts.not_requested,
+            credentials: facts.credentials,
+            sessions,
+            count: opened.walked.count,
+        };
+        Ok(end_reading(parts, carrier, options))
     }
-    let mut left_out = opened.walked.left_out.clone();
-    left_out.extend(opened.large(threshold, layout::is_managed));
-    let warnings = opened.walked.warnings.iter().cloned().chain(around.warnings).collect();
-    let count = opened.walked.count;
-    Ok(Some(Unchanged { count, warnings, left_out, not_requested: around.not_requested }))
 }
 
 /// What the install knows of an agent, beside its workspace.
@@ -247,7 +274,7 @@ fn transcripts(
     database: Option<&InstallDatabase>,
     workspace: &Path,
 ) -> Files {
-    let stores = searchable::searchable(machine, agent).stores;
+    let stores = OpenClaw.searchable(machine, agent).stores;
     let folders = stores.into_iter().filter(|store| store.kind == StoreKind::Sessions);
     let folders: Vec<PathBuf> = folders.flat_map(|folder| folder.folders).collect();
     let mut files = Files::with_conversations(&folders, workspace);
@@ -263,11 +290,12 @@ fn extra_paths(machine: &Machine, opened: &OpenWorkspace, config: &Config) -> Ve
         let path = config::resolve(machine, &opened.path, extra);
         (!path.starts_with(&opened.path)).then(|| path.display().to_string())
     });
-    let warning = |path| Warning {
-        code: "extra_path",
-        path: Some(path),
-        message: "is searched by the runtime, but lies outside the workspace and does not travel"
-            .to_owned(),
+    let warning = |path| {
+        Warning::about(
+            "extra_path",
+            path,
+            "is searched by the runtime, but lies outside the workspace and does not travel",
+        )
     };
     outside.map(warning).collect()
 }
@@ -318,14 +346,14 @@ impl Reader<'_> {
                 continue;
             }
             match layout::place_of(&found.path) {
-                Place::Artifact => self.carrier.artifact(found)?,
-                Place::Memory(kind) => self.memory(root, found, &kind)?,
-                Place::Facts => self.facts(root, found)?,
+                PathRole::Artifact => self.carrier.artifact(found)?,
+                PathRole::Memory(kind) => self.memory(root, found, &kind)?,
+                PathRole::Facts => self.facts(root, found)?,
                 // The log of a database holds what the database holds.
-                Place::Raw if self.hidden_facts && is_log_of_facts(&found.path) => {
+                PathRole::Raw if self.hidden_facts && is_log_of_facts(&found.path) => {
                     self.carrier.leave_out_secret(found);
                 }
-                Place::Persona(_) | Place::Raw => {
+                PathRole::Persona(_) | PathRole::Raw => {
                     self.carrier.whole_file(root, found)?;
                 }
             }
@@ -336,7 +364,7 @@ impl Reader<'_> {
     fn memory(
         &mut self,
         root: Root<'_>,
-        found: &Found,
+        found: &FoundEntry,
         kind: &MemoryKind,
     ) -> Result<(), ReadError> {
         if found.size() > MAX_TEXT_BYTES {
@@ -374,7 +402,7 @@ impl Reader<'_> {
 
     /// Structured facts: each is a record, and the database travels as it is, unless it holds a
     /// secret that is to be replaced.
-    fn facts(&mut self, root: Root<'_>, found: &Found) -> Result<(), ReadError> {
+    fn facts(&mut self, root: Root<'_>, found: &FoundEntry) -> Result<(), ReadError> {
         let path = lossy(&found.path);
         match Database::open(self.machine, &self.opened.path.join(&path)) {
             Ok(database) => {
@@ -442,6 +470,7 @@ mod tests {
     use super::*;
     use crate::kit::agent::LeftOutReason;
     use crate::kit::database::tests::machine;
+    use crate::openclaw::OPENCLAW;
     use crate::openclaw::discover::GEN_9;
 
     /// Keeps everything.
@@ -503,8 +532,9 @@ mod tests {
                 ..ReadOptions::default()
             };
             let mut kept = Kept::default();
-            let reading =
-                read(&machine(self.folder.path()), &self.agent, &options, &mut kept).unwrap();
+            let reading = OPENCLAW
+                .read(&machine(self.folder.path()), &self.agent, &options, &mut kept)
+                .unwrap();
             (kept, reading)
         }
     }

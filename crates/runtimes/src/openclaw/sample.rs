@@ -1,4 +1,4 @@
-//! An install with one agent and one key.
+//! A sample install with one agent and one key.
 
 use serde_json::json;
 

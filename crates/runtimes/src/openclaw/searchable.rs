@@ -1,5 +1,5 @@
-//! What a search finds of an agent: `MEMORY.md`, `USER.md`, `memory/**/*.md`, what the
-//! configuration names besides, the structured facts and the conversations.
+//! What can be searched of an agent: `MEMORY.md`, `USER.md`, `memory/**/*.md`, the extra paths of
+//! the configuration, the structured facts and the conversations.
 
 use std::path::{Path, PathBuf};
 
@@ -7,20 +7,22 @@ use anemone_format::StampTable;
 
 use super::config::{self, Config, ExtraText};
 use super::install::{InstallDatabase, agent_folder};
-use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
+use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
 use super::memory::Shared;
-use super::{NAMESPACES, RUNTIME, facts, sessions};
+use super::{NAMESPACES, OpenClaw, RUNTIME, facts, sessions, vectors};
 use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
 use crate::kit::database::Database;
 use crate::kit::install_paths::{real, with_logs};
 use crate::kit::paths::lossy;
 use crate::kit::persona::PersonaPlace;
+use crate::kit::runtime::SearchAgents;
 use crate::kit::searchable::{
     ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
     Store, StoreKind, Unsearched, is_of_tool,
 };
 use crate::kit::sidecar::SIDECAR;
 use crate::kit::times;
+use crate::kit::vectors::{VectorOf, WantedModel};
 use anemone_secrets as secrets;
 
 /// Folders in which the runtime notes what it dreamed, and from what.
@@ -28,31 +30,94 @@ const DREAMING: [&str; 2] = ["memory/dreaming", "memory/.dreams"];
 /// The folder in which the runtime puts aside what it repaired.
 const REPAIR: &str = ".openclaw-repair";
 
-/// Says what can be searched.
-pub(super) fn searchable(machine: &Machine, agent: &FoundAgent) -> Searchable {
-    let config = agent.config.as_ref().and_then(|file| Config::of(machine, file));
-    let mut stores = vec![Store {
-        kind: StoreKind::Facts,
-        name: FACTS.to_owned(),
-        files: with_logs(&agent.workspace.join(FACTS)),
-        folders: Vec::new(),
-    }];
-    if let (Some(install), Some(folder)) = (&agent.install, agent_folder(&agent.alias)) {
-        let folder = install.join(folder);
-        let names = ["sessions", "sessions/cold", "session-sqlite-import-archive"];
-        stores.push(Store {
-            kind: StoreKind::Sessions,
-            name: "sessions".to_owned(),
-            files: agent.database.as_deref().map(with_logs).unwrap_or_default(),
-            folders: names.map(|name| folder.join(name)).to_vec(),
-        });
+impl SearchAgents for OpenClaw {
+    /// Returns what can be searched.
+    fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
+        let config = agent.config.as_ref().and_then(|file| Config::of(machine, file));
+        let mut stores = vec![Store {
+            kind: StoreKind::Facts,
+            name: FACTS.to_owned(),
+            files: with_logs(&agent.workspace.join(FACTS)),
+            folders: Vec::new(),
+        }];
+        if let (Some(install), Some(folder)) = (&agent.install, agent_folder(&agent.alias)) {
+            let folder = install.join(folder);
+            let names = ["sessions", "sessions/cold", "session-sqlite-import-archive"];
+            stores.push(Store {
+                kind: StoreKind::Sessions,
+                name: "sessions".to_owned(),
+                files: agent.database.as_deref().map(with_logs).unwrap_or_default(),
+                folders: names.map(|name| folder.join(name)).to_vec(),
+            });
+        }
+        Searchable {
+            keeps: MemoryBackend::Markdown,
+            files: true,
+            extra: config.as_ref().map(|config| extra(machine, agent, config)).unwrap_or_default(),
+            stores,
+            warnings: config.as_deref().into_iter().flat_map(warnings).collect(),
+        }
     }
-    Searchable {
-        keeps: MemoryBackend::Markdown,
-        files: true,
-        extra: config.as_ref().map(|config| extra(machine, agent, config)).unwrap_or_default(),
-        stores,
-        warnings: config.as_deref().into_iter().flat_map(warnings).collect(),
+
+    /// Classifies a file.
+    fn file(&self, path: &str) -> SearchedFile {
+        if is_dreamed(path) {
+            return SearchedFile::MachineState;
+        }
+        match layout::place_of(path.as_bytes()) {
+            PathRole::Memory(kind) => SearchedFile::Memory(facts_of(&kind)),
+            PathRole::Persona(PersonaPlace::User) => SearchedFile::Memory(MemoryFacts::default()),
+            PathRole::Persona(_) | PathRole::Facts | PathRole::Raw | PathRole::Artifact => {
+                SearchedFile::Other
+            }
+        }
+    }
+
+    fn folder(&self, path: &str) -> SearchedFolder {
+        folder(path)
+    }
+
+    /// Takes the facts that some users keep beside their notes, by the path of their database.
+    fn database(&self, path: &Path, _: &str) -> Option<(FoundAgent, StoreKind)> {
+        if !path.ends_with(FACTS) {
+            return None;
+        }
+        let workspace = path.ancestors().nth(2).unwrap_or(Path::new("/")).to_owned();
+        Some((FoundAgent::without_install(RUNTIME, String::new(), workspace), StoreKind::Facts))
+    }
+
+    /// Reads facts or conversations.
+    fn read_store(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        kind: StoreKind,
+        _: bool,
+        take: &mut dyn FnMut(Remembered),
+    ) -> Result<Unsearched, ReadError> {
+        let workspace = real(&agent.workspace);
+        let shared = Shared {
+            agent_id: NAMESPACES.agent(&workspace),
+            identity_version: None,
+            stamps: StampTable::default(),
+        };
+        match kind {
+            StoreKind::Facts => read_facts(machine, &workspace, &shared, take),
+            StoreKind::Sessions => read_sessions(machine, agent, &shared, take),
+            // Rows of this runtime's database are an index of its files.
+            StoreKind::Rows => Ok(Unsearched::default()),
+        }
+    }
+
+    fn read_vectors(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        wanted: &WantedModel<'_>,
+        _: bool,
+        take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
+    ) -> Result<(), ReadError> {
+        vectors::read(machine, agent, wanted, take)
     }
 }
 
@@ -73,32 +138,10 @@ fn extra(machine: &Machine, agent: &FoundAgent, config: &Config) -> Vec<ExtraPla
 /// A configuration that cannot be understood may name places that nobody searches then.
 fn warnings(config: &Config) -> impl Iterator<Item = Warning> {
     let path = config.path.display().to_string();
-    config.oddities.iter().map(move |oddity| Warning {
-        code: oddity.code,
-        path: Some(path.clone()),
-        message: oddity.message.clone(),
-    })
-}
-
-/// Takes the facts that some users keep beside their notes, by the path of their database.
-pub(super) fn database(path: &Path) -> Option<(FoundAgent, StoreKind)> {
-    if !path.ends_with(FACTS) {
-        return None;
-    }
-    let workspace = path.ancestors().nth(2).unwrap_or(Path::new("/")).to_owned();
-    Some((FoundAgent::without_install(RUNTIME, String::new(), workspace), StoreKind::Facts))
-}
-
-/// Says what a file is.
-pub(super) fn file(path: &str) -> SearchedFile {
-    if is_dreamed(path) {
-        return SearchedFile::MachineState;
-    }
-    match layout::place_of(path.as_bytes()) {
-        Place::Memory(kind) => SearchedFile::Memory(facts_of(&kind)),
-        Place::Persona(PersonaPlace::User) => SearchedFile::Memory(MemoryFacts::default()),
-        Place::Persona(_) | Place::Facts | Place::Raw | Place::Artifact => SearchedFile::Other,
-    }
+    config
+        .oddities
+        .iter()
+        .map(move |oddity| Warning::about(oddity.code, path.clone(), oddity.message.clone()))
 }
 
 fn facts_of(kind: &MemoryKind) -> MemoryFacts {
@@ -111,7 +154,7 @@ fn facts_of(kind: &MemoryKind) -> MemoryFacts {
     }
 }
 
-/// Says what a folder is.
+/// Returns what a folder is.
 pub(super) fn folder(path: &str) -> SearchedFolder {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_memory = path == MEMORY || path.starts_with("memory/");
@@ -130,28 +173,6 @@ fn is_dreamed(path: &str) -> bool {
     DREAMING.iter().any(|folder| {
         path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     })
-}
-
-/// Reads facts or conversations.
-pub(super) fn read(
-    machine: &Machine,
-    agent: &FoundAgent,
-    kind: StoreKind,
-    _private: bool,
-    take: &mut dyn FnMut(Remembered),
-) -> Result<Unsearched, ReadError> {
-    let workspace = real(&agent.workspace);
-    let shared = Shared {
-        agent_id: NAMESPACES.agent(&workspace),
-        identity_version: None,
-        stamps: StampTable::default(),
-    };
-    match kind {
-        StoreKind::Facts => read_facts(machine, &workspace, &shared, take),
-        StoreKind::Sessions => read_sessions(machine, agent, &shared, take),
-        // Rows of this runtime's database are an index of its files.
-        StoreKind::Rows => Ok(Unsearched::default()),
-    }
 }
 
 fn read_facts(
@@ -239,7 +260,7 @@ mod tests {
             ("users/lin/USER.md", None),
             ("memory/facts.db", None),
         ] {
-            let found = match file(path) {
+            let found = match OpenClaw.file(path) {
                 SearchedFile::Memory(facts) => Some(facts),
                 _ => None,
             };
@@ -251,9 +272,9 @@ mod tests {
             });
             assert_eq!(found, wanted, "{path}");
         }
-        assert_eq!(file("USER.md"), SearchedFile::Memory(MemoryFacts::default()));
+        assert_eq!(OpenClaw.file("USER.md"), SearchedFile::Memory(MemoryFacts::default()));
         for path in ["memory/dreaming/light/2026-01-01.md", "memory/.dreams/x.md"] {
-            assert_eq!(file(path), SearchedFile::MachineState, "{path}");
+            assert_eq!(OpenClaw.file(path), SearchedFile::MachineState, "{path}");
         }
     }
 
@@ -298,7 +319,7 @@ mod tests {
             pattern: pattern.map(str::to_owned),
         };
         assert_eq!(
-            searchable(&machine, &agent).extra,
+            OpenClaw.searchable(&machine, &agent).extra,
             [
                 place(workspace.join("notes"), None),
                 place(home.path().join("wiki"), Some("**/a*.md")),
@@ -324,7 +345,8 @@ mod tests {
         let read = || {
             let mut found = Vec::new();
             let machine = machine(home.path());
-            let left = read(&machine, &agent, StoreKind::Facts, false, &mut |it| found.push(it));
+            let left = OpenClaw
+                .read_store(&machine, &agent, StoreKind::Facts, false, &mut |it| found.push(it));
             (found, left.unwrap().unreadable)
         };
         #[cfg(unix)]

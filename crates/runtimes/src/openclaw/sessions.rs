@@ -11,8 +11,8 @@
 //! before the files. What was said becomes text, in records of some kilobytes that are filled in
 //! order, so that a conversation that goes on changes its last record only.
 
-mod places;
 mod transcript;
+mod transcript_files;
 mod unpack;
 
 use std::io;
@@ -26,11 +26,13 @@ use super::memory::Shared;
 use super::{NAMESPACES, RUNTIME};
 use crate::kit::agent::{FoundAgent, SessionCounts, Warning};
 use crate::kit::database::{Read, Value};
+use crate::kit::lines::{Line, read_line};
+use crate::kit::session_text::SessionText;
 use crate::kit::times;
-use places::{MOST, Most, Place, Places, part_of, row_of};
-use transcript::{Piece, Seen, Transcript, moment_of_millis};
+use transcript::{SeenEvents, Transcript, moment_of_millis};
+use transcript_files::{MOST, ReadLimits, TranscriptFiles, TranscriptPlace, part_of, row_of};
+use unpack::unpacked;
 pub(super) use unpack::unpacked_event;
-use unpack::{Line, read_line, unpacked};
 
 /// A piece of a conversation.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,20 +72,20 @@ pub(super) struct Tally {
     pub(super) duplicates: u64,
     /// Thoughts, pictures and other parts that are no text.
     pub(super) dropped: u64,
-    /// What somebody should know.
+    /// Warnings for the user.
     pub(super) warnings: Vec<Warning>,
 }
 
 /// Replaces secrets in a text, and says how many there were.
 pub(super) type Redact<'a> = dyn Fn(&str) -> (String, u64) + 'a;
 
-/// Says whether a database holds events of conversations.
+/// Returns whether a database holds events of conversations.
 pub(super) fn has_events(database: &InstallDatabase) -> bool {
     let rows = database.rows(&Read::of("transcript_events", &["session_id"]));
     rows.ok().flatten().is_some_and(|mut rows| rows.next().is_some())
 }
 
-/// Hands out the conversations of an agent, piece by piece.
+/// Yields the conversations of an agent, piece by piece.
 pub(super) fn sessions<E>(
     agent: &FoundAgent,
     database: Option<&InstallDatabase>,
@@ -97,14 +99,14 @@ fn sessions_limited<E>(
     agent: &FoundAgent,
     database: Option<&InstallDatabase>,
     redact: &Redact<'_>,
-    most: Most,
+    most: ReadLimits,
     take: &mut dyn FnMut(SessionRecord) -> Result<(), E>,
 ) -> Result<Tally, E> {
     let mut counts = Tally::default();
     let (Some(install), Some(folder)) = (&agent.install, agent_folder(&agent.alias)) else {
         return Ok(counts);
     };
-    let mut places = Places::find(install, &folder, most, &mut counts);
+    let mut places = TranscriptFiles::find(install, &folder, most, &mut counts);
     if let Some(database) = database
         && let Err(error) = places.add_database(database, &mut counts)
     {
@@ -116,7 +118,7 @@ fn sessions_limited<E>(
         reader.database(database)?;
     }
     for session_id in reader.places.remaining() {
-        reader.others(&session_id, database, Seen::default())?;
+        reader.others(&session_id, database, SeenEvents::default())?;
     }
     Ok(reader.counts)
 }
@@ -160,18 +162,18 @@ impl Tally {
     }
 
     fn warn(&mut self, path: &Path, error: &dyn std::fmt::Display) {
-        self.warnings.push(Warning {
-            code: "sessions_unreadable",
-            path: Some(path.to_string_lossy().into_owned()),
-            message: format!("conversations are missing: {error}"),
-        });
+        self.warnings.push(Warning::about(
+            "sessions_unreadable",
+            path.display(),
+            format!("conversations are missing: {error}"),
+        ));
     }
 }
 
 /// Reads transcripts and hands out records.
 struct Reader<'a, E> {
     alias: &'a str,
-    places: Places,
+    places: TranscriptFiles,
     redact: &'a Redact<'a>,
     take: &'a mut dyn FnMut(SessionRecord) -> Result<(), E>,
     counts: Tally,
@@ -207,7 +209,7 @@ impl<E> Reader<'_, E> {
                     self.finish(transcript, Some(database))?;
                 }
                 let name = part_of(&format!("{session_id}.jsonl"));
-                current = Some(self.transcript(session_id, &name, Seen::default()));
+                current = Some(self.transcript(session_id, &name, SeenEvents::default()));
             }
             let Some(transcript) = &mut current else { continue };
             match unpacked_event(json, packed, size) {
@@ -244,13 +246,13 @@ impl<E> Reader<'_, E> {
         &mut self,
         session_id: &str,
         database: Option<&InstallDatabase>,
-        mut seen: Seen,
+        mut seen: SeenEvents,
     ) -> Result<(), E> {
         let places = self.places.by_session.remove(session_id).unwrap_or_default();
         for place in places {
             let name = place.name();
             let input = match &place {
-                Place::Row { table, name } => match row_of(database, table, name) {
+                TranscriptPlace::Row { table, name } => match row_of(database, table, name) {
                     Some(input) => input,
                     None => {
                         self.counts.undecodable += 1;
@@ -271,7 +273,7 @@ impl<E> Reader<'_, E> {
         Ok(())
     }
 
-    fn transcript(&self, session_id: &str, name: &str, seen: Seen) -> Transcript {
+    fn transcript(&self, session_id: &str, name: &str, seen: SeenEvents) -> Transcript {
         let origin_file = format!("sessions/{}/{name}", self.alias);
         Transcript {
             session_id: session_id.to_owned(),
@@ -279,7 +281,8 @@ impl<E> Reader<'_, E> {
             index: seen.pieces.get(&origin_file).copied().unwrap_or(0),
             origin_file,
             seen,
-            piece: Piece::default(),
+            text: SessionText::default(),
+            trust: None,
         }
     }
 
@@ -288,7 +291,7 @@ impl<E> Reader<'_, E> {
         &mut self,
         mut transcript: Transcript,
         input: Box<dyn io::Read + '_>,
-    ) -> Result<Seen, E> {
+    ) -> Result<SeenEvents, E> {
         let most = self.places.most.bytes;
         let Ok(mut input) = unpacked(input, most) else {
             self.counts.undecodable += 1;
@@ -322,7 +325,7 @@ impl<E> Reader<'_, E> {
         self.close(transcript)
     }
 
-    fn close(&mut self, mut transcript: Transcript) -> Result<Seen, E> {
+    fn close(&mut self, mut transcript: Transcript) -> Result<SeenEvents, E> {
         let piece = transcript.flush();
         hand_out(piece, self.take)?;
         let Transcript { origin_file, mut seen, index, .. } = transcript;
@@ -388,7 +391,11 @@ mod tests {
         read_limited(scratch, install, MOST)
     }
 
-    fn read_limited(scratch: &Path, install: &Path, most: Most) -> (Vec<SessionRecord>, Tally) {
+    fn read_limited(
+        scratch: &Path,
+        install: &Path,
+        most: ReadLimits,
+    ) -> (Vec<SessionRecord>, Tally) {
         let mut agent = FoundAgent::without_install(RUNTIME, "main".into(), PathBuf::new());
         agent.install = Some(install.to_owned());
         let mut records = Vec::new();
@@ -651,7 +658,7 @@ mod tests {
             let text = message(name, "user", name).into_bytes();
             connection.execute(archive, (name, text, format!("{name}.jsonl.reset.1"))).unwrap();
         }
-        let most = Most { files: 3, rows: 2, bytes: MOST.bytes };
+        let most = ReadLimits { files: 3, rows: 2, bytes: MOST.bytes };
         let (records, counts) = read_limited(home.folder.path(), &home.install, most);
         let sessions: Vec<_> = records.iter().map(|record| record.session_id.as_str()).collect();
         assert_eq!(sessions, ["a", "b", "c", "x", "y"]);
@@ -667,7 +674,7 @@ mod tests {
         home.write("sessions/a.jsonl", &text);
         home.write("sessions/b.jsonl.reset.1.zst", packed(&text));
         let read = |bytes: usize| {
-            let most = Most { bytes: bytes as u64, ..MOST };
+            let most = ReadLimits { bytes: bytes as u64, ..MOST };
             read_limited(home.folder.path(), &home.install, most)
         };
         let (records, counts) = read(text.len());

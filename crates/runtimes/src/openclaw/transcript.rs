@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::kit::conversation::{
-    Boundary, Event, Held, LineReading, TranscriptFormat, boundary, spoken,
+    Boundary, Event, LineReading, SessionFacts, TranscriptFormat, boundary, spoken,
 };
 
 /// The list of sessions, with what the runtime keeps of each.
@@ -67,14 +67,14 @@ pub(super) fn session_of_key(folder: &Folder, key: &str) -> Option<String> {
     listed(folder).remove(key)?.session_id
 }
 
-/// Looks a session up in the list of sessions.
-fn beside(folder: &Folder, name: &Path, session_id: Option<&str>) -> Option<Held> {
+/// Finds a session in the list of sessions.
+fn beside(folder: &Folder, name: &Path, session_id: Option<&str>) -> Option<SessionFacts> {
     let stem = name.file_name()?.to_str()?;
     let stem = stem.split(".jsonl").next().unwrap_or(stem);
     let wanted = session_id.unwrap_or(stem);
     let is_wanted = |(_, entry): &(String, Entry)| entry.session_id.as_deref() == Some(wanted);
     let (key, entry) = listed(folder).into_iter().find(is_wanted)?;
-    Some(Held {
+    Some(SessionFacts {
         session_id: None,
         source: entry.channel.or(entry.last_channel).or_else(|| channel_in(&key)),
         session_key: Some(key),

@@ -1,7 +1,7 @@
 //! The vectors of OpenClaw's search index and of its cache, of either generation.
 //!
-//! A chunk's row has its text; a row of the cache has the SHA-256 of one. Which provider made the
-//! vectors of the chunks stands in the index's description alone.
+//! A row of a chunk has its text; a row of the cache has the SHA-256 of a text. The provider of the
+//! chunks' vectors is only in the description of the index.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::kit::agent::{FoundAgent, Machine, ReadError};
 use crate::kit::database::{DatabaseError, Read, Value};
 use crate::kit::vectors::{VectorOf, WantedModel, digest_in};
 
-/// Hands out vectors of a model.
+/// Yields vectors of a model.
 pub(super) fn read(
     machine: &Machine,
     agent: &FoundAgent,

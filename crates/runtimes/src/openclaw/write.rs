@@ -1,69 +1,86 @@
-//! A snapshot as an OpenClaw workspace.
+//! Restores a snapshot as an OpenClaw workspace.
 //!
-//! A snapshot of an OpenClaw agent carries its files, and they are put back as they were. One of
-//! another runtime has records and documents, and files that may mean the same here; the rest is
-//! made by the tables that reading uses, the other way round, and what has no place is kept beside
-//! it. One that was here before and comes back from another runtime is put back as it was, with
-//! what changed since.
+//! A snapshot of an OpenClaw agent contains its files, which are restored as they were. From a
+//! snapshot of another runtime, files with the same meaning are kept and the others are generated
+//! from records and documents; what has no place goes into the sidecar. An agent that returns from
+//! another runtime is restored as it was, with the changes since.
 
-mod back;
-mod cut;
+#[cfg(test)]
+mod parse_count_tests;
 mod records;
+mod returning_files;
 #[cfg(test)]
 mod round_trip_tests;
+mod split_records;
 
 use std::collections::BTreeMap;
 
 use anemone_format::{
-    Credential, Credentials, FileRoot, Identity, NOT_EXPORTED, Record, RecordId, SnapshotSource,
-    SourceFile, SourceKind,
+    Credential, Credentials, FileRoot, Identity, Record, RecordId, SnapshotSource, SourceFile,
+    SourceKind,
 };
 
-use self::records::{Became, Pages};
-use super::RUNTIME;
+use self::records::{Pages, RecordPlaces};
 use super::credentials::{OnExisting, plan_store};
-use super::layout::{MemoryKind, Place, place_of};
+use super::layout::{MemoryKind, PathRole, place_of};
+use super::{OpenClaw, RUNTIME};
 use crate::kit::agent::{FoundAgent, Machine};
+use crate::kit::credentials::{not_restored, open};
 use crate::kit::paths::lossy;
 use crate::kit::persona::{documents, one_line};
 use crate::kit::plan::{
     self, CredentialsStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanBuilder, PlanError,
-    PlanOptions, Wanted, WantedNode,
+    PlanOptions, PlannedFile, PlannedNode,
 };
 use crate::kit::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
 use crate::kit::restore_source::RestoreSource;
+use crate::kit::runtime::{MoveAgentsIn, RestoreAgents};
 use crate::kit::sidecar::{
     Claim, Claims, Keep, Link, Placed, SIDECAR, Written, is_within, keep_with,
 };
 use crate::kit::walk::AGENT_ID_FILE;
 
-/// Plans how a snapshot of this runtime becomes the workspace of an agent again.
-pub(super) fn plan_restore(
-    machine: &Machine,
-    source: &RestoreSource<'_>,
-    target: &FoundAgent,
-    options: &PlanOptions<'_>,
-) -> Result<Plan, PlanError> {
-    let mut draft = PlanBuilder::new(source);
-    let identity = source.current().identity().map_err(PlanError::Source)?;
-    match source.returning() {
-        Some(returned) => back::put_back(machine, source.snapshot(), returned, target, &mut draft)?,
-        None => restore(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?,
+impl RestoreAgents for OpenClaw {
+    /// Plans how a snapshot of this runtime becomes the workspace of an agent again.
+    fn plan_restore(
+        &self,
+        machine: &Machine,
+        source: &RestoreSource<'_>,
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+    ) -> Result<Plan, PlanError> {
+        let mut draft = PlanBuilder::new(source);
+        let identity = source.current().identity().map_err(PlanError::Source)?;
+        match source.returning() {
+            Some(returned) => {
+                returning_files::put_back(
+                    machine,
+                    source.snapshot(),
+                    returned,
+                    target,
+                    &mut draft,
+                )?;
+            }
+            None => restore(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?,
+        }
+        finish(machine, source, target, options, identity.as_ref(), draft)
     }
-    finish(machine, source, target, options, identity.as_ref(), draft)
 }
 
-/// Plans how a snapshot of another runtime becomes the workspace of an agent.
-pub(super) fn plan_move_in(
-    machine: &Machine,
-    source: &RestoreSource<'_>,
-    target: &FoundAgent,
-    options: &PlanOptions<'_>,
-) -> Result<Plan, PlanError> {
-    let mut draft = PlanBuilder::new(source);
-    let identity = source.identity().map_err(PlanError::Source)?;
-    settle(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?;
-    finish(machine, source, target, options, identity.as_ref(), draft)
+impl MoveAgentsIn for OpenClaw {
+    /// Plans how a snapshot of another runtime becomes the workspace of an agent.
+    fn plan_move_in(
+        &self,
+        machine: &Machine,
+        source: &RestoreSource<'_>,
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+    ) -> Result<Plan, PlanError> {
+        let mut draft = PlanBuilder::new(source);
+        let identity = source.identity().map_err(PlanError::Source)?;
+        settle(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?;
+        finish(machine, source, target, options, identity.as_ref(), draft)
+    }
 }
 
 /// Adds what every agent has, whatever it was made from.
@@ -88,7 +105,7 @@ fn finish(
     if let Some(returned) = returned {
         draft.forgotten = returned.forgotten().map_err(read)?;
         note_artifacts(source, &mut draft).map_err(read)?;
-        back::add_credentials(&mut credentials, source.credentials().map_err(read)?);
+        returning_files::add_credentials(&mut credentials, source.credentials().map_err(read)?);
     }
     if let Some(credentials) = credentials {
         plan_credentials(machine, target, options, credentials, &mut draft);
@@ -110,7 +127,7 @@ pub(crate) struct Home {
 /// Returns where a record of another runtime goes.
 pub(crate) fn home(record: &Record) -> Home {
     let path = records::file_of(record);
-    let (day, memory_type) = match cut::kind_of(&path) {
+    let (day, memory_type) = match split_records::kind_of(&path) {
         Some(MemoryKind::Daily(name)) => (Some(name.date), "episodic"),
         Some(MemoryKind::ActiveContext) => (None, "summary"),
         Some(MemoryKind::Gating) => (None, "procedural"),
@@ -133,7 +150,7 @@ fn restore(
     draft.wanted = carried.raw;
     if !is_ours {
         for (path, text, at) in documents(source, identity, draft).map_err(read)? {
-            draft.wanted.push(Wanted::text(&path, text, at));
+            draft.wanted.push(PlannedFile::text(&path, text, at));
         }
         let mut pages = Pages::new(machine, target, draft)?;
         pages.take_all(source)?;
@@ -158,7 +175,7 @@ fn settle(
 ) -> Result<(), PlanError> {
     let mut pages = Pages::new(machine, target, draft)?;
     pages.take_all(source)?;
-    let mut homes = Homes::default();
+    let mut homes = FilePlaces::default();
     for (index, file) in source.files().iter().enumerate() {
         if matches!(file.root, FileRoot::Raw(_)) {
             homes.find(index, file, &pages, draft);
@@ -182,21 +199,21 @@ fn settle(
 
 /// Where the files of another runtime go.
 #[derive(Default)]
-struct Homes {
+struct FilePlaces {
     claims: Claims,
     placed: Vec<Placed>,
     aside: Vec<usize>,
 }
 
-impl Homes {
+impl FilePlaces {
     /// Puts a file where it means the same, or aside.
     fn find(&mut self, index: usize, file: &SourceFile, pages: &Pages, draft: &mut PlanBuilder) {
         let is_file = matches!(file.kind, SourceKind::File { .. });
         let same = is_file
             && match place_of(&file.path) {
-                Place::Persona(_) => true,
+                PathRole::Persona(_) => true,
                 // It is read to the agent, unless memories are made of it.
-                Place::Memory(_) => {
+                PathRole::Memory(_) => {
                     file.path == b"MEMORY.md"
                         && !pages.origins.contains("MEMORY.md")
                         && !pages.wants("MEMORY.md")
@@ -204,7 +221,7 @@ impl Homes {
                 _ => false,
             };
         if same && self.claims.claim(&file.path, false) == Claim::Free {
-            draft.wanted.push(Wanted::carried(index, file));
+            draft.wanted.push(PlannedFile::carried(index, file));
             self.placed.push(Placed::of(file));
         } else {
             self.aside.push(index);
@@ -222,7 +239,7 @@ impl Homes {
         for (path, text, at) in files {
             if self.claims.claim(path.as_bytes(), false) == Claim::Free {
                 self.placed.push(Placed::made_with(&path, &text));
-                draft.wanted.push(Wanted::text(&path, text, at));
+                draft.wanted.push(PlannedFile::text(&path, text, at));
             }
         }
         Ok(())
@@ -231,7 +248,7 @@ impl Homes {
     /// Notes which paths are taken.
     fn claim_all(&mut self, draft: &PlanBuilder) {
         for wanted in &draft.wanted {
-            self.claims.claim(&wanted.path, matches!(wanted.node, WantedNode::Folder));
+            self.claims.claim(&wanted.path, matches!(wanted.node, PlannedNode::Folder));
         }
     }
 
@@ -241,7 +258,7 @@ impl Homes {
         let is_ours =
             is_within(&file.path, SIDECAR.as_bytes()) || file.path == AGENT_ID_FILE.as_bytes();
         if !is_ours && self.claims.claim(&file.path, is_folder) == Claim::Free {
-            draft.wanted.push(Wanted::carried(index, file));
+            draft.wanted.push(PlannedFile::carried(index, file));
             self.placed.push(Placed::of(file));
         } else {
             self.aside.push(index);
@@ -253,7 +270,7 @@ impl Homes {
         self,
         machine: &Machine,
         source: &dyn SnapshotSource,
-        became: BTreeMap<RecordId, Became>,
+        became: BTreeMap<RecordId, RecordPlaces>,
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
         let mut links = Vec::with_capacity(became.len());
@@ -271,36 +288,36 @@ impl Homes {
 
 /// The files of a snapshot that belong into this workspace.
 #[derive(Default)]
-struct Carried {
+struct CarriedFile {
     /// Files of this runtime.
-    raw: Vec<Wanted>,
-    artifacts: Vec<Wanted>,
+    raw: Vec<PlannedFile>,
+    artifacts: Vec<PlannedFile>,
 }
 
-fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> Carried {
+fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> CarriedFile {
     let mut others: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut carried = Carried::default();
+    let mut carried = CarriedFile::default();
     for (index, file) in source.files().iter().enumerate() {
         match &file.root {
             FileRoot::Raw(runtime) if runtime == RUNTIME => {
-                carried.raw.push(Wanted::carried(index, file));
+                carried.raw.push(PlannedFile::carried(index, file));
             }
             FileRoot::Raw(runtime) => *others.entry(runtime).or_default() += 1,
-            FileRoot::Artifacts => carried.artifacts.push(Wanted::carried(index, file)),
-            FileRoot::Other => notes.push(NotRestored {
-                what: NotRestoredKind::File,
-                path: Some(lossy(&file.path)),
-                reason: "the snapshot does not say where it belongs".to_owned(),
-            }),
+            FileRoot::Artifacts => carried.artifacts.push(PlannedFile::carried(index, file)),
+            FileRoot::Other => notes.push(NotRestored::of(
+                NotRestoredKind::File,
+                lossy(&file.path),
+                "the snapshot does not say where it belongs",
+            )),
         }
     }
     for (runtime, files) in others {
         let noun = if files == 1 { "file" } else { "files" };
-        notes.push(NotRestored {
-            what: NotRestoredKind::Files,
-            path: Some(format!("raw/{runtime}")),
-            reason: format!("{files} {noun} of {runtime} mean nothing to {RUNTIME}"),
-        });
+        notes.push(NotRestored::of(
+            NotRestoredKind::Files,
+            format!("raw/{runtime}"),
+            format!("{files} {noun} of {runtime} mean nothing to {RUNTIME}"),
+        ));
     }
     carried
 }
@@ -315,23 +332,10 @@ fn plan_credentials(
 ) {
     let mut opened = Vec::new();
     for credential in credentials.credentials {
-        let reason = if credential.encrypted_payload == NOT_EXPORTED {
-            "its secret was not exported; sign in again".to_owned()
-        } else if let Some(key) = options.vault_key {
-            match key.open(&credential) {
-                Ok(_) if target.install.is_none() => {
-                    "the workspace belongs to no install that could keep it".to_owned()
-                }
-                Ok(secret) => {
-                    opened.push((credential, secret));
-                    continue;
-                }
-                Err(error) => error.to_string(),
-            }
-        } else {
-            "its secret is sealed, and no vault key was given".to_owned()
-        };
-        draft.not_restored.push(not_restored(&credential, reason));
+        match open(&credential, target, options) {
+            Ok(secret) => opened.push((credential, secret)),
+            Err(reason) => draft.not_restored.push(not_restored(&credential, reason)),
+        }
     }
     if opened.is_empty() {
         return;
@@ -358,21 +362,13 @@ fn plan_credentials(
     }
 }
 
-fn not_restored(credential: &Credential, reason: String) -> NotRestored {
-    let name = match &credential.label {
-        Some(label) => format!("{}: {label}", credential.service),
-        None => credential.service.clone(),
-    };
-    NotRestored { what: NotRestoredKind::Credential, path: Some(name), reason }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Read as _;
     use std::path::Path;
 
     use anemone_format::{
-        Capability, Entity, EntityKind, InMemory, ItemId, Names, Nullable, Opaque, Pairs,
+        Capability, Entity, EntityKind, ItemId, LoadedSnapshot, Names, Nullable, Opaque, Pairs,
         Portability, Principal, PrincipalType, Principals, Profile, ProseIdentity, ProseProfile,
         Snapshot, Status, StructuredIdentity, StructuredProfile, SubAgent, SubAgentStatus, Unknown,
     };
@@ -423,12 +419,12 @@ mod tests {
         generation: Option<&'static str>,
     ) -> (Plan, BTreeMap<String, String>) {
         let root = tempfile::tempdir().unwrap();
-        let source = InMemory::new(snapshot);
+        let source = LoadedSnapshot::new(snapshot);
         let options = PlanOptions::new(OnConflict::Stop);
         let target = agent(&root.path().join("w"), generation);
         let plan = plan(&machine(root.path()), &source, &target, &options).unwrap();
         let read = |step: &Step| {
-            let WantedNode::File { size, content, .. } = &step.node else { return None };
+            let PlannedNode::File { size, content, .. } = &step.node else { return None };
             let mut text = String::new();
             plan.open(content, &source).unwrap().read_to_string(&mut text).unwrap();
             assert_eq!(*size, text.len() as u64);

@@ -9,8 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use anemone_format::{
-    Capability, Identity, Idiolect, Linguistics, Names, Opaque, Pairs, PersonalityTraits,
-    Portability, Psychology, StructuredIdentity, Unknown,
+    Capability, Identity, Names, Opaque, Portability, StructuredIdentity, Unknown,
 };
 use serde_json::{Map, Value, json};
 
@@ -57,114 +56,75 @@ struct Slot {
     places: &'static [&'static [&'static str]],
     /// Reads a value as the field has it, as JSON; `None` when it is none.
     read: fn(&Value) -> Option<Value>,
-    /// Finds the field, as JSON.
-    field: fn(&StructuredIdentity) -> Option<Value>,
-    /// Sets the field.
-    set: fn(&mut StructuredIdentity, Value),
+    /// Where the field is in a structured identity that is written as JSON.
+    field: &'static [&'static str],
 }
+
+/// The scores of a personality; the field also says of which framework they are.
+const TRAITS: &[&str] = &["psychology", "personality_traits", "scores"];
+/// The framework of a personality.
+const FRAMEWORK: &[&str] = &["psychology", "personality_traits", "framework"];
 
 /// Every slot; sections may also stand below `identity`.
 const SLOTS: &[Slot] = &[
-    Slot {
-        places: &[&["history", "occupation"]],
-        read: text,
-        field: |identity| identity.role.as_ref().map(|role| json!(role)),
-        set: |identity, value| identity.role = string(value),
-    },
-    Slot {
-        places: &[&["psychology", "neural_matrix"]],
-        read: shares,
-        field: |identity| identity.psychology.as_ref()?.neural_matrix.as_ref().map(object),
-        set: |identity, value| psychology(identity).neural_matrix = Some(pairs(&value)),
-    },
-    Slot {
-        places: &[&["psychology", "ocean"], &["psychology", "traits", "ocean"]],
-        read: numbers,
-        field: |identity| {
-            let traits = identity.psychology.as_ref()?.personality_traits.as_ref()?;
-            traits.framework.eq_ignore_ascii_case(OCEAN).then(|| object(&traits.scores))
-        },
-        set: |identity, value| {
-            psychology(identity).personality_traits = Some(PersonalityTraits {
-                framework: OCEAN.to_owned(),
-                scores: pairs(&value),
-                unknown: Unknown::default(),
-            });
-        },
-    },
-    Slot {
-        places: &[&["psychology", "mbti"], &["psychology", "traits", "mbti"]],
-        read: text,
-        field: |identity| identity.psychology.as_ref()?.mbti.as_ref().map(|mbti| json!(mbti)),
-        set: |identity, value| psychology(identity).mbti = string(value),
-    },
-    Slot {
-        places: &[&["psychology", "moral_compass", "alignment"]],
-        read: text,
-        field: |identity| {
-            identity.psychology.as_ref()?.moral_alignment.as_ref().map(|alignment| json!(alignment))
-        },
-        set: |identity, value| psychology(identity).moral_alignment = string(value),
-    },
-    Slot {
-        places: &[&["linguistics", "formality"], &["linguistics", "text_style", "formality_level"]],
-        read: share,
-        field: |identity| identity.linguistics.as_ref()?.formality_level.and_then(number),
-        set: |identity, value| linguistics(identity).formality_level = value.as_f64(),
-    },
-    Slot {
-        places: &[&["linguistics", "verbosity"], &["linguistics", "text_style", "verbosity_level"]],
-        read: share,
-        field: |identity| identity.linguistics.as_ref()?.verbosity.and_then(number),
-        set: |identity, value| linguistics(identity).verbosity = value.as_f64(),
-    },
-    Slot {
-        places: &[&["linguistics", "humor_level"], &["linguistics", "text_style", "humor_level"]],
-        read: share,
-        field: |identity| identity.linguistics.as_ref()?.humor_level.and_then(number),
-        set: |identity, value| linguistics(identity).humor_level = value.as_f64(),
-    },
-    Slot {
-        places: &[&["linguistics", "slang_usage"], &["linguistics", "text_style", "slang_usage"]],
-        read: |value| value.is_boolean().then(|| value.clone()),
-        field: |identity| identity.linguistics.as_ref()?.slang_usage.map(Value::from),
-        set: |identity, value| linguistics(identity).slang_usage = value.as_bool(),
-    },
-    Slot {
-        places: &[&["linguistics", "preferred_language"]],
-        read: text,
-        field: |identity| {
-            identity
-                .linguistics
-                .as_ref()?
-                .preferred_language
-                .as_ref()
-                .map(|language| json!(language))
-        },
-        set: |identity, value| linguistics(identity).preferred_language = string(value),
-    },
-    Slot {
-        places: &[&["linguistics", "catchphrases"], &["linguistics", "idiolect", "catchphrases"]],
-        read: texts,
-        field: |identity| list(&identity.linguistics.as_ref()?.idiolect.as_ref()?.catchphrases),
-        set: |identity, value| idiolect(identity).catchphrases = strings(value),
-    },
-    Slot {
-        places: &[&["linguistics", "idiolect", "verbal_tics"]],
-        read: texts,
-        field: |identity| list(&identity.linguistics.as_ref()?.idiolect.as_ref()?.verbal_tics),
-        set: |identity, value| idiolect(identity).verbal_tics = strings(value),
-    },
-    Slot {
-        places: &[
-            &["linguistics", "forbidden_words"],
-            &["linguistics", "idiolect", "forbidden_words"],
-        ],
-        read: texts,
-        field: |identity| list(&identity.linguistics.as_ref()?.idiolect.as_ref()?.avoided_words),
-        set: |identity, value| idiolect(identity).avoided_words = strings(value),
-    },
+    slot(&[&["history", "occupation"]], text, &["role"]),
+    slot(&[&["psychology", "neural_matrix"]], shares, &["psychology", "neural_matrix"]),
+    slot(&[&["psychology", "ocean"], &["psychology", "traits", "ocean"]], numbers, TRAITS),
+    slot(
+        &[&["psychology", "mbti"], &["psychology", "traits", "mbti"]],
+        text,
+        &["psychology", "mbti"],
+    ),
+    slot(
+        &[&["psychology", "moral_compass", "alignment"]],
+        text,
+        &["psychology", "moral_alignment"],
+    ),
+    slot(
+        &[&["linguistics", "formality"], &["linguistics", "text_style", "formality_level"]],
+        share,
+        &["linguistics", "formality_level"],
+    ),
+    slot(
+        &[&["linguistics", "verbosity"], &["linguistics", "text_style", "verbosity_level"]],
+        share,
+        &["linguistics", "verbosity"],
+    ),
+    slot(
+        &[&["linguistics", "humor_level"], &["linguistics", "text_style", "humor_level"]],
+        share,
+        &["linguistics", "humor_level"],
+    ),
+    slot(
+        &[&["linguistics", "slang_usage"], &["linguistics", "text_style", "slang_usage"]],
+        |value| value.is_boolean().then(|| value.clone()),
+        &["linguistics", "slang_usage"],
+    ),
+    slot(&[&["linguistics", "preferred_language"]], text, &["linguistics", "preferred_language"]),
+    slot(
+        &[&["linguistics", "catchphrases"], &["linguistics", "idiolect", "catchphrases"]],
+        texts,
+        &["linguistics", "idiolect", "catchphrases"],
+    ),
+    slot(
+        &[&["linguistics", "idiolect", "verbal_tics"]],
+        texts,
+        &["linguistics", "idiolect", "verbal_tics"],
+    ),
+    slot(
+        &[&["linguistics", "forbidden_words"], &["linguistics", "idiolect", "forbidden_words"]],
+        texts,
+        &["linguistics", "idiolect", "avoided_words"],
+    ),
 ];
+
+const fn slot(
+    places: &'static [&'static [&'static str]],
+    read: fn(&Value) -> Option<Value>,
+    field: &'static [&'static str],
+) -> Slot {
+    Slot { places, read, field }
+}
 
 const FIRST: &[&str] = &["identity", "names", "first"];
 const LAST: &[&str] = &["identity", "names", "last"];
@@ -188,25 +148,22 @@ const TOOLS: &[&str] = &["capabilities", "tools"];
 /// Takes the fields out of a document, and returns what is left of it.
 fn taken_apart(document: &Value) -> (StructuredIdentity, Value) {
     let mut rest = document.clone();
-    let mut fields = StructuredIdentity {
-        names: None,
-        role: None,
-        goals: goals(document),
-        psychology: None,
-        linguistics: None,
-        capabilities: capabilities(document),
-        sub_agents: Vec::new(),
-        aieos_extensions: None,
-        unknown: Unknown::default(),
-    };
+    let mut fields = json!({});
     for slot in SLOTS {
         let Some((place, value)) = slot.find(document) else { continue };
         let Some(read) = (slot.read)(value) else { continue };
         if place == slot.usual() && read == *value {
             remove(&mut rest, &place);
         }
-        (slot.set)(&mut fields, read);
+        if slot.field == TRAITS {
+            put(&mut fields, &owned(FRAMEWORK), json!(OCEAN));
+        }
+        put(&mut fields, &owned(slot.field), read);
     }
+    // Every slot reads what its field can hold.
+    let fields: StructuredIdentity = serde_json::from_value(fields).unwrap_or_default();
+    let (goals, capabilities) = (goals(document), capabilities(document));
+    let mut fields = StructuredIdentity { goals, capabilities, ..fields };
     fields.names = names(document, &mut rest);
     (fields, rest)
 }
@@ -217,10 +174,15 @@ fn put_together(fields: &StructuredIdentity) -> Value {
         fields.aieos_extensions.as_ref().and_then(|extension| extension.parse::<Value>().ok());
     let mut document = rest.filter(Value::is_object).unwrap_or_else(|| json!({}));
     put_names(&mut document, fields.names.as_ref());
+    // A field that holds a number which JSON has not is none.
+    let told = serde_json::to_value(fields).unwrap_or_default();
+    let framework = at(&told, &owned(FRAMEWORK)).and_then(Value::as_str).unwrap_or_default();
+    let is_ocean = framework.eq_ignore_ascii_case(OCEAN);
     for slot in SLOTS {
         let there = slot.find(&document);
         let read = there.as_ref().and_then(|(_, value)| (slot.read)(value));
-        let field = (slot.field)(fields);
+        let field = at(&told, &owned(slot.field)).filter(|value| !value.is_null()).cloned();
+        let field = field.filter(|_| slot.field != TRAITS || is_ocean);
         if read == field {
             continue;
         }
@@ -234,12 +196,9 @@ fn put_together(fields: &StructuredIdentity) -> Value {
         }
     }
     // The format may know a framework that AIEOS has no name for.
-    let traits =
-        fields.psychology.as_ref().and_then(|psychology| psychology.personality_traits.as_ref());
-    if let Some(traits) = traits.filter(|identity| !identity.framework.eq_ignore_ascii_case(OCEAN))
-    {
-        let name = traits.framework.to_lowercase();
-        put(&mut document, &owned(&["psychology", "traits", &name]), object(&traits.scores));
+    if let Some(scores) = at(&told, &owned(TRAITS)).filter(|_| !is_ocean) {
+        let name = framework.to_lowercase();
+        put(&mut document, &owned(&["psychology", "traits", &name]), scores.clone());
     }
     put_goals(&mut document, &fields.goals);
     put_capabilities(&mut document, &fields.capabilities);
@@ -362,21 +321,6 @@ fn each(value: &Value, read: fn(&Value) -> Option<Value>) -> Option<Value> {
     (!read.is_empty()).then_some(Value::Object(read))
 }
 
-fn object(pairs: &Pairs<f64>) -> Value {
-    let numbers = pairs.iter().filter_map(|(name, pair)| Some((name.to_owned(), number(*pair)?)));
-    Value::Object(numbers.collect())
-}
-
-fn pairs(value: &Value) -> Pairs<f64> {
-    let mut pairs = Pairs::default();
-    for (name, value) in value.as_object().into_iter().flatten() {
-        if let Some(value) = value.as_f64() {
-            pairs.insert(name, value);
-        }
-    }
-    pairs
-}
-
 fn string(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
@@ -391,47 +335,12 @@ fn strings(value: Value) -> Vec<String> {
     }
 }
 
-fn list(texts: &[String]) -> Option<Value> {
-    (!texts.is_empty()).then(|| json!(texts))
-}
-
-fn psychology(fields: &mut StructuredIdentity) -> &mut Psychology {
-    fields.psychology.get_or_insert_with(|| Psychology {
-        neural_matrix: None,
-        personality_traits: None,
-        moral_alignment: None,
-        mbti: None,
-        unknown: Unknown::default(),
-    })
-}
-
-fn linguistics(fields: &mut StructuredIdentity) -> &mut Linguistics {
-    fields.linguistics.get_or_insert_with(|| Linguistics {
-        formality_level: None,
-        verbosity: None,
-        humor_level: None,
-        slang_usage: None,
-        preferred_language: None,
-        idiolect: None,
-        unknown: Unknown::default(),
-    })
-}
-
-fn idiolect(fields: &mut StructuredIdentity) -> &mut Idiolect {
-    linguistics(fields).idiolect.get_or_insert_with(|| Idiolect {
-        catchphrases: Vec::new(),
-        verbal_tics: Vec::new(),
-        avoided_words: Vec::new(),
-        unknown: Unknown::default(),
-    })
-}
-
 fn name_at(document: &Value, place: &[&str]) -> Option<String> {
     at(document, &owned(place)).and_then(text).and_then(string)
 }
 
 /// Reads the names. Without a first name, the one to show is the nickname, else the full one; a
-/// full name that nobody wrote is the first and the last.
+/// missing full name is the first and the last.
 fn names(document: &Value, rest: &mut Value) -> Option<Names> {
     let [first, last, nickname, full] =
         [FIRST, LAST, NICKNAME, FULL].map(|place| name_at(document, place));
@@ -561,9 +470,7 @@ fn capability(value: &Value, portability: Option<Portability>) -> Option<Capabil
             .and_then(|object| object.get("priority")?.as_u64())
             .filter(|identity| *identity > 0),
         portability,
-        host_requirements: None,
-        credential_ids: Vec::new(),
-        unknown: Unknown::default(),
+        ..Capability::default()
     })
 }
 

@@ -1,23 +1,25 @@
 //! The database of memories, in every shape it has had.
 //!
-//! The table has grown from six columns to sixteen, its columns stand in any order, and people add
-//! their own: so nothing is expected but its name, and every column is read by name. An install
-//! since 0.8 keeps the memories of all its agents in one table.
+//! The table has grown from six columns to sixteen, in any order, and users add columns. So only
+//! its name is expected, and every column is read by name. Since 0.8, an install keeps the memories
+//! of all its agents in one table.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use serde::Serialize;
+use anemone_format::{FileRoot, SnapshotSource, SourceFile, SourceKind};
+use serde::{Deserialize, Serialize};
 
-use super::DEFAULT_ALIAS;
-use super::schema::{MEMORIES, PRIVATE_KEY, STAMP_COLUMNS, STAMPS};
+use super::schema::{PRIVATE_KEY, SCHEMA, STAMP_COLUMNS, STAMPS};
+use super::{DEFAULT_ALIAS, RUNTIME};
 use crate::kit::agent::Machine;
-use crate::kit::database::{Column, Database, DatabaseError, Read, Table, Value};
+use crate::kit::database::{AgentEntry, Column, Database, DatabaseError, Read, Table, Value};
 use crate::kit::stamps::RowStamp;
 
 /// The table of memories.
-pub(super) const TABLE: &str = MEMORIES;
+pub(super) const TABLE: &str = SCHEMA.table;
 /// Where an archive describes the database, below `raw/zeroclaw`: the agent's row, what made the
 /// vectors, the columns with their types. Never written into a workspace.
 pub(super) const DESCRIPTION: &str = ".alf-database.json";
@@ -27,6 +29,8 @@ const MAX_STAMPS_BYTES: usize = 64 << 20;
 
 /// The most agents, settings and versions that are read.
 const MAX_LISTED: usize = 10_000;
+/// The longest description that is read.
+const MAX_DESCRIPTION_BYTES: u64 = 4 << 20;
 /// The longest name or setting that is taken.
 const MAX_TEXT_BYTES: usize = 4_096;
 
@@ -40,20 +44,12 @@ pub(super) struct Brain {
     /// The columns of [`TABLE`], in order, without `rowid` and without those that are computed.
     pub(super) columns: Vec<String>,
     /// The agents that it knows; empty in a database for one agent.
-    pub(super) agents: Vec<AgentRow>,
+    pub(super) agents: Vec<AgentEntry>,
     /// `memory_meta`, if it is there.
     pub(super) meta: Vec<(String, String)>,
     layout: Vec<Column>,
     versions: Vec<Version>,
     fingerprint: OnceLock<Option<String>>,
-}
-
-/// An agent in the database.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct AgentRow {
-    pub(super) id: String,
-    pub(super) alias: String,
-    pub(super) created_at: String,
 }
 
 /// A row of [`TABLE`] with every column it has.
@@ -74,7 +70,7 @@ pub(super) struct RowHead {
     pub(super) id: Value,
     pub(super) key: Value,
     pub(super) superseded_by: Value,
-    /// Whether it is somebody's own.
+    /// Whether it is private.
     pub(super) is_private: bool,
 }
 
@@ -83,7 +79,7 @@ pub(super) struct RowHead {
 pub(super) struct RowCounts {
     /// Rows of this agent that were handed out.
     pub(super) rows: u64,
-    /// Rows of this agent that are somebody's own, and were not asked for.
+    /// Private rows of this agent that were not requested.
     pub(super) private: u64,
     /// Rows of other agents.
     pub(super) others: u64,
@@ -97,29 +93,52 @@ struct Version {
     version: i64,
 }
 
-/// The description; its fields stand in the order of their names.
-#[derive(Serialize)]
-struct Description<'a> {
-    agent: Option<AgentDescription<'a>>,
-    layout_columns: Vec<ColumnDescription<'a>>,
-    meta: BTreeMap<&'a str, &'a str>,
-    schema_version: &'a [Version],
+/// The description of a database in an archive; its fields stand in the order of their names.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(super) struct Description {
+    /// The agent whose rows travel.
+    pub(super) agent: Option<AgentEntry>,
+    /// The columns of the table.
+    pub(super) layout_columns: Vec<DescribedColumn>,
+    /// The settings of the database.
+    pub(super) meta: BTreeMap<String, String>,
+    #[serde(skip_deserializing)]
+    schema_version: Vec<Version>,
 }
 
-#[derive(Serialize)]
-struct AgentDescription<'a> {
-    alias: &'a str,
-    created_at: &'a str,
-    id: &'a str,
-}
-
-#[derive(Serialize)]
-struct ColumnDescription<'a> {
-    default: Option<&'a str>,
-    name: &'a str,
+/// A column, as the description has it.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct DescribedColumn {
+    #[serde(skip_deserializing)]
+    default: Option<String>,
+    /// Its name.
+    pub(super) name: String,
+    #[serde(skip_deserializing)]
     not_null: bool,
-    #[serde(rename = "type")]
-    kind: &'a str,
+    /// Its declared type.
+    #[serde(rename = "type", default)]
+    pub(super) kind: String,
+}
+
+impl Description {
+    /// Reads the description that a snapshot has; the error is that it is none.
+    pub(super) fn of(source: &dyn SnapshotSource) -> io::Result<Option<serde_json::Result<Self>>> {
+        let is_it = |file: &SourceFile| {
+            is_raw(file)
+                && file.path == DESCRIPTION.as_bytes()
+                && matches!(file.kind, SourceKind::File { .. })
+        };
+        let Some(at) = source.files().iter().position(is_it) else { return Ok(None) };
+        let mut text = Vec::new();
+        source.content(at)?.take(MAX_DESCRIPTION_BYTES).read_to_end(&mut text)?;
+        Ok(Some(serde_json::from_slice(&text)))
+    }
+}
+
+/// Returns whether a file of a snapshot is one of this runtime's.
+pub(super) fn is_raw(file: &SourceFile) -> bool {
+    matches!(&file.root, FileRoot::Raw(runtime) if runtime == RUNTIME)
 }
 
 impl Brain {
@@ -133,13 +152,10 @@ impl Brain {
         }
         let tables = database.tables()?;
         let Some(table) = find(&tables, TABLE) else { return Ok(None) };
+        let layout: Vec<Column> =
+            table.columns.iter().filter(|column| !column.generated).cloned().collect();
+        let columns = layout.iter().map(|column| column.name.clone()).collect();
         let table = table.name.clone();
-        let layout = database.columns(&table)?;
-        let columns = layout
-            .iter()
-            .filter(|layout| !layout.generated)
-            .map(|layout| layout.name.clone())
-            .collect();
         let agents = agents(&database, &tables)?;
         let meta = listed(&database, &tables, "memory_meta", &["key", "value"])?;
         let meta = meta.iter().filter_map(|row| Some((text(&row[0])?, text(&row[1])?))).collect();
@@ -204,7 +220,7 @@ impl Brain {
     }
 
     /// Returns an agent of the database.
-    pub(super) fn agent(&self, alias: &str) -> Option<&AgentRow> {
+    pub(super) fn agent(&self, alias: &str) -> Option<&AgentEntry> {
         self.agents.iter().find(|agent| agent.alias == alias)
     }
 
@@ -215,25 +231,17 @@ impl Brain {
 
     /// Describes the database for one agent, as JSON; see [`DESCRIPTION`].
     pub(super) fn description(&self, alias: &str) -> String {
+        let column = |column: &Column| DescribedColumn {
+            default: column.default.clone(),
+            name: column.name.clone(),
+            not_null: column.not_null,
+            kind: column.kind.clone(),
+        };
         let description = Description {
-            agent: self.agent(alias).map(|agent| AgentDescription {
-                alias: &agent.alias,
-                created_at: &agent.created_at,
-                id: &agent.id,
-            }),
-            layout_columns: self
-                .layout
-                .iter()
-                .filter(|column| !column.generated)
-                .map(|column| ColumnDescription {
-                    default: column.default.as_deref(),
-                    name: &column.name,
-                    not_null: column.not_null,
-                    kind: &column.kind,
-                })
-                .collect(),
-            meta: self.meta.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
-            schema_version: &self.versions,
+            agent: self.agent(alias).cloned(),
+            layout_columns: self.layout.iter().map(column).collect(),
+            meta: self.meta.iter().cloned().collect(),
+            schema_version: self.versions.clone(),
         };
         let mut text = serde_json::to_string_pretty(&description)
             .expect("texts, numbers and maps with text keys are JSON");
@@ -241,7 +249,7 @@ impl Brain {
         text
     }
 
-    /// Hands out the rows of one agent in the order of their `rowid`, one by one.
+    /// Yields the rows of one agent in the order of their `rowid`.
     pub(super) fn each_row<E: From<DatabaseError>>(
         &self,
         alias: &str,
@@ -268,7 +276,7 @@ impl Brain {
         Ok(counts)
     }
 
-    /// Hands out the little that [`RowHead`] has of every row of one agent, in the same order.
+    /// Yields a [`RowHead`] for every row of one agent, in the same order.
     pub(super) fn each_head<E: From<DatabaseError>>(
         &self,
         alias: &str,
@@ -290,7 +298,7 @@ impl Brain {
         })
     }
 
-    /// Hands out some columns of every row, whoever it belongs to, in the order of their `rowid`:
+    /// Yields some columns of the rows of all agents, in the order of their `rowid`:
     /// the `rowid`, which row of the table it is, and the cells.
     pub(super) fn scan<E: From<DatabaseError>>(
         &self,
@@ -331,7 +339,7 @@ impl Owners<'_> {
     }
 }
 
-/// Says whether a row is somebody's own.
+/// Returns whether a row is private.
 fn is_private(key: &Value, principal: &Value) -> bool {
     let marked = match key {
         Value::Text(key) => key.starts_with(PRIVATE_KEY),
@@ -354,11 +362,11 @@ fn text(value: &Value) -> Option<String> {
     value.as_text().map(str::to_owned)
 }
 
-fn agents(database: &Database, tables: &[Table]) -> Result<Vec<AgentRow>, DatabaseError> {
+fn agents(database: &Database, tables: &[Table]) -> Result<Vec<AgentEntry>, DatabaseError> {
     let rows = listed(database, tables, "agents", &["id", "alias", "created_at"])?;
     let agent = |row: Vec<Value>| {
         let created_at = text(&row[2]).unwrap_or_default();
-        Some(AgentRow { id: text(&row[0])?, alias: text(&row[1])?, created_at })
+        Some(AgentEntry { id: text(&row[0])?, alias: text(&row[1])?, created_at })
     };
     Ok(rows.into_iter().filter_map(agent).collect())
 }
@@ -392,315 +400,4 @@ fn shortened(value: Value) -> Value {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use rusqlite::Connection;
-    use tempfile::TempDir;
-
-    use super::*;
-    use crate::kit::database::tests::machine;
-
-    /// The shapes that the table has had, by the versions that made them.
-    pub(in crate::zeroclaw) const SHAPES: [(&str, &str); 8] = [
-        (
-            "A",
-            "CREATE TABLE memories (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE,
-             content TEXT NOT NULL, category TEXT NOT NULL DEFAULT 'core',
-             created_at TEXT NOT NULL, updated_at TEXT NOT NULL);",
-        ),
-        (
-            "B",
-            "CREATE TABLE memories (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE,
-             content TEXT NOT NULL, category TEXT NOT NULL DEFAULT 'core', embedding BLOB,
-             created_at TEXT NOT NULL, updated_at TEXT NOT NULL);
-             CREATE VIRTUAL TABLE memories_fts USING fts5(key, content, content=memories,
-             content_rowid=rowid);
-             CREATE TABLE embedding_cache (content_hash TEXT PRIMARY KEY, embedding BLOB NOT NULL,
-             created_at TEXT NOT NULL, accessed_at TEXT NOT NULL);",
-        ),
-        (
-            "C",
-            "CREATE TABLE memories (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE,
-             content TEXT NOT NULL, category TEXT NOT NULL DEFAULT 'core', embedding BLOB,
-             created_at TEXT NOT NULL, updated_at TEXT NOT NULL, session_id TEXT);",
-        ),
-        (
-            "D",
-            "CREATE TABLE memories (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE,
-             content TEXT NOT NULL, category TEXT NOT NULL DEFAULT 'core', embedding BLOB,
-             created_at TEXT NOT NULL, updated_at TEXT NOT NULL, session_id TEXT,
-             namespace TEXT DEFAULT 'default', importance REAL DEFAULT 0.5, superseded_by TEXT);",
-        ),
-        (
-            "E",
-            "CREATE TABLE agents (id TEXT PRIMARY KEY, alias TEXT NOT NULL UNIQUE,
-             created_at TEXT NOT NULL);
-             INSERT INTO agents VALUES ('a-1', 'default', '2026-01-01T00:00:00+00:00');
-             CREATE TABLE schema_version (component TEXT PRIMARY KEY, version INTEGER NOT NULL,
-             applied_at TEXT NOT NULL);
-             INSERT INTO schema_version VALUES ('memories', 1, '2026-01-01T00:00:00+00:00');
-             CREATE TABLE \"memories\" (id TEXT PRIMARY KEY, key TEXT NOT NULL,
-             content TEXT NOT NULL, category TEXT NOT NULL DEFAULT 'core', embedding BLOB,
-             created_at TEXT NOT NULL, updated_at TEXT NOT NULL, session_id TEXT,
-             namespace TEXT DEFAULT 'default', importance REAL DEFAULT 0.5, superseded_by TEXT,
-             agent_id TEXT NOT NULL DEFAULT 'a-1' REFERENCES agents(id), UNIQUE (agent_id, key));",
-        ),
-        (
-            "G",
-            "CREATE TABLE agents (id TEXT PRIMARY KEY, alias TEXT NOT NULL UNIQUE,
-             created_at TEXT NOT NULL);
-             INSERT INTO agents VALUES ('a-1', 'default', '2026-01-01T00:00:00+00:00');
-             CREATE TABLE memory_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-             INSERT INTO memory_meta VALUES ('embedding_provider', 'openai'),
-             ('embedding_model', 'text-embedding-3-small'), ('embedding_dimensions', '2');
-             CREATE TABLE \"memories\" (id TEXT PRIMARY KEY, key TEXT NOT NULL,
-             content TEXT NOT NULL, category TEXT NOT NULL DEFAULT 'core', embedding BLOB,
-             created_at TEXT NOT NULL, updated_at TEXT NOT NULL, session_id TEXT,
-             namespace TEXT DEFAULT 'default', importance REAL DEFAULT 0.5, superseded_by TEXT,
-             agent_id TEXT NOT NULL DEFAULT 'a-1' REFERENCES agents(id), kind TEXT,
-             pinned INTEGER NOT NULL DEFAULT 0, tenant_id TEXT, principal_id TEXT,
-             UNIQUE (agent_id, key));",
-        ),
-        (
-            "H",
-            "CREATE TABLE memories (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE,
-             content TEXT NOT NULL, category TEXT NOT NULL DEFAULT 'core', embedding BLOB,
-             created_at TEXT NOT NULL, updated_at TEXT NOT NULL);
-             CREATE INDEX idx_mem_key ON memories(key);
-             CREATE TABLE embedding_cache (content_hash TEXT PRIMARY KEY, embedding BLOB NOT NULL,
-             created_at TEXT NOT NULL);",
-        ),
-        (
-            "seed",
-            "CREATE TABLE memories (id TEXT PRIMARY KEY, key TEXT NOT NULL, content TEXT NOT NULL,
-             category TEXT NOT NULL, timestamp TEXT NOT NULL, embedding BLOB);",
-        ),
-    ];
-
-    /// Returns the statements that make a shape.
-    pub(in crate::zeroclaw) fn shape(name: &str) -> &'static str {
-        SHAPES.iter().find(|(known, _)| *known == name).unwrap().1
-    }
-
-    /// A database and the folder in which its copy lies.
-    pub(in crate::zeroclaw) struct Opened {
-        brain: Brain,
-        _home: TempDir,
-    }
-
-    impl std::ops::Deref for Opened {
-        type Target = Brain;
-
-        fn deref(&self) -> &Brain {
-            &self.brain
-        }
-    }
-
-    /// Makes a database and opens it.
-    pub(in crate::zeroclaw) fn brain(sql: &str) -> Option<Opened> {
-        let home = TempDir::new().unwrap();
-        let path = home.path().join("brain.db");
-        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
-        let brain = Brain::open(&machine(home.path()), &path).unwrap()?;
-        Some(Opened { brain, _home: home })
-    }
-
-    /// Returns the rows of an agent.
-    pub(in crate::zeroclaw) fn rows(
-        brain: &Brain,
-        alias: &str,
-        private: bool,
-    ) -> (Vec<Row>, RowCounts) {
-        let mut rows = Vec::new();
-        let counts = brain.each_row::<DatabaseError>(alias, private, &mut |row| {
-            rows.push(row);
-            Ok(())
-        });
-        (rows, counts.unwrap())
-    }
-
-    fn keys(brain: &Brain, alias: &str, private: bool) -> (Vec<String>, RowCounts) {
-        let key = position_of(&brain.columns, "key").unwrap();
-        let (rows, counts) = rows(brain, alias, private);
-        (rows.iter().map(|row| row.cells[key].as_text().unwrap().to_owned()).collect(), counts)
-    }
-
-    #[test]
-    fn every_shape_is_read_in_the_order_of_its_rows() {
-        for (name, sql) in SHAPES {
-            let times = if name == "seed" { "timestamp" } else { "created_at, updated_at" };
-            let values = if name == "seed" { "'t'" } else { "'t', 't'" };
-            let row = |n: u8, key: &str| {
-                format!(
-                    "INSERT INTO memories (rowid, id, key, content, category, {times})
-                     VALUES ({n}, 'id{n}', '{key}', 'text', 'core', {values});"
-                )
-            };
-            let sql = format!("{sql} {}{}", row(9, "first"), row(3, "second"));
-            let brain = brain(&sql).unwrap();
-            let (keys, counts) = keys(&brain, DEFAULT_ALIAS, false);
-            assert_eq!(keys, ["second", "first"], "{name}");
-            assert_eq!(counts, RowCounts { rows: 2, private: 0, others: 0 }, "{name}");
-            assert_eq!(brain.agents.is_empty(), !matches!(name, "E" | "G"), "{name}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_a_plain_table_holds_no_memories() {
-        for sql in [
-            "",
-            "CREATE TABLE other(key);",
-            "CREATE TABLE other(key); CREATE VIEW memories AS SELECT key FROM other;",
-            "CREATE VIRTUAL TABLE memories USING fts5(key, content);",
-        ] {
-            assert!(brain(sql).is_none(), "{sql}");
-        }
-    }
-
-    #[test]
-    fn rows_of_nobody_are_of_the_default_agent() {
-        let sql = "CREATE TABLE agents (id TEXT, alias TEXT, created_at TEXT);
-            INSERT INTO agents VALUES ('1', 'default', 't'), ('2', 'alpha', 't');
-            CREATE TABLE memories (key TEXT, agent_id);
-            INSERT INTO memories VALUES ('a', '1'), ('b', '2'), ('c', NULL), ('d', '3'), ('e', 2);";
-        let brain = brain(sql).unwrap();
-        let of = |alias| keys(&brain, alias, false);
-        let (default, counts) = of("default");
-        assert_eq!(default, ["a", "c", "d", "e"]);
-        assert_eq!(counts, RowCounts { rows: 4, private: 0, others: 1 });
-        assert_eq!(of("alpha").0, ["b"]);
-        assert_eq!(of("beta"), (vec![], RowCounts { rows: 0, private: 0, others: 5 }));
-    }
-
-    #[test]
-    fn a_database_for_one_agent_is_any_agents() {
-        let sql = "CREATE TABLE agents (id TEXT, alias TEXT, created_at TEXT);
-            INSERT INTO agents VALUES ('1', 'default', 't');
-            CREATE TABLE memories (key TEXT); INSERT INTO memories VALUES ('a');";
-        assert_eq!(keys(&brain(sql).unwrap(), "alpha", false).0, ["a"]);
-    }
-
-    #[test]
-    fn what_is_somebodys_own_is_only_counted() {
-        let sql = "CREATE TABLE memories (key TEXT, principal_id TEXT);
-            INSERT INTO memories VALUES ('a', NULL), ('b', 'p-42'),
-            ('p|12:principal-427:default-|secret_pref', 'principal-42'), ('p|x', NULL), ('c', '');";
-        let brain = brain(sql).unwrap();
-        let (open, counts) = keys(&brain, DEFAULT_ALIAS, false);
-        assert_eq!(open, ["a"]);
-        assert_eq!(counts, RowCounts { rows: 1, private: 4, others: 0 });
-        assert_eq!(keys(&brain, DEFAULT_ALIAS, true).1.rows, 5);
-    }
-
-    #[test]
-    fn the_description_is_for_people_and_for_the_way_back() {
-        let sql = "CREATE TABLE agents (id TEXT, alias TEXT, created_at TEXT);
-            INSERT INTO agents VALUES ('1', 'alpha', '2026-01-01T00:00:00Z');
-            CREATE TABLE memory_meta (key TEXT, value TEXT);
-            INSERT INTO memory_meta VALUES ('embedding_provider', 'openai'), ('a', 'b');
-            CREATE TABLE schema_version (component TEXT, version INTEGER, applied_at TEXT);
-            INSERT INTO schema_version VALUES ('memories', 1, 't');
-            CREATE TABLE memories (key TEXT NOT NULL DEFAULT 'it''s', x, y AS (key || x));";
-        let brain = brain(sql).unwrap();
-        let expected = r#"{
-  "agent": {
-    "alias": "alpha",
-    "created_at": "2026-01-01T00:00:00Z",
-    "id": "1"
-  },
-  "layout_columns": [
-    {
-      "default": "'it''s'",
-      "name": "key",
-      "not_null": true,
-      "type": "TEXT"
-    },
-    {
-      "default": null,
-      "name": "x",
-      "not_null": false,
-      "type": ""
-    }
-  ],
-  "meta": {
-    "a": "b",
-    "embedding_provider": "openai"
-  },
-  "schema_version": [
-    {
-      "applied_at": "t",
-      "component": "memories",
-      "version": 1
-    }
-  ]
-}
-"#;
-        assert_eq!(brain.description("alpha"), expected);
-        assert!(brain.description("default").starts_with("{\n  \"agent\": null,\n"));
-        assert_eq!(brain.columns, ["key", "x"]);
-    }
-
-    #[test]
-    fn a_fingerprint_changes_with_the_rows_and_only_then() {
-        let home = TempDir::new().unwrap();
-        let path = home.path().join("brain.db");
-        let owner = Connection::open(&path).unwrap();
-        let sql = "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
-            CREATE TABLE memories (key TEXT); INSERT INTO memories VALUES ('a');";
-        owner.execute_batch(sql).unwrap();
-        let machine = machine(home.path());
-        let fingerprint = || {
-            let brain = Brain::open(&machine, &path).unwrap().unwrap();
-            let before = brain.fingerprint().unwrap();
-            rows(&brain, DEFAULT_ALIAS, false);
-            assert_eq!(brain.fingerprint().unwrap(), before);
-            before
-        };
-        let first = fingerprint();
-        assert_eq!(fingerprint(), first);
-        owner.execute("UPDATE memories SET key = 'b'", []).unwrap();
-        assert_ne!(fingerprint(), first);
-    }
-
-    #[test]
-    fn a_fingerprint_is_the_same_before_and_after_a_journal_is_played_back() {
-        let home = TempDir::new().unwrap();
-        let path = home.path().join("brain.db");
-        let owner = Connection::open(&path).unwrap();
-        let sql = "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 2;
-            CREATE TABLE memories (key TEXT, filler); INSERT INTO memories VALUES ('a', NULL);
-            BEGIN; UPDATE memories SET key = 'b';
-            WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 200)
-            INSERT INTO memories SELECT 'c', zeroblob(3000) FROM c;";
-        owner.execute_batch(sql).unwrap();
-        let machine = machine(home.path());
-        let fingerprint = || {
-            let brain = Brain::open(&machine, &path).unwrap().unwrap();
-            assert_eq!(keys(&brain, DEFAULT_ALIAS, false).0, ["a"]);
-            brain.fingerprint().unwrap()
-        };
-        assert_eq!(fingerprint(), fingerprint());
-    }
-
-    #[test]
-    fn a_table_may_lack_row_numbers_or_have_a_column_of_that_name() {
-        let sql = "CREATE TABLE memories (key TEXT PRIMARY KEY) WITHOUT ROWID;
-            INSERT INTO memories VALUES ('b'), ('a');";
-        let (kept, _) = rows(&brain(sql).unwrap(), DEFAULT_ALIAS, false);
-        assert_eq!(kept.iter().map(|row| row.rowid).collect::<Vec<_>>(), [0, 1]);
-        let sql = "CREATE TABLE Memories (rowid TEXT, key TEXT);
-            INSERT INTO memories VALUES ('x', 'b'), ('x', 'a');";
-        let (kept, _) = rows(&brain(sql).unwrap(), DEFAULT_ALIAS, false);
-        assert_eq!(kept.iter().map(|row| row.position).collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(kept[0].cells[0], Value::Text("x".to_owned()));
-    }
-
-    #[test]
-    fn a_name_that_is_longer_than_names_are_is_none() {
-        let sql = "CREATE TABLE agents (id TEXT, alias TEXT, created_at TEXT);
-            INSERT INTO agents VALUES (printf('%.*c', 5000, 'x'), 'a', 't'), ('2', 'b', x'00');
-            CREATE TABLE memories (key TEXT);";
-        let brain = brain(sql).unwrap();
-        assert_eq!(brain.agents.len(), 1);
-        assert_eq!(brain.agents[0].created_at, "");
-    }
-}
+pub(super) mod tests;

@@ -1,24 +1,24 @@
-//! Whether an agent can be exported.
+//! Checks whether an agent can be exported.
 
 use std::path::Path;
 
 use super::brain::{Brain, RowCounts, position_of};
 use super::config::{Backend, Config};
 use super::discover::is_live;
-use super::layout::{self, CONFIG, CURATED, DATABASE, MEMORY, Place, USER};
+use super::layout::{self, CONFIG, CURATED, DATABASE, MEMORY, PathRole, USER};
 use super::read::redact::texts;
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
+use super::schema::SCHEMA;
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
 use crate::kit::artifacts::is_included;
-use crate::kit::check::Severity::{Error, Info, Warning};
 use crate::kit::check::{
-    Check, DailyLogs, IndexState, ProjectFiles, Resources, Suggestion, Survey, Surveyed, a_few,
+    Advice, Check, DailyLogs, IndexState, ProjectFiles, Resources, Survey, SurveyClass, a_few,
     begin, is_inside, noted_agent_id,
 };
-use crate::kit::database::{self, DatabaseError};
+use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::written_at;
 use crate::kit::paths::lossy;
 use crate::kit::times::date_in_name;
-use crate::kit::walk::Found;
+use crate::kit::walk::FoundEntry;
 use anemone_secrets as secrets;
 
 /// Columns without which a row says little.
@@ -28,6 +28,9 @@ const TABLES: &[&str] = &["memories", "agents", "embedding_cache", "memory_meta"
 /// How the tables of the search index and of SQLite start.
 const OWN_TABLES: &[&str] = &["memories_fts", "sqlite_"];
 
+const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
+const ODDITIES: Advice = Advice(include_str!("check/oddities.txt"));
+
 /// Checks an agent; reads it and writes nothing.
 pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     let own_config = agent.workspace.join(CONFIG);
@@ -35,16 +38,15 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
         // It travels without its secrets.
         let is_config =
             found.path == CONFIG.as_bytes() && agent.config.as_deref() == Some(&*own_config);
-        if is_config { Surveyed::Skipped } else { surveyed(found) }
+        if is_config { SurveyClass::Skipped } else { surveyed(found) }
     });
     let database = agent.database.as_deref().filter(|database| is_live(database));
     if !check.exists && agent.install.is_some() && database.is_some() {
         check.issues.clear();
         check.note(
-            Warning,
+            ADVICE,
             "workspace_not_found",
             format!("there is no workspace at {}", agent.workspace.display()),
-            "nothing; the agent is exported from the database alone",
         );
     }
     if check.is_ready() {
@@ -68,26 +70,21 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
         check.unreadable = survey.unreadable;
     }
     if agent.config.is_none() {
-        check.note(
-            Info,
-            "zeroclaw_config_not_found",
-            "there is no config.toml",
-            "nothing, unless ZeroClaw keeps its state elsewhere: then set ZEROCLAW_CONFIG_DIR",
-        );
+        check.note(ADVICE, "zeroclaw_config_not_found", "there is no config.toml");
     }
-    for oddity in &agent.oddities {
-        note_oddity(oddity, &mut check);
-    }
+    check.note_oddities(ODDITIES, agent);
     check.issues.sort_by_key(|issue| issue.severity);
     check
 }
 
-fn surveyed(found: &Found) -> Surveyed {
+fn surveyed(found: &FoundEntry) -> SurveyClass {
     match layout::place_of(&found.path) {
-        Place::Memory | Place::Persona | Place::User => Surveyed::Text,
-        Place::Database | Place::Backup | Place::Cache | Place::Never => Surveyed::Skipped,
-        Place::Artifact if !is_included(found, DEFAULT_ARTIFACT_LIMIT) => Surveyed::Named,
-        Place::Raw | Place::Artifact => Surveyed::Other,
+        PathRole::Memory | PathRole::Persona | PathRole::User => SurveyClass::Text,
+        PathRole::Database | PathRole::Backup | PathRole::Cache | PathRole::Never => {
+            SurveyClass::Skipped
+        }
+        PathRole::Artifact if !is_included(found, DEFAULT_ARTIFACT_LIMIT) => SurveyClass::Named,
+        PathRole::Raw | PathRole::Artifact => SurveyClass::Other,
     }
 }
 
@@ -114,8 +111,7 @@ fn look_into(
     let read = Brain::open(machine, path).and_then(|brain| {
         let Some(brain) = brain else {
             let message = format!("{} holds no table of memories", path.display());
-            let suggestion = "see whether this is the right folder";
-            check.note(Warning, "no_table_of_memories", message, suggestion);
+            check.note(ADVICE, "no_table_of_memories", message);
             return Ok(RowCounts::default());
         };
         note_schema(&brain, check);
@@ -135,29 +131,27 @@ fn look_into(
     });
     read.unwrap_or_else(|error| {
         check.note(
-            Error,
+            ADVICE,
             "database_unreadable",
             format!("the memories in {} cannot be read: {error}", path.display()),
-            "run it as the user that the agent belongs to; if the file is damaged, put a copy back",
         );
         RowCounts::default()
     })
 }
 
-/// Notes what no version of the runtime makes: it travels, and somebody should know.
+/// Reports columns and tables that no version of the runtime makes; columns travel.
 fn note_schema(brain: &Brain, check: &mut Check) {
     let is_known =
         |known: &[&str], name: &String| known.iter().any(|value| name.eq_ignore_ascii_case(value));
     // The first documents have a column that no version made.
-    let is_column = |name: &String| database::is_known(name) || is_known(&["timestamp"], name);
+    let is_column = |name: &String| SCHEMA.column(name).is_some() || is_known(&["timestamp"], name);
     let columns: Vec<String> =
         brain.columns.iter().filter(|column| !is_column(column)).cloned().collect();
     if !columns.is_empty() {
         check.note(
-            Info,
+            ADVICE,
             "unknown_columns",
             format!("the table of memories has columns that we do not know: {}", a_few(&columns)),
-            "nothing; they travel as they are",
         );
     }
     let is_own = |name: &String| OWN_TABLES.iter().any(|table| name.starts_with(table));
@@ -169,10 +163,9 @@ fn note_schema(brain: &Brain, check: &mut Check) {
         .collect();
     if !tables.is_empty() {
         check.note(
-            Info,
+            ADVICE,
             "unknown_tables",
             format!("the database has tables that do not travel: {}", a_few(&tables)),
-            "nothing, unless they hold something of the agent's",
         );
     }
     let missing: Vec<String> = NEEDED
@@ -182,10 +175,9 @@ fn note_schema(brain: &Brain, check: &mut Check) {
         .collect();
     if !missing.is_empty() {
         check.note(
-            Warning,
+            ADVICE,
             "missing_columns",
             format!("the table of memories has no column {}", a_few(&missing)),
-            "see whether this is a database of ZeroClaw's",
         );
     }
 }
@@ -212,7 +204,7 @@ fn resources(workspace: &Path, survey: &Survey) -> Resources {
 fn daily_logs(survey: &Survey) -> DailyLogs {
     let logs = survey.files.iter().filter_map(|file| {
         let path = lossy(&file.path);
-        let is_memory = layout::place_of(&file.path) == Place::Memory;
+        let is_memory = layout::place_of(&file.path) == PathRole::Memory;
         let name = date_in_name(&path).filter(|_| is_memory)?;
         Some((name.date, path.strip_prefix("memory/")?.to_owned()))
     });
@@ -223,7 +215,8 @@ fn daily_logs(survey: &Survey) -> DailyLogs {
 
 /// The search index is in the database of memories, and as new as that.
 fn index_state(database: Option<&Path>, survey: &Survey) -> IndexState {
-    let memories = survey.files.iter().filter(|file| layout::place_of(&file.path) == Place::Memory);
+    let memories =
+        survey.files.iter().filter(|file| layout::place_of(&file.path) == PathRole::Memory);
     let times = memories.filter_map(|memory| memory.mtime.as_ref());
     IndexState {
         database: database.map(Path::to_owned),
@@ -236,51 +229,30 @@ fn index_state(database: Option<&Path>, survey: &Survey) -> IndexState {
 
 fn note_memories(check: &mut Check, survey: &Survey, rows: &RowCounts, backend: Option<&Backend>) {
     let files =
-        survey.files.iter().filter(|file| layout::place_of(&file.path) == Place::Memory).count();
+        survey.files.iter().filter(|file| layout::place_of(&file.path) == PathRole::Memory).count();
     let database = check.index.database.as_ref().map(|database| database.display().to_string());
     if let Some(path) = database.filter(|_| rows.rows > 0) {
         check.note(
-            Info,
+            ADVICE,
             "memories_present",
             format!("{path} holds {} memories of the agent", rows.rows),
-            "nothing; they travel with their vectors",
         );
     } else if rows.private > 0 {
         // Told below.
     } else if files == 0 && backend != Some(&Backend::None) && check.is_ready() {
         check.note(
-            Warning,
+            ADVICE,
             "no_memory_content",
             "there is no row of the agent's, no MEMORY.md and no daily log",
-            "let the agent work for a day, or see whether this is the right folder",
         );
     }
     if rows.private > 0 {
         check.note(
-            Info,
+            ADVICE,
             "private_rows",
             format!("{} memories are somebody's own and would not travel", rows.private),
-            Suggestion::IncludePrivate,
         );
     }
-}
-
-fn note_oddity(oddity: &Oddity, check: &mut Check) {
-    let (severity, suggestion) = match oddity.code {
-        // Said already.
-        "workspace_missing" => return,
-        "database_unreadable" if check.issues.iter().any(|issue| issue.code == oddity.code) => {
-            return;
-        }
-        "database_unreadable" => (Warning, "run it as the user that the agent belongs to"),
-        "config_unreadable" => (Warning, "mend the file; until then the settings do not travel"),
-        "stray_log" => (Warning, "stop ZeroClaw, and look into the copy before you export"),
-        "backend_elsewhere" => (Warning, "export them with the tools of that database"),
-        "backend_none" => (Warning, "set a memory backend, if the agent should remember"),
-        "several_agents" => (Info, "give the workspace of the one that you mean"),
-        _ => (Info, "nothing, unless it is a surprise"),
-    };
-    check.note(severity, oddity.code, oddity.message.clone(), suggestion);
 }
 
 #[cfg(test)]

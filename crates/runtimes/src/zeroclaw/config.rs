@@ -25,13 +25,13 @@ use zeroize::Zeroizing;
 use crate::kit::agent::{ConfigFile, Warning};
 pub(super) use file::{WriteError, read_plain, replace, write_new};
 pub(super) use merge::{ConfigSite, InstallUse, dotted, is_same_value, plan_config};
-pub(super) use redact::{Named, Redacted, SecretLeaf, is_encrypted_field, shown};
+pub(super) use redact::{ElementName, RedactedConfig, SecretLeaf, is_encrypted_field, shown};
 
 /// Bytes of a configuration, at most; the largest that anybody was seen to have is 20 kB.
 pub(super) const MAX_BYTES: u64 = 4 << 20;
 /// How deep tables and lists may lie in each other.
 const MAX_DEPTH: usize = 200;
-/// How many agents are taken; nobody runs more.
+/// The most agents that are read.
 const MAX_AGENTS: usize = 1000;
 /// Where memories are when nothing is said.
 const USUAL_BACKEND: &str = "sqlite";
@@ -90,11 +90,8 @@ impl Config {
     /// Reads a file. One that is not TOML cannot be redacted by field, so there is no `Config` of
     /// it, and it does not travel.
     pub(super) fn read(path: &Path) -> Result<Self, Warning> {
-        let warning = |message: String| Warning {
-            code: "config_unreadable",
-            path: Some(path.display().to_string()),
-            message,
-        };
+        let warning =
+            |message: String| Warning::about("config_unreadable", path.display(), message);
         let text = read_plain(path, MAX_BYTES)
             .and_then(|text| text.ok_or_else(|| std::io::ErrorKind::NotFound.into()))
             .map_err(|error| warning(format!("cannot be read: {error}")))?;
@@ -112,22 +109,23 @@ impl Config {
         schema_of(self.document.as_item())
     }
 
-    /// Says where an agent's memories are. The runtime takes a name that it does not know for
+    /// Returns where an agent's memories are. The runtime takes a name that it does not know for
     /// `markdown`; so do we, and [`Self::backend_warning`] says so.
     pub(super) fn backend(&self, alias: &str) -> Backend {
         known_backend(&self.backend_name(alias)).unwrap_or(Backend::Markdown)
     }
 
-    /// Warns of a backend that nobody knows.
+    /// Warns of an unknown backend.
     pub(super) fn backend_warning(&self, alias: &str) -> Option<Warning> {
         let name = self.backend_name(alias);
-        known_backend(&name).is_none().then(|| Warning {
-            code: "backend_unknown",
-            path: None,
-            message: format!(
-                "the memory backend {:?} is not known; the runtime takes it for markdown",
-                shown(&name)
-            ),
+        known_backend(&name).is_none().then(|| {
+            Warning::new(
+                "backend_unknown",
+                format!(
+                    "the memory backend {:?} is not known; the runtime takes it for markdown",
+                    shown(&name)
+                ),
+            )
         })
     }
 
@@ -144,7 +142,7 @@ impl Config {
         name.trim().to_ascii_lowercase()
     }
 
-    /// Says how an agent's persona is kept.
+    /// Returns how an agent's persona is kept.
     pub(super) fn identity(&self, alias: &str) -> IdentitySettings {
         let own = (self.schema_version() >= 3)
             .then(|| self.table(&["agents", alias, "identity"]))
@@ -163,7 +161,7 @@ impl Config {
         }
     }
 
-    /// Says what makes vectors; `None` when nothing does, or when a route leads nowhere.
+    /// Returns what makes vectors; `None` when nothing does, or when a route leads nowhere.
     pub(super) fn embedding(&self) -> Option<EmbeddingSettings> {
         let memory = self.table(&["memory"])?;
         let text = |key: &str| memory.get(key).and_then(Item::as_str).map(str::trim);
@@ -260,7 +258,7 @@ impl Config {
     }
 
     /// Takes the secrets out.
-    pub(super) fn redacted(&self) -> Redacted {
+    pub(super) fn redacted(&self) -> RedactedConfig {
         redact::redacted(self.document.raw())
     }
 
@@ -288,12 +286,12 @@ pub(super) fn schema_of(root: &Item) -> u32 {
     version.and_then(|version| u32::try_from(version).ok()).unwrap_or(1).max(1)
 }
 
-/// Says whether the runtime encrypts what it writes.
+/// Returns whether the runtime encrypts what it writes.
 pub(super) fn encrypts(root: &Item) -> bool {
     item_at(root, &["secrets", "encrypt"]).and_then(Item::as_bool).unwrap_or(true)
 }
 
-/// Says whether nothing stands at a place, or only what stands for a secret.
+/// Returns whether nothing stands at a place, or only what stands for a secret.
 pub(super) fn is_vacant(item: &Item) -> bool {
     match item {
         Item::None => true,
@@ -350,7 +348,7 @@ fn known_backend(name: &str) -> Option<Backend> {
     })
 }
 
-/// Says whether something lies deeper than anybody would write it.
+/// Returns whether something lies deeper than anybody would write it.
 fn is_deep(item: &Item, depth: usize) -> bool {
     let value = |value: &Value| is_deep_value(value, depth + 1);
     depth > MAX_DEPTH
@@ -380,7 +378,7 @@ fn is_deep_value(value: &Value, depth: usize) -> bool {
 pub(super) mod tests {
     use std::collections::BTreeMap;
 
-    use anemone_format::{AgentInfo, InMemory, Manifest, Snapshot};
+    use anemone_format::{AgentInfo, LoadedSnapshot, Manifest, Snapshot};
 
     use super::*;
     use crate::kit::agent::Machine;
@@ -400,7 +398,7 @@ pub(super) mod tests {
             scratch: PathBuf::from("/nowhere"),
         };
         let snapshot = Snapshot::new(manifest);
-        call(&machine, &RestoreSource::new(&InMemory::new(&snapshot)))
+        call(&machine, &RestoreSource::new(&LoadedSnapshot::new(&snapshot)))
     }
 
     fn config(text: &str) -> Config {

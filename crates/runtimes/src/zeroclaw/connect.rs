@@ -27,23 +27,15 @@ pub(crate) const CONNECT: Connect = Connect {
     desire,
     writes: |_| false,
     shows_tools_to,
+    add_http_server: None,
 };
 
 fn locate(place: &ConnectPlace<'_>) -> DesiredConfig {
     let folder = place.absolute("ZEROCLAW_CONFIG_DIR");
     let folder = folder.unwrap_or_else(|| place.machine.home.join(".zeroclaw"));
-    DesiredConfig {
-        files: vec![DesiredFile {
-            path: folder.join("config.toml"),
-            format: Format::Toml,
-            wants: Vec::new(),
-            known: Box::new(known),
-            orphans,
-        }],
-        own: Vec::new(),
-        notes: Vec::new(),
-        next: "restart ZeroClaw, or have it read its configuration again",
-    }
+    let file = DesiredFile::bare(folder.join("config.toml"), Format::Toml, known);
+    let next = "restart ZeroClaw, or have it read its configuration again";
+    DesiredConfig::bare(vec![DesiredFile { orphans, ..file }], next)
 }
 
 fn desire(
@@ -52,7 +44,7 @@ fn desire(
 ) -> Result<DesiredConfig, RefuseError> {
     let template = toml_file::parse(ENTRY)?;
     let document = connection.document;
-    // A switch that somebody turned off keeps other servers from running.
+    // A switch that the user turned off keeps other servers from running.
     if document["mcp"]["enabled"] == false && has_others(document) {
         return Err(RefuseError::SwitchedOff { path: "mcp.enabled".to_owned() });
     }
@@ -83,13 +75,13 @@ fn desire(
     Ok(desired)
 }
 
-/// Says whether there are servers that are not ours.
+/// Returns whether there are servers that are not ours.
 fn has_others(document: &Value) -> bool {
     let servers = document["mcp"]["servers"].as_array();
     servers.is_some_and(|servers| servers.iter().any(|server| !is_own_server(server)))
 }
 
-/// Says whether agents are given servers by bundles.
+/// Returns whether agents are given servers by bundles.
 fn has_bundles(document: &Value) -> bool {
     document["schema_version"].as_i64().is_some_and(|version| version >= BUNDLES_SINCE)
 }

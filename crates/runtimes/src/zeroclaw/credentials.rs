@@ -22,16 +22,14 @@ mod store;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anemone_format::{
-    AgentId, Credential, CredentialType, Credentials, Encryption, Moment, NOT_EXPORTED, Unknown,
-};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use anemone_format::{AgentId, Credential, CredentialType, Credentials, Moment};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use zeroize::{Zeroize as _, Zeroizing};
 
-use super::config::{Config, Named, SecretLeaf, dotted, map_texts, read_plain};
+use super::config::{Config, ElementName, SecretLeaf, dotted, map_texts, read_plain};
 use crate::kit::agent::{FoundAgent, ReadError, SealSecret, Warning};
-use crate::kit::ids;
+use crate::kit::credentials::{SecretText, bare, document, unreadable};
 use key::{OpenError, SecretKey};
 pub(super) use store::plan;
 
@@ -47,21 +45,6 @@ const TOKENS: [&str; 4] = ["access_token", "refresh_token", "id_token", "token"]
 const REFERENCE_TAG: &str = "ref";
 /// What a credential of the configuration is called.
 const CONFIG_TAG: &str = "config";
-
-/// A secret in clear; wiped when dropped, and not shown.
-struct Secret(Zeroizing<String>);
-
-impl Serialize for Secret {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Secret {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|text| Self(Zeroizing::new(text)))
-    }
-}
 
 /// The fields of a profile; wiped when dropped.
 #[derive(Default, Serialize, Deserialize)]
@@ -84,7 +67,7 @@ fn wipe(value: &mut Value) {
     }
 }
 
-/// What is sealed.
+/// The plaintext of a sealed credential.
 #[derive(Serialize, Deserialize)]
 struct Payload {
     zeroclaw: Body,
@@ -99,11 +82,11 @@ struct Body {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     path: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    names: Vec<Named>,
+    names: Vec<ElementName>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<Secret>,
+    value: Option<SecretText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    toml: Option<Secret>,
+    toml: Option<SecretText>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     encrypted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,7 +118,7 @@ pub(super) fn credentials(
     if seal.is_some() {
         match SecretKey::read(install) {
             Ok(key) => reading.key = key,
-            Err(error) => reading.warn(&key::path_of(install), &error.to_string()),
+            Err(error) => reading.warn(&key::path_of(install), &error),
         }
     }
     if let Some(config) = config {
@@ -147,45 +130,38 @@ pub(super) fn credentials(
     reading.profiles(install)?;
     let mut warnings = reading.warnings;
     for (error, (count, first)) in reading.locked {
-        warnings.push(Warning {
-            code: "credentials_locked",
-            path: Some(install.display().to_string()),
-            message: format!(
-                "{count} credentials are named without their secrets, {first} first: {error}"
-            ),
-        });
+        warnings.push(Warning::about(
+            "credentials_locked",
+            install.display(),
+            format!("{count} credentials are named without their secrets, {first} first: {error}"),
+        ));
     }
-    let credentials = Some(reading.found).filter(|found| !found.is_empty());
-    let document = |credentials| Credentials { credentials, unknown: Unknown::default() };
-    Ok((credentials.map(document), warnings))
+    Ok((document(reading.found), warnings))
 }
 
-/// What is read so far.
+/// What was read so far.
 struct Reading<'a> {
     agent_id: AgentId,
     seal: Option<&'a SealSecret<'a>>,
     configured_at: &'a Moment,
     key: Option<SecretKey>,
-    /// What could not be opened: how many, and the first one.
+    /// Credentials that could not be opened: how many, and the first one.
     locked: BTreeMap<OpenError, (usize, String)>,
     found: Vec<Credential>,
     warnings: Vec<Warning>,
 }
 
 impl Reading<'_> {
-    fn warn(&mut self, path: &Path, what: &str) {
-        self.warnings.push(Warning {
-            code: "credentials_unreadable",
-            path: Some(path.display().to_string()),
-            message: format!("credentials are missing: {what}"),
-        });
+    fn warn(&mut self, path: &Path, what: &dyn std::fmt::Display) {
+        self.warnings.push(unreadable(path.display(), what));
     }
 
     /// Takes a secret of the configuration.
     fn leaf(&mut self, config: &Config, schema: u32, leaf: &SecretLeaf) -> Result<(), ReadError> {
         let label = dotted(&leaf.path);
-        let name = format!("credential:config:{label}");
-        let mut credential = self.bare(&name, service_of(config, schema, leaf), label);
+        let (name, service) = (format!("config:{label}"), service_of(config, schema, leaf));
+        let mut credential = bare(self.agent_id, &name, &service, self.configured_at);
+        credential.label = Some(label);
         credential.credential_type = kind_of(&leaf.path);
         credential.tags.push(CONFIG_TAG.to_owned());
         if leaf.is_reference() {
@@ -205,12 +181,12 @@ impl Reading<'_> {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(()),
             Err(error) => {
-                self.warn(&path, &error.to_string());
+                self.warn(&path, &error);
                 return Ok(());
             }
         };
         let Some((mut profiles, active)) = parse_profiles(&text) else {
-            self.warn(&path, "it does not hold auth profiles");
+            self.warn(&path, &"it does not hold auth profiles");
             return Ok(());
         };
         let count = profiles.0.len();
@@ -219,7 +195,7 @@ impl Reading<'_> {
         }
         for (id, profile) in profiles.0.iter_mut().take(MAX_PROFILES) {
             let Value::Object(fields) = profile.take() else {
-                self.warn(&path, "one of its profiles is not understood");
+                self.warn(&path, &"one of its profiles is not understood");
                 continue;
             };
             self.profile(id, Fields(fields), active.contains(id))?;
@@ -230,8 +206,10 @@ impl Reading<'_> {
     fn profile(&mut self, id: &str, mut fields: Fields, active: bool) -> Result<(), ReadError> {
         let text = |key: &str| fields.0.get(key).and_then(Value::as_str);
         let provider = text("model_provider").or_else(|| text("provider"));
-        let service = provider.or_else(|| id.split(':').next()).unwrap_or(id).to_owned();
-        let mut credential = self.bare(&format!("credential:profile:{id}"), service, id.to_owned());
+        let service = provider.or_else(|| id.split(':').next()).unwrap_or(id);
+        let name = format!("profile:{id}");
+        let mut credential = bare(self.agent_id, &name, service, self.configured_at);
+        credential.label = Some(id.to_owned());
         credential.credential_type = match text("kind") {
             Some("oauth") => CredentialType::OauthToken,
             Some("token") => CredentialType::SessionToken,
@@ -239,7 +217,7 @@ impl Reading<'_> {
         };
         let time = |key: &str| text(key).and_then(|text| text.parse::<Moment>().ok());
         credential.expires_at = time("expires_at");
-        credential.created_at = time("created_at").unwrap_or_else(|| self.configured_at.clone());
+        credential.created_at = time("created_at").unwrap_or(credential.created_at);
         credential.updated_at = time("updated_at");
         credential.tags.push("profile".to_owned());
         let opened = self.seal.map(|_| {
@@ -281,25 +259,6 @@ impl Reading<'_> {
         self.found.push(credential);
         Ok(())
     }
-
-    fn bare(&self, name: &str, service: String, label: String) -> Credential {
-        Credential {
-            id: ids::item(self.agent_id, name),
-            agent_id: self.agent_id,
-            service,
-            credential_type: CredentialType::Custom,
-            label: Some(label),
-            capabilities_granted: Vec::new(),
-            encrypted_payload: NOT_EXPORTED.to_owned(),
-            encryption: Encryption::none(),
-            created_at: self.configured_at.clone(),
-            updated_at: None,
-            last_rotated_at: None,
-            expires_at: None,
-            tags: Vec::new(),
-            unknown: Unknown::default(),
-        }
-    }
 }
 
 /// Opens a secret of the configuration.
@@ -312,7 +271,7 @@ fn open_leaf(key: Option<&SecretKey>, schema: u32, leaf: &SecretLeaf) -> Result<
     };
     if leaf.is_text {
         body.encrypted = key::is_encrypted(&leaf.value);
-        body.value = Some(Secret(key::open(key, &leaf.value)?));
+        body.value = Some(SecretText(key::open(key, &leaf.value)?));
         return Ok(body);
     }
     let Ok(mut value) = leaf.value.parse::<toml_edit::Value>() else {
@@ -322,7 +281,7 @@ fn open_leaf(key: Option<&SecretKey>, schema: u32, leaf: &SecretLeaf) -> Result<
         body.encrypted |= key::is_encrypted(text);
         key::open(key, text)
     })?;
-    body.toml = Some(Secret(Zeroizing::new(value.to_string())));
+    body.toml = Some(SecretText(Zeroizing::new(value.to_string())));
     Ok(body)
 }
 
@@ -338,7 +297,7 @@ fn parse_profiles(text: &str) -> Option<(Fields, Vec<String>)> {
     }
 }
 
-/// Says what a secret of the configuration opens.
+/// Returns what a secret of the configuration opens.
 fn service_of(config: &Config, schema: u32, leaf: &SecretLeaf) -> String {
     let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
     let service = match &path[..] {
@@ -365,7 +324,7 @@ fn service_of(config: &Config, schema: u32, leaf: &SecretLeaf) -> String {
     super::config::shown(service).into_owned()
 }
 
-/// Says what a secret is, by the name of its key.
+/// Returns what a secret is, by the name of its key.
 fn kind_of(path: &[String]) -> CredentialType {
     let name = path.iter().rev().find(|key| key.parse::<usize>().is_err());
     let name = name.map_or("", String::as_str);
@@ -384,7 +343,7 @@ fn kind_of(path: &[String]) -> CredentialType {
 mod tests {
     use std::cell::RefCell;
 
-    use anemone_format::VaultKey;
+    use anemone_format::{NOT_EXPORTED, Unknown, VaultKey};
     use fs_err as fs;
     use tempfile::TempDir;
 
@@ -717,8 +676,9 @@ mod tests {
                 found: Vec::new(),
                 warnings: Vec::new(),
             };
-            let service = label.split(':').next().unwrap().to_owned();
-            let mut credential = reading.bare(label, service, label.to_owned());
+            let service = label.split(':').next().unwrap();
+            let mut credential = bare(reading.agent_id, label, service, reading.configured_at);
+            credential.label = Some(label.to_owned());
             if secret.contains("api_key") {
                 credential.credential_type = CredentialType::ApiKey;
             }

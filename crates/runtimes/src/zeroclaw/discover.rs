@@ -1,5 +1,5 @@
-//! Finds installs and their agents by looking, never by asking a version: a program of 0.8 moves
-//! the files of an install at its first start, and leaves its configuration as it was.
+//! Finds installs and their agents by their files, never by a version: ZeroClaw 0.8 moves the files
+//! of an install at its first start, and leaves its configuration as it was.
 //!
 //! ```text
 //! ~/.zeroclaw/                          ZEROCLAW_CONFIG_DIR, ZEROCLAW_DATA_DIR, ZEROCLAW_WORKSPACE
@@ -685,7 +685,7 @@ impl Install {
         }
     }
 
-    /// Says what is unusual about where memories are kept.
+    /// Returns what is unusual about where memories are kept.
     fn backend_oddity(&self, alias: &str, database: Option<&Path>) -> Option<Oddity> {
         let there = database
             .filter(|database| is_live(database))

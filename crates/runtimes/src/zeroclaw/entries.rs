@@ -41,7 +41,7 @@ pub(super) struct EntryFile<'a> {
 pub(super) struct EntryCounts {
     /// Entries, as the runtime writes them.
     pub(super) entries: u64,
-    /// Sections that somebody else wrote.
+    /// Sections that ZeroClaw did not write.
     pub(super) sections: u64,
     /// Bytes that are in no record: the title and the blank lines below it.
     pub(super) title_bytes: u64,
@@ -118,7 +118,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Says what the path of a file tells of the memories in it.
+/// Returns what the path of a file tells of the memories in it.
 pub(super) fn facts_of(path: &str) -> MemoryFacts {
     let shelf = Shelf::of(path);
     let is_session = shelf.namespace == "session";
@@ -130,7 +130,7 @@ pub(super) fn facts_of(path: &str) -> MemoryFacts {
     }
 }
 
-/// Hands out the records of a file. What is in no record is a title that says nothing.
+/// Yields the records of a file. Only titles without content are in no record.
 pub(super) fn records<E>(
     file: &EntryFile<'_>,
     shared: &Shared<'_>,
@@ -198,7 +198,7 @@ impl<E> Reader<'_, '_, E> {
         Ok(())
     }
 
-    /// Takes what somebody else wrote, section by section.
+    /// Takes text that ZeroClaw did not write, section by section.
     fn sections(&mut self, text: &str) -> Result<u64, E> {
         let page = Page::parse(text);
         let mut index = 0;

@@ -12,7 +12,11 @@ use super::rows::Shared;
 use crate::kit::times;
 
 /// What is redacted is TOML, has the lines it had, and holds nothing that would be redacted.
-pub(crate) fn config(text: &str) {
+///
+/// # Panics
+///
+/// When a law does not hold.
+pub fn config(text: &str) {
     let Some(config) = Config::parse(text.to_owned().into()) else { return };
     config.backend(DEFAULT_ALIAS);
     config.hints(DEFAULT_ALIAS);
@@ -31,7 +35,11 @@ pub(crate) fn config(text: &str) {
 }
 
 /// Records have ids and texts of their own, and reading twice gives the same.
-pub(crate) fn entries(text: &str) {
+///
+/// # Panics
+///
+/// When a law does not hold.
+pub fn entries(text: &str) {
     let shared = Shared {
         agent_id: AgentId::new(uuid::Uuid::nil()),
         alias: DEFAULT_ALIAS,

@@ -25,14 +25,14 @@ pub(super) const PERSONA: [&str; 6] =
     ["SOUL.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"];
 /// The file about a user.
 pub(super) const USER: &str = "USER.md";
-/// Memories that somebody wrote by hand, or the Markdown backend.
+/// Memories written by hand or by the Markdown backend.
 pub(super) const CURATED: &str = "MEMORY.md";
 /// Documents of a persona, by the names that the runtime has had for them.
 pub(super) const AIEOS: [&str; 2] = ["identity.json", "identity.aieos.json"];
 
 /// What a file of a workspace is to ZeroClaw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PathRole {
     /// One of the eight files of the persona that are not about a user.
     Persona,
     /// `USER.md`.
@@ -53,37 +53,37 @@ pub(super) enum Place {
     Artifact,
 }
 
-/// Says what a file is, by its path in the workspace.
-pub(super) fn place_of(path: &[u8]) -> Place {
+/// Returns what a file is, by its path in the workspace.
+pub(super) fn place_of(path: &[u8]) -> PathRole {
     if is_below(path, SIDECAR) {
-        return Place::Raw;
+        return PathRole::Raw;
     }
     let is = |name: &str| path == name.as_bytes();
     if PERSONA.iter().copied().any(is) {
-        return Place::Persona;
+        return PathRole::Persona;
     }
     if is(USER) {
-        return Place::User;
+        return PathRole::User;
     }
     if let Some(rest) = path.strip_prefix(DATABASE.as_bytes()) {
         if matches!(rest, b"" | b"-wal" | b"-shm" | b"-journal") {
-            return Place::Database;
+            return PathRole::Database;
         }
         if rest.starts_with(b".backup-") {
-            return Place::Backup;
+            return PathRole::Backup;
         }
     }
     if path.starts_with(b"memory/response_cache.db") {
-        return Place::Cache;
+        return PathRole::Cache;
     }
     if is_secret(path) {
-        return Place::Never;
+        return PathRole::Never;
     }
     let markdown = path.strip_prefix(b"memory/").is_some_and(is_markdown);
     if is(CURATED) || markdown && std::str::from_utf8(path).is_ok() {
-        return Place::Memory;
+        return PathRole::Memory;
     }
-    if is_managed(path) { Place::Raw } else { Place::Artifact }
+    if is_managed(path) { PathRole::Raw } else { PathRole::Artifact }
 }
 
 /// Whether ZeroClaw manages what lies at a path: it travels under `raw/`, if it travels.
@@ -125,46 +125,46 @@ mod tests {
     #[test]
     fn every_file_of_a_workspace_has_its_place() {
         for (path, wanted) in [
-            (&b"SOUL.md"[..], Place::Persona),
-            (b"BOOTSTRAP.md", Place::Persona),
-            (b"BOOT.md", Place::Artifact),
-            (b"USER.md", Place::User),
-            (b"users/lin/USER.md", Place::Artifact),
-            (b"MEMORY.md", Place::Memory),
-            (b"memory/2026-02-15.md", Place::Memory),
-            (b"memory/session_a1b2c3d4.md", Place::Memory),
-            (b"memory/archive/2026-02-08.md", Place::Memory),
-            (b"memory/caf\xe9.md", Place::Raw),
-            (b"memory/.md", Place::Raw),
-            (b"memory/brain.db", Place::Database),
-            (b"memory/brain.db-wal", Place::Database),
-            (b"memory/brain.db-shm", Place::Database),
-            (b"memory/brain.db-journal", Place::Database),
-            (b"memory/brain.db.backup-20261115T071728", Place::Backup),
-            (b"memory/brain.database", Place::Raw),
-            (b"memory/response_cache.db", Place::Cache),
-            (b"memory/response_cache.db-wal", Place::Cache),
-            (b"memory/discord.db", Place::Raw),
-            (b"memory/audit.db", Place::Raw),
-            (b"memory/migrations/openclaw-20260301-101500/brain.db", Place::Raw),
-            (b"MEMORY_SNAPSHOT.md", Place::Raw),
-            (b"identity.json", Place::Raw),
-            (b"identity.aieos.json", Place::Raw),
-            (b"sessions/sessions.db", Place::Raw),
-            (b"cron/jobs.db", Place::Raw),
-            (b"state/memory_hygiene_state.json", Place::Raw),
-            (b"state/whatsapp-web/session.db", Place::Never),
-            (b"devices.db", Place::Never),
-            (b"devices.db-wal", Place::Never),
-            (b".secret_key", Place::Never),
-            (b"auth-profiles.json", Place::Never),
-            (b"control_plane.db", Place::Never),
-            (b"skills/x/SKILL.md", Place::Artifact),
-            (b"config.toml", Place::Artifact),
-            (b"notes/devices.db", Place::Artifact),
+            (&b"SOUL.md"[..], PathRole::Persona),
+            (b"BOOTSTRAP.md", PathRole::Persona),
+            (b"BOOT.md", PathRole::Artifact),
+            (b"USER.md", PathRole::User),
+            (b"users/lin/USER.md", PathRole::Artifact),
+            (b"MEMORY.md", PathRole::Memory),
+            (b"memory/2026-02-15.md", PathRole::Memory),
+            (b"memory/session_a1b2c3d4.md", PathRole::Memory),
+            (b"memory/archive/2026-02-08.md", PathRole::Memory),
+            (b"memory/caf\xe9.md", PathRole::Raw),
+            (b"memory/.md", PathRole::Raw),
+            (b"memory/brain.db", PathRole::Database),
+            (b"memory/brain.db-wal", PathRole::Database),
+            (b"memory/brain.db-shm", PathRole::Database),
+            (b"memory/brain.db-journal", PathRole::Database),
+            (b"memory/brain.db.backup-20261115T071728", PathRole::Backup),
+            (b"memory/brain.database", PathRole::Raw),
+            (b"memory/response_cache.db", PathRole::Cache),
+            (b"memory/response_cache.db-wal", PathRole::Cache),
+            (b"memory/discord.db", PathRole::Raw),
+            (b"memory/audit.db", PathRole::Raw),
+            (b"memory/migrations/openclaw-20260301-101500/brain.db", PathRole::Raw),
+            (b"MEMORY_SNAPSHOT.md", PathRole::Raw),
+            (b"identity.json", PathRole::Raw),
+            (b"identity.aieos.json", PathRole::Raw),
+            (b"sessions/sessions.db", PathRole::Raw),
+            (b"cron/jobs.db", PathRole::Raw),
+            (b"state/memory_hygiene_state.json", PathRole::Raw),
+            (b"state/whatsapp-web/session.db", PathRole::Never),
+            (b"devices.db", PathRole::Never),
+            (b"devices.db-wal", PathRole::Never),
+            (b".secret_key", PathRole::Never),
+            (b"auth-profiles.json", PathRole::Never),
+            (b"control_plane.db", PathRole::Never),
+            (b"skills/x/SKILL.md", PathRole::Artifact),
+            (b"config.toml", PathRole::Artifact),
+            (b"notes/devices.db", PathRole::Artifact),
         ] {
             assert_eq!(place_of(path), wanted, "{}", String::from_utf8_lossy(path));
-            assert_eq!(is_managed(path), wanted != Place::Artifact);
+            assert_eq!(is_managed(path), wanted != PathRole::Artifact);
         }
     }
 
@@ -176,9 +176,9 @@ mod tests {
             b".alf-origin/files/memory/brain.db",
             b".alf-origin/files/.secret_key",
         ] {
-            assert_eq!(place_of(path), Place::Raw);
+            assert_eq!(place_of(path), PathRole::Raw);
             assert!(is_managed(path));
         }
-        assert_eq!(place_of(b".alf-origin-of-mine"), Place::Artifact);
+        assert_eq!(place_of(b".alf-origin-of-mine"), PathRole::Artifact);
     }
 }

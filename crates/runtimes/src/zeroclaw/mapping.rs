@@ -139,7 +139,7 @@ const MARKDOWN_FIELDS: &[FieldRule] = &[
     without("embeddings", "none"),
 ];
 
-/// Says whether ZeroClaw's Markdown has a record in the log of its day, and not in `MEMORY.md`.
+/// Returns whether ZeroClaw's Markdown has a record in the log of its day, and not in `MEMORY.md`.
 fn is_in_log(record: &Record) -> bool {
     let durable = [MemoryType::Semantic, MemoryType::Procedural, MemoryType::Preference];
     match (record.status.effective(), record.namespace.as_str()) {

@@ -9,7 +9,7 @@
 
 mod noted;
 mod open;
-mod past;
+mod outdated_rows;
 mod rows;
 
 use std::os::unix::fs::MetadataExt as _;
@@ -18,16 +18,17 @@ use std::sync::{Mutex, PoisonError};
 
 use anemone_format::{Moment, Origin};
 use anemone_memory::{
-    BackendError, Category, Clock, ForgetTarget, Given, KeepRows, KeptRow, MemoryEntry,
-    MemoryError, NotedRows, RowStore, RowsBack, row_key, row_text,
+    BackendError, Category, Clock, ForgetTarget, KeepRows, KeptRow, MemoryEntry, MemoryError,
+    NewEntry, RowStore, RowsRecord, RowsUndo, row_key, row_text,
 };
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use sha2::{Digest as _, Sha256};
 
 use self::open::OpenRowsError;
-use self::rows::{NewRow, Rows, written};
-use super::schema::PRIVATE_KEY;
+use self::rows::{NewRow, Rows};
+use super::schema::{PRIVATE_KEY, row_time};
+use crate::kit::paths::with_suffix;
 
 /// The rows of one agent in ZeroClaw's database.
 pub(super) struct ZeroClawRows {
@@ -54,7 +55,7 @@ impl ZeroClawRows {
         &self,
         ask: impl FnOnce(&Rows) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, MemoryError> {
-        // A panic of somebody who asked leaves nothing half done.
+        // A panic of another thread leaves nothing half done.
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         if reader.is_none() {
             *reader = open::open_to_read(&self.path).map_err(unopened)?.map(|db| self.rows(db));
@@ -65,7 +66,7 @@ impl ZeroClawRows {
     /// Opens the database to write, and creates it if it does not exist.
     fn open(&self) -> Result<Rows, MemoryError> {
         *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let now = written(self.clock.now(), TimeZone::UTC);
+        let now = row_time(self.clock.now(), TimeZone::UTC);
         Ok(self.rows(open::open(&self.path, &now).map_err(unopened)?))
     }
 }
@@ -98,11 +99,10 @@ impl RowStore for ZeroClawRows {
     }
 
     fn state(&self) -> Option<[u8; 32]> {
-        let mut log = self.path.as_os_str().to_owned();
-        log.push("-wal");
         let database = fs_err::metadata(&self.path).ok()?;
         // Whoever opens the database makes an empty log, which says nothing.
-        let log = fs_err::metadata(PathBuf::from(log)).ok().filter(|log| log.len() > 0);
+        let log =
+            fs_err::metadata(with_suffix(&self.path, "-wal")).ok().filter(|log| log.len() > 0);
         let mut state = Sha256::new();
         for file in std::iter::once(database).chain(log) {
             for number in [file.ino(), file.len(), file.mtime().unsigned_abs()] {
@@ -113,7 +113,11 @@ impl RowStore for ZeroClawRows {
         Some(state.finalize().into())
     }
 
-    fn put(&self, new: &[(Given, Category)], keep: &mut KeepRows<'_>) -> Result<(), MemoryError> {
+    fn put(
+        &self,
+        new: &[(NewEntry, Category)],
+        keep: &mut KeepRows<'_>,
+    ) -> Result<(), MemoryError> {
         let texts: Vec<(String, String)> =
             new.iter().map(|(given, _)| (row_key(given), row_text(given))).collect();
         texts.iter().try_for_each(|(key, _)| self.check_key(key))?;
@@ -136,7 +140,7 @@ impl RowStore for ZeroClawRows {
         self.open()?.put(&rows, keep)
     }
 
-    fn noted(&self, rows: &[KeptRow]) -> NotedRows {
+    fn noted(&self, rows: &[KeptRow]) -> RowsRecord {
         noted::noted(&self.path, &self.alias, rows)
     }
 
@@ -148,16 +152,16 @@ impl RowStore for ZeroClawRows {
         self.open()?.compact().map_err(failed)
     }
 
-    fn plan_back(&self, noted: &NotedRows) -> Result<RowsBack, MemoryError> {
+    fn plan_back(&self, noted: &RowsRecord) -> Result<RowsUndo, MemoryError> {
         self.open()?.plan_back(noted).map_err(failed)
     }
 
-    fn take_back(&self, noted: &NotedRows) -> Result<(RowsBack, NotedRows), MemoryError> {
+    fn take_back(&self, noted: &RowsRecord) -> Result<(RowsUndo, RowsRecord), MemoryError> {
         self.open()?.take_back(noted).map_err(failed)
     }
 
     fn count_past(&self, category: &str, before: Date) -> Result<Option<u64>, BackendError> {
-        Ok(past::count_past_rows(&self.path, category, before)?)
+        Ok(outdated_rows::count_past_rows(&self.path, category, before)?)
     }
 }
 

@@ -21,7 +21,7 @@ const VECTOR_WEIGHT: f32 = 0.7;
 const KEYWORD_WEIGHT: f32 = 0.3;
 /// Words of the last resort.
 const LIKE_WORDS: usize = 8;
-/// Words of a query that are compared, at most: nobody types more, and each costs a look.
+/// The most words of a query that are compared; each costs a lookup.
 const MAX_WORDS: usize = 256;
 /// Where rows begin in the path of a document.
 const ROWS: &str = "memories/";
@@ -61,7 +61,7 @@ struct Row<'a> {
 
 /// A row that was recalled.
 #[derive(Clone, Debug, PartialEq)]
-struct Recalled {
+struct RankedRow {
     row: usize,
     /// The newest rows have none.
     score: Option<f64>,
@@ -105,7 +105,7 @@ fn row_of(document: &Document) -> Row<'_> {
     }
 }
 
-fn hit(document: &Document, found: &Recalled, request: &Request) -> Hit {
+fn hit(document: &Document, found: &RankedRow, request: &Request) -> Hit {
     let text: String = document.text.chars().take(request.snippet_chars).collect();
     let lines = u32::try_from(text.lines().count().max(1)).unwrap_or(u32::MAX);
     let parts = [("keyword", found.keyword), ("vector", found.vector)];
@@ -143,7 +143,7 @@ fn recall(
     query: &str,
     limit: usize,
     vectors: Option<&TextVectors>,
-) -> Result<Vec<Recalled>, Error> {
+) -> Result<Vec<RankedRow>, Error> {
     if is_recent(query) {
         return Ok(newest(rows, limit, None, |_| true));
     }
@@ -170,12 +170,12 @@ fn newest(
     limit: usize,
     score: Option<f64>,
     wanted: impl Fn(&Row<'_>) -> bool,
-) -> Vec<Recalled> {
+) -> Vec<RankedRow> {
     let mut found: Vec<usize> =
         (0..rows.len()).filter(|&at| !rows[at].hidden && wanted(&rows[at])).collect();
     found.sort_by(|&a, &b| rows[b].updated_at.cmp(rows[a].updated_at));
     found.truncate(limit);
-    found.into_iter().map(|row| Recalled { row, score, keyword: None, vector: None }).collect()
+    found.into_iter().map(|row| RankedRow { row, score, keyword: None, vector: None }).collect()
 }
 
 /// Returns the rows with any of the words, with BM25, the best first. What FTS5 does not
@@ -237,13 +237,13 @@ fn by_vector(vectors: &TextVectors, limit: usize) -> Vec<(usize, f32)> {
 
 /// Adds the rankers up: words against the best of the batch, and each row against the weights of the
 /// rankers that found it.
-fn merged(rows: &[Row<'_>], keywords: &[(usize, f32)], near: &[(usize, f32)]) -> Vec<Recalled> {
+fn merged(rows: &[Row<'_>], keywords: &[(usize, f32)], near: &[(usize, f32)]) -> Vec<RankedRow> {
     let best = keywords.iter().map(|found| found.1).fold(0.0_f32, f32::max);
     let best = if best < f32::EPSILON { 1.0 } else { best };
     let keywords = keywords.iter().map(|&(row, score)| (row, score / best));
     if near.is_empty() {
         return keywords
-            .map(|(row, keyword)| Recalled {
+            .map(|(row, keyword)| RankedRow {
                 row,
                 score: Some(f64::from(keyword)),
                 keyword: Some(keyword),
@@ -258,14 +258,14 @@ fn merged(rows: &[Row<'_>], keywords: &[(usize, f32)], near: &[(usize, f32)]) ->
         any_words = true;
         rankers.entry(row).or_default().1 = Some(keyword);
     }
-    let mut merged: Vec<(f32, Recalled)> = (rankers.into_iter())
+    let mut merged: Vec<(f32, RankedRow)> = (rankers.into_iter())
         .map(|(row, (vector, keyword))| {
             let rankers = [(VECTOR_WEIGHT, vector), (KEYWORD_WEIGHT, keyword)];
             let sum: f32 = rankers.iter().map(|(weight, part)| weight * part.unwrap_or(0.0)).sum();
             let weights: f32 =
                 rankers.iter().filter(|ranker| ranker.1.is_some()).map(|ranker| ranker.0).sum();
             let score = if any_words { sum / weights } else { vector.unwrap_or(0.0) };
-            (score, Recalled { row, score: Some(f64::from(score)), keyword, vector })
+            (score, RankedRow { row, score: Some(f64::from(score)), keyword, vector })
         })
         .collect();
     merged.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| rows[a.1.row].id.cmp(rows[b.1.row].id)));
@@ -327,7 +327,7 @@ mod tests {
         Row { id, key: key.to_owned(), content, updated_at, hidden: false }
     }
 
-    fn keys<'a>(rows: &'a [Row<'_>], recalled: &[Recalled]) -> Vec<&'a str> {
+    fn keys<'a>(rows: &'a [Row<'_>], recalled: &[RankedRow]) -> Vec<&'a str> {
         recalled.iter().map(|found| rows[found.row].key.as_str()).collect()
     }
 

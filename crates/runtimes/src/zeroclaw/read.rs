@@ -1,8 +1,8 @@
-//! Reads an agent: its workspace, its rows and what its install knows of it.
+//! Reads an agent: its workspace, its rows and the facts of its install.
 
-mod beside;
 mod install_facts;
 pub(super) mod redact;
+mod shared_files;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,140 +12,162 @@ use tempfile::TempDir;
 
 use self::install_facts::{InstallFacts, memories_unreadable};
 use super::brain::{Brain, RowCounts};
-use super::layout::{self, AIEOS, MEMORY, Place};
+use super::layout::{self, AIEOS, MEMORY, PathRole};
 use super::rows::{RowReader, Shared};
-use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, aieos, brain, entries, searchable, sessions};
+use super::{
+    DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, aieos, brain, check, entries, searchable,
+    sessions,
+};
 use crate::kit::agent::{
     FoundAgent, LeftOut, LeftOutReason, Machine, ReadError, ReadOptions, Reading, SessionCounts,
     Unchanged, Warning,
 };
-use crate::kit::carrier::{self, Carrier, MAX_TEXT_BYTES, Made, keep_newest};
+use crate::kit::carrier::{self, Carrier, GeneratedFile, MAX_TEXT_BYTES, keep_newest};
+use crate::kit::check::Check;
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::real;
 use crate::kit::open_workspace::{OpenWorkspace, ReadingParts, end_reading, warn_of_nothing};
 use crate::kit::paths::{lossy, path_bytes, spelled, without_dots};
 use crate::kit::persona::{self, PersonaPlace, Prose};
+use crate::kit::runtime::{OpenAgent, ReadAgents};
 use crate::kit::stable_copy::StableCopies;
-use crate::kit::walk::Found;
+use crate::kit::walk::FoundEntry;
 use crate::kit::{ids, times};
 
 /// Counts the changes in what this adapter makes of the same files.
 const REVISION: u64 = 1;
-/// What an agent is called that nobody named.
+/// The name of an unnamed agent.
 const UNNAMED: &str = "agent";
 /// Bytes of the document of a persona, at most.
 const MAX_DOCUMENT_BYTES: u64 = 1 << 20;
 
-/// Reads an agent.
-pub(super) fn read(
-    machine: &Machine,
-    agent: &FoundAgent,
-    options: &ReadOptions<'_>,
-    sink: &mut dyn Sink,
-) -> Result<Reading, ReadError> {
-    let home = Home::open(machine, agent, options)?;
-    let opened = &home.opened;
-    let around = InstallFacts::read(machine, agent, opened, options)?;
-    let carried = home.carried();
-    let artifacts: Vec<String> = carried
-        .iter()
-        .filter(|carried| carried.is_file() && !layout::is_managed(&carried.path))
-        .map(|carried| spelled(&carried.path))
-        .collect();
-    let steady = StableCopies::take(&opened.workspace, &opened.path, &carried, &machine.scratch);
-    let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
-    opened.tell(layout::is_managed, &mut carrier);
-    carrier.outcome.warnings.extend(home.warnings.iter().chain(&around.warnings).cloned());
-    carrier.outcome.left_out.extend(home.left_out(around.brain.is_some()));
-    carrier.outcome.left_out.extend(beside::left_out(agent, options));
+impl ReadAgents for ZeroClaw {
+    fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
+        check::check(machine, agent)
+    }
 
-    let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
-    let identity = identity(&home, &around, &prose, &mut carrier, options);
-    let principals = prose.principals(opened.agent_id, options.earlier);
-    let shared = Shared {
-        agent_id: opened.agent_id,
-        alias: &agent.alias,
-        identity_version: identity.as_ref().map(|identity| identity.version),
-        embedding: around.embedding.clone(),
-        fallback: around.written_at.clone().unwrap_or_else(times::epoch),
-        embeddings: options.embeddings,
-        stamps: opened.workspace.stamps(options.secrets),
-    };
-    let mut reader = Reader {
-        shared: &shared,
-        keeps_memories: around.keeps_memories(),
-        from_files: HashSet::new(),
-        carrier,
-    };
-    reader.files(&carried, &around.made)?;
-    if let Some(brain) = &around.brain {
-        let path = agent.database.clone().unwrap_or_default();
-        let counts = reader.rows(brain, options).map_err(|error| match error {
-            RowsError::Database(error) => memories_unreadable(&path, error),
-            RowsError::Read(error) => error,
-        })?;
-        reader.tell(agent, &counts);
+    fn open(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Box<dyn OpenAgent>, ReadError> {
+        Ok(Box::new(ReadWorkspace::open(machine, agent, options)?))
     }
-    let sessions = if options.sessions {
-        Some(reader.sessions(machine, agent, options.private)?)
-    } else {
-        None
-    };
-    let mut carrier = reader.carrier;
-    if around.keeps_memories() {
-        warn_of_nothing(&mut carrier);
-    }
-    let name = name(agent, identity.as_ref(), &prose);
-    let mut info = AgentInfo::new(opened.agent_id, &name, RUNTIME);
-    info.source_runtime_version.clone_from(&agent.version);
-    let told = ReadingParts {
-        agent: info,
-        hints: around.hints,
-        info: around.info,
-        identity,
-        principals,
-        not_requested: around.not_requested,
-        credentials: around.credentials,
-        sessions,
-        count: opened.walked.count,
-    };
-    Ok(end_reading(told, carrier, options))
 }
 
-/// Says whether an agent is what an earlier reading found.
-pub(super) fn is_unchanged(
-    machine: &Machine,
-    agent: &FoundAgent,
-    options: &ReadOptions<'_>,
-) -> Result<Option<Unchanged>, ReadError> {
-    let Some(earlier) = options.earlier else { return Ok(None) };
-    let Some(info) = &earlier.manifest.reading else { return Ok(None) };
-    // Whether conversations changed is only known by reading them.
-    if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
-        return Ok(None);
+impl OpenAgent for ReadWorkspace {
+    fn is_unchanged(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Option<Unchanged>, ReadError> {
+        let Some(earlier) = options.earlier else { return Ok(None) };
+        let Some(info) = &earlier.manifest.reading else { return Ok(None) };
+        // Whether conversations changed is only known by reading them.
+        if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
+            return Ok(None);
+        }
+        let opened = &self.opened;
+        if opened.agent_id != earlier.manifest.agent.id {
+            return Ok(None);
+        }
+        let facts = InstallFacts::read(machine, agent, opened, options)?;
+        let threshold = options.artifact_threshold;
+        let carried = self.carried();
+        let placed = carried.iter().map(|found| (root_of(&found.path), found));
+        if facts.info != *info
+            || !carrier::is_unchanged(&opened.workspace, earlier, threshold, placed, &facts.made)
+        {
+            return Ok(None);
+        }
+        let mut left_out = opened.walked.left_out.clone();
+        left_out.extend(self.left_out(facts.brain.is_some()));
+        left_out.extend(shared_files::left_out(agent, options));
+        left_out.extend(opened.large(threshold, layout::is_managed));
+        let warnings = opened.walked.warnings.iter().cloned();
+        let warnings =
+            warnings.chain(self.warnings.iter().cloned()).chain(facts.warnings).collect();
+        let count = opened.walked.count;
+        Ok(Some(Unchanged { count, warnings, left_out, not_requested: facts.not_requested }))
     }
-    let home = Home::open(machine, agent, options)?;
-    let opened = &home.opened;
-    if opened.agent_id != earlier.manifest.agent.id {
-        return Ok(None);
+
+    fn read(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Reading, ReadError> {
+        let opened = &self.opened;
+        let facts = InstallFacts::read(machine, agent, opened, options)?;
+        let carried = self.carried();
+        let artifacts: Vec<String> = carried
+            .iter()
+            .filter(|carried| carried.is_file() && !layout::is_managed(&carried.path))
+            .map(|carried| spelled(&carried.path))
+            .collect();
+        let copies =
+            StableCopies::take(&opened.workspace, &opened.path, &carried, &machine.scratch);
+        let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, copies);
+        opened.tell(layout::is_managed, &mut carrier);
+        carrier.outcome.warnings.extend(self.warnings.iter().chain(&facts.warnings).cloned());
+        carrier.outcome.left_out.extend(self.left_out(facts.brain.is_some()));
+        carrier.outcome.left_out.extend(shared_files::left_out(agent, options));
+
+        let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
+        let identity = identity(self, &facts, &prose, &mut carrier, options);
+        let principals = prose.principals(opened.agent_id, options.earlier);
+        let shared = Shared {
+            agent_id: opened.agent_id,
+            alias: &agent.alias,
+            identity_version: identity.as_ref().map(|identity| identity.version),
+            embedding: facts.embedding.clone(),
+            fallback: facts.written_at.clone().unwrap_or_else(times::epoch),
+            embeddings: options.embeddings,
+            stamps: opened.workspace.stamps(options.secrets),
+        };
+        let mut reader = Reader {
+            shared: &shared,
+            keeps_memories: facts.keeps_memories(),
+            from_files: HashSet::new(),
+            carrier,
+        };
+        reader.files(&carried, &facts.made)?;
+        if let Some(brain) = &facts.brain {
+            let path = agent.database.clone().unwrap_or_default();
+            let counts = reader.rows(brain, options).map_err(|error| match error {
+                RowsError::Database(error) => memories_unreadable(&path, error),
+                RowsError::Read(error) => error,
+            })?;
+            reader.tell(agent, &counts);
+        }
+        let sessions = if options.sessions {
+            Some(reader.sessions(machine, agent, options.private)?)
+        } else {
+            None
+        };
+        let mut carrier = reader.carrier;
+        if facts.keeps_memories() {
+            warn_of_nothing(&mut carrier);
+        }
+        let name = name(agent, identity.as_ref(), &prose);
+        let mut info = AgentInfo::new(opened.agent_id, &name, RUNTIME);
+        info.source_runtime_version.clone_from(&agent.version);
+        let parts = ReadingParts {
+            agent: info,
+            hints: facts.hints,
+            info: facts.info,
+            identity,
+            principals,
+            not_requested: facts.not_requested,
+            credentials: facts.credentials,
+            sessions,
+            count: opened.walked.count,
+        };
+        Ok(end_reading(parts, carrier, options))
     }
-    let around = InstallFacts::read(machine, agent, opened, options)?;
-    let threshold = options.artifact_threshold;
-    let carried = home.carried();
-    let placed = carried.iter().map(|found| (root_of(&found.path), found));
-    if around.info != *info
-        || !carrier::is_unchanged(&opened.workspace, earlier, threshold, placed, &around.made)
-    {
-        return Ok(None);
-    }
-    let mut left_out = opened.walked.left_out.clone();
-    left_out.extend(home.left_out(around.brain.is_some()));
-    left_out.extend(beside::left_out(agent, options));
-    left_out.extend(opened.large(threshold, layout::is_managed));
-    let warnings = opened.walked.warnings.iter().cloned();
-    let warnings = warnings.chain(home.warnings).chain(around.warnings).collect();
-    let count = opened.walked.count;
-    Ok(Some(Unchanged { count, warnings, left_out, not_requested: around.not_requested }))
 }
 
 fn root_of(path: &[u8]) -> Root<'static> {
@@ -153,7 +175,7 @@ fn root_of(path: &[u8]) -> Root<'static> {
 }
 
 /// A workspace of an agent, and what of it must not be carried.
-struct Home {
+struct ReadWorkspace {
     opened: OpenWorkspace,
     /// Stands for a workspace that is not there.
     _empty: Option<TempDir>,
@@ -164,42 +186,36 @@ struct Home {
     warnings: Vec<Warning>,
 }
 
-impl Home {
+impl ReadWorkspace {
     fn open(
         machine: &Machine,
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
     ) -> Result<Self, ReadError> {
-        let (opened, empty) =
-            match OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES) {
-                // An agent may have rows in the database of its install, and no files.
-                Err(ReadError::NoWorkspace { path })
-                    if agent.install.is_some()
-                        && agent.database.as_deref().is_some_and(super::discover::is_live) =>
-                {
-                    let failed = |source| ReadError::Workspace { path: path.clone(), source };
-                    let empty = TempDir::new_in(&machine.scratch).map_err(failed)?;
-                    let agent_id = options.agent_id.unwrap_or_else(|| NAMESPACES.derive(agent));
-                    let options = ReadOptions { agent_id: Some(agent_id), ..*options };
-                    let stand_in =
-                        FoundAgent { workspace: empty.path().to_owned(), ..agent.clone() };
-                    (
-                        OpenWorkspace::open(
-                            &stand_in,
-                            &options,
-                            MEMORY,
-                            searchable::folder,
-                            &NAMESPACES,
-                        )?,
-                        Some(empty),
-                    )
-                }
-                opened => (opened?, None),
-            };
-        let missing = empty.is_some().then(|| Warning {
-            code: "workspace_missing",
-            path: Some(agent.workspace.display().to_string()),
-            message: "there is no such folder; only what the database holds travels".to_owned(),
+        let open = |agent: &FoundAgent, options: &ReadOptions<'_>| {
+            OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)
+        };
+        let (opened, empty) = match open(agent, options) {
+            // An agent may have rows in the database of its install, and no files.
+            Err(ReadError::NoWorkspace { path })
+                if agent.install.is_some()
+                    && agent.database.as_deref().is_some_and(super::discover::is_live) =>
+            {
+                let failed = |source| ReadError::Workspace { path: path.clone(), source };
+                let empty = TempDir::new_in(&machine.scratch).map_err(failed)?;
+                let agent_id = options.agent_id.unwrap_or_else(|| NAMESPACES.derive(agent));
+                let options = ReadOptions { agent_id: Some(agent_id), ..*options };
+                let stand_in = FoundAgent { workspace: empty.path().to_owned(), ..agent.clone() };
+                (open(&stand_in, &options)?, Some(empty))
+            }
+            opened => (opened?, None),
+        };
+        let missing = empty.is_some().then(|| {
+            Warning::about(
+                "workspace_missing",
+                agent.workspace.display(),
+                "there is no such folder; only what the database holds travels",
+            )
         });
         let inside = |path: Option<&Path>| {
             let path = real(path?);
@@ -215,7 +231,7 @@ impl Home {
     }
 
     /// Returns everything that is carried as it is, sorted by path.
-    fn carried(&self) -> Vec<Found> {
+    fn carried(&self) -> Vec<FoundEntry> {
         let found = self.opened.walked.found.iter();
         found.filter(|found| self.reason(&found.path).is_none()).cloned().collect()
     }
@@ -229,10 +245,14 @@ impl Home {
             return Some(LeftOutReason::Unused);
         }
         match layout::place_of(path) {
-            Place::Database | Place::Backup => Some(LeftOutReason::Unused),
-            Place::Cache => Some(LeftOutReason::Skipped),
-            Place::Never => Some(LeftOutReason::KeyStore),
-            Place::Persona | Place::User | Place::Memory | Place::Raw | Place::Artifact => None,
+            PathRole::Database | PathRole::Backup => Some(LeftOutReason::Unused),
+            PathRole::Cache => Some(LeftOutReason::Skipped),
+            PathRole::Never => Some(LeftOutReason::KeyStore),
+            PathRole::Persona
+            | PathRole::User
+            | PathRole::Memory
+            | PathRole::Raw
+            | PathRole::Artifact => None,
         }
     }
 
@@ -249,12 +269,8 @@ impl Home {
             let reason = self.reason(&found.path)?;
             let travels = rows_travel && self.is_database(&found.path)
                 || self.config.as_deref() == Some(&found.path);
-            (!travels && found.is_file()).then(|| LeftOut {
-                path: lossy(&found.path),
-                reason,
-                files: 1,
-                bytes: found.size(),
-            })
+            (!travels && found.is_file())
+                .then(|| LeftOut::file(lossy(&found.path), reason, found.size()))
         });
         missing.collect()
     }
@@ -263,7 +279,7 @@ impl Home {
 /// Which files say who the agent is and whom it works for.
 fn persona_place(path: &[u8]) -> Option<PersonaPlace> {
     match layout::place_of(path) {
-        Place::Persona | Place::User => persona::place_of(path),
+        PathRole::Persona | PathRole::User => persona::place_of(path),
         _ => None,
     }
 }
@@ -282,20 +298,20 @@ fn name(agent: &FoundAgent, identity: Option<&Identity>, prose: &Prose) -> Strin
 
 /// Makes the identity from the files of the persona and the document, if there is one.
 fn identity(
-    home: &Home,
-    around: &InstallFacts,
+    home: &ReadWorkspace,
+    facts: &InstallFacts,
     prose: &Prose,
     carrier: &mut Carrier<'_>,
     options: &ReadOptions<'_>,
 ) -> Option<Identity> {
     let agent = home.opened.agent_id;
-    let Some(document) = document(home, around, carrier) else {
+    let Some(document) = document(home, facts, carrier) else {
         return prose.identity(agent, options.earlier);
     };
     let structured = aieos::structured(&document.text);
     let raw = serde_json::from_str::<Opaque>(document.text.trim());
     let (Some(mut structured), Ok(raw)) = (structured, raw) else {
-        if around.identity.is_some() {
+        if facts.identity.is_some() {
             let message = "is no AIEOS document; the persona is that of the Markdown files";
             carrier.outcome.warn("aieos_invalid", document.name.as_bytes(), message);
         }
@@ -340,9 +356,13 @@ struct Document {
 }
 
 /// Finds the document: the one that the configuration names, or without one, the usual one.
-fn document(home: &Home, around: &InstallFacts, carrier: &mut Carrier<'_>) -> Option<Document> {
-    let Some(settings) = &around.identity else {
-        if around.has_config {
+fn document(
+    home: &ReadWorkspace,
+    facts: &InstallFacts,
+    carrier: &mut Carrier<'_>,
+) -> Option<Document> {
+    let Some(settings) = &facts.identity else {
+        if facts.has_config {
             return None;
         }
         return AIEOS.iter().find_map(|name| in_workspace(home, name.as_bytes(), carrier));
@@ -352,7 +372,7 @@ fn document(home: &Home, around: &InstallFacts, carrier: &mut Carrier<'_>) -> Op
         if let Ok(inside) = path.strip_prefix(&home.opened.path) {
             return in_workspace(home, &path_bytes(inside.as_os_str()), carrier);
         }
-        let outside = around.document.as_ref()?;
+        let outside = facts.document.as_ref()?;
         let text = carrier.search_text(&path.display().to_string(), 1, &outside.text);
         return Some(Document {
             name: path.display().to_string(),
@@ -365,11 +385,11 @@ fn document(home: &Home, around: &InstallFacts, carrier: &mut Carrier<'_>) -> Op
     Some(Document {
         name: layout::CONFIG.to_owned(),
         text: redacted.unwrap_or_else(|| text.clone()),
-        at: around.configured_at.clone(),
+        at: facts.configured_at.clone(),
     })
 }
 
-fn in_workspace(home: &Home, path: &[u8], carrier: &mut Carrier<'_>) -> Option<Document> {
+fn in_workspace(home: &ReadWorkspace, path: &[u8], carrier: &mut Carrier<'_>) -> Option<Document> {
     let found = home.opened.walked.found.iter();
     let found = found.filter(|found| found.is_file() && home.reason(&found.path).is_none());
     let found = found.into_iter().find(|found| found.path == path)?;
@@ -415,11 +435,11 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Carries the files in the order of an archive: artifacts, then what is raw, with the files
     /// that were made in their places.
-    fn files(&mut self, found: &[Found], made: &[Made]) -> Result<(), ReadError> {
+    fn files(&mut self, found: &[FoundEntry], made: &[GeneratedFile]) -> Result<(), ReadError> {
         for found in found.iter().filter(|found| !layout::is_managed(&found.path)) {
             self.file(Root::Artifacts, found)?;
         }
-        let mut made: Vec<&Made> = made.iter().collect();
+        let mut made: Vec<&GeneratedFile> = made.iter().collect();
         made.sort_unstable_by_key(|file| file.path);
         let mut made = made.into_iter().peekable();
         for found in found.iter().filter(|found| layout::is_managed(&found.path)) {
@@ -432,7 +452,7 @@ impl Reader<'_> {
         made.try_for_each(|value| self.carrier.made(value))
     }
 
-    fn file(&mut self, root: Root<'_>, found: &Found) -> Result<(), ReadError> {
+    fn file(&mut self, root: Root<'_>, found: &FoundEntry) -> Result<(), ReadError> {
         if !self.carrier.is_there(found) || !self.carrier.may_be_named(found) {
             return Ok(());
         }
@@ -440,13 +460,13 @@ impl Reader<'_> {
             return self.carrier.other(root, found);
         }
         match layout::place_of(&found.path) {
-            Place::Artifact => self.carrier.artifact(found),
-            Place::Memory if self.keeps_memories => self.memory(root, found),
+            PathRole::Artifact => self.carrier.artifact(found),
+            PathRole::Memory if self.keeps_memories => self.memory(root, found),
             _ => self.carrier.whole_file(root, found).map(drop),
         }
     }
 
-    fn memory(&mut self, root: Root<'_>, found: &Found) -> Result<(), ReadError> {
+    fn memory(&mut self, root: Root<'_>, found: &FoundEntry) -> Result<(), ReadError> {
         if found.size() > MAX_TEXT_BYTES {
             let message = "is too large to be taken apart; it travels as it is, without records";
             self.carrier.outcome.warn("too_large", &found.path, message);

@@ -1,7 +1,7 @@
-//! A row as a record, and a record as a row.
+//! Converts rows into records and back.
 //!
-//! What a record has no field for is in its `raw_source_format`, so that the row can be put back
-//! exactly:
+//! Values without a field in the record are in its `raw_source_format`, so that the row can be
+//! restored exactly:
 //!
 //! ```text
 //! key      the row's key
@@ -19,12 +19,11 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use anemone_format::{
-    AgentId, Embedding, EmbeddingSource, ExtractionMethod, MemoryType, Moment, Opaque, Record,
-    RecordId, Relation, StampTable, Status, Unknown,
+    AgentId, Embedding, EmbeddingSource, ExtractionMethod, MemoryType, Moment, Opaque, Pairs,
+    Record, RecordId, Relation, StampTable, Status, Unknown,
 };
-use serde::Deserialize;
-use serde::de::{self, MapAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap as _, SerializeStruct as _, Serializer};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use uuid::Uuid;
 
@@ -38,9 +37,9 @@ use crate::kit::ids::short_digest;
 use crate::kit::stamps::RowStamp;
 use crate::kit::times;
 
-/// Where the records come from.
+/// The origin of the records.
 pub(super) const ORIGIN: &str = "sqlite";
-/// The label of rows that the program wrote by itself.
+/// The label of rows that the program wrote on its own.
 pub(super) const AUTO_SAVE: &str = "auto_save";
 
 /// A content is cut when its JSON would be longer: a line of an archive has a limit.
@@ -55,7 +54,7 @@ const MAX_DIMENSIONS: usize = 65_536;
 /// The most columns that a table of SQLite's has here.
 const MAX_COLUMNS: usize = 1_000;
 
-/// What all records of one reading have in common.
+/// What all records of one reading share.
 pub(super) struct Shared<'a> {
     pub(super) agent_id: AgentId,
     pub(super) alias: &'a str,
@@ -73,14 +72,13 @@ pub(super) struct Shared<'a> {
 /// Makes records of the rows of one database.
 pub(super) struct RowReader<'a> {
     shared: &'a Shared<'a>,
-    shape: Shape,
     ids: HashSet<RecordId>,
     /// Ids of rows, by their position, that are not those which their own text gives.
     renamed: HashMap<u64, RecordId>,
-    /// What replaces a row, by its position.
+    /// The replacement of a row, by its position.
     newer: HashMap<u64, RecordId>,
-    /// What a row replaces.
-    older: HashMap<u64, Vec<Replaced>>,
+    /// The rows that a row replaces.
+    older: HashMap<u64, Vec<ReplacedRow>>,
     agent_row_id: Option<String>,
     model: Model,
     /// Where rows come from, by their ids.
@@ -88,7 +86,7 @@ pub(super) struct RowReader<'a> {
     tally: Tally,
 }
 
-/// What somebody should know of the rows.
+/// Counts for the warnings about rows.
 #[derive(Debug, Default)]
 struct Tally {
     cut: u64,
@@ -98,7 +96,7 @@ struct Tally {
     no_stamp: u64,
 }
 
-/// What made the vectors.
+/// The model that made the vectors.
 pub(super) struct Model {
     /// `provider/model`.
     pub(super) name: String,
@@ -107,7 +105,7 @@ pub(super) struct Model {
     pub(super) hearsay: Option<&'static str>,
 }
 
-/// Says that only the configuration names a model: it may have changed since.
+/// Only the configuration names the model, which may have changed since.
 pub(super) const CONFIG: &str = "config";
 
 impl Model {
@@ -132,44 +130,6 @@ impl Model {
     }
 }
 
-/// Where the columns are that we know.
-struct Shape {
-    id: Option<usize>,
-    key: Option<usize>,
-    content: Option<usize>,
-    category: Option<usize>,
-    embedding: Option<usize>,
-    created_at: Option<usize>,
-    timestamp: Option<usize>,
-    updated_at: Option<usize>,
-    session_id: Option<usize>,
-    importance: Option<usize>,
-    superseded_by: Option<usize>,
-    kind: Option<usize>,
-    agent_id: Option<usize>,
-}
-
-impl Shape {
-    fn of(columns: &[String]) -> Self {
-        let find = |name: &str| position_of(columns, name);
-        Self {
-            id: find("id"),
-            key: find("key"),
-            content: find("content"),
-            category: find("category"),
-            embedding: find("embedding"),
-            created_at: find("created_at"),
-            timestamp: find("timestamp"),
-            updated_at: find("updated_at"),
-            session_id: find("session_id"),
-            importance: find("importance"),
-            superseded_by: find("superseded_by"),
-            kind: find("kind"),
-            agent_id: find("agent_id"),
-        }
-    }
-}
-
 impl<'a> RowReader<'a> {
     /// Looks through the rows once, for what they are called and what replaces what.
     /// `taken` are the ids that other records of the reading have.
@@ -181,7 +141,6 @@ impl<'a> RowReader<'a> {
         let (stamps, no_stamp) = brain.stamps();
         let mut reader = Self {
             shared,
-            shape: Shape::of(&brain.columns),
             ids: taken,
             renamed: HashMap::new(),
             newer: HashMap::new(),
@@ -191,12 +150,12 @@ impl<'a> RowReader<'a> {
             stamps,
             tally: Tally { no_stamp, ..Tally::default() },
         };
-        let mut replaced: HashMap<Target, Vec<Replaced>> = HashMap::new();
+        let mut replaced: HashMap<Target, Vec<ReplacedRow>> = HashMap::new();
         brain.each_head(shared.alias, &mut |head| {
             let id = reader.name(&head);
             if let Some(target) = Target::of(&head.superseded_by, head.is_private) {
                 let position = head.position;
-                replaced.entry(target).or_default().push(Replaced { position, id });
+                replaced.entry(target).or_default().push(ReplacedRow { position, id });
             }
             Ok::<_, DatabaseError>(())
         })?;
@@ -206,7 +165,7 @@ impl<'a> RowReader<'a> {
         Ok(reader)
     }
 
-    /// Gives a row its id; no two of a reading have the same.
+    /// Assigns a row its id, which is unique in a reading.
     fn name(&mut self, head: &RowHead) -> RecordId {
         let own = own_id(self.shared.alias, &head.id, &head.key, head.rowid);
         let mut id = own;
@@ -234,7 +193,7 @@ impl<'a> RowReader<'a> {
     fn link(
         &mut self,
         brain: &Brain,
-        replaced: &HashMap<Target, Vec<Replaced>>,
+        replaced: &HashMap<Target, Vec<ReplacedRow>>,
     ) -> Result<(), DatabaseError> {
         let mut found: HashMap<Target, (u64, RecordId, bool)> = HashMap::new();
         brain.each_head(self.shared.alias, &mut |head| {
@@ -264,34 +223,35 @@ impl<'a> RowReader<'a> {
 
     /// Makes a record of a row.
     pub(super) fn record(&mut self, columns: &[String], row: &Row) -> Record {
-        let shape = &self.shape;
-        let at = |at: Option<usize>| at.and_then(|at| row.cells.get(at)).unwrap_or(&Value::Null);
-        let id = self.id_of(row.position, at(shape.id), at(shape.key), row.rowid);
-        let key = text_of(at(shape.key));
+        let place = |name: &str| position_of(columns, name);
+        let at =
+            |name: &str| place(name).and_then(|place| row.cells.get(place)).unwrap_or(&Value::Null);
+        let id = self.id_of(row.position, at("id"), at("key"), row.rowid);
+        let key = text_of(at("key"));
         let private = private_key(&key);
         let plain_key = private.as_ref().map_or(&*key, |private| private.key);
-        let category = match at(shape.category) {
+        let category = match at("category") {
             Value::Null => None,
             value => Some(text_of(value)),
         };
-        let session = at(shape.session_id).as_text().filter(|text| !text.is_empty());
+        let session = at("session_id").as_text().filter(|text| !text.is_empty());
         let mut cut: Vec<&str> = Vec::new();
 
-        let (content, content_is_whole) = content_of(at(shape.content), &key, row.rowid);
-        let verbatim = matches!(at(shape.content), Value::Text(text) if text == &*content);
+        let (content, content_is_whole) = content_of(at("content"), &key, row.rowid);
+        let verbatim = matches!(at("content"), Value::Text(text) if text == &*content);
         if !content_is_whole {
             cut.push("content");
         }
 
-        let created = at(shape.created_at);
-        let created = [created, at(shape.timestamp), at(shape.updated_at)];
+        let created = at("created_at");
+        let created = [created, at("timestamp"), at("updated_at")];
         let created = created.into_iter().find_map(times::in_cell);
         self.tally.no_time += u64::from(created.is_none());
         let created_at = created.unwrap_or_else(|| self.shared.fallback.clone());
-        let updated_at = times::in_cell(at(shape.updated_at));
+        let updated_at = times::in_cell(at("updated_at"));
         let updated_at = updated_at.filter(|updated| updated.instant() != created_at.instant());
 
-        let embedding = at(shape.embedding);
+        let embedding = at("embedding");
         let vector =
             if self.shared.embeddings { vector_of(embedding, self.model.dimensions) } else { None };
         let is_bytes = !matches!(embedding, Value::Null);
@@ -299,7 +259,7 @@ impl<'a> RowReader<'a> {
 
         let mut record =
             Record::new(id, self.shared.agent_id, RUNTIME, created_at.clone(), &content);
-        record.memory_type = memory_type(at(shape.kind), category.as_deref());
+        record.memory_type = memory_type(at("kind"), category.as_deref());
         record.namespace = namespace(category.as_deref());
         record.tags = category.iter().map(|category| label(category).to_owned()).collect();
         record.tags.retain(|tag| !tag.is_empty() && tag != RUNTIME);
@@ -313,13 +273,13 @@ impl<'a> RowReader<'a> {
         record.source.extraction_method = Some(writer.method());
         record.source.session_id = session.map(|session| label(session).to_owned());
         record.source.identity_version = self.shared.identity_version;
-        let row_id = at(shape.id).as_text();
+        let row_id = at("id").as_text();
         if let Some((row, stamp)) = row_id.and_then(|id| self.stamps.get_key_value(id)) {
             stamp.note(&mut record, row);
         }
         record.confidence =
-            number_of(at(shape.importance)).filter(|number| (0.0..=1.0).contains(number));
-        if *at(shape.superseded_by) != Value::Null {
+            number_of(at("importance")).filter(|number| (0.0..=1.0).contains(number));
+        if *at("superseded_by") != Value::Null {
             record.status = Status::Superseded;
             let newer = self.newer.get(&row.position);
             self.tally.no_link += u64::from(newer.is_none());
@@ -335,15 +295,15 @@ impl<'a> RowReader<'a> {
 
         let mut hidden = [None; 3];
         if verbatim || !content_is_whole {
-            hidden[0] = shape.content;
+            hidden[0] = place("content");
         }
         // A column for vectors says nothing where there is none: every new table has one.
         if vector.is_some() || !self.shared.embeddings || !is_bytes {
-            hidden[1] = shape.embedding;
+            hidden[1] = place("embedding");
         }
-        let agent = at(shape.agent_id).as_text();
+        let agent = at("agent_id").as_text();
         if agent.is_some() && agent == self.agent_row_id.as_deref() {
-            hidden[2] = shape.agent_id;
+            hidden[2] = place("agent_id");
         }
         let mut left = MAX_CELLS_BYTES;
         let mut cells = Vec::with_capacity(columns.len());
@@ -365,7 +325,7 @@ impl<'a> RowReader<'a> {
             rowid: row.rowid,
             vector: self.model.hearsay.filter(|_| vector.is_some()),
             cut: &cut,
-            row: &cells,
+            row: CellsOut(&cells),
         };
         record.raw_source_format = Opaque::new(&raw).ok();
         record.embeddings.extend(vector.map(|vector| Embedding {
@@ -380,7 +340,7 @@ impl<'a> RowReader<'a> {
         record
     }
 
-    /// Says what somebody should know of the rows so far.
+    /// Returns warnings about the rows read so far.
     pub(super) fn warnings(&self) -> Vec<Warning> {
         let tally = &self.tally;
         let told = [
@@ -398,8 +358,7 @@ impl<'a> RowReader<'a> {
             (tally.no_link, "links_unresolved", "rows are replaced by one that is not there"),
             (tally.no_stamp, "stamps_unread", "notes of where rows come from are too much to read"),
         ];
-        let warning =
-            |(count, code, what)| Warning { code, path: None, message: format!("{count} {what}") };
+        let warning = |(count, code, what)| Warning::new(code, format!("{count} {what}"));
         told.into_iter().filter(|value| value.0 > 0).map(warning).collect()
     }
 }
@@ -421,7 +380,7 @@ impl Target {
 
 /// A row that was replaced.
 #[derive(Clone, Copy)]
-struct Replaced {
+struct ReplacedRow {
     position: u64,
     id: RecordId,
 }
@@ -529,7 +488,7 @@ fn number_of(value: &Value) -> Option<f64> {
     }
 }
 
-/// Decodes a vector; what is none is none.
+/// Decodes a vector; returns `None` if it is malformed.
 pub(super) fn vector_of(value: &Value, dimensions: Option<u64>) -> Option<Vec<f32>> {
     let Value::Blob(bytes) = value else { return None };
     let (numbers, rest) = bytes.as_chunks::<4>();
@@ -580,10 +539,10 @@ fn namespace(category: Option<&str>) -> String {
     }
 }
 
-/// Who wrote a row, as its key tells.
+/// Who wrote a row, according to its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writer {
-    /// The agent, or somebody through a tool.
+    /// The agent, or a user through a tool.
     Agent,
     /// The program, which keeps messages and events on its own account.
     AutoSave,
@@ -664,7 +623,7 @@ fn is_uuid(text: &str) -> bool {
     text.len() == 36 && Uuid::try_parse(text).is_ok()
 }
 
-/// The parts of the key of somebody's own row.
+/// The parts of the key of a private row.
 #[derive(Debug, PartialEq, Eq)]
 struct PrivateKey<'a> {
     principal: &'a str,
@@ -687,7 +646,7 @@ fn private_key(key: &str) -> Option<PrivateKey<'_>> {
     Some(PrivateKey { principal, key: rest.strip_prefix('|')? })
 }
 
-/// What the first documents want beside the format's own fields.
+/// Extra fields that the first specification requires.
 fn extra(key: &str, private: Option<&PrivateKey<'_>>) -> Unknown {
     let mut fields = serde_json::Map::new();
     fields.insert("zeroclaw_key".to_owned(), key.into());
@@ -702,40 +661,23 @@ fn extra(key: &str, private: Option<&PrivateKey<'_>>) -> Unknown {
     unknown
 }
 
-/// What puts a row back.
+/// The raw form from which a row is restored.
+#[derive(Serialize)]
 struct RawOut<'a> {
     key: &'a str,
     rowid: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     vector: Option<&'static str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     cut: &'a [&'a str],
-    row: &'a [(&'a str, &'a Value)],
-}
-
-impl Serialize for RawOut<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_struct("row", 5)?;
-        map.serialize_field("key", self.key)?;
-        map.serialize_field("rowid", &self.rowid)?;
-        if let Some(vector) = self.vector {
-            map.serialize_field("vector", vector)?;
-        }
-        if !self.cut.is_empty() {
-            map.serialize_field("cut", self.cut)?;
-        }
-        map.serialize_field("row", &CellsOut(self.row))?;
-        map.end()
-    }
+    row: CellsOut<'a>,
 }
 
 struct CellsOut<'a>(&'a [(&'a str, &'a Value)]);
 
 impl Serialize for CellsOut<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in self.0 {
-            map.serialize_entry(name, &cells::AsJson(value))?;
-        }
-        map.end()
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, cells::AsJson(value))))
     }
 }
 
@@ -766,13 +708,18 @@ pub(super) fn raw_of(record: &Record) -> Option<RawRow> {
         rowid: Option<i64>,
         #[serde(default)]
         cut: Vec<String>,
-        row: CellsIn,
+        row: Pairs<Json>,
     }
     if record.source.runtime != RUNTIME {
         return None;
     }
     let raw: RawIn = record.raw_source_format.as_ref()?.parse().ok()?;
-    let CellsIn(cells) = raw.row;
+    let mut names = HashSet::new();
+    let cell = |(name, json): (&str, &Json)| {
+        let is_new = names.insert(name.to_ascii_lowercase()) && names.len() <= MAX_COLUMNS;
+        Some((name.to_owned(), cells::from_json(json).filter(|_| is_new)?))
+    };
+    let cells = raw.row.iter().map(cell).collect::<Option<Vec<_>>>()?;
     let mut raw = RawRow { key: raw.key, rowid: raw.rowid, cells, cut: raw.cut };
     let has = |raw: &RawRow, name: &str| {
         raw.cells.iter().any(|(column, _)| column.eq_ignore_ascii_case(name))
@@ -795,39 +742,6 @@ pub(super) fn raw_of(record: &Record) -> Option<RawRow> {
         raw.cells.push(("embedding".to_owned(), Value::Blob(bytes)));
     }
     Some(raw)
-}
-
-/// Cells in the order in which they were written.
-struct CellsIn(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for CellsIn {
-    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Cells;
-
-        impl<'de> Visitor<'de> for Cells {
-            type Value = CellsIn;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("the columns of a row")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CellsIn, A::Error> {
-                let mut cells = Vec::new();
-                let mut names = HashSet::new();
-                while let Some((name, json)) = map.next_entry::<String, Json>()? {
-                    let value = cells::from_json(&json);
-                    let value = value.ok_or_else(|| de::Error::custom("not a value of a row"))?;
-                    if !names.insert(name.to_ascii_lowercase()) || cells.len() == MAX_COLUMNS {
-                        return Err(de::Error::custom("a column twice, or too many"));
-                    }
-                    cells.push((name, value));
-                }
-                Ok(CellsIn(cells))
-            }
-        }
-
-        deserializer.deserialize_map(Cells)
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a search finds of an agent: the rows of its database, its Markdown files and its
+//! What can be searched of an agent: the rows of its database, its Markdown files and its
 //! conversations.
 
 use std::collections::HashSet;
@@ -9,62 +9,154 @@ use anemone_format::{AgentId, StampTable};
 use super::brain::Brain;
 use super::config::{Backend, Config};
 use super::discover::{ALIAS_ASSUMED, first_of, is_live};
-use super::layout::{self, MEMORY, Place};
+use super::layout::{self, MEMORY, PathRole};
 use super::rows::{RowReader, Shared};
-use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, entries, sessions};
+use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, entries, sessions, vectors};
 use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::with_logs;
+use crate::kit::runtime::SearchAgents;
 use crate::kit::searchable::{
     MemoryBackend, Remembered, Searchable, SearchedFile, SearchedFolder, Store, StoreKind,
     Unsearched, is_of_tool,
 };
 use crate::kit::sidecar::SIDECAR;
 use crate::kit::times;
+use crate::kit::vectors::{VectorOf, WantedModel};
 
-/// Says what can be searched.
-pub(super) fn searchable(_: &Machine, agent: &FoundAgent) -> Searchable {
-    let mut warnings = Vec::new();
-    let config = agent.config.as_ref().and_then(|file| match Config::of(file) {
-        Ok(config) => Some(config),
-        Err(warning) => {
-            warnings.push(warning);
-            None
+impl SearchAgents for ZeroClaw {
+    /// Returns what can be searched.
+    fn searchable(&self, _: &Machine, agent: &FoundAgent) -> Searchable {
+        let mut warnings = Vec::new();
+        let config = agent.config.as_ref().and_then(|file| match Config::of(file) {
+            Ok(config) => Some(config),
+            Err(warning) => {
+                warnings.push(warning);
+                None
+            }
+        });
+        let backend = config.as_ref().map(|config| config.backend(&agent.alias));
+        if let Some(Backend::Elsewhere(name)) = &backend {
+            warnings.push(Warning::new(
+                "backend_elsewhere",
+                format!("memories are kept in {name}, out of reach of a search"),
+            ));
         }
-    });
-    let backend = config.as_ref().map(|config| config.backend(&agent.alias));
-    if let Some(Backend::Elsewhere(name)) = &backend {
-        warnings.push(Warning {
-            code: "backend_elsewhere",
-            path: None,
-            message: format!("memories are kept in {name}, out of reach of a search"),
-        });
-    }
-    let is_used = !matches!(backend, Some(Backend::Markdown | Backend::None));
-    let mut stores = Vec::new();
-    if let Some(path) = agent.database.as_deref().filter(|database| is_used && is_live(database)) {
-        let install = agent.install.as_deref().unwrap_or(&agent.workspace);
-        let name = path.strip_prefix(&agent.workspace).or_else(|_| path.strip_prefix(install));
-        let name = name.unwrap_or(path);
+        let is_used = !matches!(backend, Some(Backend::Markdown | Backend::None));
+        let mut stores = Vec::new();
+        if let Some(path) =
+            agent.database.as_deref().filter(|database| is_used && is_live(database))
+        {
+            let install = agent.install.as_deref().unwrap_or(&agent.workspace);
+            let name = path.strip_prefix(&agent.workspace).or_else(|_| path.strip_prefix(install));
+            let name = name.unwrap_or(path);
+            stores.push(Store {
+                kind: StoreKind::Rows,
+                name: name.to_string_lossy().into_owned(),
+                files: with_logs(path),
+                folders: Vec::new(),
+            });
+        }
         stores.push(Store {
-            kind: StoreKind::Rows,
-            name: name.to_string_lossy().into_owned(),
-            files: with_logs(path),
-            folders: Vec::new(),
+            kind: StoreKind::Sessions,
+            name: "sessions".to_owned(),
+            files: Vec::new(),
+            folders: sessions_in(agent),
         });
+        Searchable {
+            keeps: keeps(backend.as_ref(), agent),
+            files: backend != Some(Backend::None) && agent.workspace.is_dir(),
+            extra: Vec::new(),
+            stores,
+            warnings,
+        }
     }
-    stores.push(Store {
-        kind: StoreKind::Sessions,
-        name: "sessions".to_owned(),
-        files: Vec::new(),
-        folders: sessions_in(agent),
-    });
-    Searchable {
-        keeps: keeps(backend.as_ref(), agent),
-        files: backend != Some(Backend::None) && agent.workspace.is_dir(),
-        extra: Vec::new(),
-        stores,
-        warnings,
+
+    fn files_beside(&self, agent: &FoundAgent) -> Vec<PathBuf> {
+        let database = agent.database.as_ref().filter(|database| is_live(database));
+        if !agent.workspace.is_dir() && database.is_none() {
+            return Vec::new();
+        }
+        let config = agent.config.as_deref();
+        config.into_iter().chain(database.map(|path| &**path)).map(Path::to_owned).collect()
+    }
+
+    /// Classifies a file.
+    fn file(&self, path: &str) -> SearchedFile {
+        match layout::place_of(path.as_bytes()) {
+            PathRole::Memory => SearchedFile::Memory(entries::facts_of(path)),
+            _ => SearchedFile::Other,
+        }
+    }
+
+    fn folder(&self, path: &str) -> SearchedFolder {
+        folder(path)
+    }
+
+    /// Takes a database of memories by its path, for one agent or for all in it.
+    fn database(&self, path: &Path, alias: &str) -> Option<(FoundAgent, StoreKind)> {
+        let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
+        let mut agent = FoundAgent::without_install(RUNTIME, alias.to_owned(), folder);
+        agent.database = Some(path.to_owned());
+        Some((agent, StoreKind::Rows))
+    }
+
+    /// Reads rows or conversations. An agent without a name is everybody in the database.
+    fn read_store(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        kind: StoreKind,
+        private: bool,
+        take: &mut dyn FnMut(Remembered),
+    ) -> Result<Unsearched, ReadError> {
+        let agent_id = NAMESPACES.derive(agent);
+        match kind {
+            StoreKind::Rows => {
+                let Some(path) = agent.database.as_deref() else {
+                    return Ok(Unsearched::default());
+                };
+                let failed = |error| unreadable(path, error);
+                let brain = Brain::open(machine, path).map_err(failed)?;
+                let Some(brain) = brain else {
+                    let detail = "it holds no table of memories".to_owned();
+                    return Err(failed(DatabaseError::Failed { detail }));
+                };
+                let mut left = Unsearched::default();
+                for alias in aliases(&brain, agent) {
+                    let found = rows(&brain, &shared(agent_id, &alias), private, take);
+                    left.private += found.map_err(failed)?;
+                }
+                Ok(left)
+            }
+            StoreKind::Sessions => {
+                let shared = shared(agent_id, &agent.alias);
+                let (counts, warnings) =
+                    sessions::records(machine, agent, &shared, private, &mut |record| {
+                        take(Remembered::of_record(record));
+                        Ok::<_, ReadError>(())
+                    })?;
+                let is_private = |warning: &&Warning| warning.code == "sessions_private";
+                let is_other = |warning: &&Warning| warning.code == "sessions_unreadable";
+                Ok(Unsearched {
+                    private: warnings.iter().filter(is_private).count() as u64,
+                    unreadable: counts.undecodable
+                        + warnings.iter().filter(is_other).count() as u64,
+                })
+            }
+            StoreKind::Facts => Ok(Unsearched::default()),
+        }
+    }
+
+    fn read_vectors(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        wanted: &WantedModel<'_>,
+        private: bool,
+        take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
+    ) -> Result<(), ReadError> {
+        vectors::read(machine, agent, wanted, private, take)
     }
 }
 
@@ -74,7 +166,7 @@ pub(super) fn sessions_in(agent: &FoundAgent) -> Vec<PathBuf> {
     ["sessions", "sessions/archive"].map(|name| root.join(name)).to_vec()
 }
 
-/// Says where the agent puts what it remembers: without a configuration, where memories are.
+/// Returns where the agent puts what it remembers: without a configuration, where memories are.
 fn keeps(backend: Option<&Backend>, agent: &FoundAgent) -> MemoryBackend {
     let rows = agent.database.clone().map_or(MemoryBackend::Markdown, MemoryBackend::Sqlite);
     match backend {
@@ -85,23 +177,7 @@ fn keeps(backend: Option<&Backend>, agent: &FoundAgent) -> MemoryBackend {
     }
 }
 
-/// Takes a database of memories by its path, for one agent or for all in it.
-pub(super) fn database(path: &Path, alias: &str) -> (FoundAgent, StoreKind) {
-    let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
-    let mut agent = FoundAgent::without_install(RUNTIME, alias.to_owned(), folder);
-    agent.database = Some(path.to_owned());
-    (agent, StoreKind::Rows)
-}
-
-/// Says what a file is.
-pub(super) fn file(path: &str) -> SearchedFile {
-    match layout::place_of(path.as_bytes()) {
-        Place::Memory => SearchedFile::Memory(entries::facts_of(path)),
-        _ => SearchedFile::Other,
-    }
-}
-
-/// Says what a folder is.
+/// Returns what a folder is.
 pub(super) fn folder(path: &str) -> SearchedFolder {
     if is_of_tool(path) {
         SearchedFolder::OfTool
@@ -111,49 +187,6 @@ pub(super) fn folder(path: &str) -> SearchedFolder {
         SearchedFolder::Memory
     } else {
         SearchedFolder::Other
-    }
-}
-
-/// Reads rows or conversations. An agent without a name is everybody in the database.
-pub(super) fn read(
-    machine: &Machine,
-    agent: &FoundAgent,
-    kind: StoreKind,
-    private: bool,
-    take: &mut dyn FnMut(Remembered),
-) -> Result<Unsearched, ReadError> {
-    let agent_id = NAMESPACES.derive(agent);
-    match kind {
-        StoreKind::Rows => {
-            let Some(path) = agent.database.as_deref() else { return Ok(Unsearched::default()) };
-            let failed = |error| unreadable(path, error);
-            let brain = Brain::open(machine, path).map_err(failed)?;
-            let Some(brain) = brain else {
-                let detail = "it holds no table of memories".to_owned();
-                return Err(failed(DatabaseError::Failed { detail }));
-            };
-            let mut left = Unsearched::default();
-            for alias in aliases(&brain, agent) {
-                let found = rows(&brain, &shared(agent_id, &alias), private, take);
-                left.private += found.map_err(failed)?;
-            }
-            Ok(left)
-        }
-        StoreKind::Sessions => {
-            let shared = shared(agent_id, &agent.alias);
-            let (counts, warnings) =
-                sessions::records(machine, agent, &shared, private, &mut |record| {
-                    take(Remembered::of_record(record));
-                    Ok::<_, ReadError>(())
-                })?;
-            let is_private = |warning: &&Warning| warning.code == "sessions_private";
-            let is_other = |warning: &&Warning| warning.code == "sessions_unreadable";
-            Ok(Unsearched {
-                private: warnings.iter().filter(is_private).count() as u64,
-                unreadable: counts.undecodable + warnings.iter().filter(is_other).count() as u64,
-            })
-        }
-        StoreKind::Facts => Ok(Unsearched::default()),
     }
 }
 
@@ -179,7 +212,7 @@ pub(super) fn aliases(brain: &Brain, agent: &FoundAgent) -> Vec<String> {
     if !agent.alias.is_empty() {
         return vec![agent.alias.clone()];
     }
-    // Rows that belong to nobody are of the default agent.
+    // Rows without an owner belong to the default agent.
     aliases.push(DEFAULT_ALIAS.to_owned());
     aliases.sort();
     aliases.dedup();
@@ -224,12 +257,15 @@ mod tests {
                 session: session.map(str::to_owned),
             })
         };
-        assert_eq!(file("MEMORY.md"), facts("semantic", "core", None, None));
+        assert_eq!(ZeroClaw.file("MEMORY.md"), facts("semantic", "core", None, None));
         let day = Some(date(2026, 11, 15));
-        assert_eq!(file("memory/2026-11-15.md"), facts("episodic", "daily", day, None));
-        assert_eq!(file("memory/session_a1.md"), facts("episodic", "session", None, Some("a1")));
+        assert_eq!(ZeroClaw.file("memory/2026-11-15.md"), facts("episodic", "daily", day, None));
+        assert_eq!(
+            ZeroClaw.file("memory/session_a1.md"),
+            facts("episodic", "session", None, Some("a1"))
+        );
         for path in ["USER.md", "SOUL.md", "memory/brain.db", "notes/a.md"] {
-            assert_eq!(file(path), SearchedFile::Other, "{path}");
+            assert_eq!(ZeroClaw.file(path), SearchedFile::Other, "{path}");
         }
         assert_eq!(folder("memory/archive"), SearchedFolder::Memory);
         assert_eq!(folder("sessions"), SearchedFolder::Other);
@@ -261,7 +297,8 @@ mod tests {
             agent.database = Some(path.clone());
             let mut found = Vec::new();
             let machine = machine(home.path());
-            let left = read(&machine, &agent, StoreKind::Rows, private, &mut |it| found.push(it));
+            let left = ZeroClaw
+                .read_store(&machine, &agent, StoreKind::Rows, private, &mut |it| found.push(it));
             (found, left.unwrap().private)
         };
         let paths = |found: &[Remembered]| -> Vec<String> {

@@ -12,11 +12,11 @@
 //! message may lie in the database and in a file; it is taken from the database. Secrets are
 //! replaced in any case.
 
-mod piece;
+mod session_record;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use anemone_files::{FileStat, Folder};
@@ -30,15 +30,14 @@ use super::rows::Shared;
 use crate::kit::agent::{FoundAgent, Machine, SessionCounts, Warning};
 use crate::kit::database::{Database, DatabaseError, Read, Rows, Value};
 use crate::kit::ids::short_digest;
+use crate::kit::lines::{Line, read_line};
 use crate::kit::paths::{is_name, lossy, path_bytes};
 use crate::kit::times::{self, mtime_of};
 use anemone_secrets as secrets;
-use piece::Conversation;
+use session_record::Conversation;
 
 /// More files or conversations than anybody has; their names are kept in memory.
 const MOST: usize = 200_000;
-/// The longest line.
-const MAX_LINE_BYTES: u64 = 16 << 20;
 /// The most that is read of one file.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 /// The longest key that is taken as it is.
@@ -77,7 +76,7 @@ fn records_limited<E>(
         files: BTreeMap::new(),
         metadata: HashMap::new(),
         done: HashMap::new(),
-        not_taken: NotTaken::default(),
+        not_taken: SkippedSessions::default(),
     };
     let Some(folders) = reader.folders(&root) else {
         return Ok((reader.counts, reader.warnings));
@@ -122,8 +121,8 @@ struct Metadata {
 
 /// Conversations that stay where they are.
 #[derive(Default)]
-struct NotTaken {
-    /// They belong to nobody, and the default agent has them.
+struct SkippedSessions {
+    /// They have no owner and go with the default agent.
     unowned: u64,
     /// They belong to one person only.
     private: u64,
@@ -145,7 +144,7 @@ pub(super) enum Ownership {
     Private,
 }
 
-/// Says whose a conversation is that names an agent or none. `ours` is `None` where there is one
+/// Returns whose a conversation is that names an agent or none. `ours` is `None` where there is one
 /// agent only.
 pub(super) fn ownership(ours: Option<&str>, alias: Option<&str>, is_private: bool) -> Ownership {
     match (ours, alias) {
@@ -174,11 +173,19 @@ struct Reader<'a, E> {
     metadata: HashMap<String, Metadata>,
     /// How many records each conversation gave that was read; it may lie in several databases.
     done: HashMap<u64, u64>,
-    not_taken: NotTaken,
+    not_taken: SkippedSessions,
+}
+
+/// What becomes of a conversation whose messages begin.
+enum Start {
+    Taken(Box<Conversation>),
+    Skipped,
+    /// Its owner is unknown.
+    Unknown,
 }
 
 /// The messages of a conversation that were taken, each with how often.
-type Taken = HashMap<u64, u64>;
+type TakenMessages = HashMap<u64, u64>;
 
 impl<'a, E> Reader<'a, E> {
     /// Opens the folder of conversations and the one of old ones. Links that lead out of the root
@@ -294,53 +301,70 @@ impl<'a, E> Reader<'a, E> {
         let read = Read::of("sessions", &["session_key", "role", "content", "created_at"])
             .ordered_by(&["session_key", "id"]);
         let Some(rows) = self.rows(&database, &path, &read) else { return Ok(()) };
-        let mut current: Option<(Conversation, Taken)> = None;
-        let mut skipped: Option<String> = None;
+        self.messages(rows, &path, Some(folders), &|reader, key| {
+            let Some(key) = key.as_text() else { return Start::Unknown };
+            if reader.is_taken(key) {
+                return Start::Taken(Box::new(reader.conversation(key)));
+            }
+            reader.files.remove(key);
+            Start::Skipped
+        })
+    }
+
+    /// Reads messages, in the order of their conversations: rows of what says which, the role, the
+    /// content and the time, and of what does not travel. `folders` are those of files that may say
+    /// the same again.
+    fn messages(
+        &mut self,
+        rows: Rows,
+        path: &Path,
+        folders: Option<&[(Folder, PathBuf)]>,
+        start: &dyn Fn(&mut Self, &Value) -> Start,
+    ) -> Result<(), E> {
+        let mut current: Option<(Value, Start)> = None;
+        let mut taken = TakenMessages::default();
         for row in rows {
             let row = match row {
                 Ok(row) => row,
                 Err(error) => {
-                    self.warn(&path, &error);
+                    self.warn(path, &error);
                     break;
                 }
             };
-            let [Value::Text(key), role, content, created_at] = row.as_slice() else {
-                self.counts.undecodable += 1;
-                continue;
-            };
-            if skipped.as_ref() == Some(key) {
-                continue;
-            }
-            if current.as_ref().is_none_or(|(current, _)| current.key != *key) {
-                if let Some((conversation, taken)) = current.take() {
-                    self.finish(conversation, taken, folders)?;
+            let [key, role, content, created_at, left @ ..] = row.as_slice() else { continue };
+            if current.as_ref().is_none_or(|(known, _)| known != key) {
+                if let Some((_, Start::Taken(conversation))) = current.take() {
+                    self.finish(*conversation, std::mem::take(&mut taken), folders)?;
                 }
-                if !self.is_taken(key) {
-                    self.files.remove(key);
-                    skipped = Some(key.clone());
+                current = Some((key.clone(), start(self, key)));
+            }
+            let conversation = match &mut current {
+                Some((_, Start::Taken(conversation))) => conversation,
+                Some((_, Start::Unknown)) => {
+                    self.counts.undecodable += 1;
                     continue;
                 }
-                current = Some((self.conversation(key), Taken::default()));
-            }
-            let Some((conversation, taken)) = &mut current else { continue };
-            let at = times::in_cell(created_at);
+                Some((_, Start::Skipped)) | None => continue,
+            };
             self.counts.events += 1;
+            self.counts.dropped +=
+                left.iter().filter(|value| **value != Value::Null).count() as u64;
             let (Value::Text(role), Value::Text(content)) = (role, content) else {
                 self.counts.undecodable += 1;
                 continue;
             };
             // Only files say the same again.
-            if self.files.contains_key(key) {
+            if folders.is_some() && self.files.contains_key(&conversation.key) {
                 *taken.entry(digest(role, content)).or_default() += 1;
             }
             if let Some(text) = spoken(role, content, &mut self.counts) {
-                let record = conversation.say(&text, at, self.shared);
+                let record = conversation.say(&text, times::in_cell(created_at), self.shared);
                 record.map_or(Ok(()), &mut self.take)?;
             }
         }
         match current {
-            Some((conversation, taken)) => self.finish(conversation, taken, folders),
-            None => Ok(()),
+            Some((_, Start::Taken(conversation))) => self.finish(*conversation, taken, folders),
+            _ => Ok(()),
         }
     }
 
@@ -391,7 +415,7 @@ impl<'a, E> Reader<'a, E> {
         }
     }
 
-    /// Says whether a conversation is to be read, and counts it if it is not.
+    /// Returns whether a conversation is to be read, and counts it if it is not.
     fn is_taken(&mut self, key: &str) -> bool {
         let metadata = self.metadata.get(key);
         let alias = metadata.and_then(|metadata| metadata.alias.as_deref());
@@ -420,29 +444,18 @@ impl<'a, E> Reader<'a, E> {
         conversation
     }
 
-    /// Ends a conversation of the database with what files have of it.
+    /// Ends a conversation with what files have of it.
     fn finish(
         &mut self,
         mut conversation: Conversation,
-        mut taken: Taken,
-        folders: &[(Folder, PathBuf)],
+        mut taken: TakenMessages,
+        folders: Option<&[(Folder, PathBuf)]>,
     ) -> Result<(), E> {
-        for file in self.files.remove(&conversation.key).unwrap_or_default() {
-            self.lines(&mut conversation, &file, &mut taken, folders)?;
+        if let Some(folders) = folders {
+            for file in self.files.remove(&conversation.key).unwrap_or_default() {
+                self.lines(&mut conversation, &file, &mut taken, folders)?;
+            }
         }
-        self.close(conversation)
-    }
-
-    /// Reads a conversation that only files have.
-    fn remaining(&mut self, key: &str, folders: &[(Folder, PathBuf)]) -> Result<(), E> {
-        if !self.is_taken(key) {
-            return Ok(());
-        }
-        let conversation = self.conversation(key);
-        self.finish(conversation, Taken::default(), folders)
-    }
-
-    fn close(&mut self, mut conversation: Conversation) -> Result<(), E> {
         let record = conversation.flush(self.shared);
         record.map_or(Ok(()), &mut self.take)?;
         let records = conversation.records();
@@ -452,12 +465,21 @@ impl<'a, E> Reader<'a, E> {
         Ok(())
     }
 
+    /// Reads a conversation that only files have.
+    fn remaining(&mut self, key: &str, folders: &[(Folder, PathBuf)]) -> Result<(), E> {
+        if !self.is_taken(key) {
+            return Ok(());
+        }
+        let conversation = self.conversation(key);
+        self.finish(conversation, TakenMessages::default(), Some(folders))
+    }
+
     /// Reads a file, without the messages that were taken before.
     fn lines(
         &mut self,
         conversation: &mut Conversation,
         file: &Transcript,
-        taken: &mut Taken,
+        taken: &mut TakenMessages,
         folders: &[(Folder, PathBuf)],
     ) -> Result<(), E> {
         let (folder, path) = &folders[file.folder];
@@ -528,58 +550,26 @@ impl<'a, E> Reader<'a, E> {
         let Some(database) = self.open(folder, path, NAME) else { return Ok(()) };
         let path = path.join(NAME);
         let sessions = self.editor_sessions(&database, &path);
-        let columns = ["session_id", "role", "content", "reasoning_content", "created_at"];
+        let columns = ["session_id", "role", "content", "created_at", "reasoning_content"];
         let read = Read::of("acp_messages", &columns).ordered_by(&["session_id", "id"]);
         let Some(rows) = self.rows(&database, &path, &read) else { return Ok(()) };
-        let mut current: Option<(i64, Conversation)> = None;
-        for row in rows {
-            let row = match row {
-                Ok(row) => row,
-                Err(error) => {
-                    self.warn(&path, &error);
-                    break;
-                }
+        self.messages(rows, &path, None, &|reader, id| {
+            let session = match id {
+                Value::Integer(id) => sessions.get(id),
+                _ => None,
             };
-            let [Value::Integer(id), role, content, thoughts, created_at] = row.as_slice() else {
-                self.counts.undecodable += 1;
-                continue;
-            };
-            let EditorSession { uuid, opened_at, private } = match sessions.get(id) {
+            let EditorSession { uuid, opened_at, private } = match session {
                 Some(Some(ours)) => ours,
-                Some(None) => continue,
-                None => {
-                    self.counts.undecodable += 1;
-                    continue;
-                }
+                Some(None) => return Start::Skipped,
+                None => return Start::Unknown,
             };
-            if current.as_ref().is_none_or(|(open, _)| open != id) {
-                if let Some((_, conversation)) = current.take() {
-                    self.close(conversation)?;
-                }
-                let origin_file = format!("sessions/acp/{}", part_of(uuid));
-                let mut conversation =
-                    Conversation::new(uuid, origin_file, None, opened_at.clone());
-                conversation.private = *private;
-                let done = self.done.get(&short_digest(uuid.as_bytes())).copied();
-                conversation.go_on_at(done.unwrap_or(0));
-                current = Some((*id, conversation));
-            }
-            let Some((_, conversation)) = &mut current else { continue };
-            self.counts.events += 1;
-            self.counts.dropped += u64::from(!matches!(thoughts, Value::Null));
-            let (Value::Text(role), Value::Text(content)) = (role, content) else {
-                self.counts.undecodable += 1;
-                continue;
-            };
-            if let Some(text) = spoken(role, content, &mut self.counts) {
-                let record = conversation.say(&text, times::in_cell(created_at), self.shared);
-                record.map_or(Ok(()), &mut self.take)?;
-            }
-        }
-        match current {
-            Some((_, conversation)) => self.close(conversation),
-            None => Ok(()),
-        }
+            let origin_file = format!("sessions/acp/{}", part_of(uuid));
+            let mut conversation = Conversation::new(uuid, origin_file, None, opened_at.clone());
+            conversation.private = *private;
+            let done = reader.done.get(&short_digest(uuid.as_bytes())).copied();
+            conversation.go_on_at(done.unwrap_or(0));
+            Start::Taken(Box::new(conversation))
+        })
     }
 
     /// Returns the name and the beginning of each conversation with an editor; `None` for one that
@@ -625,7 +615,7 @@ impl<'a, E> Reader<'a, E> {
     }
 
     fn note_not_taken(&mut self, root: &Path) {
-        let NotTaken { unowned, private } = self.not_taken;
+        let SkippedSessions { unowned, private } = self.not_taken;
         let notes = [
             ("sessions_unowned", unowned, format!("name no agent; they go with `{DEFAULT_ALIAS}`")),
             (
@@ -636,11 +626,11 @@ impl<'a, E> Reader<'a, E> {
         ];
         for (code, count, what) in notes {
             if count > 0 {
-                self.warnings.push(Warning {
+                self.warnings.push(Warning::about(
                     code,
-                    path: Some(root.join("sessions").to_string_lossy().into_owned()),
-                    message: format!("{count} conversations {what}"),
-                });
+                    root.join("sessions").display(),
+                    format!("{count} conversations {what}"),
+                ));
             }
         }
     }
@@ -717,28 +707,6 @@ fn without_calls<'a>(role: &str, content: &'a str, counts: &mut SessionCounts) -
     counts.dropped += calls.len() as u64;
     let said = json.as_ref().and_then(|json| json.get("content")?.as_str()).unwrap_or_default();
     Cow::Owned(said.to_owned())
-}
-
-/// What was read of a line.
-enum Line {
-    Text,
-    TooLong,
-    End,
-}
-
-/// Reads a line, but no more of it than a line may have.
-fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
-    line.clear();
-    let read = input.take(MAX_LINE_BYTES + 1).read_until(b'\n', line)?;
-    if read == 0 {
-        return Ok(Line::End);
-    }
-    if line.last() == Some(&b'\n') || read as u64 <= MAX_LINE_BYTES {
-        return Ok(Line::Text);
-    }
-    line.clear();
-    input.skip_until(b'\n')?;
-    Ok(Line::TooLong)
 }
 
 #[cfg(test)]

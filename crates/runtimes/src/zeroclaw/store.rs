@@ -1,50 +1,47 @@
-//! Writes records into the database of memories: made anew, or merged into the one that is there.
+//! Writes records into a new database of memories, or merges them into the existing one.
 //!
-//! A memory is known by its agent and its key. Records that were rows become the same rows again,
-//! with every column they had; records of other runtimes get a key and the columns that say the
-//! same. What happens to each is decided when the plan is made, from digests of what is there, and
-//! done later in one transaction, if what is there is still the same.
+//! A memory is identified by its agent and its key. Records that were rows become the same rows
+//! again, with all their columns; records of other runtimes get a key and the equivalent columns.
+//! The plan decides what happens to each, from digests of the existing rows; it is applied later in
+//! one transaction, if the rows are still the same.
 
 mod entry;
 mod keys;
 mod target;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{
     LeftoverKind, create_private, locked_folder, private_temporary_folder, rename_to_free, sweep,
     sync_folder,
 };
-use anemone_format::{FileRoot, Moment, RecordId, SnapshotSource, SourceKind, sha256_hex};
+use anemone_format::{Moment, RecordId, SnapshotSource, sha256_hex};
 use fs_err as fs;
-use serde::Deserialize;
 use uuid::Uuid;
 
 use self::entry::{Entry, NoRow, Shared, note_superseded, stamp};
 use self::keys::Keys;
 use self::target::{
-    AGENT_ID, IdDigest, Known, Present, Target, cell_digest, content_digest, id_digest, leftover,
+    AGENT_ID, ExistingStore, IdDigest, KnownRow, Target, cell_digest, content_digest, id_digest,
+    leftover,
 };
-use super::brain::DESCRIPTION;
+use super::brain::{DESCRIPTION, Description};
 use super::rows::raw_of;
-use super::schema::KNOWN;
+use super::schema::{KNOWN, SCHEMA};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
 use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::database::{
-    AgentEntry, DatabaseError, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value, is_addable,
-    is_known, merge_rows,
+    AgentEntry, DatabaseError, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value, merge_rows,
 };
 use crate::kit::plan::{
     Conflict, MemoriesStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
     PlanOptions, Restore, RestoreError,
 };
 use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::{Fate, Link, LinkPart, ReturningSnapshot, name_of};
+use crate::kit::sidecar::{Link, LinkPart, RecordChange, ReturningSnapshot, name_of};
 
-/// The longest description of a database that is read.
-const MAX_DESCRIPTION_BYTES: u64 = 4 << 20;
 /// How the folder starts in which a new database is made; six letters and digits follow.
 const STAGING: &str = ".import-";
 /// The most columns of a new table.
@@ -70,29 +67,6 @@ const COLUMNS_UNTIL_0_7: usize = 11;
 /// What every version needs, also that which reads a table of the first one.
 const LEAST_COLUMNS: usize = 7;
 
-/// What a snapshot says of the database that its records come from.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Described {
-    agent: Option<DescribedAgent>,
-    layout_columns: Vec<DescribedColumn>,
-    meta: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct DescribedAgent {
-    id: String,
-    #[serde(default)]
-    created_at: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct DescribedColumn {
-    name: String,
-    #[serde(rename = "type", default)]
-    kind: String,
-}
-
 /// The records to be written.
 pub(super) struct Records<'a> {
     /// What the plan is applied with.
@@ -117,7 +91,7 @@ pub(super) fn plan(
     let source = returned.map_or(records.source, |returned| returned as &dyn SnapshotSource);
     let described = described(source, draft)?;
     let replaces = options.on_conflict == OnConflict::Theirs;
-    let present = Present::read(machine, path, &target.alias, replaces)?;
+    let present = ExistingStore::read(machine, path, &target.alias, replaces)?;
     let mut first = FirstPass::default();
     source.each_record(&mut |record| first.take(record)).map_err(PlanError::Source)?;
     if first.records == 0 && described.is_none() {
@@ -132,8 +106,8 @@ pub(super) fn plan(
     let mut planner = Planner {
         on_conflict: options.on_conflict,
         target: match &present {
-            Present::Table(target) => target,
-            Present::Nothing | Present::NoTable => &empty,
+            ExistingStore::Table(target) => target,
+            ExistingStore::Nothing | ExistingStore::NoTable => &empty,
         },
         alias: &target.alias,
         keys: first.keys,
@@ -163,37 +137,25 @@ pub(super) fn plan(
         Ok(())
     });
     each.map_err(PlanError::Source)?;
-    let made = matches!(present, Present::Nothing);
+    let made = matches!(present, ExistingStore::Nothing);
     Ok(planner.finish(change, made, described.is_some(), draft))
 }
 
 fn is_changed(returned: Option<&ReturningSnapshot<'_>>, record: RecordId) -> bool {
-    returned.and_then(|returned| returned.fate(record)) == Some(Fate::Changed)
+    returned.and_then(|returned| returned.fate(record)) == Some(RecordChange::Changed)
 }
 
-/// Reads what a snapshot says of the database that it comes from.
+/// Reads what the snapshot says of its database.
 fn described(
     source: &dyn SnapshotSource,
     draft: &mut PlanBuilder,
-) -> Result<Option<Described>, PlanError> {
-    let found = source.files().iter().position(|file| {
-        file.path == DESCRIPTION.as_bytes()
-            && matches!(&file.root, FileRoot::Raw(runtime) if runtime == RUNTIME)
-            && matches!(file.kind, SourceKind::File { .. })
-    });
-    let Some(found) = found else { return Ok(None) };
-    let mut text = Vec::new();
-    let content = source.content(found).map_err(PlanError::Source)?;
-    content.take(MAX_DESCRIPTION_BYTES).read_to_end(&mut text).map_err(PlanError::Source)?;
-    let described = serde_json::from_slice(&text).ok();
-    if described.is_none() {
-        draft.warnings.push(Warning {
-            code: "database_description",
-            path: Some(DESCRIPTION.to_owned()),
-            message: "cannot be read; the table gets the columns of today".to_owned(),
-        });
+) -> Result<Option<Description>, PlanError> {
+    let described = Description::of(source).map_err(PlanError::Source)?;
+    if let Some(Err(_)) = &described {
+        let message = "cannot be read; the table gets the columns of today";
+        draft.warnings.push(Warning::about("database_description", DESCRIPTION, message));
     }
-    Ok(described)
+    Ok(described.and_then(Result::ok))
 }
 
 /// What has to be known of all records before the first one is decided about.
@@ -237,7 +199,7 @@ struct Change {
 
 struct Step {
     record: RecordId,
-    deed: RowAction,
+    action: RowAction,
 }
 
 /// What happens to a record.
@@ -262,15 +224,15 @@ impl Change {
         path: &Path,
         alias: &str,
         source: &dyn SnapshotSource,
-        described: Option<&Described>,
-        present: &Present,
+        described: Option<&Description>,
+        present: &ExistingStore,
         wants_agents: bool,
     ) -> Self {
-        let none = Described::default();
+        let none = Description::default();
         let described = described.unwrap_or(&none);
         let (layout, columns) = match present {
-            Present::Table(target) => found_layout(target, described),
-            Present::Nothing | Present::NoTable => made_layout(described, wants_agents),
+            ExistingStore::Table(target) => found_layout(target, described),
+            ExistingStore::Nothing | ExistingStore::NoTable => made_layout(described, wants_agents),
         };
         let has_agents = match &layout {
             Layout::Made(_) => wants_agents,
@@ -279,21 +241,24 @@ impl Change {
             }
         };
         let (known, meta, is_empty) = match present {
-            Present::Table(target) => (&target.agents[..], &target.meta[..], target.count == 0),
-            Present::Nothing | Present::NoTable => (&[][..], &[][..], true),
+            ExistingStore::Table(target) => {
+                (&target.agents[..], &target.meta[..], target.count == 0)
+            }
+            ExistingStore::Nothing | ExistingStore::NoTable => (&[][..], &[][..], true),
         };
         let brought: Vec<(String, String)> =
             described.meta.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         let takes_meta = is_empty && meta.is_empty();
         let model = model_of(if takes_meta { &brought } else { meta });
-        // Two that nobody knows need not be the same.
+        // Unknown models must not be treated as equal.
         let is_same = model == model_of(&brought) && (is_empty || model.is_some());
         let keeps_vectors = takes_meta || is_same;
         let derived = |alias: &str| {
             Uuid::new_v5(&source.manifest().agent.id.uuid(), alias.as_bytes()).to_string()
         };
         let owner = has_agents.then(|| {
-            let has_rows = matches!(present, Present::Table(target) if !target.rows.is_empty());
+            let has_rows =
+                matches!(present, ExistingStore::Table(target) if !target.rows.is_empty());
             let known_as = known.iter().find(|agent| agent.alias == alias);
             let is_taken =
                 |id: &str| known.iter().any(|value| value.id == id && value.alias != alias);
@@ -304,17 +269,18 @@ impl Change {
                 (Some(known), Some(brought)) if !has_rows && known.id != brought.id => {
                     entry_of(&brought.id, alias, &brought.created_at)
                 }
-                (Some(known), _) => entry_of(&known.id, alias, &known.created_at),
+                (Some(known), _) => known.clone(),
                 (None, Some(brought)) => entry_of(&brought.id, alias, &brought.created_at),
                 (None, None) => entry_of(&derived(alias), alias, ""),
             }
         });
-        // What belongs to nobody belongs to this one, and the runtime expects to find it.
+        // ZeroClaw requires a `default` agent; rows without an owner belong to it.
         let mut others = Vec::new();
         if has_agents && alias != DEFAULT_ALIAS && matches!(layout, Layout::Made(_)) {
             others.push(entry_of(&derived(DEFAULT_ALIAS), DEFAULT_ALIAS, ""));
         }
         let merge = Merge {
+            runtime: RUNTIME.to_owned(),
             layout,
             columns: columns.clone(),
             agent: owner,
@@ -340,7 +306,7 @@ impl Change {
             steps: Vec::new(),
             new_ids: HashMap::new(),
             new_keys: HashMap::new(),
-            is_new: matches!(present, Present::Nothing),
+            is_new: matches!(present, ExistingStore::Nothing),
             keeps_numbers: true,
             writes: 0,
         }
@@ -359,7 +325,7 @@ fn model_of(meta: &[(String, String)]) -> Option<(String, u64)> {
 }
 
 /// Keeps the columns of a table, and adds those that the runtime would add.
-fn found_layout(target: &Target, described: &Described) -> (Layout, Vec<MergeColumn>) {
+fn found_layout(target: &Target, described: &Description) -> (Layout, Vec<MergeColumn>) {
     let mut columns: Vec<MergeColumn> = target
         .columns
         .iter()
@@ -368,7 +334,7 @@ fn found_layout(target: &Target, described: &Described) -> (Layout, Vec<MergeCol
         .collect();
     for column in &described.layout_columns {
         let is_there = columns.iter().any(|other| other.name.eq_ignore_ascii_case(&column.name));
-        if !is_there && is_addable(&column.name) {
+        if !is_there && SCHEMA.is_addable(&column.name) {
             columns.push(MergeColumn { name: column.name.clone(), declared: String::new() });
         }
     }
@@ -376,7 +342,7 @@ fn found_layout(target: &Target, described: &Described) -> (Layout, Vec<MergeCol
 }
 
 /// Makes the columns that the source's table had, or those that the runtime makes.
-fn made_layout(described: &Described, wants_agents: bool) -> (Layout, Vec<MergeColumn>) {
+fn made_layout(described: &Description, wants_agents: bool) -> (Layout, Vec<MergeColumn>) {
     let mut layout: Vec<MergeColumn> = Vec::new();
     let add = |layout: &mut Vec<MergeColumn>, name: &str, declared: &str| {
         let is_there = layout.iter().any(|layout| layout.name.eq_ignore_ascii_case(name));
@@ -385,7 +351,7 @@ fn made_layout(described: &Described, wants_agents: bool) -> (Layout, Vec<MergeC
             .iter()
             .any(|character| character.eq_ignore_ascii_case(name));
         let is_agent = name.eq_ignore_ascii_case(AGENT_ID);
-        let has_room = layout.len() < MAX_COLUMNS || is_known(name);
+        let has_room = layout.len() < MAX_COLUMNS || SCHEMA.column(name).is_some();
         if !is_there && !is_rowid && !name.is_empty() && has_room && (!is_agent || wants_agents) {
             layout.push(MergeColumn { name: name.to_owned(), declared: declared.to_owned() });
         }
@@ -443,7 +409,7 @@ struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     fn take(&mut self, change: &mut Change, record: &anemone_format::Record, changed: bool) {
-        let (deed, link) = match change.shared.entry(record, changed) {
+        let (action, link) = match change.shared.entry(record, changed) {
             Err(reason) => {
                 *self.no_row.entry(reason).or_default() += 1;
                 // What stays in a file is read out of it again.
@@ -453,10 +419,10 @@ impl<'a> Planner<'a> {
             }
             Ok(entry) => self.decide(change, record.id, entry),
         };
-        if !matches!(deed, RowAction::Nothing) {
+        if !matches!(action, RowAction::Nothing) {
             change.writes += 1;
         }
-        change.steps.push(Step { record: record.id, deed });
+        change.steps.push(Step { record: record.id, action });
         self.links.push(Link { id: record.id, parts: link.into_iter().collect() });
     }
 
@@ -485,8 +451,8 @@ impl<'a> Planner<'a> {
         self.cut += u64::from(entry.is_cut);
         let part = |key: &str| LinkPart { file: None, name: Some(key.to_owned()), sha256 };
         let Some(known) = self.target.rows.get(&*key) else {
-            let deed = self.insert(change, &entry, &key);
-            return (deed, Some(part(&key)));
+            let action = self.insert(change, &entry, &key);
+            return (action, Some(part(&key)));
         };
         let same_content = known.content == content;
         let keeps_id = self.is_id_of_another(shared, &entry, &key);
@@ -503,9 +469,9 @@ impl<'a> Planner<'a> {
                 self.counts.replaced += 1;
                 self.lost_vectors += u64::from(entry.lost_vector);
                 let expected = *expected;
-                let deed =
+                let action =
                     RowAction::Replace { key: (*key).into(), expected, same_content, keeps_id };
-                (deed, Some(part(&key)))
+                (action, Some(part(&key)))
             }
             (OnConflict::Both, _) => {
                 let (beside, is_there) = self.beside(&key, &content);
@@ -516,8 +482,8 @@ impl<'a> Planner<'a> {
                     self.counts.same += 1;
                     return (RowAction::Nothing, Some(part(&beside)));
                 }
-                let deed = self.insert(change, &entry, &beside);
-                (deed, Some(part(&beside)))
+                let action = self.insert(change, &entry, &beside);
+                (action, Some(part(&beside)))
             }
             _ => {
                 self.counts.kept += 1;
@@ -592,7 +558,7 @@ impl<'a> Planner<'a> {
 
     /// Says whether a row has another value in a cell that the record speaks of. Only asked where
     /// the record counts.
-    fn differs(&self, shared: &Shared, entry: &mut Entry, known: &Known) -> bool {
+    fn differs(&self, shared: &Shared, entry: &mut Entry, known: &KnownRow) -> bool {
         let Some((_, cells)) = &known.whole else { return false };
         settle_vector(shared, entry, true);
         let key = entry.cell(shared, "key").and_then(Value::as_text).unwrap_or_default().to_owned();
@@ -674,10 +640,8 @@ impl<'a> Planner<'a> {
         draft: &mut PlanBuilder,
     ) -> Vec<Link> {
         let Counts { added, replaced, kept, same, new_ids } = self.counts;
-        let note = |count: u64, reason: &str| NotRestored {
-            what: NotRestoredKind::Memory,
-            path: None,
-            reason: format!("{count} {reason}"),
+        let note = |count: u64, reason: &str| {
+            NotRestored::new(NotRestoredKind::Memory, format!("{count} {reason}"))
         };
         for (reason, count) in &self.no_row {
             match reason {
@@ -689,19 +653,18 @@ impl<'a> Planner<'a> {
             }
         }
         for column in self.homeless.iter().take(MAX_NAMED) {
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Column,
-                path: Some(column.clone()),
-                reason: "the table has no such column, and the runtime does not know it".to_owned(),
-            });
+            draft.not_restored.push(NotRestored::of(
+                NotRestoredKind::Column,
+                column.clone(),
+                "the table has no such column, and the runtime does not know it",
+            ));
         }
         if self.homeless.len() > MAX_NAMED {
             let more = self.homeless.len() - MAX_NAMED;
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Column,
-                path: None,
-                reason: format!("{more} more columns that the table does not have"),
-            });
+            draft.not_restored.push(NotRestored::new(
+                NotRestoredKind::Column,
+                format!("{more} more columns that the table does not have"),
+            ));
         }
         if self.cut > 0 {
             draft.not_restored.push(note(self.cut, "were too long to travel whole"));
@@ -709,18 +672,16 @@ impl<'a> Planner<'a> {
         if self.lost_vectors > 0 {
             let reason = "embeddings were skipped (other model or text); the runtime will \
                           recompute them";
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Embedding,
-                path: None,
-                reason: format!("{} {reason}", self.lost_vectors),
-            });
+            draft.not_restored.push(NotRestored::new(
+                NotRestoredKind::Embedding,
+                format!("{} {reason}", self.lost_vectors),
+            ));
         }
         if new_ids > 0 {
-            draft.warnings.push(Warning {
-                code: "memory_id_taken",
-                path: None,
-                message: format!("{new_ids} memories get a new id, because others have theirs"),
-            });
+            draft.warnings.push(Warning::new(
+                "memory_id_taken",
+                format!("{new_ids} memories get a new id, because others have theirs"),
+            ));
         }
         draft.records += added + replaced + kept + same;
         draft.conflicts.extend(self.conflicts);
@@ -742,7 +703,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Says whether a key is another one, or is made of it for a namesake.
+/// Returns whether a key is another one, or is made of it for a namesake.
 fn is_like(key: &str, natural: &str) -> bool {
     let Some(rest) = key.strip_prefix(natural) else { return false };
     let rest = rest.strip_prefix(IMPORTED).unwrap_or(rest);
@@ -776,7 +737,7 @@ enum WriteMemoriesError {
     Io { path: PathBuf, source: io::Error },
     #[error("cannot write {path}")]
     Database { path: PathBuf, source: DatabaseError },
-    #[error("{path} has all of the memories or none; it lies as it was in {backup}")]
+    #[error("{path} has all of the memories or none of them; its old state is in {backup}")]
     Unsure { path: PathBuf, backup: PathBuf, source: DatabaseError },
 }
 
@@ -856,7 +817,7 @@ impl Change {
         let each = source.current().each_record(&mut |record| {
             let step = steps.next().filter(|step| step.record == record.id);
             let row = match step {
-                Some(Step { deed: RowAction::Nothing, .. }) => return Ok(()),
+                Some(Step { action: RowAction::Nothing, .. }) => return Ok(()),
                 Some(step) => {
                     let changed = is_changed(source.returning(), record.id);
                     self.shared.entry(record, changed).ok().map(|entry| (step, entry))
@@ -867,7 +828,7 @@ impl Change {
                 trouble = Some(WriteMemoriesError::OtherSnapshot);
                 return Err(io::ErrorKind::InvalidData.into());
             };
-            self.push(&mut spool, &step.deed, entry).map_err(|error| {
+            self.push(&mut spool, &step.action, entry).map_err(|error| {
                 trouble = Some(self.failed(error));
                 io::ErrorKind::Other.into()
             })
@@ -880,14 +841,14 @@ impl Change {
         }
     }
 
-    fn push(&self, spool: &mut RowSpool, deed: &RowAction, mut entry: Entry) -> io::Result<()> {
+    fn push(&self, spool: &mut RowSpool, action: &RowAction, mut entry: Entry) -> io::Result<()> {
         let shared = &self.shared;
         let newer = entry.cell(shared, "superseded_by").and_then(Value::as_text);
         let find = |newer| self.new_ids.get(newer).or_else(|| self.new_keys.get(newer));
         if let Some(newer) = newer.and_then(find) {
             entry.set(shared, "superseded_by", Value::Text(newer.clone()));
         }
-        let (key, verb) = match deed {
+        let (key, verb) = match action {
             RowAction::Nothing => return Ok(()),
             RowAction::Insert { key, id } => {
                 if let Some(id) = id {
@@ -939,7 +900,7 @@ impl Change {
         sync_folder(folder).map_err(failed)
     }
 
-    /// Changes the database that is there, after copying it; returns the copy.
+    /// Changes the existing database after copying it; returns the copy.
     fn change(
         &self,
         machine: &Machine,

@@ -1,8 +1,8 @@
 //! The vectors of ZeroClaw's rows: each is of the whole content of its row.
 //!
-//! A database since 0.8.3 notes what made them, and forgets them when that changes. Before, only
-//! the configuration says so, and it may have changed since: it is believed where it names the
-//! wanted model with its dimensions, and the vectors are of that length.
+//! Since 0.8.3 a database notes the model of its vectors, and drops them when the model changes.
+//! Before, only the configuration names it, and may have changed since: it is believed if it names
+//! the requested model and its dimensions, and the vectors have that length.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::kit::agent::{FoundAgent, Machine, ReadError};
 use crate::kit::database::{DatabaseError, Value};
 use crate::kit::vectors::{VectorOf, WantedModel};
 
-/// Hands out vectors of a model. An agent without a name is everybody in the database.
+/// Yields vectors of a model; those of all agents if `agent` has no name.
 pub(super) fn read(
     machine: &Machine,
     agent: &FoundAgent,

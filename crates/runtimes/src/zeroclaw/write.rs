@@ -1,9 +1,9 @@
-//! A snapshot as a ZeroClaw agent: files, memories, settings.
+//! Restores a snapshot as a ZeroClaw agent: files, memories, settings.
 //!
-//! A snapshot of ZeroClaw comes back as it was. One of another runtime has its persona and its own
-//! files placed where ZeroClaw reads them, and its records become entries; what has no place rides
-//! in the sidecar. A snapshot that was away with another runtime and comes back is itself again,
-//! with what happened to it there.
+//! A ZeroClaw snapshot is restored as it was. From a snapshot of another runtime, the persona and
+//! its files go where ZeroClaw reads them, and records become entries; what has no place goes into
+//! the sidecar. An agent that returns from another runtime is restored as it was, with the changes
+//! since.
 
 #[cfg(test)]
 mod tests;
@@ -16,11 +16,10 @@ use std::sync::Arc;
 use anemone_format::{
     AgentId, Credentials, FileRoot, Identity, NOT_EXPORTED, RecordPlace, SnapshotSource, SourceFile,
 };
-use serde::Deserialize;
 
-use super::brain::DESCRIPTION;
+use super::brain::{DESCRIPTION, Description, is_raw};
 use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
-use super::layout::{self, Place, generation};
+use super::layout::{self, PathRole, generation};
 use super::store::{self, Records};
 use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
 use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Warning};
@@ -29,11 +28,13 @@ use crate::kit::paths::{lossy, spelled};
 use crate::kit::persona;
 use crate::kit::plan::{
     self, InstallBackend, InstallLayout, NotRestored, NotRestoredKind, Plan, PlanBuilder,
-    PlanError, PlanOptions, Wanted,
+    PlanError, PlanOptions, PlannedFile,
 };
 use crate::kit::restore;
 use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::{self, Fate, Keep, Link, Placed, ReturningSnapshot, SIDECAR, is_within};
+use crate::kit::sidecar::{
+    self, Keep, Link, Placed, RecordChange, ReturningSnapshot, SIDECAR, is_within,
+};
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
 /// workspace.
@@ -58,8 +59,8 @@ pub(super) fn plan(
     let is_ours = now.manifest().agent.source_runtime == RUNTIME;
     let archived = archived_config(now).map_err(PlanError::Source)?;
     let was = match is_ours {
-        true => Was::of(now).map_err(PlanError::Source)?,
-        false => Was::default(),
+        true => PreviousStorage::of(now).map_err(PlanError::Source)?,
+        false => PreviousStorage::default(),
     };
     let mut target = target.clone();
     let agent_id = now.manifest().agent.id;
@@ -67,7 +68,7 @@ pub(super) fn plan(
     if is_ours && target.alias == DEFAULT_ALIAS {
         keep_name(&mut target, now).map_err(PlanError::Source)?;
     }
-    let site = Site::settle(&target, options, archived.as_deref(), was)?;
+    let site = RestoreTarget::settle(&target, options, archived.as_deref(), was)?;
     let planner = Planner { machine, source, now, returned, site: &site, options, was };
     planner.settings(archived.as_deref(), resumes, &mut draft);
     if let Some(install) = site.target.install.clone()
@@ -81,13 +82,11 @@ pub(super) fn plan(
         false => planner.move_in(&mut draft)?,
     }
     if draft.forgotten.count > 0 && draft.memories.as_ref().is_some_and(|memory| !memory.made) {
-        draft.warnings.push(Warning {
-            code: "forgotten_stay",
-            path: None,
-            message: "nothing is taken out of the database that is there: what was forgotten \
-                      meanwhile is still in it"
-                .to_owned(),
-        });
+        draft.warnings.push(Warning::new(
+            "forgotten_stay",
+            "nothing is taken out of the database that is there: what was forgotten \
+                      meanwhile is still in it",
+        ));
     }
     draft.wanted.push(restore::agent_id_file(now.manifest()));
     restore::note_artifacts(now, &mut draft).map_err(PlanError::Source)?;
@@ -143,7 +142,7 @@ fn merged(mut now: Credentials, had: Credentials) -> Credentials {
 
 /// How a snapshot of this runtime kept memories, as far as its files and records tell.
 #[derive(Clone, Copy, Default)]
-struct Was {
+struct PreviousStorage {
     /// How, where it kept any.
     kept: Option<InstallBackend>,
     /// Whether records are in no file of the snapshot, and in no database that it describes.
@@ -151,7 +150,7 @@ struct Was {
     has_records: bool,
 }
 
-impl Was {
+impl PreviousStorage {
     fn of(source: &dyn SnapshotSource) -> io::Result<Self> {
         let files = source.files();
         if files.iter().any(|file| is_raw(file) && file.path == DESCRIPTION.as_bytes()) {
@@ -192,26 +191,14 @@ fn resume(target: &mut FoundAgent, agent_id: AgentId) -> bool {
     target.alias == note.alias
 }
 
-/// In a new install an agent is called what it was called; nobody asked for another name.
+/// In a new install the agent keeps its name, unless another one was requested.
 fn keep_name(target: &mut FoundAgent, snapshot: &dyn SnapshotSource) -> io::Result<()> {
-    #[derive(Deserialize)]
-    struct Description {
-        agent: Option<Named>,
-    }
-    #[derive(Deserialize)]
-    struct Named {
-        alias: String,
-    }
-    let is_description = |file: &SourceFile| is_raw(file) && file.path == DESCRIPTION.as_bytes();
-    let Some(at) = snapshot.files().iter().position(is_description) else { return Ok(()) };
-    let mut text = Vec::new();
-    snapshot.content(at)?.take(MAX_CONFIG_BYTES).read_to_end(&mut text)?;
-    let described: Option<Description> = serde_json::from_slice(&text).ok();
-    let Some(named) =
-        described.and_then(|described| described.agent).filter(|value| is_plain_name(&value.alias))
-    else {
+    let Some(Ok(Description { agent: Some(named), .. })) = Description::of(snapshot)? else {
         return Ok(());
     };
+    if !is_plain_name(&named.alias) {
+        return Ok(());
+    }
     let install = target.install.as_deref().filter(|_| target.generation == Some(generation::DATA));
     if let Some(install) = install.filter(|install| !install.join("agents").exists())
         && target.config.is_none()
@@ -230,21 +217,21 @@ fn is_plain_name(alias: &str) -> bool {
 }
 
 /// Where the agent goes.
-struct Site {
+struct RestoreTarget {
     target: FoundAgent,
     backend: InstallBackend,
     /// Whether nothing of the install is there yet.
     is_new: bool,
 }
 
-impl Site {
+impl RestoreTarget {
     /// Follows the install that is there; a new one is what was asked for, or what the snapshot's
     /// was.
     fn settle(
         target: &FoundAgent,
         options: &PlanOptions<'_>,
         archived: Option<&str>,
-        was: Was,
+        was: PreviousStorage,
     ) -> Result<Self, PlanError> {
         let mut target = target.clone();
         let there = |path: &Path| fs_err::symlink_metadata(path).is_ok();
@@ -355,11 +342,6 @@ fn archived_config(source: &dyn SnapshotSource) -> std::io::Result<Option<String
     Ok(Some(text))
 }
 
-/// Whether a file is one of ZeroClaw's own.
-fn is_raw(file: &SourceFile) -> bool {
-    matches!(&file.root, FileRoot::Raw(runtime) if runtime == RUNTIME)
-}
-
 /// Whether a raw file of an archive is about the install, and lies in no workspace.
 fn is_of_install(path: &[u8]) -> bool {
     path == CONFIG.as_bytes() || path == DESCRIPTION.as_bytes()
@@ -372,13 +354,13 @@ struct Planner<'a> {
     /// The snapshot as it should be now: the source, or what comes back with it.
     now: &'a dyn SnapshotSource,
     returned: Option<&'a ReturningSnapshot<'a>>,
-    site: &'a Site,
+    site: &'a RestoreTarget,
     options: &'a PlanOptions<'a>,
-    was: Was,
+    was: PreviousStorage,
 }
 
 impl Planner<'_> {
-    /// Says whether the target keeps memories in the way that the snapshot did.
+    /// Returns whether the target keeps memories in the way that the snapshot did.
     fn holds_as_it_was(&self, archived: Option<&str>) -> bool {
         let described = || backend_of(archived, &self.site.target.alias);
         let was = match self.was.kept {
@@ -392,9 +374,9 @@ impl Planner<'_> {
 
     /// Returns a file of the snapshot as a wanted one, in the words of the source that the plan is
     /// applied with.
-    fn carried(&self, index: usize) -> Wanted {
+    fn carried(&self, index: usize) -> PlannedFile {
         let file = &self.now.files()[index];
-        Wanted::carried(self.returned.map_or(index, |returned| returned.position(index)), file)
+        PlannedFile::carried(self.returned.map_or(index, |returned| returned.position(index)), file)
     }
 
     /// Puts a snapshot of this runtime back: its files, and those records that no file holds.
@@ -403,19 +385,21 @@ impl Planner<'_> {
         for (index, file) in self.now.files().iter().enumerate() {
             // What never travels does not come with a stranger's archive either.
             let place = layout::place_of(&file.path);
-            let may_come =
-                !matches!(place, Place::Database | Place::Backup | Place::Cache | Place::Never);
+            let may_come = !matches!(
+                place,
+                PathRole::Database | PathRole::Backup | PathRole::Cache | PathRole::Never
+            );
             let belongs = match &file.root {
                 FileRoot::Raw(runtime) => runtime == RUNTIME && may_come,
                 FileRoot::Artifacts => may_come,
                 FileRoot::Other => false,
             };
             if !belongs {
-                draft.not_restored.push(NotRestored {
-                    what: NotRestoredKind::File,
-                    path: Some(lossy(&file.path)),
-                    reason: format!("it means nothing to {RUNTIME}"),
-                });
+                draft.not_restored.push(NotRestored::of(
+                    NotRestoredKind::File,
+                    lossy(&file.path),
+                    format!("it means nothing to {RUNTIME}"),
+                ));
             } else if is_raw(file)
                 && (is_of_install(&file.path) || stale.contains(&lossy(&file.path)))
             {
@@ -429,7 +413,7 @@ impl Planner<'_> {
             .into_iter()
             .partition(|stranger| self.has_a_place(&self.source.files()[*stranger]));
         for index in homely {
-            draft.wanted.push(Wanted::carried(index, &self.source.files()[index]));
+            draft.wanted.push(PlannedFile::carried(index, &self.source.files()[index]));
         }
         let has_rows = self.site.backend == InstallBackend::Sqlite;
         let links = if has_rows {
@@ -462,7 +446,7 @@ impl Planner<'_> {
             return Ok(stale);
         };
         returned.each_original(&mut |record| {
-            if returned.fate(record.id) != Some(Fate::Same) {
+            if returned.fate(record.id) != Some(RecordChange::Same) {
                 stale.extend(record.source.origin_file.clone());
             }
             Ok(())
@@ -493,7 +477,7 @@ impl Planner<'_> {
             }
             // The same path may hold another file of this runtime.
             let is_here = placed.contains(&file.path[..])
-                && (!is_other || layout::place_of(&file.path) != Place::Memory);
+                && (!is_other || layout::place_of(&file.path) != PathRole::Memory);
             match is_here {
                 true => keep.placed.push(Placed::of(file)),
                 false => keep.aside.push(index),
@@ -532,11 +516,11 @@ impl Planner<'_> {
             } else if is_raw(file) && is_of_install(&file.path) {
                 continue;
             } else if self.returned.is_some() {
-                draft.not_restored.push(NotRestored {
-                    what: NotRestoredKind::File,
-                    path: Some(lossy(&file.path)),
-                    reason: "what it holds is kept in another way now".to_owned(),
-                });
+                draft.not_restored.push(NotRestored::of(
+                    NotRestoredKind::File,
+                    lossy(&file.path),
+                    "what it holds is kept in another way now",
+                ));
             } else {
                 keep.aside.push(index);
             }
@@ -568,22 +552,21 @@ impl Planner<'_> {
         if let Some(identity) = identity.as_ref().filter(is_aieos)
             && let Some(text) = aieos::document(identity)
         {
-            draft.warnings.push(Warning {
-                code: "aieos_document",
-                path: Some(AIEOS.to_owned()),
-                message: "is read once the configuration says format = \"aieos\" and \
-                          aieos_path = \"identity.json\" for the agent's identity"
-                    .to_owned(),
-            });
+            draft.warnings.push(Warning::about(
+                "aieos_document",
+                AIEOS,
+                "is read once the configuration says format = \"aieos\" and \
+                          aieos_path = \"identity.json\" for the agent's identity",
+            ));
             files.push((AIEOS.to_owned(), text, identity.updated_at.clone()));
         }
         for (path, text, at) in files {
             let place = layout::place_of(path.as_bytes());
             let is_there = draft.wanted.iter().any(|value| value.path == path.as_bytes());
-            let is_known = matches!(place, Place::Persona | Place::User) || path == AIEOS;
+            let is_known = matches!(place, PathRole::Persona | PathRole::User) || path == AIEOS;
             if is_known && !is_there {
                 keep.placed.push(Placed::made_with(&path, &text));
-                draft.wanted.push(Wanted::text(&path, text, at));
+                draft.wanted.push(PlannedFile::text(&path, text, at));
             }
         }
         Ok(())
@@ -595,7 +578,7 @@ impl Planner<'_> {
         store::plan(self.machine, &records, target, &path, self.options, draft)
     }
 
-    /// Says whether a file means the same here as where it came from.
+    /// Returns whether a file means the same here as where it came from.
     fn has_a_place(&self, file: &SourceFile) -> bool {
         let place = layout::place_of(&file.path);
         let is_own = is_raw(file)
@@ -603,15 +586,15 @@ impl Planner<'_> {
             && !is_within(&file.path, SIDECAR.as_bytes());
         match &file.root {
             // Beside files of memories that stay, entries are made of the other records only.
-            FileRoot::Raw(_) if is_own && place == Place::Memory => self.keeps_sheets(),
-            FileRoot::Raw(_) if is_own && place == Place::Raw => true,
-            FileRoot::Raw(_) => matches!(place, Place::Persona | Place::User),
-            FileRoot::Artifacts => place == Place::Artifact,
+            FileRoot::Raw(_) if is_own && place == PathRole::Memory => self.keeps_sheets(),
+            FileRoot::Raw(_) if is_own && place == PathRole::Raw => true,
+            FileRoot::Raw(_) => matches!(place, PathRole::Persona | PathRole::User),
+            FileRoot::Artifacts => place == PathRole::Artifact,
             FileRoot::Other => false,
         }
     }
 
-    /// Says whether files of memories are read here as they were where they came from.
+    /// Returns whether files of memories are read here as they were where they came from.
     fn keeps_sheets(&self) -> bool {
         self.site.backend == InstallBackend::Markdown
             && self.was.kept != Some(InstallBackend::Sqlite)

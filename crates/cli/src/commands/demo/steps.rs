@@ -4,7 +4,8 @@
 use anemone_messages::UserError;
 use anemone_runtimes::{SAMPLE_INSTALL, SAMPLE_TARGET};
 use anemone_sample::record_id;
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::files::{content_of, holds, read_all};
@@ -93,7 +94,7 @@ pub(super) struct Exported {
     pub(super) left_out: Vec<LeftOut>,
 }
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 pub(super) struct LeftOut {
     pub(super) path: String,
     pub(super) reason: String,
@@ -110,7 +111,7 @@ pub(super) struct Damaged {
     pub(super) findings: Vec<Finding>,
 }
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 pub(super) struct Finding {
     pub(super) path: String,
     pub(super) code: String,
@@ -132,7 +133,7 @@ pub(super) struct Leg {
     pub(super) layers: Vec<Layer>,
 }
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 pub(super) struct Layer {
     pub(super) layer: String,
     pub(super) total: u64,
@@ -164,7 +165,7 @@ pub(super) struct Forgotten {
 pub(super) fn discover(stage: &Stage) -> Result<Discovered, UserError> {
     let words = ["agents"];
     let listed = stage.run(&words)?;
-    let agents = listed["agents"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let agents: Vec<Value> = list(&listed["agents"]);
     claim(agents.len() == 1, "one agent is found")?;
     let agent = &agents[0];
     claim(agent["workspace"] == *stage.at("workspace"), "it is the one that was laid out")?;
@@ -196,8 +197,7 @@ fn ask(stage: &Stage, question: &Question) -> Result<Answered, UserError> {
         &format!("{:?} is answered by {}", question.question, question.path),
     )?;
     claim(text_found.contains(question.answer), "the answer is in what is found first")?;
-    let headings = hit["headings"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let headings: Vec<&str> = headings.iter().filter_map(Value::as_str).collect();
+    let headings: Vec<String> = list(&hit["headings"]);
     let around = format!("{} {text_found}", headings.join(" "));
     let shared_words: Vec<String> = shared(question.question, &around).into_iter().collect();
     if question.shows == PARAPHRASE {
@@ -240,7 +240,6 @@ pub(super) fn export(stage: &Stage) -> Result<Exported, UserError> {
     let archive = stage.at(ARCHIVE);
     let words = ["export", "-o", &archive];
     let exported = stage.run(&words)?;
-    let left_out = exported["left_out"].as_array().map(Vec::as_slice).unwrap_or_default();
     let exported = Exported {
         command: stage.typed(&words),
         archive: ARCHIVE.to_owned(),
@@ -249,10 +248,7 @@ pub(super) fn export(stage: &Stage) -> Result<Exported, UserError> {
         files: number(&exported["files_count"]),
         credentials: number(&exported["credentials_count"]),
         credentials_sealed: number(&exported["credentials_sealed"]),
-        left_out: left_out
-            .iter()
-            .map(|line| LeftOut { path: text(&line["path"]), reason: text(&line["reason"]) })
-            .collect(),
+        left_out: list(&exported["left_out"]),
     };
     claim(exported.records > 0, "memories are in the archive")?;
     claim(!exported.left_out.is_empty(), "what does not travel is named")?;
@@ -275,15 +271,7 @@ pub(super) fn damage(stage: &Stage) -> Result<Damaged, UserError> {
     let words = ["validate", &broken];
     let validated = stage.run(&words)?;
     claim(validated["valid"] == false, "the damage is noticed")?;
-    let errors = validated["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let findings: Vec<Finding> = errors
-        .iter()
-        .map(|finding| Finding {
-            path: text(&finding["path"]),
-            code: text(&finding["code"]),
-            message: text(&finding["message"]),
-        })
-        .collect();
+    let findings: Vec<Finding> = list(&validated["errors"]);
     claim(findings.iter().any(|finding| finding.path == entry), "the damaged entry is named")?;
     Ok(Damaged {
         command: stage.typed(&words),
@@ -325,19 +313,7 @@ fn leg(stage: &Stage, from: &str, to: &str) -> Result<Leg, UserError> {
     let snapshots = stage.at("snapshots");
     let words = ["migrate", "--from", from, "--to", to, "--snapshots", &snapshots];
     let moved = stage.run(&words)?;
-    let layers = moved["proof"]["layers"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let layers: Vec<Layer> = layers
-        .iter()
-        .map(|layer| Layer {
-            layer: text(&layer["layer"]),
-            total: number(&layer["total"]),
-            carried: number(&layer["carried"]),
-            degraded: number(&layer["degraded"]),
-            kept_aside: number(&layer["kept_aside"]),
-            not_carried: number(&layer["not_carried"]),
-            lost: number(&layer["lost"]),
-        })
-        .collect();
+    let layers: Vec<Layer> = list(&moved["proof"]["layers"]);
     claim(!layers.is_empty(), "there is a proof")?;
     claim(layers.iter().all(|layer| layer.lost == 0), "nothing is lost")?;
     Ok(Leg { command: stage.typed(&words[..5]), layers })
@@ -368,7 +344,7 @@ fn forget(stage: &Stage) -> Result<Forgotten, UserError> {
     let words = ["forget", "--id", &citation, "--for-good"];
     let forgotten = stage.run(&words)?;
     // Archives of the tour and what was restored from them hold it still, and the command says so.
-    let holders = forgotten["proof"]["holders"].as_array().cloned().unwrap_or_default();
+    let holders: Vec<Value> = list(&forgotten["proof"]["holders"]);
     let is_archive =
         |holder: &Value| ["archive", "snapshot", "copy"].contains(&&*text(&holder["kind"]));
     let is_gone = forgotten["proof"]["unreadable"] == serde_json::json!([]);
@@ -396,8 +372,13 @@ fn finds(stage: &Stage, archive: &str, word: &str) -> Result<bool, UserError> {
     // The index of an archive holds what the archive holds, and is none of the workspace's.
     let aside = stage.aside();
     let found = stage.run(&["search", word, archive, "--limit", "5", "--index-dir", &aside])?;
-    let hits = found["hits"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let hits: Vec<Value> = list(&found["hits"]);
     Ok(hits.iter().any(|hit| text(&hit["text"]).contains(word)))
+}
+
+/// Reads a list of a result; what is not such a list is empty, and the claims about it fail.
+fn list<T: DeserializeOwned>(value: &Value) -> Vec<T> {
+    serde_json::from_value(value.clone()).unwrap_or_default()
 }
 
 fn text(value: &Value) -> String {

@@ -18,8 +18,15 @@ pub struct DesiredConfig {
     pub next: &'static str,
 }
 
-/// A remark for the user. What depends on how somebody calls this program is a variant; the caller
-/// has the words.
+impl DesiredConfig {
+    /// Returns files of a program without entries, and what the user does next.
+    pub(crate) fn bare(files: Vec<DesiredFile>, next: &'static str) -> Self {
+        Self { files, own: Vec::new(), notes: Vec::new(), next }
+    }
+}
+
+/// A remark for the user. The words of what depends on how the program was called are the
+/// caller's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramNote {
     /// Hooks show the memory to sessions and write nothing into it.
@@ -43,6 +50,18 @@ pub struct DesiredFile {
     pub known: Finder,
     /// Finds entries that name something of ours that is gone.
     pub orphans: fn(&Value) -> Vec<ConfigEdit>,
+}
+
+impl DesiredFile {
+    /// Returns a file without entries.
+    pub(crate) fn bare(
+        path: PathBuf,
+        format: Format,
+        known: impl Fn(&Value) -> Vec<ConfigEdit> + 'static,
+    ) -> Self {
+        let (known, orphans) = (Box::new(known), no_orphans as _);
+        Self { path, format, wants: Vec::new(), known, orphans }
+    }
 }
 
 /// Finds entries in a document.
@@ -95,13 +114,13 @@ impl ServerEntry {
     }
 }
 
-/// Says whether an MCP entry starts us.
+/// Returns whether an MCP entry starts us.
 pub(crate) fn is_own_server(entry: &Value) -> bool {
     let command = entry["command"].as_str().is_some_and(is_own_program);
     command && entry["args"][0] == "mcp"
 }
 
-/// Says whether a program is this one, by its name.
+/// Returns whether a program is this one, by its name.
 pub(crate) fn is_own_program(command: &str) -> bool {
     Path::new(command).file_stem().is_some_and(|name| name == "anemone")
 }

@@ -1,14 +1,14 @@
-//! A configuration file as text: what we want in it, how that is put in, and how it is taken out.
+//! A configuration file as text: the entries we want in it, how they are added and removed.
 //!
-//! Every change is checked before anybody sees it: the file is parsed before and after, and
-//! nothing but what we want may differ.
+//! Every change is verified before it is written: the file is parsed before and after, and only
+//! the wanted entries may differ.
 
 use anemone_format::sha256_hex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::edit::{self, Edit, Made};
-use super::own::Own;
+use super::edit::{self, AppliedEdit, Edit};
+use super::own::OwnRanges;
 use super::{json_file, toml_cut, toml_file};
 
 /// Larger than any configuration that a person keeps.
@@ -68,7 +68,7 @@ pub enum RefuseError {
         /// What should be there.
         expected: String,
     },
-    /// An entry of that name is somebody else's.
+    /// Another program or the user has an entry of that name.
     #[error("{path} already exists and was not written by anemone")]
     Taken {
         /// Where it is.
@@ -83,7 +83,7 @@ pub enum RefuseError {
         expected: &'static str,
     },
     /// What would have to be switched on has other users, too.
-    #[error("{path} is switched off, and whoever switches it on starts every server there is")]
+    #[error("{path} is switched off; switching it on would start every configured server")]
     SwitchedOff {
         /// The switch.
         path: String,
@@ -117,7 +117,7 @@ pub enum RefuseError {
         path: String,
     },
     /// Our text cannot be told from what surrounds it now.
-    #[error("what we put at {path} cannot be told from what was changed around it")]
+    #[error("the entry added at {path} cannot be told apart from changes around it")]
     Entangled {
         /// Where it is.
         path: String,
@@ -131,7 +131,7 @@ struct Step {
     want: Option<ConfigEdit>,
     /// How many of the things around it were made for it.
     made: usize,
-    edits: Vec<Made>,
+    edits: Vec<AppliedEdit>,
     /// The digest of what a switch was for, before it was turned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     beside: Option<String>,
@@ -169,7 +169,7 @@ impl ConfigEdit {
         }
     }
 
-    /// Says whether the other is called the same and stands at the same place.
+    /// Returns whether the other is called the same and stands at the same place.
     pub fn is_called(&self, other: &Self) -> bool {
         match (self, other) {
             (
@@ -194,7 +194,7 @@ impl ConfigEdit {
         }
     }
 
-    /// Says whether a document has it already.
+    /// Returns whether a document has it already.
     pub fn is_in(&self, document: &Value) -> bool {
         match self {
             Self::Member { path, key, value } => {
@@ -264,7 +264,7 @@ pub fn put_in(
 ) -> Result<(String, Changes), RefuseError> {
     let mut text = text.to_owned();
     let mut steps = Vec::new();
-    let mut own = Own::default();
+    let mut own = OwnRanges::default();
     let mut turned = Vec::new();
     if format == Format::Json && !wants.is_empty() && text.trim().is_empty() {
         let edits = [Edit::insert(text.len(), "{}\n")];
@@ -300,7 +300,7 @@ pub fn put_in(
         text = changed;
     }
     let digest = sha256_hex(text.as_bytes());
-    // A switch that was turned is one word in a line of somebody else's.
+    // A switch that was turned on is one word in an existing line.
     let put_in = own.lines(&text).into_iter().filter(|line| line != "true");
     let lines = turned.into_iter().chain(put_in).collect();
     Ok((text, Changes { format, digest, steps, lines }))
@@ -319,7 +319,7 @@ impl Changes {
         self.steps.is_empty()
     }
 
-    /// Whether nobody has changed the text since.
+    /// Whether the text is unchanged since.
     pub fn is_as_written(&self, text: &str) -> bool {
         sha256_hex(text.as_bytes()) == self.digest
     }
@@ -448,7 +448,7 @@ pub fn is_void(value: &Value) -> bool {
         || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// Says where in a text a position is, counted as editors do.
+/// Returns where in a text a position is, counted as editors do.
 pub(super) fn line_and_column(text: &str, position: usize) -> (usize, usize) {
     let before = text.get(..position).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -463,7 +463,7 @@ pub(super) fn line_break(text: &str) -> &'static str {
     }
 }
 
-/// Returns the blank space before a position, if nothing else stands before it in its line.
+/// Returns the whitespace before a position, if its line begins with nothing else.
 pub(super) fn indentation(text: &str, position: usize) -> Option<&str> {
     let start = text[..position].rfind('\n').map_or(0, |at| at + 1);
     let before = &text[start..position];

@@ -1,12 +1,12 @@
-//! Changes of a text at positions, and how each is found again when the text has changed since.
+//! Edits of a text at positions, and how each is found again after the text has changed.
 //!
-//! Nothing of the text around a change is kept, only digests of it: configuration files hold keys.
+//! Only digests of the surrounding text are stored, because configuration files hold keys.
 
 use anemone_format::sha256_hex;
 use serde::{Deserialize, Serialize};
 
 /// So many bytes on either side tell one place from another; the shorter reach is for places
-/// near which somebody else changed something.
+/// near which something else has changed.
 const REACHES: [usize; 2] = [32, 6];
 
 /// One change: what stood at a position gives way to something else.
@@ -38,7 +38,7 @@ pub(crate) fn apply(text: &str, edits: &[Edit]) -> String {
 
 /// A change that was made, as it is kept.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
-pub(crate) struct Made {
+pub(crate) struct AppliedEdit {
     /// Where it begins in the changed text.
     at: usize,
     old: String,
@@ -48,15 +48,15 @@ pub(crate) struct Made {
     after: Vec<String>,
 }
 
-impl Made {
-    /// Says whether it took the place of a text.
+impl AppliedEdit {
+    /// Returns whether it took the place of a text.
     pub(crate) fn replaced(&self, text: &str) -> bool {
         self.old == text
     }
 }
 
 /// Notes changes as they lie in the changed text.
-pub(crate) fn note(edits: &[Edit], changed: &str) -> Vec<Made> {
+pub(crate) fn note(edits: &[Edit], changed: &str) -> Vec<AppliedEdit> {
     let mut shift = 0_isize;
     let mut made = Vec::new();
     for edit in edits {
@@ -65,7 +65,7 @@ pub(crate) fn note(edits: &[Edit], changed: &str) -> Vec<Made> {
         let digests = |of: fn(&str, usize, usize) -> &[u8], position| {
             REACHES.iter().map(|reach| digest(of(changed, position, *reach))).collect()
         };
-        made.push(Made {
+        made.push(AppliedEdit {
             at,
             old: edit.old.clone(),
             new: edit.new.clone(),
@@ -78,20 +78,20 @@ pub(crate) fn note(edits: &[Edit], changed: &str) -> Vec<Made> {
 }
 
 /// Takes changes back from the very text that they made.
-pub(crate) fn take_back(changed: &str, made: &[Made]) -> Option<String> {
+pub(crate) fn take_back(changed: &str, made: &[AppliedEdit]) -> Option<String> {
     let places: Vec<usize> = made.iter().map(|change| change.at).collect();
     without(changed, made, &places)
 }
 
 /// Takes changes back from a text in which something else has changed since; `None` when one of
 /// them cannot be told for sure.
-pub(crate) fn take_back_found(text: &str, made: &[Made]) -> Option<String> {
+pub(crate) fn take_back_found(text: &str, made: &[AppliedEdit]) -> Option<String> {
     let places: Option<Vec<usize>> = made.iter().map(|change| find(text, change)).collect();
     without(text, made, &places?)
 }
 
 /// Puts back what was there, if every change lies where it is said to.
-fn without(text: &str, made: &[Made], places: &[usize]) -> Option<String> {
+fn without(text: &str, made: &[AppliedEdit], places: &[usize]) -> Option<String> {
     let mut edits = Vec::new();
     let mut done = 0;
     for (it, at) in made.iter().zip(places) {
@@ -106,7 +106,7 @@ fn without(text: &str, made: &[Made], places: &[usize]) -> Option<String> {
 }
 
 /// Finds the one place of a change: by what stands on both sides, or else on one.
-fn find(text: &str, made: &Made) -> Option<usize> {
+fn find(text: &str, made: &AppliedEdit) -> Option<usize> {
     if made.new.is_empty() {
         return None;
     }
@@ -152,7 +152,7 @@ fn digest(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn made(text: &str, edits: &[Edit]) -> (String, Vec<Made>) {
+    fn made(text: &str, edits: &[Edit]) -> (String, Vec<AppliedEdit>) {
         let changed = apply(text, edits);
         let made = note(edits, &changed);
         (changed, made)

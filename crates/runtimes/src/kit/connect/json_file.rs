@@ -16,7 +16,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, RefuseError> {
     })
 }
 
-/// Says what was expected, and nothing of what is there: it may be a key.
+/// Returns what was expected, but quotes nothing from the file: it may be a key.
 fn expectation(error: &json5::Error) -> &'static str {
     use json5::ErrorCode;
     match error.code() {
@@ -123,7 +123,7 @@ fn unit<'a>(text: &'a str, root: &Node) -> &'a str {
     found.filter(|blank| !blank.is_empty()).unwrap_or("  ")
 }
 
-/// Returns the blank space with which the line of a position begins.
+/// Returns the whitespace with which the line of a position begins.
 fn line_indentation(text: &str, position: usize) -> &str {
     let start = text[..position].rfind('\n').map_or(0, |at| at + 1);
     let line = &text[start..position];

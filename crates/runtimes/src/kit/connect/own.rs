@@ -1,4 +1,4 @@
-//! Which parts of a changed text are ours, so that they can be shown and nothing else is.
+//! Tracks which parts of a changed text are ours, so that only those are shown.
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use super::edit::Edit;
 
 /// The parts that were put in, in order.
 #[derive(Default)]
-pub(super) struct Own {
+pub(super) struct OwnRanges {
     parts: Vec<Range<usize>>,
 }
 
-impl Own {
+impl OwnRanges {
     /// Notes changes, which stand in order, of the text as it is now.
     pub(super) fn note(&mut self, edits: &[Edit]) {
         // From the last one on, so that those before it stay where they are.
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn parts_move_with_what_is_put_in_before_and_into_them() {
-        let mut own = Own::default();
+        let mut own = OwnRanges::default();
         let mut text = "a\nb\n".to_owned();
         for edits in [
             vec![Edit::insert(2, "[ours]\n")],

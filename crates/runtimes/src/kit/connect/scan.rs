@@ -1,7 +1,7 @@
-//! Where things stand in JSON and JSON5: a tree of positions, without the values.
+//! Positions of the values in JSON and JSON5: a tree without the values themselves.
 //!
-//! It is tolerant where only a value is concerned (the parser of values judges that), and strict
-//! about everything that decides where one thing ends and the next begins.
+//! The scanner is tolerant about values, which the JSON5 parser checks, and strict about everything
+//! that decides where one value ends and the next begins.
 
 use std::ops::Range;
 
@@ -72,7 +72,7 @@ pub(super) fn scan(text: &str) -> Result<Node, Stop> {
     Ok(root)
 }
 
-/// Skips what means nothing, from a position on: blank space and comments, but no line break.
+/// Skips whitespace and comments from a position on, but no line break.
 pub(super) fn end_of_line(text: &str, at: usize) -> usize {
     let mut scanner = Scanner { text, at };
     loop {
@@ -117,7 +117,7 @@ impl<'a> Scanner<'a> {
         self.rest().chars().next()
     }
 
-    /// Skips blank space and comments.
+    /// Skips whitespace and comments.
     fn skip(&mut self) -> Result<(), Stop> {
         while let Some(c) = self.peek() {
             if is_space(c) {
@@ -245,7 +245,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// What JSON5 takes for blank space.
+/// What JSON5 takes for whitespace.
 fn is_space(c: char) -> bool {
     c == '\u{feff}' || c.is_whitespace()
 }

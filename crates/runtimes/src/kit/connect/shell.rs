@@ -1,4 +1,4 @@
-//! Words as a shell reads them: only what our own commands need.
+//! Splits a command line as a shell does, as far as our own commands need.
 
 /// Writes words as one line.
 pub fn line(words: impl IntoIterator<Item = String>) -> String {

@@ -1,7 +1,7 @@
-//! Takes something out of a TOML file as text: whole lines, or one part of a list.
+//! Removes an entry from a TOML file as text: whole lines, or one part of a list.
 //!
-//! Nothing is written anew, so comments, order and line ends of the rest stay. A comment above a
-//! header stays as well: it was there before what came after it.
+//! Nothing is reformatted, so comments, order and line ends of the rest stay. A comment above a
+//! header stays as well, because it is older than the entry.
 
 use std::ops::Range;
 

@@ -1,8 +1,10 @@
-//! What of a message somebody said, and what a program put into it.
+//! Separates what the speaker said from what a program injected into the message.
+
+use crate::kit::word_list::WordList;
 
 /// What is left of a message.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Cleaned {
+pub(super) enum CleanText {
     /// What was said, and how many blocks were taken out of it.
     Said { text: String, injected: u64 },
     /// A command to the runtime.
@@ -14,22 +16,7 @@ pub(super) enum Cleaned {
 }
 
 /// Elements that programs put into messages, by name: from `<name` to `</name`.
-const ELEMENTS: [&str; 14] = [
-    "system-reminder",
-    "relevant-memories",
-    "recalled-memory",
-    "memory-context",
-    "local-command-stdout",
-    "local-command-stderr",
-    "bash-stdout",
-    "bash-stderr",
-    "think",
-    "thinking",
-    "tool_call",
-    "tool_result",
-    "function_calls",
-    "ide_opened_file",
-];
+const ELEMENTS: WordList = WordList(include_str!("clean/elements.txt"));
 /// Blocks between lines, from the first to the second.
 const BLOCKS: [(&str, &str); 2] =
     [("BEGIN_QUOTED_NOTES", "END_QUOTED_NOTES"), ("[Untrusted daily memory:", "]")];
@@ -57,14 +44,14 @@ const NOTHINGS: [&str; 3] = ["NO_REPLY", "HEARTBEAT_OK", "[silent]"];
 /// Elements in which Claude Code keeps a command.
 const COMMANDS: [&str; 3] = ["<command-name>", "<command-message>", "<bash-input>"];
 
-/// Tells what was said from what was put in.
-pub(super) fn clean(text: &str) -> Cleaned {
+/// Separates what was said from what was injected.
+pub(super) fn clean(text: &str) -> CleanText {
     let text = text.trim();
     if NOTHINGS.contains(&text) || OF_PROGRAMS.iter().any(|program| text.starts_with(program)) {
-        return Cleaned::System;
+        return CleanText::System;
     }
     if is_command(text) || COMMANDS.iter().any(|command| text.starts_with(command)) {
-        return Cleaned::Command;
+        return CleanText::Command;
     }
     let mut injected = 0;
     let text = without_elements(text, &mut injected);
@@ -73,9 +60,13 @@ pub(super) fn clean(text: &str) -> Cleaned {
     let text = without_ids(text).trim().to_owned();
     // What was put in may have stood before a command.
     if is_command(&text) {
-        return Cleaned::Command;
+        return CleanText::Command;
     }
-    if text.is_empty() { Cleaned::Nothing { injected } } else { Cleaned::Said { text, injected } }
+    if text.is_empty() {
+        CleanText::Nothing { injected }
+    } else {
+        CleanText::Said { text, injected }
+    }
 }
 
 /// Takes out what somebody marked as private, from `<private>` to `</private>`, and says how many
@@ -148,7 +139,7 @@ impl PrivateSections {
     }
 }
 
-/// Says whether a text is a command such as `/new` or `/model opus`, and no path.
+/// Returns whether a text is a command such as `/new` or `/model opus`, and no path.
 fn is_command(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('/') else { return false };
     let word = rest.split(char::is_whitespace).next().unwrap_or_default();
@@ -165,7 +156,7 @@ fn without_elements(text: &str, injected: &mut u64) -> String {
     while let Some(at) = rest.find('<') {
         let (before, after) = rest.split_at(at);
         let name = ELEMENTS.iter().find(|name| {
-            let tail = after[1..].strip_prefix(**name);
+            let tail = after[1..].strip_prefix(*name);
             tail.is_some_and(|tail| tail.starts_with(['>', ' ', '\n']))
         });
         out.push_str(before);
@@ -233,8 +224,8 @@ fn without_ids(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn said(text: &str, injected: u64) -> Cleaned {
-        Cleaned::Said { text: text.to_owned(), injected }
+    fn said(text: &str, injected: u64) -> CleanText {
+        CleanText::Said { text: text.to_owned(), injected }
     }
 
     #[test]
@@ -263,14 +254,14 @@ mod tests {
     #[test]
     fn commands_are_no_messages() {
         for text in ["/new", " /reset soft", "/model opus", "/mcp:run x", "<command-name>/clear"] {
-            assert_eq!(clean(text), Cleaned::Command, "{text}");
+            assert_eq!(clean(text), CleanText::Command, "{text}");
         }
     }
 
     #[test]
     fn what_a_program_says_is_no_message() {
         for text in ["NO_REPLY", "HEARTBEAT_OK", "[cron:daily] do it", "[heartbeat task] x"] {
-            assert_eq!(clean(text), Cleaned::System, "{text}");
+            assert_eq!(clean(text), CleanText::System, "{text}");
         }
     }
 
@@ -292,6 +283,6 @@ mod tests {
         ] {
             assert_eq!(clean(text), said(wanted, injected), "{text}");
         }
-        assert_eq!(clean("[Memory context]\n- a: b"), Cleaned::Nothing { injected: 1 });
+        assert_eq!(clean("[Memory context]\n- a: b"), CleanText::Nothing { injected: 1 });
     }
 }

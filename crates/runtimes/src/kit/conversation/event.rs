@@ -6,7 +6,7 @@ use anemone_files::Folder;
 use anemone_format::Moment;
 use serde_json::Value as Json;
 
-use super::{Held, Role};
+use super::{Role, SessionFacts};
 use crate::kit::times;
 
 /// What a line says.
@@ -14,7 +14,7 @@ use crate::kit::times;
 pub(crate) enum Event {
     /// Which session it is.
     Header { session_id: String },
-    /// Somebody spoke.
+    /// A message.
     Message(Message),
     /// A tool answered.
     Tool,
@@ -31,11 +31,11 @@ pub(crate) enum Event {
 pub(crate) enum Boundary {
     /// It was put together into a summary.
     Compaction,
-    /// Somebody began anew.
+    /// The session was reset.
     Reset,
 }
 
-/// What somebody said.
+/// One message.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Message {
     pub(crate) role: Role,
@@ -48,7 +48,7 @@ pub(crate) struct Message {
     pub(crate) other: u64,
 }
 
-/// How somebody spoke to a program.
+/// How a user addressed a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entrance {
     /// A person typed in a terminal or an editor.
@@ -68,7 +68,7 @@ pub(crate) struct TranscriptLine {
     pub(crate) nameless: bool,
     /// The channel, where the form of the line tells it.
     pub(crate) channel: Option<&'static str>,
-    /// How somebody spoke to the program, where the line says so.
+    /// How the user addressed the program, where the line says so.
     pub(crate) entrance: Option<Entrance>,
     /// The characters of its texts.
     pub(crate) characters: u64,
@@ -86,14 +86,14 @@ pub(crate) enum LineReading {
 }
 
 /// Looks a transcript up, by its folder, the name of its file and the session that its lines name.
-type SessionLookup = fn(&Folder, &Path, Option<&str>) -> Option<Held>;
+type SessionLookup = fn(&Folder, &Path, Option<&str>) -> Option<SessionFacts>;
 
 /// How a runtime writes transcripts.
 #[derive(Clone, Copy)]
 pub(crate) struct TranscriptFormat {
     /// Reads a line.
     pub(crate) line: fn(&Json) -> LineReading,
-    /// Looks a transcript up in what the runtime keeps beside it.
+    /// Finds a transcript in what the runtime keeps beside it.
     pub(crate) beside: Option<SessionLookup>,
 }
 
@@ -127,7 +127,7 @@ pub(super) fn read(formats: &[TranscriptFormat], bytes: &[u8]) -> Option<Transcr
     match readings.find(|reading| *reading != LineReading::Unknown) {
         Some(LineReading::Line(line)) => Some(line),
         Some(LineReading::Undecodable) => None,
-        // Runtimes note many things that nobody said.
+        // Runtimes write many events that are no messages.
         Some(LineReading::Unknown) | None => {
             json.get("type")?.as_str()?;
             Some(TranscriptLine::new(&json, Event::Other))
@@ -142,7 +142,7 @@ pub(crate) fn boundary(event: &Json, kind: Boundary) -> Event {
     Event::Boundary { kind, id }
 }
 
-/// Reads what somebody said; `event` is the line around the message.
+/// Reads a message; `event` is the line around it.
 pub(crate) fn spoken(event: &Json, message: &Json) -> Event {
     let role = match message.get("role").and_then(Json::as_str) {
         Some("user") => Role::User,

@@ -1,10 +1,10 @@
-//! Messages as they are gathered, the last one first.
+//! Collects messages, the last one first.
 
 use std::ops::ControlFlow;
 
 use anemone_secrets::scan;
 
-use super::clean::{Cleaned, PrivateSections, clean, private_sections};
+use super::clean::{CleanText, PrivateSections, clean, private_sections};
 use super::event::{Boundary, Entrance, Event, Message, TranscriptFormat, read};
 use super::{Conversation, Reach, Role, Said};
 
@@ -19,7 +19,7 @@ const TOKEN_CHARS: u64 = 4;
 
 /// What is known of a session from elsewhere than its transcript.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct SessionFacts {
     pub(crate) session_id: Option<String>,
     pub(crate) session_key: Option<String>,
     pub(crate) source: Option<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Held {
 }
 
 /// Gathers messages from the end of a transcript.
-pub(crate) struct Gather<'a> {
+pub(crate) struct MessageCollector<'a> {
     formats: &'a [TranscriptFormat],
     reach: Reach,
     conversation: Conversation,
@@ -66,7 +66,7 @@ struct GatheredMessage {
     ends_open: bool,
 }
 
-impl<'a> Gather<'a> {
+impl<'a> MessageCollector<'a> {
     pub(crate) fn new(formats: &'a [TranscriptFormat], reach: Reach) -> Self {
         Self {
             formats,
@@ -171,7 +171,7 @@ impl<'a> Gather<'a> {
             Some(Event::Message(message)) => {
                 self.conversation.secrets.learn(&message.text);
                 let found = private_sections(&message.text);
-                if let Cleaned::Said { text, .. } = clean(&found.text) {
+                if let CleanText::Said { text, .. } = clean(&found.text) {
                     self.looked_back = true;
                     self.learn_answer(&text);
                 }
@@ -214,25 +214,25 @@ impl<'a> Gather<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Returns what somebody said in a text, and counts the rest.
+    /// Returns what the speaker said in a text, and counts the rest.
     fn cleaned(&mut self, role: Role, said: &str) -> Option<String> {
         let left_out = &mut self.conversation.left_out;
         let text = match clean(said) {
-            Cleaned::Command if role == Role::User => {
+            CleanText::Command if role == Role::User => {
                 left_out.commands += 1;
                 return None;
             }
-            // An agent commands nobody.
-            Cleaned::Command => said.to_owned(),
-            Cleaned::System => {
+            // An agent gives no commands.
+            CleanText::Command => said.to_owned(),
+            CleanText::System => {
                 left_out.system += 1;
                 return None;
             }
-            Cleaned::Nothing { injected } => {
+            CleanText::Nothing { injected } => {
                 left_out.injected += injected;
                 return None;
             }
-            Cleaned::Said { text, injected } => {
+            CleanText::Said { text, injected } => {
                 left_out.injected += injected;
                 text
             }
@@ -312,7 +312,7 @@ impl<'a> Gather<'a> {
     }
 
     /// Returns the conversation, given the size of what counts and what else is known.
-    pub(super) fn finish(mut self, bytes: u64, held: Held) -> Conversation {
+    pub(super) fn finish(mut self, bytes: u64, held: SessionFacts) -> Conversation {
         let mut messages = self.shown();
         let mut conversation = self.conversation;
         for said in &mut messages {

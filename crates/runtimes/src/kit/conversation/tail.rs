@@ -26,7 +26,7 @@ pub(super) fn lines_from_end(
     most: u64,
     take: &mut dyn FnMut(Line<'_>, u64) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    let mut rest = Rest::default();
+    let mut rest = LineEnd::default();
     let mut position = size;
     let mut block = Vec::new();
     while position > 0 && size - position < most {
@@ -46,7 +46,7 @@ pub(super) fn lines_from_end(
         rest.add(&block[..end]);
     }
     if position == 0 {
-        // Nobody waits for an answer after the last line.
+        // The callback's answer to the last line does not matter.
         let _flow = rest.end(&[], 0, take);
     }
     Ok(())
@@ -64,14 +64,14 @@ pub(super) fn first_line(file: &mut (impl Read + Seek)) -> io::Result<Option<Vec
 
 /// The end of a line whose beginning has not been read yet.
 #[derive(Default)]
-struct Rest {
+struct LineEnd {
     /// The last piece first.
     pieces: Vec<Vec<u8>>,
     bytes: usize,
     too_long: bool,
 }
 
-impl Rest {
+impl LineEnd {
     fn add(&mut self, piece: &[u8]) {
         self.bytes = self.bytes.saturating_add(piece.len());
         if self.bytes > MAX_LINE_BYTES {
@@ -82,7 +82,7 @@ impl Rest {
         }
     }
 
-    /// Hands out the line that begins with `piece`.
+    /// Yields the line that begins with `piece`.
     fn end(
         &mut self,
         piece: &[u8],

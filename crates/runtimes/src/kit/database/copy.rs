@@ -1,4 +1,4 @@
-//! A consistent copy of a SQLite file that somebody else may be writing.
+//! A consistent copy of a SQLite file that another process may be writing.
 //!
 //! The owner's files are only read as bytes: no lock is taken and no shared memory is mapped. The
 //! database, its write-ahead log and its rollback journal are copied together, and taken only if
@@ -12,6 +12,8 @@ use std::time::Duration;
 use anemone_files::{FileStat, FileTime, create_private, open_regular, private_temporary_folder};
 use fs_err as fs;
 use tempfile::TempDir;
+
+use crate::kit::paths::with_suffix;
 
 /// What the copy is called in its folder.
 pub(crate) const COPY_NAME: &str = "copy.sqlite";
@@ -135,7 +137,7 @@ impl Copy {
     }
 
     fn part(&self, suffix: &str) -> Option<PathBuf> {
-        let path = part_of(&self.file, suffix);
+        let path = with_suffix(&self.file, suffix);
         fs::symlink_metadata(&path).is_ok().then_some(path)
     }
 
@@ -155,7 +157,7 @@ impl Prints {
         let mut prints = [None, None, None];
         let mut total: u64 = 0;
         for (print, suffix) in prints.iter_mut().zip(PARTS) {
-            let path = part_of(db, suffix);
+            let path = with_suffix(db, suffix);
             let stat = match FileStat::of_path(&path) {
                 Ok(stat) => stat,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -176,7 +178,7 @@ impl Prints {
         Ok(Self(prints))
     }
 
-    /// Says whether a file was written so lately that another write may not show in its time.
+    /// Returns whether a file was written so lately that another write may not show in its time.
     fn is_fresh(&self, now: FileTime) -> bool {
         self.0.iter().flatten().any(|stat| {
             let apart = now.as_nanoseconds().abs_diff(stat.modified.as_nanoseconds());
@@ -196,14 +198,9 @@ fn now(folder: &Path) -> io::Result<FileTime> {
 
 /// Returns how many bytes a database has, with its log and its journal.
 pub(super) fn size_of(db: &Path) -> u64 {
-    let sizes = PARTS.iter().filter_map(|suffix| fs::symlink_metadata(part_of(db, suffix)).ok());
+    let sizes =
+        PARTS.iter().filter_map(|suffix| fs::symlink_metadata(with_suffix(db, suffix)).ok());
     sizes.fold(0, |sum, metadata| sum.saturating_add(metadata.len()))
-}
-
-fn part_of(db: &Path, suffix: &str) -> PathBuf {
-    let mut name = db.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 /// Copies all parts; returns false when one of them is no longer what it was.
@@ -215,7 +212,7 @@ fn copy_parts(
 ) -> Result<bool, CopyError> {
     for (print, suffix) in before.0.iter().zip(PARTS) {
         let to = folder.join(format!("{COPY_NAME}{suffix}"));
-        let from = part_of(db, suffix);
+        let from = with_suffix(db, suffix);
         let failed = |source| CopyError::Io { path: from.clone(), source };
         match fs::remove_file(&to) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),

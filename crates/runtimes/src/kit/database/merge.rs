@@ -1,9 +1,8 @@
-//! Writes rows into ZeroClaw's database of memories, in the other process.
+//! Writes rows into a runtime's database of memories, in the other process.
 //!
-//! The database is the runtime's own and may be open in it, so that everything happens in one
-//! transaction, which nobody else can write beside. It is no more trusted than one that is read:
-//! triggers stay off, whoever made them, and what the runtime's own triggers would do to the
-//! full-text index is done once, at the end, by making the index anew.
+//! The runtime may have the database open, so everything happens in one exclusive transaction. The
+//! database is no more trusted than one that is read: all triggers stay off, and what the runtime's
+//! own triggers would do to the full-text index is done once, at the end, by rebuilding the index.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek as _};
@@ -14,24 +13,27 @@ use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::{Null, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::serve::{self, MAX_CHECKED_BYTES, MAX_COLUMNS, Stop, columns_of, fault, quoted};
-use super::wire::{FaultKind, ReplyError, ReplyReader, ReplyWriter, Value};
-use crate::kit::stamps::RowStamp;
-use crate::zeroclaw::schema::{
-    ADDABLE, AGENT_ID, AGENTS, CACHE, FTS, KEY, KNOWN, MAKE_STAMPS, MEMORIES, META, SET_VERSION,
-    STAMPS, TRIGGERS, UNIQUE_KEY, VERSION, WAIT_TO_RESTORE, indexes, is_same_sql, own_trigger,
+use super::schema::{RowSchema, is_same_sql};
+use super::serve::{
+    self, MAX_CHECKED_BYTES, MAX_COLUMNS, Stop, check_is_ordinary, check_name, columns_of, fault,
+    quoted,
 };
+use super::wire::{FaultKind, ReplyError, ReplyReader, ReplyWriter, Value};
+use crate::kit::paths::with_suffix;
+use crate::kit::stamps::RowStamp;
 
 /// What is to be merged; the rows follow it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Merge {
+    /// Whose rows they are; it knows the schema.
+    pub(crate) runtime: String,
     /// What the table is, or should be.
     pub(crate) layout: Layout,
-    /// The columns of the rows that follow; never `agent_id`.
+    /// The columns of the rows that follow; never the one of the owner.
     pub(crate) columns: Vec<MergeColumn>,
     /// Whose the rows are, where the table says so.
     pub(crate) agent: Option<AgentEntry>,
@@ -40,7 +42,7 @@ pub(crate) struct Merge {
     pub(crate) takes_unowned: bool,
     /// Other agents that should be known.
     pub(crate) others: Vec<AgentEntry>,
-    /// What should be in `memory_meta`, if nothing is there.
+    /// Settings that should be there, if there are none.
     pub(crate) meta: Vec<(String, String)>,
     /// When, for what is made new.
     pub(crate) now: String,
@@ -74,12 +76,14 @@ pub(crate) struct MergeColumn {
 /// An agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentEntry {
-    /// Its id, unless the database knows the agent already.
-    pub(crate) id: String,
     /// Its name.
+    #[serde(default)]
     pub(crate) alias: String,
     /// When it was made; empty stands for now.
+    #[serde(default)]
     pub(crate) created_at: String,
+    /// Its id, unless the database knows the agent already.
+    pub(crate) id: String,
 }
 
 /// What is done with a row.
@@ -89,16 +93,6 @@ pub(crate) enum RowVerb {
     Insert,
     /// A row has its key and this digest; it gets the cells of this one.
     Replace([u8; 32]),
-}
-
-/// Says whether the runtime knows a column.
-pub(crate) fn is_known(name: &str) -> bool {
-    KNOWN.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
-}
-
-/// Says whether the runtime adds a column to tables that were made before it.
-pub(crate) fn is_addable(name: &str) -> bool {
-    ADDABLE.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Returns a digest of a row.
@@ -184,23 +178,12 @@ impl RowSpool {
 }
 
 impl Merge {
-    /// Says how long files may become and how long the work may take, for a database of a size.
+    /// Returns how long files may become and how long the work may take, for a database of a size.
     pub(super) fn needs(&self, size: u64) -> (u64, u64) {
         // Rows, indexes and the full-text index, and all of it once more in a log, where a page
         // can stand several times.
         let bytes = size.saturating_add(self.bytes).saturating_mul(16);
         (bytes, 120 + (size.saturating_add(self.bytes) >> 18))
-    }
-
-    fn has_agents(&self) -> bool {
-        match &self.layout {
-            Layout::Made(columns) => {
-                columns.iter().any(|column| column.name.eq_ignore_ascii_case(AGENT_ID))
-            }
-            Layout::Found(columns) => {
-                columns.iter().any(|column| column.eq_ignore_ascii_case(AGENT_ID))
-            }
-        }
     }
 }
 
@@ -214,35 +197,39 @@ pub(super) fn merge(
     if merge.columns.len() > MAX_COLUMNS {
         return Err(fault(FaultKind::Refused, "too many columns"));
     }
+    let Some(schema) = RowSchema::of(&merge.runtime) else {
+        return Err(fault(FaultKind::Refused, "no runtime that keeps rows"));
+    };
     // A log that somebody left is theirs, until rows are written: neither asking nor failing puts
     // it into the database.
-    let has_log = fs_err::symlink_metadata(beside(path, "-wal")).is_ok();
-    let connection = open(path)?;
+    let has_log = fs_err::symlink_metadata(with_suffix(path, "-wal")).is_ok();
+    let connection = open(path, schema)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     // Dropping the connection takes everything back.
-    let found = look(&connection, merge)?;
+    let merger = Merger { connection: &connection, merge, schema };
+    let found = merger.look()?;
     if merge.probe {
         return Ok(());
     }
     if let Some(name) = &merge.backup {
         back_up(folder, path, name)?;
     }
-    prepare(&connection, merge, &found)?;
-    let owner = put_agents(&connection, merge)?;
-    let written = put_rows(&connection, merge, owner.as_deref(), rows)?;
-    if written > 0 || !found.is_whole() {
-        index(&connection, &found)?;
+    merger.prepare(&found)?;
+    let owner = merger.put_agents()?;
+    let written = merger.put_rows(owner.as_deref(), rows)?;
+    if written > 0 || !found.has_search || found.triggers.len() < schema.triggers.len() {
+        merger.index(&found)?;
     }
-    put_meta(&connection, merge)?;
-    check(&connection, path)?;
+    merger.put_settings()?;
+    merger.check(path)?;
     match connection.execute_batch("COMMIT") {
         Ok(()) => {}
-        // Somebody reads, where reading locks; nothing was written.
+        // A reader holds a lock; nothing was written.
         Err(error) if is_busy(&error) => return Err(error.into()),
         Err(error) => return Err(fault(FaultKind::Unverified, error.to_string())),
     }
-    // One that was there keeps its ways.
+    // An existing database keeps its journal mode.
     if merge.backup.is_none() && matches!(merge.layout, Layout::Made(_)) {
         connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     }
@@ -251,20 +238,14 @@ pub(super) fn merge(
     connection.close().map_err(|(_, error)| fault(FaultKind::Unverified, error.to_string()))
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-fn open(path: &Path) -> Result<Connection, Stop> {
+fn open(path: &Path, schema: &RowSchema) -> Result<Connection, Stop> {
     let connection = serve::open(path)?;
     connection.set_limit(Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 1_008)?;
-    connection.busy_timeout(WAIT_TO_RESTORE)?;
+    connection.busy_timeout(schema.wait)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "ignore_check_constraints", false)?;
     debug_assert!(
@@ -274,76 +255,17 @@ fn open(path: &Path) -> Result<Connection, Stop> {
     Ok(connection)
 }
 
-/// What a database has.
-struct Found {
-    columns: Vec<String>,
-    has_fts: bool,
-    triggers: Vec<&'static str>,
-}
-
-impl Found {
-    fn has(&self, column: &str) -> bool {
-        self.columns.iter().any(|character| character.eq_ignore_ascii_case(column))
+/// Returns whether there is a table of a name; refuses a view or a virtual table.
+fn has_table(connection: &Connection, name: &str) -> Result<bool, Stop> {
+    match check_is_ordinary(connection, name) {
+        Err(Stop::Fault(FaultKind::NoTable, _)) => Ok(false),
+        other => other.map(|()| true),
     }
-
-    fn is_whole(&self) -> bool {
-        self.has_fts && self.triggers.len() == TRIGGERS.len()
-    }
-}
-
-/// Holds the database against what was planned for, and refuses what is not the runtime's.
-fn look(connection: &Connection, merge: &Merge) -> Result<Found, Stop> {
-    let is_there = match serve::is_ordinary(connection, MEMORIES) {
-        Ok(true) => true,
-        Ok(false) => return Err(fault(FaultKind::NotOrdinary, "a view or a virtual table")),
-        Err(Stop::Fault(FaultKind::NoTable, _)) => false,
-        Err(stop) => return Err(stop),
-    };
-    let columns = if is_there { columns_of(connection, MEMORIES)? } else { Vec::new() };
-    if columns.iter().any(|column| column.generated) {
-        return Err(fault(FaultKind::NotOrdinary, "a generated column"));
-    }
-    let columns: Vec<String> = columns.into_iter().map(|column| column.name).collect();
-    match &merge.layout {
-        Layout::Made(_) if is_there => return Err(fault(FaultKind::Changed, "there is a table")),
-        Layout::Found(known) if *known != columns => {
-            return Err(fault(FaultKind::Changed, "other columns"));
-        }
-        _ => {}
-    }
-    let mut found = Found { columns, has_fts: false, triggers: Vec::new() };
-    let mut statement = connection.prepare(
-        "SELECT type, name, sql FROM sqlite_schema WHERE type = 'trigger' \
-         AND tbl_name COLLATE NOCASE IN ('memories', 'memories_fts', 'agents', 'memory_meta') \
-         OR name = 'memories_fts' COLLATE NOCASE",
-    )?;
-    let mut entries = statement.query([])?;
-    while let Some(entry) = entries.next()? {
-        let text = |at| -> Result<String, Stop> {
-            Ok(entry.get_ref(at)?.as_str().unwrap_or_default().to_owned())
-        };
-        let (kind, name, sql) = (text(0)?, text(1)?, text(2)?);
-        if kind == "table" && is_same_sql(&sql, FTS) {
-            found.has_fts = true;
-            continue;
-        }
-        match own_trigger(&sql).filter(|_| kind == "trigger") {
-            Some(known) => found.triggers.push(known),
-            None => {
-                let what = format!("{kind} {name} is not the runtime's");
-                return Err(fault(FaultKind::Refused, what));
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// Copies the database as it is now; the transaction keeps others from changing it meanwhile.
 fn back_up(folder: &Path, path: &Path, name: &str) -> Result<(), Stop> {
-    let mut parts = Path::new(name).components();
-    if !matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(_)), None)) {
-        return Err(fault(FaultKind::Refused, "the copy is not in this folder"));
-    }
+    check_name(name, "the copy is not in this folder")?;
     let copy: PathBuf = folder.join(name);
     let failed = |error: io::Error| fault(FaultKind::Failed, format!("no copy: {error}"));
     // Whoever asked has made it, so that they know whose it is.
@@ -356,51 +278,6 @@ fn back_up(folder: &Path, path: &Path, name: &str) -> Result<(), Stop> {
     Backup::new(&from, &mut to)?.run_to_completion(1_024, Duration::ZERO, None)?;
     to.close().map_err(|(_, error)| Stop::from(error))?;
     fs_err::File::open(&copy).and_then(|file| file.sync_all()).map_err(failed)
-}
-
-/// Makes the tables, or the columns that are missing.
-fn prepare(connection: &Connection, merge: &Merge, found: &Found) -> Result<(), Stop> {
-    if let Layout::Made(columns) = &merge.layout {
-        return make(connection, merge, columns);
-    }
-    for column in merge.columns.iter().filter(|column| !found.has(&column.name)) {
-        let known = KNOWN.iter().find(|(name, _)| name.eq_ignore_ascii_case(&column.name));
-        let Some((name, definition)) = known.filter(|(name, _)| ADDABLE.contains(name)) else {
-            return Err(fault(FaultKind::Refused, "a column that the runtime does not add"));
-        };
-        connection
-            .execute_batch(&format!("ALTER TABLE memories ADD COLUMN {name} {definition}"))?;
-    }
-    Ok(())
-}
-
-/// Makes everything that the runtime makes when it starts.
-fn make(connection: &Connection, merge: &Merge, columns: &[MergeColumn]) -> Result<(), Stop> {
-    let has_agents = merge.has_agents();
-    let mut parts = Vec::new();
-    for column in columns {
-        let known = KNOWN.iter().find(|(name, _)| name.eq_ignore_ascii_case(&column.name));
-        parts.push(match known {
-            Some((KEY, definition)) if !has_agents => format!("key {definition} UNIQUE"),
-            Some((name, definition)) => format!("{name} {definition}"),
-            None => format!("{} {}", quoted(&column.name), declared(&column.declared)),
-        });
-    }
-    if has_agents {
-        parts.push(UNIQUE_KEY.to_owned());
-        connection.execute_batch(AGENTS)?;
-        connection.execute_batch(VERSION)?;
-        connection.execute_batch(META)?;
-        connection.execute(SET_VERSION, [&merge.now])?;
-    }
-    connection
-        .execute_batch(&format!("CREATE TABLE memories (\n    {}\n)", parts.join(",\n    ")))?;
-    connection.execute_batch(CACHE)?;
-    let has = |wanted: &str| columns.iter().any(|column| column.name.eq_ignore_ascii_case(wanted));
-    for index in indexes(has) {
-        connection.execute_batch(&index)?;
-    }
-    Ok(())
 }
 
 /// Takes a stranger's type as far as it is a word with a size.
@@ -419,241 +296,370 @@ fn declared(text: &str) -> String {
     }
 }
 
-/// Makes the agents known, and returns the id of the one whose the rows are.
-fn put_agents(connection: &Connection, merge: &Merge) -> Result<Option<String>, Stop> {
-    if !merge.has_agents() {
-        return Ok(None);
-    }
-    let Some(owner) = &merge.agent else {
-        return Err(fault(FaultKind::Refused, "the rows are nobody's"));
-    };
-    let find = |alias: &str| -> Result<Option<String>, Stop> {
-        let sql = "SELECT id FROM agents WHERE alias = ?1";
-        match connection.query_row(sql, [alias], |row| row.get::<_, String>(0)) {
-            Ok(id) => Ok(Some(id)),
-            Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    };
-    if !serve::is_ordinary(connection, "agents")? {
-        return Err(fault(FaultKind::NotOrdinary, "agents is no table"));
-    }
-    let created_at = |agent: &AgentEntry| match &*agent.created_at {
-        "" => merge.now.clone(),
-        known => known.to_owned(),
-    };
-    for agent in merge.others.iter().chain([owner]) {
-        if find(&agent.alias)?.is_none() {
-            connection.execute(
-                "INSERT INTO agents (id, alias, created_at) VALUES (?1, ?2, ?3)",
-                [&agent.id, &agent.alias, &created_at(agent)],
-            )?;
-        }
-    }
-    match find(&owner.alias)? {
-        Some(id) if id == owner.id => Ok(Some(id)),
-        Some(id) => rename_agent(connection, &id, owner, &created_at(owner)),
-        None => Err(fault(FaultKind::Failed, "the agent is not there")),
-    }
+/// What a database has.
+struct DatabaseState {
+    columns: Vec<String>,
+    has_search: bool,
+    triggers: Vec<&'static str>,
 }
 
-/// Gives an agent the id that it had, if nothing is known of it by the other one.
-fn rename_agent(
-    connection: &Connection,
-    id: &str,
-    agent: &AgentEntry,
-    created_at: &str,
-) -> Result<Option<String>, Stop> {
-    let mut statement = connection.prepare("SELECT 1 FROM memories WHERE agent_id = ?1")?;
-    if statement.exists([id])? {
-        return Err(fault(FaultKind::Changed, "the agent has another id"));
-    }
-    let sql = "UPDATE agents SET id = ?1, created_at = ?2 WHERE id = ?3";
-    connection.execute(sql, [&*agent.id, created_at, id])?;
-    Ok(Some(agent.id.clone()))
+/// The row that a key names now.
+enum PresentRow {
+    None,
+    /// It has the digest that was expected, and this number.
+    Expected(i64),
+    Other,
 }
 
-/// Writes the rows, and says how many there were.
-fn put_rows(
-    connection: &Connection,
-    merge: &Merge,
-    owner: Option<&str>,
-    rows: impl Read,
-) -> Result<u64, Stop> {
-    let nonsense = |error: ReplyError| match error {
-        ReplyError::Io(error) => fault(FaultKind::Failed, format!("the rows ended: {error}")),
-        ReplyError::Fault(_, text) => fault(FaultKind::Failed, text),
-        ReplyError::Nonsense(text) => fault(FaultKind::Refused, text),
-    };
-    let find =
-        |name: &str| merge.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
-    let Some(key_at) = find(KEY) else {
-        return Err(fault(FaultKind::Refused, "rows without a key"));
-    };
-    let known: &[String] = match &merge.layout {
-        Layout::Found(columns) => columns,
-        Layout::Made(_) => &[],
-    };
-    let mut reader = ReplyReader::new(BufReader::with_capacity(64 << 10, rows));
-    reader.header(merge.columns.len() + LEADING).map_err(nonsense)?;
-    let mut written = 0;
-    while let Some(mut row) = reader.row().map_err(nonsense)? {
-        let cells = row.split_off(LEADING);
-        let (Some(Value::Text(key)), [expected, rowid, Value::Blob(spoken), stamp]) =
-            (cells.get(key_at), row.as_slice())
-        else {
-            return Err(fault(FaultKind::Refused, "not a row"));
-        };
-        let spoken: Vec<usize> = (0..cells.len())
-            .filter(|at| spoken.get(*at).is_some_and(|spoken| *spoken != 0))
-            .collect();
-        let digest = match expected {
-            Value::Blob(digest) => Some(&digest[..]),
-            _ => None,
-        };
-        let present = present(connection, merge, known, owner, key, digest)?;
-        let written_at = match (expected, present) {
-            (Value::Null, None) => {
-                let rowid = rowid.as_integer().filter(|integer| *integer > 0);
-                insert(connection, merge, owner, rowid, &spoken, &cells)?;
-                connection.last_insert_rowid()
+/// A merge that goes on.
+struct Merger<'a> {
+    connection: &'a Connection,
+    merge: &'a Merge,
+    schema: &'static RowSchema,
+}
+
+impl Merger<'_> {
+    fn has_owners(&self) -> bool {
+        let is_owner = |name: &str| name.eq_ignore_ascii_case(self.schema.owner);
+        match &self.merge.layout {
+            Layout::Made(columns) => columns.iter().any(|column| is_owner(&column.name)),
+            Layout::Found(columns) => columns.iter().any(|column| is_owner(column)),
+        }
+    }
+
+    /// Holds the database against what was planned for, and refuses what is not the runtime's.
+    fn look(&self) -> Result<DatabaseState, Stop> {
+        let RowSchema { table, search, .. } = self.schema;
+        let is_there = has_table(self.connection, table)?;
+        let columns = if is_there { columns_of(self.connection, table)? } else { Vec::new() };
+        if columns.iter().any(|column| column.generated) {
+            return Err(fault(FaultKind::NotOrdinary, "a generated column"));
+        }
+        let columns: Vec<String> = columns.into_iter().map(|column| column.name).collect();
+        match &self.merge.layout {
+            Layout::Made(_) if is_there => {
+                return Err(fault(FaultKind::Changed, "there is a table"));
             }
-            (Value::Blob(_), Some(Some(rowid))) => {
-                update(connection, merge, rowid, &spoken, &cells)?;
-                rowid
+            Layout::Found(known) if *known != columns => {
+                return Err(fault(FaultKind::Changed, "other columns"));
             }
-            _ => return Err(fault(FaultKind::Changed, "a row is not what it was")),
+            _ => {}
+        }
+        let mut found = DatabaseState { columns, has_search: false, triggers: Vec::new() };
+        let mut statement = self.connection.prepare(
+            "SELECT type, name, sql FROM sqlite_schema WHERE type = 'trigger' \
+             AND tbl_name COLLATE NOCASE IN (?1, ?2, ?3, ?4) OR name = ?2 COLLATE NOCASE",
+        )?;
+        let watched = [*table, search.0, self.schema.owners.name, self.schema.settings.0];
+        let mut entries = statement.query(watched)?;
+        while let Some(entry) = entries.next()? {
+            let text = |at| -> Result<String, Stop> {
+                Ok(entry.get_ref(at)?.as_str().unwrap_or_default().to_owned())
+            };
+            let (kind, name, sql) = (text(0)?, text(1)?, text(2)?);
+            if kind == "table" && is_same_sql(&sql, search.1) {
+                found.has_search = true;
+                continue;
+            }
+            match self.schema.own_trigger(&sql).filter(|_| kind == "trigger") {
+                Some(known) => found.triggers.push(known),
+                None => {
+                    let what = format!("{kind} {name} is not the runtime's");
+                    return Err(fault(FaultKind::Refused, what));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Makes the tables, or the columns that are missing.
+    fn prepare(&self, found: &DatabaseState) -> Result<(), Stop> {
+        if let Layout::Made(columns) = &self.merge.layout {
+            return self.make(columns);
+        }
+        let has = |name: &str| found.columns.iter().any(|column| column.eq_ignore_ascii_case(name));
+        for column in self.merge.columns.iter().filter(|column| !has(&column.name)) {
+            let known = self.schema.column(&column.name);
+            let Some((name, definition)) = known.filter(|(name, _)| self.schema.is_addable(name))
+            else {
+                return Err(fault(FaultKind::Refused, "a column that the runtime does not add"));
+            };
+            let table = self.schema.table;
+            self.connection
+                .execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {name} {definition}"))?;
+        }
+        Ok(())
+    }
+
+    /// Makes everything that the runtime makes when it starts.
+    fn make(&self, columns: &[MergeColumn]) -> Result<(), Stop> {
+        let Self { connection, schema, .. } = self;
+        let has_owners = self.has_owners();
+        let mut parts = Vec::new();
+        for column in columns {
+            parts.push(match schema.column(&column.name) {
+                Some((name, definition)) if name == schema.key && !has_owners => {
+                    format!("{name} {definition} UNIQUE")
+                }
+                Some((name, definition)) => format!("{name} {definition}"),
+                None => format!("{} {}", quoted(&column.name), declared(&column.declared)),
+            });
+        }
+        if has_owners {
+            parts.push(schema.unique_key.to_owned());
+            for sql in [schema.owners.make, schema.make_versions, schema.settings.1] {
+                connection.execute_batch(sql)?;
+            }
+            connection.execute(schema.set_version, [&self.merge.now])?;
+        }
+        let (table, parts) = (schema.table, parts.join(",\n    "));
+        connection.execute_batch(&format!("CREATE TABLE {table} (\n    {parts}\n)"))?;
+        connection.execute_batch(schema.make_others)?;
+        let has =
+            |wanted: &str| columns.iter().any(|column| column.name.eq_ignore_ascii_case(wanted));
+        for index in schema.indexes(has) {
+            connection.execute_batch(&index)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the agents known, and returns the id of the one whose the rows are.
+    fn put_agents(&self) -> Result<Option<String>, Stop> {
+        if !self.has_owners() {
+            return Ok(None);
+        }
+        let Some(owner) = &self.merge.agent else {
+            return Err(fault(FaultKind::Refused, "the rows are nobody's"));
         };
-        if let Some(stamp) = stamp.as_text() {
-            put_stamp(connection, written_at, stamp)?;
+        let owners = &self.schema.owners;
+        let find = |alias: &str| -> rusqlite::Result<Option<String>> {
+            self.connection.query_row(owners.find, [alias], |row| row.get(0)).optional()
+        };
+        check_is_ordinary(self.connection, owners.name)?;
+        let created_at = |agent: &AgentEntry| match &*agent.created_at {
+            "" => self.merge.now.clone(),
+            known => known.to_owned(),
+        };
+        for agent in self.merge.others.iter().chain([owner]) {
+            if find(&agent.alias)?.is_none() {
+                let row = [&agent.id, &agent.alias, &created_at(agent)];
+                self.connection.execute(owners.add, row)?;
+            }
         }
-        written += 1;
+        match find(&owner.alias)? {
+            Some(id) if id == owner.id => Ok(Some(id)),
+            Some(id) => self.rename_agent(&id, owner, &created_at(owner)),
+            None => Err(fault(FaultKind::Failed, "the agent is not there")),
+        }
     }
-    Ok(written)
-}
 
-/// Notes where a row comes from.
-fn put_stamp(connection: &Connection, rowid: i64, stamp: &str) -> Result<(), Stop> {
-    let stamp: RowStamp = serde_json::from_str(stamp)
-        .map_err(|_| fault(FaultKind::Refused, "a row comes from nowhere"))?;
-    match serve::is_ordinary(connection, STAMPS) {
-        Ok(true) => {}
-        Ok(false) => return Err(fault(FaultKind::NotOrdinary, "a view or a virtual table")),
-        Err(Stop::Fault(FaultKind::NoTable, _)) => connection.execute_batch(MAKE_STAMPS)?,
-        Err(stop) => return Err(stop),
+    /// Gives an agent the id that it had, if nothing is known of it by the other one.
+    fn rename_agent(
+        &self,
+        id: &str,
+        agent: &AgentEntry,
+        created_at: &str,
+    ) -> Result<Option<String>, Stop> {
+        let RowSchema { table, owner, .. } = self.schema;
+        let sql = format!("SELECT 1 FROM {table} WHERE {owner} = ?1");
+        if self.connection.prepare(&sql)?.exists([id])? {
+            return Err(fault(FaultKind::Changed, "the agent has another id"));
+        }
+        self.connection.execute(self.schema.owners.change, [&*agent.id, created_at, id])?;
+        Ok(Some(agent.id.clone()))
     }
-    let mut statement = connection.prepare_cached(
-        "INSERT OR REPLACE INTO main.anemone_stamps (memory_id, origin, at, session, source) \
-         SELECT id, ?2, ?3, ?4, ?5 FROM main.memories WHERE rowid = ?1 AND id IS NOT NULL",
-    )?;
-    statement.execute((rowid, stamp.origin, stamp.at, stamp.session, stamp.source))?;
-    Ok(())
-}
 
-/// Says whether a row has a key now; where one has the digest, with its number.
-fn present(
-    connection: &Connection,
-    merge: &Merge,
-    columns: &[String],
-    owner: Option<&str>,
-    key: &str,
-    expected: Option<&[u8]>,
-) -> Result<Option<Option<i64>>, Stop> {
-    let mut sql = "SELECT rowid".to_owned();
-    for column in columns {
-        sql.push_str(", memories.");
-        sql.push_str(&quoted(column));
-    }
-    sql.push_str(" FROM main.memories WHERE key = ?1");
-    if owner.is_some() {
-        sql.push_str(" AND (agent_id = ?2");
-        if merge.takes_unowned {
-            // What names nobody, or somebody unknown, is read as the agent's.
-            sql.push_str(
-                " OR agent_id IS NULL \
-                 OR NOT EXISTS (SELECT 1 FROM main.agents WHERE agents.id = memories.agent_id)",
-            );
+    /// Writes the rows, and says how many there were.
+    fn put_rows(&self, owner: Option<&str>, rows: impl Read) -> Result<u64, Stop> {
+        let nonsense = |error: ReplyError| match error {
+            ReplyError::Io(error) => fault(FaultKind::Failed, format!("the rows ended: {error}")),
+            ReplyError::Fault(_, text) => fault(FaultKind::Failed, text),
+            ReplyError::Nonsense(text) => fault(FaultKind::Refused, text),
+        };
+        let columns = &self.merge.columns;
+        let is_key = |column: &MergeColumn| column.name.eq_ignore_ascii_case(self.schema.key);
+        let Some(key_at) = columns.iter().position(is_key) else {
+            return Err(fault(FaultKind::Refused, "rows without a key"));
+        };
+        let mut reader = ReplyReader::new(BufReader::with_capacity(64 << 10, rows));
+        reader.header(columns.len() + LEADING).map_err(nonsense)?;
+        let mut written = 0;
+        while let Some(mut row) = reader.row().map_err(nonsense)? {
+            let cells = row.split_off(LEADING);
+            let (Some(Value::Text(key)), [expected, rowid, Value::Blob(spoken), stamp]) =
+                (cells.get(key_at), row.as_slice())
+            else {
+                return Err(fault(FaultKind::Refused, "not a row"));
+            };
+            let spoken: Vec<usize> = (0..cells.len())
+                .filter(|at| spoken.get(*at).is_some_and(|spoken| *spoken != 0))
+                .collect();
+            let digest = match expected {
+                Value::Blob(digest) => Some(&digest[..]),
+                _ => None,
+            };
+            let written_at = match (expected, self.present(owner, key, digest)?) {
+                (Value::Null, PresentRow::None) => {
+                    let rowid = rowid.as_integer().filter(|integer| *integer > 0);
+                    self.insert(owner, rowid, &spoken, &cells)?;
+                    self.connection.last_insert_rowid()
+                }
+                (Value::Blob(_), PresentRow::Expected(rowid)) => {
+                    self.update(rowid, &spoken, &cells)?;
+                    rowid
+                }
+                _ => return Err(fault(FaultKind::Changed, "a row is not what it was")),
+            };
+            if let Some(stamp) = stamp.as_text() {
+                self.put_stamp(written_at, stamp)?;
+            }
+            written += 1;
         }
-        sql.push(')');
+        Ok(written)
     }
-    let mut statement = connection.prepare_cached(&sql)?;
-    statement.raw_bind_parameter(1, key)?;
-    if let Some(owner) = owner {
-        statement.raw_bind_parameter(2, owner)?;
-    }
-    let mut found = statement.raw_query();
-    let mut is_there = false;
-    while let Some(row) = found.next()? {
-        is_there = true;
-        let Some(expected) = expected else { break };
-        let rowid = row.get::<_, i64>(0)?;
-        let mut writer = ReplyWriter::new(Vec::new());
-        writer.row()?;
-        for at in 1..=columns.len() {
-            match row.get_ref(at)? {
-                ValueRef::Null => writer.null(),
-                ValueRef::Integer(number) => writer.integer(number),
-                ValueRef::Real(number) => writer.real(number),
-                ValueRef::Text(text) => writer.text(text),
-                ValueRef::Blob(bytes) => writer.blob(bytes),
-            }?;
-        }
-        if Sha256::digest(writer.into_output())[..] == *expected {
-            return Ok(Some(Some(rowid)));
-        }
-    }
-    Ok(is_there.then_some(None))
-}
 
-fn insert(
-    connection: &Connection,
-    merge: &Merge,
-    owner: Option<&str>,
-    rowid: Option<i64>,
-    spoken: &[usize],
-    cells: &[Value],
-) -> Result<(), Stop> {
-    let is_free = match rowid {
-        Some(rowid) => {
-            let mut statement =
-                connection.prepare_cached("SELECT 1 FROM main.memories WHERE rowid = ?1")?;
-            !statement.exists([rowid])?
+    /// Notes where a row comes from.
+    fn put_stamp(&self, rowid: i64, stamp: &str) -> Result<(), Stop> {
+        let (table, make, put) = self.schema.stamps;
+        let stamp: RowStamp = serde_json::from_str(stamp)
+            .map_err(|_| fault(FaultKind::Refused, "a row comes from nowhere"))?;
+        if !has_table(self.connection, table)? {
+            self.connection.execute_batch(make)?;
         }
-        None => false,
-    };
-    let mut names = vec!["rowid".to_owned()];
-    names.extend(owner.map(|_| AGENT_ID.to_owned()));
-    names.extend(spoken.iter().map(|at| quoted(&merge.columns[*at].name)));
-    let places: Vec<String> = (1..=names.len()).map(|at| format!("?{at}")).collect();
-    let sql =
-        format!("INSERT INTO main.memories ({}) VALUES ({})", names.join(", "), places.join(", "));
-    let mut statement = connection.prepare_cached(&sql)?;
-    // No number lets SQLite choose one.
-    statement.raw_bind_parameter(1, rowid.filter(|_| is_free))?;
-    let mut at = 2;
-    if let Some(owner) = owner {
-        statement.raw_bind_parameter(at, owner)?;
-        at += 1;
+        let mut statement = self.connection.prepare_cached(put)?;
+        statement.execute((rowid, stamp.origin, stamp.at, stamp.session, stamp.source))?;
+        Ok(())
     }
-    write(&mut statement, at, spoken, cells)
-}
 
-fn update(
-    connection: &Connection,
-    merge: &Merge,
-    rowid: i64,
-    spoken: &[usize],
-    cells: &[Value],
-) -> Result<(), Stop> {
-    let set: Vec<String> = spoken
-        .iter()
-        .enumerate()
-        .map(|(place, at)| format!("{} = ?{}", quoted(&merge.columns[*at].name), place + 2))
-        .collect();
-    let sql = format!("UPDATE main.memories SET {} WHERE rowid = ?1", set.join(", "));
-    let mut statement = connection.prepare_cached(&sql)?;
-    statement.raw_bind_parameter(1, rowid)?;
-    write(&mut statement, 2, spoken, cells)
+    /// Returns what has a key now, held against the digest that a row should have.
+    fn present(
+        &self,
+        owner: Option<&str>,
+        key: &str,
+        expected: Option<&[u8]>,
+    ) -> Result<PresentRow, Stop> {
+        let RowSchema { table, key: key_column, owner: owner_column, owners, .. } = self.schema;
+        let columns: &[String] = match &self.merge.layout {
+            Layout::Found(columns) => columns,
+            Layout::Made(_) => &[],
+        };
+        let shown: String =
+            columns.iter().map(|column| format!(", {table}.{}", quoted(column))).collect();
+        let mut sql = format!("SELECT rowid{shown} FROM main.{table} WHERE {key_column} = ?1");
+        if owner.is_some() {
+            // Rows that name no agent, or an unknown one, are read as the agent's.
+            let unowned = if self.merge.takes_unowned {
+                let owners = owners.name;
+                format!(
+                    " OR {owner_column} IS NULL OR NOT EXISTS \
+                     (SELECT 1 FROM main.{owners} WHERE {owners}.id = {table}.{owner_column})"
+                )
+            } else {
+                String::new()
+            };
+            sql.push_str(&format!(" AND ({owner_column} = ?2{unowned})"));
+        }
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        statement.raw_bind_parameter(1, key)?;
+        if let Some(owner) = owner {
+            statement.raw_bind_parameter(2, owner)?;
+        }
+        let mut found = statement.raw_query();
+        let mut present = PresentRow::None;
+        while let Some(row) = found.next()? {
+            present = PresentRow::Other;
+            let Some(expected) = expected else { break };
+            let mut writer = ReplyWriter::new(Vec::new());
+            writer.row()?;
+            for at in 1..=columns.len() {
+                writer.cell(row.get_ref(at)?)?;
+            }
+            if Sha256::digest(writer.into_output())[..] == *expected {
+                return Ok(PresentRow::Expected(row.get(0)?));
+            }
+        }
+        Ok(present)
+    }
+
+    fn insert(
+        &self,
+        owner: Option<&str>,
+        rowid: Option<i64>,
+        spoken: &[usize],
+        cells: &[Value],
+    ) -> Result<(), Stop> {
+        let table = self.schema.table;
+        let is_free = match rowid {
+            Some(rowid) => {
+                let sql = format!("SELECT 1 FROM main.{table} WHERE rowid = ?1");
+                !self.connection.prepare_cached(&sql)?.exists([rowid])?
+            }
+            None => false,
+        };
+        let mut names = vec!["rowid".to_owned()];
+        names.extend(owner.map(|_| self.schema.owner.to_owned()));
+        names.extend(spoken.iter().map(|at| quoted(&self.merge.columns[*at].name)));
+        let places: Vec<String> = (1..=names.len()).map(|at| format!("?{at}")).collect();
+        let (names, places) = (names.join(", "), places.join(", "));
+        let sql = format!("INSERT INTO main.{table} ({names}) VALUES ({places})");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        // No number lets SQLite choose one.
+        statement.raw_bind_parameter(1, rowid.filter(|_| is_free))?;
+        let mut at = 2;
+        if let Some(owner) = owner {
+            statement.raw_bind_parameter(at, owner)?;
+            at += 1;
+        }
+        write(&mut statement, at, spoken, cells)
+    }
+
+    fn update(&self, rowid: i64, spoken: &[usize], cells: &[Value]) -> Result<(), Stop> {
+        let name = |at: &usize| quoted(&self.merge.columns[*at].name);
+        let set: Vec<String> =
+            (2..).zip(spoken).map(|(n, at)| format!("{} = ?{n}", name(at))).collect();
+        let (table, set) = (self.schema.table, set.join(", "));
+        let sql = format!("UPDATE main.{table} SET {set} WHERE rowid = ?1");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        statement.raw_bind_parameter(1, rowid)?;
+        write(&mut statement, 2, spoken, cells)
+    }
+
+    /// Rebuilds the full-text index, and makes what keeps it in step where that is missing.
+    fn index(&self, found: &DatabaseState) -> Result<(), Stop> {
+        let (search, make) = self.schema.search;
+        if !found.has_search {
+            self.connection.execute_batch(make)?;
+        }
+        for (name, sql) in self.schema.triggers {
+            if !found.triggers.contains(name) {
+                self.connection.execute_batch(sql)?;
+            }
+        }
+        // With a rank, the index is held against the rows and not only against itself.
+        self.connection.execute_batch(&format!(
+            "INSERT INTO {search}({search}) VALUES ('rebuild');
+             INSERT INTO {search}({search}, rank) VALUES ('integrity-check', 1)"
+        ))?;
+        Ok(())
+    }
+
+    fn put_settings(&self) -> Result<(), Stop> {
+        let (_, make, add) = self.schema.settings;
+        if !self.merge.meta.is_empty() {
+            self.connection.execute_batch(make)?;
+        }
+        for (key, value) in &self.merge.meta {
+            self.connection.execute(add, [key, value])?;
+        }
+        Ok(())
+    }
+
+    /// Verifies what was written before the transaction commits.
+    fn check(&self, path: &Path) -> Result<(), Stop> {
+        let size = fs_err::symlink_metadata(path).map_or(0, |metadata| metadata.len());
+        let pragma = if size > MAX_CHECKED_BYTES { "quick_check" } else { "integrity_check" };
+        serve::check_verdict(self.connection, pragma, self.schema.table)
+    }
 }
 
 /// Binds cells from a place on, and writes the one row.
@@ -663,8 +669,7 @@ fn write(
     spoken: &[usize],
     cells: &[Value],
 ) -> Result<(), Stop> {
-    for (place, at) in spoken.iter().enumerate() {
-        let place = first + place;
+    for (place, at) in (first..).zip(spoken) {
         match &cells[*at] {
             Value::Null => statement.raw_bind_parameter(place, Null)?,
             Value::Integer(number) => statement.raw_bind_parameter(place, number)?,
@@ -682,47 +687,6 @@ fn write(
         1 => Ok(()),
         _ => Err(fault(FaultKind::Failed, "no row was written")),
     }
-}
-
-/// Makes the full-text index anew, and what keeps it in step where that is missing.
-fn index(connection: &Connection, found: &Found) -> Result<(), Stop> {
-    if !found.has_fts {
-        connection.execute_batch(FTS)?;
-    }
-    for (name, sql) in TRIGGERS {
-        if !found.triggers.contains(&name) {
-            connection.execute_batch(sql)?;
-        }
-    }
-    connection.execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")?;
-    // With a rank, the index is held against the rows and not only against itself.
-    connection.execute_batch(
-        "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)",
-    )?;
-    Ok(())
-}
-
-fn put_meta(connection: &Connection, merge: &Merge) -> Result<(), Stop> {
-    if merge.meta.is_empty() {
-        return Ok(());
-    }
-    connection.execute_batch(META)?;
-    for (key, value) in &merge.meta {
-        connection.execute("INSERT OR IGNORE INTO memory_meta VALUES (?1, ?2)", [key, value])?;
-    }
-    Ok(())
-}
-
-/// Looks over what was written, while it can still be taken back.
-fn check(connection: &Connection, path: &Path) -> Result<(), Stop> {
-    let size = fs_err::symlink_metadata(path).map_or(0, |metadata| metadata.len());
-    let pragma = if size > MAX_CHECKED_BYTES { "quick_check" } else { "integrity_check" };
-    let verdict: String =
-        connection.query_row(&format!("PRAGMA main.{pragma}(memories)"), [], |row| row.get(0))?;
-    if verdict != "ok" {
-        return Err(fault(FaultKind::Damaged, verdict));
-    }
-    Ok(())
 }
 
 #[cfg(unix)]
@@ -753,6 +717,7 @@ mod tests {
             .unwrap();
         let column = |name: &str| MergeColumn { name: name.into(), declared: String::new() };
         let merge = Merge {
+            runtime: "zeroclaw".to_owned(),
             layout: Layout::Found(vec!["key".into(), "content".into()]),
             columns: vec![column("key"), column("content")],
             agent: None,

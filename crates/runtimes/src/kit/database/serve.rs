@@ -1,25 +1,24 @@
-//! The other process: opens a foreign database and answers one request.
+//! The database process: opens a foreign database and answers one request.
 //!
-//! A poisoned file may take this process over, so it is given little: no environment, a folder with
-//! a copy in it, and limits on memory, time, files and processes. It is no jail: the process runs as
-//! the same user, who can read and write what is theirs. What keeps that from mattering is that
-//! SQLite is set to trust nothing that the file says, and that only plain columns of ordinary tables
-//! are read.
+//! A malicious file may take over this process, so it gets little: no environment, a folder with a
+//! copy, and limits on memory, time, files and processes. This is no sandbox: the process runs as
+//! the same user and can read and write the user's files. Therefore SQLite is configured to trust
+//! nothing in the file, and only plain columns of ordinary tables are read.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Component, Path};
 
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row};
 use zeroize::Zeroizing;
 
 use super::copy::size_of;
-use super::merge::{self, Merge};
+use super::merge;
 use super::wire::{
     Ask, FaultKind, MAX_REQUEST_BYTES, Put, Read as TableRead, ReplyWriter, Request,
 };
+use crate::RUNTIMES;
 
 /// The one argument with which the program is started to serve databases.
 pub const SERVE_ARGUMENT: &str = "serve-database";
@@ -34,7 +33,6 @@ pub(super) const MAX_CHECKED_BYTES: u64 = 256 << 20;
 /// What files may become longer by, beyond what there is already.
 const SPARE_FILE_BYTES: u64 = 64 << 20;
 /// SQLite needs a handful: the database, its log, its shared memory, files to sort with.
-#[cfg(unix)]
 const MAX_OPEN_FILES: u64 = 64;
 
 /// What reading a database, or putting a few rows, may take.
@@ -45,10 +43,6 @@ const MAX_TABLES: usize = 4_096;
 const MAX_DETAIL_BYTES: usize = 1_024;
 /// As many as SQLite itself is set to select.
 pub(super) const MAX_COLUMNS: usize = 1_000;
-
-/// The tables that may be written, with their key, value and time columns.
-const WRITABLE: [(&str, &str, &str, &str); 1] =
-    [("config_machine_state", "state_key", "value_json", "updated_at_ms")];
 
 /// Why the request could not be answered at all.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +82,6 @@ pub fn serve_database(input: impl Read, output: impl Write) -> Result<(), ServeE
 }
 
 /// Limits everything that does not depend on the request.
-#[cfg(unix)]
 fn limit_process() -> io::Result<()> {
     use rustix::process::Resource;
     limit(Resource::As, 1 << 30)?;
@@ -99,18 +92,15 @@ fn limit_process() -> io::Result<()> {
 }
 
 /// Limits how long files may become: playing back a log or a journal writes into the copy.
-#[cfg(unix)]
 fn limit_files(most_bytes: u64) -> io::Result<()> {
     limit(rustix::process::Resource::Fsize, most_bytes)
 }
 
 /// Limits how long the process may compute.
-#[cfg(unix)]
 fn limit_time(most_seconds: u64) -> io::Result<()> {
     limit(rustix::process::Resource::Cpu, most_seconds)
 }
 
-#[cfg(unix)]
 fn limit(resource: rustix::process::Resource, most: u64) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let most = getrlimit(resource).maximum.map_or(most, |known| known.min(most));
@@ -122,21 +112,6 @@ fn limit(resource: rustix::process::Resource, most: u64) -> io::Result<()> {
         }
         Err(error) => Err(error.into()),
     }
-}
-
-#[cfg(not(unix))]
-fn limit_process() -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn limit_files(_most_bytes: u64) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn limit_time(_most_seconds: u64) -> io::Result<()> {
-    Ok(())
 }
 
 /// Answers one request about a database in a folder, without limits.
@@ -211,17 +186,16 @@ fn run<W: Write>(
     if rusqlite::version_number() < OLDEST_SQLITE {
         return Err(fault(FaultKind::Refused, "the SQLite library is too old"));
     }
-    let mut parts = Path::new(&request.file).components();
-    if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
-        return Err(fault(FaultKind::Refused, "the database is not in this folder"));
-    }
+    check_name(&request.file, "the database is not in this folder")?;
     let path = folder.join(&request.file);
     match &request.ask {
         Ask::Tables => tables(&open_for_reading(&path)?, reply),
-        Ask::Columns(table) => columns(&open_for_reading(&path)?, table, reply),
         Ask::Rows(read) => rows(&open_for_reading(&path)?, &path, read, reply),
         Ask::Put(changes) => put(&path, changes, reply),
-        Ask::Merge(merge) => merge_rows(folder, &path, merge, rest, reply),
+        Ask::Merge(merge) => {
+            merge::merge(folder, &path, merge, rest)?;
+            Ok(reply.header(0)?)
+        }
     }
 }
 
@@ -234,16 +208,13 @@ fn open_for_reading(path: &Path) -> Result<Connection, Stop> {
     Ok(connection)
 }
 
-fn merge_rows<W: Write>(
-    folder: &Path,
-    path: &Path,
-    merge: &Merge,
-    rows: impl Read,
-    reply: &mut ReplyWriter<W>,
-) -> Result<(), Stop> {
-    merge::merge(folder, path, merge, rows)?;
-    reply.header(0)?;
-    Ok(())
+/// Refuses a name that leads out of the folder.
+pub(super) fn check_name(name: &str, refusal: &str) -> Result<(), Stop> {
+    let mut parts = Path::new(name).components();
+    match (parts.next(), parts.next()) {
+        (Some(Component::Normal(_)), None) => Ok(()),
+        _ => Err(fault(FaultKind::Refused, refusal)),
+    }
 }
 
 pub(super) fn open(path: &Path) -> Result<Connection, Stop> {
@@ -284,19 +255,12 @@ pub(super) fn open(path: &Path) -> Result<Connection, Stop> {
     }
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     // Answers the size that was set, as a row.
-    connection.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(())).or_else(no_rows)?;
+    connection.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(())).optional()?;
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "cache_size", -8_192)?;
     // Checks are expressions of the file's; reading does not need them, nor does looking it over.
     connection.pragma_update(None, "ignore_check_constraints", true)?;
     Ok(connection)
-}
-
-fn no_rows(error: rusqlite::Error) -> Result<(), rusqlite::Error> {
-    match error {
-        rusqlite::Error::QueryReturnedNoRows => Ok(()),
-        other => Err(other),
-    }
 }
 
 fn tables<W: Write>(connection: &Connection, reply: &mut ReplyWriter<W>) -> Result<(), Stop> {
@@ -314,47 +278,29 @@ fn tables<W: Write>(connection: &Connection, reply: &mut ReplyWriter<W>) -> Resu
         }
     }
     drop(found);
-    reply.header(2)?;
+    let mut statement = connection.prepare(
+        "SELECT name, type, \"notnull\", dflt_value, hidden FROM pragma_table_xinfo(?1, 'main')",
+    )?;
+    let cut = |text: &str| text[..text.floor_char_boundary(MAX_DETAIL_BYTES)].to_owned();
+    reply.header(6)?;
     for name in names {
         if !is_ordinary(connection, &name)? {
             continue;
         }
-        for column in columns_of(connection, &name)? {
+        let mut found = statement.query([&name])?;
+        while let Some(row) = found.next()? {
+            let Ok(column) = row.get::<_, String>(0) else { continue };
             reply.row()?;
             reply.text(name.as_bytes())?;
-            reply.text(column.name.as_bytes())?;
+            reply.text(column.as_bytes())?;
+            reply.text(cut(row.get_ref(1)?.as_str().unwrap_or_default()).as_bytes())?;
+            reply.integer(row.get(2)?)?;
+            match row.get_ref(3)?.as_str() {
+                Ok(default) => reply.text(cut(default).as_bytes())?,
+                Err(_) => reply.null()?,
+            }
+            reply.integer(row.get(4)?)?;
         }
-    }
-    Ok(())
-}
-
-/// Describes the columns of one table; texts that are longer than anybody writes are cut.
-fn columns<W: Write>(
-    connection: &Connection,
-    table: &str,
-    reply: &mut ReplyWriter<W>,
-) -> Result<(), Stop> {
-    if !is_ordinary(connection, table)? {
-        return Err(fault(FaultKind::NotOrdinary, "a view or a virtual table"));
-    }
-    let cut = |text: &str| text[..text.floor_char_boundary(MAX_DETAIL_BYTES)].to_owned();
-    let mut statement = connection.prepare(
-        "SELECT name, type, \"notnull\", dflt_value, hidden FROM pragma_table_xinfo(?1, 'main')",
-    )?;
-    let mut found = statement.query([table])?;
-    reply.header(5)?;
-    while let Some(row) = found.next()? {
-        // A name that is not UTF-8 is none that we could ask for.
-        let Ok(name) = row.get::<_, String>(0) else { continue };
-        reply.row()?;
-        reply.text(name.as_bytes())?;
-        reply.text(cut(row.get_ref(1)?.as_str().unwrap_or_default()).as_bytes())?;
-        reply.integer(row.get(2)?)?;
-        match row.get_ref(3)?.as_str() {
-            Ok(default) => reply.text(cut(default).as_bytes()),
-            Err(_) => reply.null(),
-        }?;
-        reply.integer(row.get(4)?)?;
     }
     Ok(())
 }
@@ -400,13 +346,7 @@ fn send_row<W: Write>(
             reply.null()?;
             continue;
         }
-        match row.get_ref(at)? {
-            ValueRef::Null => reply.null(),
-            ValueRef::Integer(number) => reply.integer(number),
-            ValueRef::Real(number) => reply.real(number),
-            ValueRef::Text(text) => reply.text(text),
-            ValueRef::Blob(bytes) => reply.blob(bytes),
-        }?;
+        reply.cell(row.get_ref(at)?)?;
         at += 1;
     }
     Ok(())
@@ -426,9 +366,7 @@ impl Plan {
         if read.columns.len() > MAX_COLUMNS || read.order_by.len() > MAX_COLUMNS {
             return Err(fault(FaultKind::Refused, "too many columns"));
         }
-        if !is_ordinary(connection, &read.table)? {
-            return Err(fault(FaultKind::NotOrdinary, "a view or a virtual table"));
-        }
+        check_is_ordinary(connection, &read.table)?;
         let columns = columns_of(connection, &read.table)?;
         let table = quoted(&read.table);
         let find =
@@ -471,10 +409,10 @@ impl Plan {
     }
 }
 
-/// Says whether a name is a plain table; no name at all is an error of its own.
+/// Returns whether a name is a plain table; no name at all is an error of its own.
 ///
 /// Asks the schema itself, because the pragmas that know start the modules of virtual tables.
-pub(super) fn is_ordinary(connection: &Connection, table: &str) -> Result<bool, Stop> {
+fn is_ordinary(connection: &Connection, table: &str) -> Result<bool, Stop> {
     let mut statement = connection.prepare_cached(
         "SELECT type, rootpage, sql FROM sqlite_schema \
          WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')",
@@ -490,6 +428,14 @@ pub(super) fn is_ordinary(connection: &Connection, table: &str) -> Result<bool, 
     let plain = kind == "table" && page > 1 && begins;
     // Two of one name are not SQLite's doing.
     Ok(plain && found.next()?.is_none())
+}
+
+/// Refuses what is no plain table.
+pub(super) fn check_is_ordinary(connection: &Connection, table: &str) -> Result<(), Stop> {
+    match is_ordinary(connection, table)? {
+        true => Ok(()),
+        false => Err(fault(FaultKind::NotOrdinary, "a view or a virtual table")),
+    }
 }
 
 pub(super) struct Column {
@@ -509,7 +455,7 @@ pub(super) fn columns_of(connection: &Connection, table: &str) -> Result<Vec<Col
     Ok(columns)
 }
 
-/// Says whether a name that is no column stands for the row's number.
+/// Returns whether a name that is no column stands for the row's number.
 fn is_rowid(connection: &Connection, table: &str, name: &str) -> bool {
     name.eq_ignore_ascii_case("rowid")
         && connection.prepare(&format!("SELECT {table}.rowid FROM main.{table}")).is_ok()
@@ -519,14 +465,22 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Looks over the pages of the table before they are read.
+/// Checks the pages of the table before they are read.
 fn check(connection: &Connection, path: &Path, table: &str) -> Result<(), Stop> {
     let size = fs_err::symlink_metadata(path).map_or(0, |metadata| metadata.len());
     if size > MAX_CHECKED_BYTES {
         return Ok(());
     }
-    let mut statement =
-        connection.prepare(&format!("PRAGMA main.quick_check({})", quoted(table)))?;
+    check_verdict(connection, "quick_check", table)
+}
+
+/// Has SQLite look over a table, and fails with the first thing that it finds.
+pub(super) fn check_verdict(
+    connection: &Connection,
+    pragma: &str,
+    table: &str,
+) -> Result<(), Stop> {
+    let mut statement = connection.prepare(&format!("PRAGMA main.{pragma}({})", quoted(table)))?;
     let mut found = statement.query([])?;
     while let Some(row) = found.next()? {
         match row.get_ref(0)?.as_str() {
@@ -556,10 +510,10 @@ fn check_is_plain(connection: &Connection, plan: &Plan, read: &TableRead) -> Res
     Ok(())
 }
 
-/// Puts rows into a live database that nobody else has open, in one transaction.
+/// Puts rows into a live database that no other process has open, in one transaction.
 fn put<W: Write>(path: &Path, changes: &[Put], reply: &mut ReplyWriter<W>) -> Result<(), Stop> {
     let is_known = |value: &Put| {
-        WRITABLE.contains(&(&*value.table, &*value.key.0, &*value.value.0, &*value.stamp.0))
+        RUNTIMES.iter().filter_map(|runtime| runtime.state_table).any(|table| table.holds(value))
     };
     if !changes.iter().all(is_known) {
         return Err(fault(FaultKind::Refused, "this table is not written"));
@@ -578,7 +532,7 @@ fn put<W: Write>(path: &Path, changes: &[Put], reply: &mut ReplyWriter<W>) -> Re
         put_within(&connection, change)?;
     }
     verify(&connection, changes)?;
-    // From here on nobody can say that nothing was written.
+    // From here on the change may have been written, whatever fails.
     let unsure = |stop| match stop {
         Stop::Fault(_, text) => Stop::Fault(FaultKind::Unverified, text),
         output @ Stop::Output(_) => output,
@@ -596,11 +550,7 @@ fn verify(connection: &Connection, changes: &[Put]) -> Result<(), Stop> {
         if present.as_deref().map(String::as_str) != Some(&*change.value.1) {
             return Err(fault(FaultKind::Failed, "a row does not read back as it was put"));
         }
-        let check = format!("PRAGMA main.quick_check({})", quoted(&change.table));
-        let verdict: String = connection.query_row(&check, [], |row| row.get(0))?;
-        if verdict != "ok" {
-            return Err(fault(FaultKind::Damaged, verdict));
-        }
+        check_verdict(connection, "quick_check", &change.table)?;
     }
     Ok(())
 }
@@ -610,22 +560,16 @@ fn present_value(connection: &Connection, change: &Put) -> Result<Option<Zeroizi
     let (table, key, value) =
         (quoted(&change.table), quoted(&change.key.0), quoted(&change.value.0));
     let select = format!("SELECT {value} FROM main.{table} WHERE {key} = ?1");
-    let present = connection
+    let value = connection
         .query_row(&select, [&change.key.1], |row| row.get::<_, String>(0).map(Zeroizing::new));
-    match present {
-        Ok(text) => Ok(Some(text)),
-        Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    Ok(value.optional()?)
 }
 
 fn put_within(connection: &Connection, change: &Put) -> Result<(), Stop> {
     let table = quoted(&change.table);
     let (key, value, stamp) =
         (quoted(&change.key.0), quoted(&change.value.0), quoted(&change.stamp.0));
-    if !is_ordinary(connection, &change.table)? {
-        return Err(fault(FaultKind::NotOrdinary, "a view or a virtual table"));
-    }
+    check_is_ordinary(connection, &change.table)?;
     let triggers: i64 = connection.query_row(
         "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE",
         [&change.table],
@@ -650,7 +594,6 @@ fn put_within(connection: &Connection, change: &Put) -> Result<(), Stop> {
     Ok(())
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::process::Command;

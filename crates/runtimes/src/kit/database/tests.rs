@@ -47,7 +47,8 @@ fn tables_and_rows_come_as_they_are() {
     let database = open(&home, "x");
     let tables = database.tables().unwrap();
     assert_eq!(tables[0].name, "a \"odd\" name");
-    assert_eq!(tables[1].columns, ["id", "t", "r", "d", "n"]);
+    let columns: Vec<_> = tables[1].columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(columns, ["id", "t", "r", "d", "n"]);
     assert!(database.rows(&read("a \"odd\" name", &["k"], &[])).unwrap().next().is_none());
     let rows: Vec<_> = database
         .rows(&read("b", &["id", "t", "r", "d", "n"], &["id"]))

@@ -1,4 +1,4 @@
-//! What the two processes say to each other.
+//! The protocol between the program and the database process.
 //!
 //! One request, as JSON on one line, and one reply: a header, rows, and an end or an error. The rows
 //! of a merge follow its request, and are written as those of a reply.
@@ -18,6 +18,7 @@
 
 use std::io::{self, Read as _, Write};
 
+use rusqlite::types::ValueRef;
 use serde::{Deserialize, Serialize};
 
 use super::merge::Merge;
@@ -48,9 +49,6 @@ pub(crate) struct Request {
 pub(crate) enum Ask {
     /// Rows of table name and column name.
     Tables,
-    /// The columns of one table: name, type, whether it refuses null, default, whether it is
-    /// computed from others.
-    Columns(String),
     /// The rows of a table.
     Rows(Read),
     /// Puts rows, all or none of them.
@@ -94,10 +92,30 @@ fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
+/// A table of a runtime's state, of which single rows may be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StateTable {
+    pub(crate) table: &'static str,
+    /// The column with the key.
+    pub(crate) key: &'static str,
+    /// The column with the value.
+    pub(crate) value: &'static str,
+    /// The column with the time of the last change, in milliseconds.
+    pub(crate) stamp: &'static str,
+}
+
+impl StateTable {
+    /// Returns whether a row that is to be put is one of the table's.
+    pub(crate) fn holds(&self, put: &Put) -> bool {
+        (self.table, self.key, self.value, self.stamp)
+            == (&*put.table, &*put.key.0, &*put.value.0, &*put.stamp.0)
+    }
+}
+
 /// One row to be put, if the value that it replaces is still the one we know.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Put {
-    /// The table; one of a short list.
+    /// The table; the [`StateTable`] of a runtime.
     pub(crate) table: String,
     /// The key column and the key.
     pub(crate) key: (String, String),
@@ -168,38 +186,41 @@ impl Value {
 
 /// The kinds of error that a reply may end with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum FaultKind {
     /// The table is not there.
-    NoTable,
+    NoTable = b'n',
     /// It is there, and is a view, a virtual table, or has generated columns among those asked.
-    NotOrdinary,
+    NotOrdinary = b'o',
     /// The file is damaged, or is no database.
-    Damaged,
-    /// Somebody else has it open.
-    Busy,
-    /// It is not in WAL mode, so nobody can tell whether somebody else has it open.
-    NotWal,
+    Damaged = b'd',
+    /// Another process has it open.
+    Busy = b'b',
+    /// It is not in WAL mode, so other processes that have it open cannot be detected.
+    NotWal = b'w',
     /// The row is not what it was.
-    Changed,
+    Changed = b'c',
     /// The change was made, and does not read back as it should.
-    Unverified,
+    Unverified = b'v',
     /// We do not do that.
-    Refused,
+    Refused = b'r',
     /// Anything else.
-    Failed,
+    Failed = b'f',
 }
 
-const FAULT_KINDS: [(FaultKind, u8); 9] = [
-    (FaultKind::NoTable, b'n'),
-    (FaultKind::NotOrdinary, b'o'),
-    (FaultKind::Damaged, b'd'),
-    (FaultKind::Busy, b'b'),
-    (FaultKind::NotWal, b'w'),
-    (FaultKind::Changed, b'c'),
-    (FaultKind::Unverified, b'v'),
-    (FaultKind::Refused, b'r'),
-    (FaultKind::Failed, b'f'),
-];
+impl FaultKind {
+    const ALL: [Self; 9] = [
+        Self::NoTable,
+        Self::NotOrdinary,
+        Self::Damaged,
+        Self::Busy,
+        Self::NotWal,
+        Self::Changed,
+        Self::Unverified,
+        Self::Refused,
+        Self::Failed,
+    ];
+}
 
 /// Writes a reply.
 pub(crate) struct ReplyWriter<W: Write> {
@@ -245,6 +266,17 @@ impl<W: Write> ReplyWriter<W> {
         self.value(b"b", bytes)
     }
 
+    /// Adds a value as SQLite hands it out.
+    pub(crate) fn cell(&mut self, value: ValueRef<'_>) -> io::Result<()> {
+        match value {
+            ValueRef::Null => self.null(),
+            ValueRef::Integer(number) => self.integer(number),
+            ValueRef::Real(number) => self.real(number),
+            ValueRef::Text(text) => self.text(text),
+            ValueRef::Blob(bytes) => self.blob(bytes),
+        }
+    }
+
     /// Writes a value as it was read.
     pub(crate) fn put(&mut self, value: &Value) -> io::Result<()> {
         match value {
@@ -284,13 +316,12 @@ impl<W: Write> ReplyWriter<W> {
     }
 
     pub(crate) fn error(&mut self, kind: FaultKind, text: &str) -> io::Result<()> {
-        let byte = FAULT_KINDS.iter().find(|(known, _)| *known == kind).map_or(b'f', |pair| pair.1);
-        self.output.write_all(&[b'X', byte])?;
+        self.output.write_all(&[b'X', kind as u8])?;
         self.name(text)?;
         self.output.flush()
     }
 
-    /// Writes a text that is cut when it is too long; nobody needs the rest of such a name.
+    /// Writes a name, truncated when it is too long.
     fn name(&mut self, text: &str) -> io::Result<()> {
         let longest = usize::try_from(MAX_NAME_BYTES).unwrap_or(usize::MAX);
         let text = &text[..text.floor_char_boundary(longest)];
@@ -389,7 +420,7 @@ impl<R: io::Read> ReplyReader<R> {
 
     fn fault(&mut self) -> ReplyError {
         let kind = match self.byte() {
-            Ok(byte) => FAULT_KINDS.iter().find(|pair| pair.1 == byte).map(|pair| pair.0),
+            Ok(byte) => FaultKind::ALL.into_iter().find(|kind| *kind as u8 == byte),
             Err(error) => return error.into(),
         };
         match (kind, self.name()) {

@@ -1,7 +1,7 @@
 //! Who the agent is, from the files at the root of its workspace.
 //!
-//! The files themselves are the prose. Fields are only taken from what somebody filled in: a new
-//! workspace holds templates, and a template is nobody.
+//! The files themselves are the prose. Fields are only read from files that were filled in, because
+//! a new workspace holds templates.
 
 use anemone_format::{
     AgentId, Capability, Identity, ItemId, Moment, Names, Nullable, Pairs, Portability,
@@ -60,7 +60,7 @@ pub(crate) fn identity(
     })
 }
 
-/// Returns the agent's name, when somebody gave it one.
+/// Returns the agent's name, if it was given one.
 pub(crate) fn agent_name(files: &IdentityFiles<'_>) -> Option<String> {
     let given = files.identity.and_then(|text| {
         let page = Page::parse(text);
@@ -110,28 +110,13 @@ fn prose(files: &IdentityFiles<'_>) -> Option<ProseIdentity> {
 }
 
 fn structured(files: &IdentityFiles<'_>) -> Option<StructuredIdentity> {
-    let names = agent_name(files).map(|primary| Names {
-        primary,
-        nickname: None,
-        full: None,
-        unknown: Unknown::default(),
-    });
+    let names = agent_name(files).map(|primary| Names { primary, ..Names::default() });
     let capabilities = files.identity.map(capabilities).unwrap_or_default();
     let sub_agents = files.agents.map(sub_agents).unwrap_or_default();
     if names.is_none() && capabilities.is_empty() && sub_agents.is_empty() {
         return None;
     }
-    Some(StructuredIdentity {
-        names,
-        role: None,
-        goals: Vec::new(),
-        psychology: None,
-        linguistics: None,
-        capabilities,
-        sub_agents,
-        aieos_extensions: None,
-        unknown: Unknown::default(),
-    })
+    Some(StructuredIdentity { names, capabilities, sub_agents, ..StructuredIdentity::default() })
 }
 
 /// Reads the list below `## Capabilities`.
@@ -158,14 +143,12 @@ fn capability(item: &str) -> Option<Capability> {
     Some(Capability {
         name: name.to_owned(),
         description: (!description.is_empty()).then(|| description.to_owned()),
-        priority: None,
         portability: Some(match needs {
             Some(_) => Portability::HostDependent,
             None => Portability::Intrinsic,
         }),
         host_requirements: needs.map(str::to_owned),
-        credential_ids: Vec::new(),
-        unknown: Unknown::default(),
+        ..Capability::default()
     })
 }
 

@@ -1,4 +1,4 @@
-//! Whom the agent works for: USER.md, and one more USER.md per person on a shared gateway.
+//! The people the agent works for: USER.md, and one USER.md per person on a shared gateway.
 
 use std::collections::BTreeMap;
 
@@ -72,50 +72,38 @@ fn structured(text: &str) -> Option<StructuredProfile> {
     let page = Page::parse(text);
     let all = page.fields(0..text.len());
     let mut custom = BTreeMap::new();
-    let mut preferences = Known::in_chapter(&page, &["preferences", "communication preferences"]);
+    let mut preferences =
+        ChapterFields::in_chapter(&page, &["preferences", "communication preferences"]);
     let communication = CommunicationPreferences {
         tone: preferences.take(&["tone"]),
         response_length: preferences.take(&["response_length"]),
         formatting: preferences.take(&["formatting"]),
-        unknown: Unknown::default(),
+        ..CommunicationPreferences::default()
     };
-    let mut work = Known::in_chapter(&page, &["work", "work context"]);
+    let mut work = ChapterFields::in_chapter(&page, &["work", "work context"]);
     let work_context = WorkContext {
         role: work.take(&["role"]),
         company: work.take(&["company"]),
         projects: projects(work.take(&["project", "projects"])),
-        unknown: Unknown::default(),
+        ..WorkContext::default()
     };
     preferences.keep("preferences", &mut custom);
     work.keep("work", &mut custom);
 
     let structured = StructuredProfile {
         name: first(&all, &["name"]).or_else(|| name_in_title(&page, "USER")),
-        principal_type: None,
         timezone: zone_in_chapter(&page).or_else(|| first(&all, &["timezone"])),
         locale: first(&all, &["locale", "language"]),
-        communication_preferences: some_unless(communication, |one| {
-            one.tone.is_none() && one.response_length.is_none() && one.formatting.is_none()
-        }),
-        work_context: some_unless(work_context, |one| {
-            one.role.is_none() && one.company.is_none() && one.projects.is_empty()
-        }),
-        relationships: Vec::new(),
-        custom_fields: some_unless(custom, BTreeMap::is_empty)
-            .and_then(|custom| Opaque::new(&custom).ok()),
-        unknown: Unknown::default(),
+        communication_preferences: unless_default(communication),
+        work_context: unless_default(work_context),
+        custom_fields: unless_default(custom).and_then(|custom| Opaque::new(&custom).ok()),
+        ..StructuredProfile::default()
     };
-    let empty = structured.name.is_none()
-        && structured.timezone.is_none()
-        && structured.locale.is_none()
-        && structured.communication_preferences.is_none()
-        && structured.work_context.is_none()
-        && structured.custom_fields.is_none();
-    (!empty).then_some(structured)
+    unless_default(structured)
 }
 
-fn some_unless<T>(value: T, empty: impl Fn(&T) -> bool) -> Option<T> {
-    (!empty(&value)).then_some(value)
+fn unless_default<T: Default + PartialEq>(value: T) -> Option<T> {
+    (value != T::default()).then_some(value)
 }
 
 fn first(fields: &[LabelledItem<'_>], labels: &[&str]) -> Option<String> {
@@ -149,9 +137,9 @@ fn zone_in_chapter(page: &Page<'_>) -> Option<String> {
 }
 
 /// The fields of a chapter, by key.
-struct Known(BTreeMap<String, String>);
+struct ChapterFields(BTreeMap<String, String>);
 
-impl Known {
+impl ChapterFields {
     fn in_chapter(page: &Page<'_>, titles: &[&str]) -> Self {
         let chapters = page
             .chapters()

@@ -1,4 +1,4 @@
-//! The files of a persona, made from what is known of it.
+//! Generates the files of a persona from an identity.
 
 use std::io;
 
@@ -41,11 +41,11 @@ fn write_identity(identity: &Identity, draft: &mut PlanBuilder) -> Vec<(String, 
                 "boot_checklist" => "BOOT.md",
                 "bootstrap" => "BOOTSTRAP.md",
                 _ => {
-                    draft.not_restored.push(NotRestored {
-                        what: NotRestoredKind::Text,
-                        path: Some(name.to_owned()),
-                        reason: "no file is known for it".to_owned(),
-                    });
+                    draft.not_restored.push(NotRestored::of(
+                        NotRestoredKind::Text,
+                        name,
+                        "no file is known for it",
+                    ));
                     continue;
                 }
             };
@@ -178,11 +178,11 @@ fn write_principals(
         let prose = profile.prose.as_ref().and_then(|prose| prose.user_profile.clone());
         let card = || profile.structured.as_ref().map(profile_card);
         let Some(text) = prose.or_else(card) else {
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Principal,
-                path: Some(principal.id.to_string()),
-                reason: "nothing is known about them".to_owned(),
-            });
+            draft.not_restored.push(NotRestored::of(
+                NotRestoredKind::Principal,
+                principal.id,
+                "nothing is known about them",
+            ));
             continue;
         };
         let path = match index {

@@ -1,42 +1,28 @@
-//! What somebody may choose for a new install, and the sorts of things that do not come back.
+//! The choices for a new install, and the kinds of things that are not restored.
 
-/// How a new install keeps memories.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InstallBackend {
-    /// In a database.
-    Sqlite,
-    /// In Markdown files.
-    Markdown,
-}
+use std::fmt::Display;
 
-impl InstallBackend {
-    /// Returns the word that settings and people use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Sqlite => "sqlite",
-            Self::Markdown => "markdown",
-        }
+use crate::kit::word_enum::word_enum;
+
+word_enum! {
+    /// How a new install keeps memories.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum InstallBackend {
+        /// In a database.
+        Sqlite = "sqlite",
+        /// In Markdown files.
+        Markdown = "markdown",
     }
 }
 
-/// How a new install is laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InstallLayout {
-    /// One workspace, with the database in it.
-    Workspace,
-    /// One database for all agents in `data`, and a workspace for each.
-    Data,
-}
-
-impl InstallLayout {
-    /// Returns the word that people use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Workspace => "workspace",
-            Self::Data => "data",
-        }
+word_enum! {
+    /// How a new install is laid out.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum InstallLayout {
+        /// One workspace, with the database in it.
+        Workspace = "workspace",
+        /// One database for all agents in `data`, and a workspace for each.
+        Data = "data",
     }
 }
 
@@ -51,59 +37,50 @@ pub struct NotRestored {
     pub reason: String,
 }
 
-/// A sort of thing that does not come back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum NotRestoredKind {
-    /// A file that the snapshot only names.
-    Artifact,
-    /// Something that the agent could do elsewhere.
-    Capability,
-    /// A column of a table.
-    Column,
-    /// A key, a token or a password.
-    Credential,
-    /// A vector of a memory.
-    Embedding,
-    /// A file of the snapshot.
-    File,
-    /// Several files.
-    Files,
-    /// An entry of a database.
-    Memory,
-    /// The permissions of a file.
-    Mode,
-    /// Somebody whom the agent works for.
-    Principal,
-    /// One record.
-    Record,
-    /// Several records.
-    Records,
-    /// Secrets that were taken out of a file.
-    Secrets,
-    /// A part of the persona.
-    Text,
+impl NotRestored {
+    /// Returns something that is not in one place.
+    pub(crate) fn new(what: NotRestoredKind, reason: impl Into<String>) -> Self {
+        Self { what, path: None, reason: reason.into() }
+    }
+
+    /// Returns something with a path or a name.
+    pub(crate) fn of(what: NotRestoredKind, path: impl Display, reason: impl Into<String>) -> Self {
+        Self { what, path: Some(path.to_string()), reason: reason.into() }
+    }
 }
 
-impl NotRestoredKind {
-    /// Returns the word for programs and people.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Artifact => "artifact",
-            Self::Capability => "capability",
-            Self::Column => "column",
-            Self::Credential => "credential",
-            Self::Embedding => "embedding",
-            Self::File => "file",
-            Self::Files => "files",
-            Self::Memory => "memory",
-            Self::Mode => "mode",
-            Self::Principal => "principal",
-            Self::Record => "record",
-            Self::Records => "records",
-            Self::Secrets => "secrets",
-            Self::Text => "text",
-        }
+word_enum! {
+    /// A sort of thing that does not come back.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum NotRestoredKind {
+        /// A file that the snapshot only names.
+        Artifact = "artifact",
+        /// Something that the agent could do elsewhere.
+        Capability = "capability",
+        /// A column of a table.
+        Column = "column",
+        /// A key, a token or a password.
+        Credential = "credential",
+        /// A vector of a memory.
+        Embedding = "embedding",
+        /// A file of the snapshot.
+        File = "file",
+        /// Several files.
+        Files = "files",
+        /// An entry of a database.
+        Memory = "memory",
+        /// The permissions of a file.
+        Mode = "mode",
+        /// A person whom the agent works for.
+        Principal = "principal",
+        /// One record.
+        Record = "record",
+        /// Several records.
+        Records = "records",
+        /// Secrets that were taken out of a file.
+        Secrets = "secrets",
+        /// A part of the persona.
+        Text = "text",
     }
 }

@@ -1,13 +1,13 @@
-//! A database of SQLite and the logs beside it are one unit: whoever opens the database replays
-//! the log into it, so an old log beside a new database destroys it. What is decided about one of
-//! these files is therefore decided about all of them.
+//! A SQLite database and the logs beside it are one unit: whoever opens the database replays the
+//! log into it, so an old log destroys a new database. The plan therefore treats these files
+//! alike.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 
 use anemone_files::{FileKind, FileStat};
 
-use super::{Action, Conflict, OnConflict, PlanError, Planner, Wanted, WantedNode, open};
+use super::{Action, Conflict, OnConflict, PlanError, PlannedFile, PlannedNode, Planner, open};
 use crate::kit::tree::{self, Site};
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
@@ -22,7 +22,7 @@ const BELONGS: &str = "it belongs to a database that differs";
 /// What is known of a file before its turn comes.
 #[derive(Debug)]
 pub(super) enum Ruling {
-    /// It is what is there.
+    /// It equals the existing file.
     Same,
     /// It goes the way of its unit.
     Settled { action: Action, reason: &'static str },
@@ -32,7 +32,7 @@ pub(super) enum Ruling {
 struct Member<'a> {
     key: Vec<u8>,
     ending: &'static str,
-    wanted: &'a Wanted,
+    wanted: &'a PlannedFile,
     here: bool,
     difference: Option<&'static str>,
 }
@@ -41,7 +41,7 @@ impl Planner<'_> {
     /// Decides about all units that lie partly in the snapshot and partly in the workspace.
     pub(super) fn rule_on_databases(
         &mut self,
-        wanted: &BTreeMap<Vec<u8>, Wanted>,
+        wanted: &BTreeMap<Vec<u8>, PlannedFile>,
     ) -> Result<(), PlanError> {
         let Site::Full(survey) = self.site else { return Ok(()) };
         let here = &survey.nodes;
@@ -52,7 +52,7 @@ impl Planner<'_> {
             for ending in [""].into_iter().chain(SIDECARS) {
                 let key = [base, ending.as_bytes()].concat();
                 let Some(wanted) = wanted.get(&key) else { continue };
-                if matches!(wanted.node, WantedNode::Folder) || self.rulings.contains_key(&key) {
+                if matches!(wanted.node, PlannedNode::Folder) || self.rulings.contains_key(&key) {
                     continue;
                 }
                 let here = here.contains_key(&key);
@@ -71,7 +71,7 @@ impl Planner<'_> {
         base: &[u8],
         base_wanted: bool,
         mut members: Vec<Member<'_>>,
-        wanted: &BTreeMap<Vec<u8>, Wanted>,
+        wanted: &BTreeMap<Vec<u8>, PlannedFile>,
         here: &BTreeMap<Vec<u8>, FileStat>,
     ) -> Result<(), PlanError> {
         for member in &mut members {
@@ -137,10 +137,10 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Says whether a path is a database, in the snapshot or here.
+    /// Returns whether a path is a database, in the snapshot or here.
     fn is_database(
         &self,
-        wanted: Option<&Wanted>,
+        wanted: Option<&PlannedFile>,
         here: Option<&FileStat>,
         base: &[u8],
     ) -> Result<bool, PlanError> {
@@ -151,7 +151,7 @@ impl Planner<'_> {
                 return Ok(true);
             }
         }
-        let Some(Wanted { node: WantedNode::File { content, .. }, .. }) = wanted else {
+        let Some(PlannedFile { node: PlannedNode::File { content, .. }, .. }) = wanted else {
             return Ok(false);
         };
         let mut content = open(content, self.source, self.spool).map_err(PlanError::Source)?;
@@ -179,7 +179,7 @@ fn has_magic(reader: &mut dyn Read) -> io::Result<bool> {
 mod tests {
     use std::path::Path;
 
-    use anemone_format::{InMemory, Snapshot};
+    use anemone_format::{LoadedSnapshot, Snapshot};
 
     use super::*;
     use crate::kit::tree::tests::{file, names, plan_of, snapshot};
@@ -221,7 +221,7 @@ mod tests {
         put(&workspace, ours);
         let files = theirs.iter().map(|(path, text)| file(path, text)).collect();
         let snapshot = Snapshot { files, ..snapshot() };
-        let source = InMemory::new(&snapshot);
+        let source = LoadedSnapshot::new(&snapshot);
         let plan = plan_of(&workspace, &source, on_conflict).unwrap();
         let conflicts = plan
             .conflicts

@@ -51,7 +51,7 @@ pub enum PlanError {
     Scratch(#[source] io::Error),
     /// The runtime does not know this way to keep memories or to lay out an install, or the
     /// install that is there has another.
-    #[error("{what} {given:?} cannot be had here: {reason}")]
+    #[error("{what} {given:?} is not available here: {reason}")]
     Choice {
         /// `backend` or `layout`.
         what: &'static str,
@@ -78,7 +78,7 @@ pub enum PlanError {
         /// The runtime that it comes from.
         runtime: String,
     },
-    /// The settings of the target cannot be read, so nobody knows where memories go.
+    /// The settings of the target cannot be read, so it is unknown where memories go.
     #[error("cannot tell how {path} keeps memories: it {detail}")]
     Settings {
         /// The configuration.

@@ -1,11 +1,13 @@
-//! Files that do more than hold text: a program reads them and runs something, or lets somebody in.
+//! Files that are more than text: programs run something because of them, or grant access.
 //!
-//! An archive may come from a stranger. What it puts into a workspace is only read, with these
-//! exceptions, so an import names them.
+//! An archive may come from a stranger. Most files of a workspace are only read; an import warns
+//! of these exceptions.
 
 use super::{Action, Plan, Step, StepKind};
+use crate::RUNTIMES;
 use crate::kit::agent::Warning;
 use crate::kit::paths::lossy;
+use crate::kit::word_list::WordList;
 
 /// Files that are named one by one, at most.
 const MOST_NAMED: usize = 20;
@@ -15,61 +17,18 @@ const MOST_NAMED: usize = 20;
 enum Power {
     /// Something runs because it is there.
     Runs,
-    /// Somebody is let in because of it, or it lets its owner in elsewhere.
+    /// It grants access to this machine, or its owner access elsewhere.
     Authorises,
 }
 
 /// Names of files that make something run, wherever they are.
-const RUN_BY_NAME: &[&str] = &[
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".envrc",
-    ".lldbinit",
-    ".gdbinit",
-    ".mcp.json",
-    ".pre-commit-config.yaml",
-    ".profile",
-    ".pythonstartup",
-    ".vimrc",
-    ".exrc",
-    ".nvimrc",
-    ".zlogin",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    "crontab",
-    "sitecustomize.py",
-    "usercustomize.py",
-];
-/// Ends of paths that make something run.
-const RUN_BY_END: &[&str] = &[
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".codex/config.toml",
-    ".cursor/mcp.json",
-    ".gemini/settings.json",
-    ".git/config",
-    ".vscode/launch.json",
-    ".vscode/mcp.json",
-    ".vscode/settings.json",
-    ".vscode/tasks.json",
-    "config/fish/config.fish",
-];
-/// Folders of which every file makes something run.
-const RUN_BY_FOLDER: &[&str] = &[
-    ".claude/hooks",
-    ".config/autostart",
-    ".config/systemd",
-    ".devcontainer",
-    ".git/hooks",
-    ".husky",
-    "library/launchagents",
-];
-/// Names of files that let somebody in.
+const RUN_BY_NAME: WordList = WordList(include_str!("powers/run_by_name.txt"));
+/// Ends of paths that make something run, besides those that runtimes name; a folder of which every
+/// file does ends in `/`.
+const RUN_BY_PATH: WordList = WordList(include_str!("powers/run_by_path.txt"));
+/// Names of files that grant access.
 const AUTHORISE_BY_NAME: &[&str] = &[".netrc", ".npmrc", ".pypirc", "authorized_keys"];
-/// Folders of which every file lets somebody in.
+/// Folders in which every file grants access.
 const AUTHORISE_BY_FOLDER: &[&str] = &[".aws", ".docker", ".gnupg", ".kube", ".ssh"];
 
 impl Plan {
@@ -95,10 +54,11 @@ impl Plan {
             Warning { code: "powerful_file", path, message: message.to_owned() }
         });
         let more = found.len().saturating_sub(MOST_NAMED);
-        let rest = (more > 0).then(|| Warning {
-            code: "powerful_file",
-            path: None,
-            message: format!("{more} more files can make programs run or give somebody access"),
+        let rest = (more > 0).then(|| {
+            Warning::new(
+                "powerful_file",
+                format!("{more} more files can make programs run or give somebody access"),
+            )
         });
         named.chain(rest).collect()
     }
@@ -109,15 +69,18 @@ impl Plan {
 fn power_of(path: &str) -> Option<Power> {
     let path = format!("/{}", path.to_lowercase());
     let name = path.rsplit('/').next().unwrap_or_default();
-    let ends_with = |end: &&str| path.ends_with(&format!("/{end}"));
     let is_below = |folder: &&str| path.contains(&format!("/{folder}/"));
+    let mut run_by =
+        RUN_BY_PATH.iter().chain(RUNTIMES.iter().flat_map(|runtime| runtime.run_by).copied());
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     if AUTHORISE_BY_NAME.contains(&name) || AUTHORISE_BY_FOLDER.iter().any(is_below) {
         return Some(Power::Authorises);
     }
-    let runs = RUN_BY_NAME.contains(&name)
-        || RUN_BY_END.iter().any(ends_with)
-        || RUN_BY_FOLDER.iter().any(is_below)
+    let runs = RUN_BY_NAME.contains(name)
+        || run_by.any(|end| match end.strip_suffix('/') {
+            Some(folder) => is_below(&folder),
+            None => path.ends_with(&format!("/{end}")),
+        })
         || matches!(extension, Some("desktop" | "service" | "pth"));
     runs.then_some(Power::Runs)
 }

@@ -1,4 +1,4 @@
-use anemone_format::{InMemory, Snapshot};
+use anemone_format::{LoadedSnapshot, Snapshot};
 
 use super::*;
 use crate::kit::tree::tests::{carried_folder, file, link, plan_of, snapshot};
@@ -15,7 +15,7 @@ fn actions(prepare: impl Fn(&Path), files: &[anemone_format::File], path: &str) 
         fs_err::create_dir(&workspace).unwrap();
         prepare(&workspace);
         let snapshot = Snapshot { files: files.to_vec(), ..snapshot() };
-        let source = InMemory::new(&snapshot);
+        let source = LoadedSnapshot::new(&snapshot);
         let plan = plan_of(&workspace, &source, on_conflict).unwrap();
         let step = plan.steps.iter().find(|step| step.path == path.as_bytes()).unwrap();
         match &step.action {
@@ -141,7 +141,7 @@ fn paths_that_make_no_tree_are_refused() {
         vec![link("a", "/etc"), file("a/b/c", "")],
     ] {
         let snapshot = Snapshot { files, ..snapshot() };
-        let source = InMemory::new(&snapshot);
+        let source = LoadedSnapshot::new(&snapshot);
         let error = plan_of(&root.path().join("w"), &source, OnConflict::Theirs).unwrap_err();
         assert!(matches!(error, PlanError::UnsafePath { .. }), "{error:?}");
     }
@@ -153,7 +153,7 @@ fn a_file_does_not_come_back_with_somebody_elses_rights() {
     let mut tool = file("tool", "");
     tool.mode = Some(0o4755);
     let snapshot = Snapshot { files: vec![tool], ..snapshot() };
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&root.path().join("w"), &source, OnConflict::Stop).unwrap();
     assert_eq!(plan.steps[0].mode, Some(0o755));
     assert_eq!(plan.not_restored[0].what, NotRestoredKind::Mode);
@@ -175,7 +175,7 @@ fn a_link_that_leads_out_is_made_with_a_warning() {
         ],
         ..snapshot()
     };
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     let found: Vec<_> = plan
         .warnings

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// Paths that have been given away.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
-    /// Whether what is there is a folder.
+    /// Whether the existing entry is a folder.
     paths: BTreeMap<Vec<u8>, bool>,
 }
 

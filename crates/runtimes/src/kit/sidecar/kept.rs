@@ -1,4 +1,4 @@
-//! What the folder holds, for those who compare: whatever cannot be read counts as not there.
+//! Reads the sidecar for comparisons; unreadable parts count as missing.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, Read as _};

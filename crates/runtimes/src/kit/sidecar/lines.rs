@@ -1,4 +1,4 @@
-//! JSON that somebody may have written: bounded before it is parsed.
+//! Untrusted JSON: bounded before it is parsed.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -42,7 +42,7 @@ pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Re
     Ok(reader.take(MAX_BYTES + 1).read_until(b'\n', line)? > 0)
 }
 
-/// Hands out the values of a file of lines. Blank lines are none.
+/// Yields the values of a JSONL file. Blank lines are skipped.
 pub(super) fn each_line<T: DeserializeOwned>(
     name: &str,
     reader: &mut dyn Read,

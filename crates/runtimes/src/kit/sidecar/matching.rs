@@ -1,4 +1,4 @@
-//! Which record of a runtime is which record of the snapshot that was moved to it.
+//! Matches the records of a runtime with those of the snapshot that was moved to it.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;

@@ -40,7 +40,7 @@ const MAX_PARSED_BYTES: usize = 64 << 20;
 
 /// What became of a record while it was away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum RecordChange {
     /// Nothing.
     Same,
     /// It has another content, or is no longer in force.
@@ -81,13 +81,13 @@ pub(crate) struct ReturningSnapshot<'a> {
 struct ReturningRecord {
     /// Nothing of a new one.
     original: Option<Record>,
-    /// Nothing of one that was forgotten, or that nobody touched.
+    /// None for a record that was forgotten or is unchanged.
     current: Option<Record>,
 }
 
 /// What became of one record.
 struct State {
-    fate: Fate,
+    fate: RecordChange,
     /// The records that it is now.
     natives: Vec<RecordId>,
     /// The same, of one that changed.
@@ -125,14 +125,14 @@ impl<'a> ReturningSnapshot<'a> {
                 Ok(returned)
             }
             Err(Trouble::Broken(what)) => {
-                warnings.push(Warning {
-                    code: "origin_broken",
-                    path: Some(SIDECAR.to_owned()),
-                    message: format!(
+                warnings.push(Warning::about(
+                    "origin_broken",
+                    SIDECAR,
+                    format!(
                         "cannot be used to put the agent back as it was, because {what}; what the \
                          agent has now comes along, and the folder with it"
                     ),
-                });
+                ));
                 Ok(None)
             }
             Err(Trouble::Io(error)) => Err(PlanError::Source(error)),
@@ -149,8 +149,8 @@ impl<'a> ReturningSnapshot<'a> {
         self.positions[file]
     }
 
-    /// Says what became of a record of the snapshot; `None` for a new one.
-    pub(crate) fn fate(&self, record: RecordId) -> Option<Fate> {
+    /// Returns what became of a record of the snapshot; `None` for a new one.
+    pub(crate) fn fate(&self, record: RecordId) -> Option<RecordChange> {
         self.states.get(&record).map(|state| state.fate)
     }
 
@@ -172,21 +172,22 @@ impl<'a> ReturningSnapshot<'a> {
         self.renamed.get(&new).copied().unwrap_or(new)
     }
 
-    /// Says whether any record is new, changed or forgotten.
+    /// Returns whether any record is new, changed or forgotten.
     pub(crate) fn has_changes(&self) -> bool {
-        !self.new.is_empty() || self.states.values().any(|state| state.fate != Fate::Same)
+        !self.new.is_empty() || self.states.values().any(|state| state.fate != RecordChange::Same)
     }
 
-    /// Says whether the runtime has anything new to say in its records.
+    /// Returns whether the runtime has anything new to say in its records.
     pub(crate) fn has_news(&self) -> bool {
-        !self.new.is_empty() || self.states.values().any(|state| state.fate == Fate::Changed)
+        !self.new.is_empty()
+            || self.states.values().any(|state| state.fate == RecordChange::Changed)
     }
 
     /// Returns the memories that were forgotten.
     pub(crate) fn forgotten(&self) -> io::Result<Forgotten> {
         /// Those that are named.
         const NAMED: usize = 20;
-        let is_forgotten = |state: &State| state.fate == Fate::Forgotten;
+        let is_forgotten = |state: &State| state.fate == RecordChange::Forgotten;
         let count = self.states.values().filter(|value| is_forgotten(value)).count() as u64;
         let mut names = Vec::new();
         if count > 0 {
@@ -201,7 +202,7 @@ impl<'a> ReturningSnapshot<'a> {
         Ok(Forgotten { count, names })
     }
 
-    /// Hands out every record as it was before it went away.
+    /// Yields every record as it was before the agent moved away.
     pub(crate) fn each_original(
         &self,
         take: &mut dyn FnMut(&Record) -> io::Result<()>,
@@ -225,7 +226,8 @@ impl<'a> ReturningSnapshot<'a> {
             while let Some(next) = new.next_if(|value| value.created_at < at) {
                 self.take_new(next, take)?;
             }
-            let state = self.states.get(&record.id).filter(|state| state.fate == Fate::Changed);
+            let state =
+                self.states.get(&record.id).filter(|state| state.fate == RecordChange::Changed);
             let current = state.map(|state| self.patched(record.clone(), state)).transpose()?;
             take(ReturningRecord { original: Some(record), current }, length)
         };
@@ -374,7 +376,7 @@ impl SnapshotSource for ReturningSnapshot<'_> {
         self.each(&mut |record| match record {
             ReturningRecord { current: Some(record), .. } => take(record),
             ReturningRecord { original: Some(record), .. }
-                if self.fate(record.id) != Some(Fate::Forgotten) =>
+                if self.fate(record.id) != Some(RecordChange::Forgotten) =>
             {
                 take(record)
             }
@@ -617,7 +619,7 @@ impl<'a> Folder<'a> {
                 continue;
             }
             match &file.root {
-                // A folder that was only made for files of a plan is nobody's.
+                // A folder that was only made for files of a plan has no owner.
                 FileRoot::Raw(runtime)
                     if *runtime == self.between
                         && file.kind == SourceKind::Folder
@@ -635,11 +637,8 @@ impl<'a> Folder<'a> {
             }
         }
         let mut warn = |code, tally: &Tally, what: &str| {
-            warnings.extend(tally.message(what).map(|message| Warning {
-                code,
-                path: Some(SIDECAR.to_owned()),
-                message,
-            }));
+            warnings
+                .extend(tally.message(what).map(|message| Warning::about(code, SIDECAR, message)));
         };
         warn("origin_incomplete", &missing, "are no longer there and do not come back");
         warn("origin_edited", &edited, "were edited, and come back as they are now");
@@ -648,7 +647,7 @@ impl<'a> Folder<'a> {
         Ok(Files { files, positions, strangers, in_place })
     }
 
-    /// Says whether the runtime's database of memories was read.
+    /// Returns whether the runtime's database of memories was read.
     fn has_database(&self) -> bool {
         let is_description = |file: &SourceFile| {
             file.path == DESCRIPTION.as_bytes()
@@ -736,24 +735,24 @@ impl<'a> Folder<'a> {
                 found.is_some_and(|index| natives[index].digest == *digest)
             });
             let fate = match there.first() {
-                None if want.by_id_only => Fate::Same,
-                None => Fate::Forgotten,
+                None if want.by_id_only => RecordChange::Same,
+                None => RecordChange::Forgotten,
                 Some(first) if same_text => {
                     match expected.is(statuses.get(first).unwrap_or(&Status::Active)) {
-                        true => Fate::Same,
-                        false => Fate::Changed,
+                        true => RecordChange::Same,
+                        false => RecordChange::Changed,
                     }
                 }
-                Some(_) => Fate::Changed,
+                Some(_) => RecordChange::Changed,
             };
-            if fate == Fate::Changed {
+            if fate == RecordChange::Changed {
                 for (at, index) in there.iter().enumerate() {
                     needed.insert(*index, Some((want.id, at)));
                 }
             }
             there.iter().for_each(|index| used[*index] = true);
             let natives = there.iter().map(|index| natives[*index].id).collect();
-            let added = if fate == Fate::Changed { added } else { Vec::new() };
+            let added = if fate == RecordChange::Changed { added } else { Vec::new() };
             states.insert(want.id, State { fate, natives, parts: Vec::new(), added, same_text });
         }
         for (index, _) in used.iter().enumerate().filter(|(_, used)| !**used) {

@@ -1,4 +1,4 @@
-//! The scratch file of a draft, to write more into and to read from.
+//! The scratch file of a plan.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};

@@ -1,4 +1,4 @@
-//! Builds the new tree: what stays of the old one, and what the plan puts into it.
+//! Builds the new tree from the files of the old one that stay and the files of the plan.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write as _};
@@ -9,9 +9,9 @@ use rustix::fs::{AtFlags, Gid, Mode, Timespec, Timestamps, Uid, XattrFlags};
 use rustix::io::Errno;
 
 use super::site::{Site, join, key_of, path_of, time_of};
-use super::{Able, Apply, ApplyError, Built, Point};
+use super::{Abilities, Apply, ApplyError, BuildNotes, TestPoint};
 use crate::kit::paths::lossy;
-use crate::kit::plan::{Action, Plan, Step, WantedNode};
+use crate::kit::plan::{Action, Plan, PlannedNode, Step};
 
 /// What lies at one path of the new tree.
 pub(super) enum Node<'a> {
@@ -47,7 +47,7 @@ pub(super) fn lay_out(plan: &Plan) -> BTreeMap<Vec<u8>, Node<'_>> {
         nodes.retain(|key, _| !plan.aside.contains(key));
     }
     for step in &plan.steps {
-        let is_folder = matches!(step.node, WantedNode::Folder);
+        let is_folder = matches!(step.node, PlannedNode::Folder);
         let stays = step.action == Action::Same;
         let Some(path) = step.destination().or((is_folder && stays).then_some(&step.path)) else {
             continue;
@@ -88,9 +88,9 @@ impl Attributes {
         &self,
         to: BorrowedFd<'_>,
         like: Option<BorrowedFd<'_>>,
-        able: Able,
-    ) -> io::Result<Lost> {
-        let mut lost = Lost::default();
+        able: Abilities,
+    ) -> io::Result<LostAttributes> {
+        let mut lost = LostAttributes::default();
         if let Some(owner) = self.owner {
             lost.owner = !give_away(to, owner, able)?;
         }
@@ -109,13 +109,13 @@ impl Attributes {
 
 /// What a file or folder of the old tree had, and does not have in the new one.
 #[derive(Clone, Copy, Default)]
-struct Lost {
+struct LostAttributes {
     owner: bool,
     attributes: bool,
 }
 
-/// Gives a file to somebody, and says whether it is theirs now.
-fn give_away(file: BorrowedFd<'_>, owner: (u32, u32), able: Able) -> io::Result<bool> {
+/// Changes the owner of a file; returns whether that worked.
+fn give_away(file: BorrowedFd<'_>, owner: (u32, u32), able: Abilities) -> io::Result<bool> {
     let (user, group) = (Uid::from_raw(owner.0), Gid::from_raw(owner.1));
     // Only the superuser can give a file away, but it may be theirs already.
     let given = able.give_away && rustix::fs::fchown(file, Some(user), Some(group)).is_ok();
@@ -125,8 +125,8 @@ fn give_away(file: BorrowedFd<'_>, owner: (u32, u32), able: Able) -> io::Result<
 /// More than a name list or a value of an extended attribute can have on Linux.
 const MAX_ATTRIBUTE_BYTES: usize = 64 << 10;
 
-/// Gives a file the extended attributes of another, and says whether it has them all.
-fn copy_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>, able: Able) -> bool {
+/// Copies the extended attributes of another file; returns whether all were copied.
+fn copy_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>, able: Abilities) -> bool {
     // Nearly all files have none.
     if rustix::fs::flistxattr_query(from) == Ok(0) {
         return true;
@@ -143,7 +143,7 @@ fn copy_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>, able: Able) -> bool
         let copied = rustix::fs::fgetxattr(from, name, &mut value[..]).and_then(|length| {
             let value = &value[..length];
             let mut there = vec![0; MAX_ATTRIBUTE_BYTES];
-            // The system gives some of them to every file, and lets nobody set them.
+            // The system sets some attributes on every file and lets no process set them.
             let has = rustix::fs::fgetxattr(to, name, &mut there[..]);
             if has.is_ok_and(|length| &there[..length] == value) {
                 return Ok(());
@@ -158,7 +158,7 @@ fn copy_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>, able: Able) -> bool
     complete
 }
 
-/// Says whether an error means that a file system has no extended attributes.
+/// Returns whether an error means that a file system has no extended attributes.
 fn no_attributes(error: Errno) -> bool {
     matches!(error, Errno::OPNOTSUPP | Errno::NOSYS)
 }
@@ -186,7 +186,7 @@ pub(super) struct Builder<'a, 'b> {
     pub(super) owner: Option<(u32, u32)>,
     pub(super) buffer: Vec<u8>,
     pub(super) sync_each: bool,
-    pub(super) built: Built,
+    pub(super) built: BuildNotes,
 }
 
 impl Builder<'_, '_> {
@@ -224,11 +224,11 @@ impl Builder<'_, '_> {
             Node::Old => self.keep(key, name)?,
             Node::New(step) => self.make(step, key, name)?,
         }
-        self.apply.pass(Point::Made)
+        self.apply.pass(TestPoint::Made)
     }
 
     /// Remembers what a file or folder lost on its way.
-    fn note(&mut self, key: &[u8], lost: Lost) {
+    fn note(&mut self, key: &[u8], lost: LostAttributes) {
         if lost.owner {
             self.built.other_owner.insert(key.to_vec());
         }
@@ -291,7 +291,7 @@ impl Builder<'_, '_> {
                 let flags = AtFlags::SYMLINK_NOFOLLOW;
                 let given = rustix::fs::chownat(new, name, Some(user), Some(group), flags);
                 set_link_time(new, name, seen.modified).map_err(failed)?;
-                Lost { owner: given.is_err() || !able.give_away, attributes: false }
+                LostAttributes { owner: given.is_err() || !able.give_away, attributes: false }
             }
             FileKind::Folder | FileKind::Special => return Err(failed(Errno::PERM.into())),
         };
@@ -313,7 +313,7 @@ impl Builder<'_, '_> {
             _ => None,
         };
         match &step.node {
-            WantedNode::File { size, content, .. } => {
+            PlannedNode::File { size, content, .. } => {
                 let mut reader = self
                     .apply
                     .plan
@@ -339,14 +339,14 @@ impl Builder<'_, '_> {
                     self.note(key, lost);
                 }
             }
-            WantedNode::Symlink(target) => {
+            PlannedNode::Symlink(target) => {
                 let made = rustix::fs::symlinkat(&**target, new, name);
                 made.map_err(|error| failed(error.into()))?;
                 if let Some(mtime) = &step.mtime {
                     set_link_time(new, name, time_of(mtime)).map_err(failed)?;
                 }
             }
-            WantedNode::Folder => return Err(failed(Errno::ISDIR.into())),
+            PlannedNode::Folder => return Err(failed(Errno::ISDIR.into())),
         }
         Ok(())
     }
@@ -367,7 +367,7 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<Built, ApplyError> {
+    pub(super) fn finish(mut self) -> Result<BuildNotes, ApplyError> {
         while !self.levels.is_empty() {
             self.close()?;
         }

@@ -1,8 +1,8 @@
 //! The database of a workspace, which a running program may have open while trees change places.
 //!
-//! The program goes on with the files that it has open, so that they have to be in the new tree as
-//! the same files: a copy would cut it off, and what it writes later would be lost. What it does to
-//! them meanwhile stands in nobody's way; its log and its journal come and go as it works.
+//! The program keeps writing to the files that it has open, so the new tree must contain the same
+//! files: with copies, later writes would be lost. It may change them meanwhile; its log and its
+//! journal come and go as it works.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -57,17 +57,17 @@ impl Live {
         Self { database: Some(database), files }
     }
 
-    /// Says whether a key is that of one of the files.
+    /// Returns whether a key is that of one of the files.
     pub(super) fn has(&self, key: &[u8]) -> bool {
         self.files.contains_key(key)
     }
 
-    /// Says whether a key is that of a file which may not be there.
+    /// Returns whether a key is that of a file which may not be there.
     pub(super) fn comes_and_goes(&self, key: &[u8]) -> bool {
         self.has(key) && self.database.as_deref() != Some(key)
     }
 
-    /// Says whether a file of the old tree is one that the new tree was given; none if it is no
+    /// Returns whether a file of the old tree is one that the new tree was given; none if it is no
     /// file of the database.
     pub(super) fn is_in_both(&self, key: &[u8], inode: u64) -> Option<bool> {
         self.files.get(key).map(|linked| *linked == Some(inode))

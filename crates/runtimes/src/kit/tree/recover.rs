@@ -1,4 +1,4 @@
-//! Finishes what an import that was killed left beside a workspace.
+//! Cleans up what a killed import left beside a workspace.
 //!
 //! A staging folder is called `.<name>.anemone-<inode>-XXXXXX`, after its own inode. While it has
 //! that inode it is a new tree under construction: all it holds is in the old tree or in the
@@ -50,11 +50,11 @@ pub fn recover_leftovers(workspace: &Path) -> Vec<Warning> {
         };
         match done {
             Ok(warning) => warnings.extend(warning),
-            Err(error) => warnings.push(Warning {
-                code: "leftover",
-                path: Some(path.display().to_string()),
-                message: format!("is left from an interrupted import: {error}"),
-            }),
+            Err(error) => warnings.push(Warning::about(
+                "leftover",
+                path.display(),
+                format!("is left from an interrupted import: {error}"),
+            )),
         }
     }
     warnings
@@ -104,14 +104,14 @@ fn leftover_of(rest: &str, inode: u64) -> Option<Leftover> {
     }
 }
 
-/// Gives an old tree its name back; the run was killed between two renames.
+/// Renames an old tree back after a run was killed between two renames.
 fn put_back(old: &Path, workspace: &Path) -> io::Result<Warning> {
     rename_to_free(old, workspace)?;
-    Ok(Warning {
-        code: "leftover_restored",
-        path: Some(workspace.display().to_string()),
-        message: "an interrupted import had moved this workspace away; it is back".to_owned(),
-    })
+    Ok(Warning::about(
+        "leftover_restored",
+        workspace.display(),
+        "an interrupted import had moved this workspace away; it is back",
+    ))
 }
 
 /// Keeps the files of an old tree that the workspace does not have.
@@ -120,14 +120,14 @@ fn keep_replaced(old: &Path, workspace: &Path) -> io::Result<Option<Warning>> {
         return Ok(None);
     }
     let kept = keep_aside(old, workspace)?;
-    Ok(Some(Warning {
-        code: "leftover_kept",
-        path: Some(kept.display().to_string()),
-        message: "holds the files that an interrupted import replaced".to_owned(),
-    }))
+    Ok(Some(Warning::about(
+        "leftover_kept",
+        kept.display(),
+        "holds the files that an interrupted import replaced",
+    )))
 }
 
-/// Says whether a workspace has a file or link of an old tree, with the same content.
+/// Returns whether a workspace has a file or link of an old tree, with the same content.
 fn is_in(workspace: &Path, old: &Path, path: &[u8], seen: &FileStat) -> bool {
     let there = open_above(workspace, path).and_then(|(folder, name)| folder.stat(name));
     let Ok(there) = there else { return false };
@@ -154,10 +154,10 @@ fn is_in(workspace: &Path, old: &Path, path: &[u8], seen: &FileStat) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{file, plan_of, snapshot, tree_at};
-    use super::super::{ABLE, Able, Point, Unwatched, apply_with};
+    use super::super::{ABLE, Abilities, TestPoint, Unwatched, apply_with};
     use super::*;
     use crate::kit::plan::OnConflict;
-    use anemone_format::InMemory;
+    use anemone_format::LoadedSnapshot;
 
     /// A workspace with one file that an import replaces and one that stays.
     struct Case {
@@ -188,14 +188,14 @@ mod tests {
 
         /// Imports, and is killed at a point: what a process holds goes with it, and nothing else
         /// is tidied.
-        fn killed_at(&self, at: Point, able: Able) {
+        fn killed_at(&self, at: TestPoint, able: Abilities) {
             let mut snapshot = snapshot();
             snapshot.files.push(file("SOUL.md", "theirs"));
             snapshot.files.push(file("new.md", "new"));
-            let source = InMemory::new(&snapshot);
+            let source = LoadedSnapshot::new(&snapshot);
             let plan = plan_of(&self.workspace(), &source, OnConflict::Theirs).unwrap();
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                let mut kill = |point: Point| {
+                let mut kill = |point: TestPoint| {
                     if point == at {
                         std::panic::resume_unwind(Box::new(()))
                     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn what_was_replaced_gets_its_name_after_a_kill() {
         let case = Case::new();
-        case.killed_at(Point::Swapped, ABLE);
+        case.killed_at(TestPoint::Swapped, ABLE);
         assert_eq!(case.names().len(), 2);
         let warnings = recover_leftovers(&case.workspace());
         assert_eq!(case.names(), ["w", "w.replaced-1"]);
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_half_built_tree_goes_and_the_workspace_stays() {
-        for point in [Point::Staged, Point::Made, Point::Synced, Point::Checked] {
+        for point in [TestPoint::Staged, TestPoint::Made, TestPoint::Synced, TestPoint::Checked] {
             let case = Case::new();
             let before = tree_at(&case.workspace());
             case.killed_at(point, ABLE);

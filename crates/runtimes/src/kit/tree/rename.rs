@@ -1,4 +1,4 @@
-//! Gives folders their names.
+//! Renames and exchanges folders.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,15 +9,20 @@ use anemone_files::rename_to_free;
 use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 
-use super::Able;
+use super::Abilities;
 use super::site::OLD_ENDING;
+use crate::kit::paths::with_suffix;
 
 /// Lets two folders change names.
 ///
 /// Where the file system cannot do that in one step, it takes two, and whoever looks between them
 /// (or after a crash there) finds no workspace: the old tree then lies beside it, whole, under the
 /// staging folder's name with `.old` behind it.
-pub(super) fn exchange_folders(staging: &Path, workspace: &Path, able: Able) -> io::Result<()> {
+pub(super) fn exchange_folders(
+    staging: &Path,
+    workspace: &Path,
+    able: Abilities,
+) -> io::Result<()> {
     let result = if able.exchange {
         rustix::fs::renameat_with(CWD, staging, CWD, workspace, RenameFlags::EXCHANGE)
     } else {
@@ -27,9 +32,7 @@ pub(super) fn exchange_folders(staging: &Path, workspace: &Path, able: Able) -> 
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         other => return Ok(other?),
     }
-    let mut aside = staging.as_os_str().to_owned();
-    aside.push(OLD_ENDING);
-    let aside = PathBuf::from(aside);
+    let aside = with_suffix(staging, OLD_ENDING);
     rename_to_free(workspace, &aside)?;
     if let Err(error) = rename_to_free(staging, workspace) {
         rename_to_free(&aside, workspace)?;

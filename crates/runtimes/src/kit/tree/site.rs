@@ -1,4 +1,4 @@
-//! Looks at the place where a workspace is to be, without following links.
+//! Inspects the path of a workspace without following links.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -67,7 +67,7 @@ pub(super) fn is_still(before: &FileStat, now: &FileStat) -> bool {
     is_same && (is_folder || (before.size, before.modified) == (now.size, now.modified))
 }
 
-/// Finds the workspace, without links on the way, and what is there.
+/// Resolves the workspace without links on the way, and lists what it holds.
 pub(crate) fn look(workspace: &Path) -> Result<(PathBuf, Site), PlanError> {
     let path = resolve(workspace)?;
     let failed = |source: io::Error| PlanError::Workspace { path: path.clone(), source };
@@ -148,10 +148,12 @@ pub(crate) fn leftovers(workspace: &Path, site: &Site) -> Result<Vec<Warning>, P
                    is missing out of it";
     let half_made = "an import that was ended half-way left this folder; nothing was there before \
                      it, and the next import removes it";
-    let warnings = found.into_iter().map(|path| Warning {
-        code: "leftover",
-        message: if is_first(&path) { half_made } else { message }.to_owned(),
-        path: Some(path.display().to_string()),
+    let warnings = found.into_iter().map(|path| {
+        Warning::about(
+            "leftover",
+            path.display(),
+            if is_first(&path) { half_made } else { message },
+        )
     });
     Ok(warnings.collect())
 }
@@ -203,7 +205,7 @@ pub(crate) fn sha256_of(reader: &mut impl Read) -> io::Result<String> {
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Says whether two readers yield the same bytes.
+/// Returns whether two readers yield the same bytes.
 pub(crate) fn equal(one: &mut impl Read, other: &mut impl Read) -> io::Result<bool> {
     let mut one = io::BufReader::with_capacity(BUFFER_BYTES, one);
     let mut other = io::BufReader::with_capacity(BUFFER_BYTES, other);
@@ -221,7 +223,7 @@ pub(crate) fn equal(one: &mut impl Read, other: &mut impl Read) -> io::Result<bo
     }
 }
 
-/// Looks at everything below a folder, without following links.
+/// Stats everything below a folder, without following links.
 pub(super) fn survey(root: &Path) -> Result<Survey, PlanError> {
     let failed = |source| PlanError::Workspace { path: root.to_owned(), source };
     let folder = Folder::open_unlinked(root).map_err(failed)?;

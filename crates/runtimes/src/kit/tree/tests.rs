@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use anemone_files::{FileKind, FileTime};
-use anemone_format::{InMemory, Moment};
+use anemone_format::{LoadedSnapshot, Moment};
 use rustix::fs::CWD;
 
 use super::*;
-use crate::kit::plan::{self, OnConflict, PlanBuilder, PlanError, PlanOptions, Wanted};
+use crate::kit::plan::{self, OnConflict, PlanBuilder, PlanError, PlanOptions, PlannedFile};
 
 pub(crate) fn at(text: &str) -> Moment {
     text.parse().unwrap()
@@ -42,11 +42,11 @@ pub(crate) fn carried_folder(path: &str, mode: u32) -> Carried {
 /// Plans to put all files of a snapshot into a folder.
 pub(crate) fn plan_of(
     workspace: &Path,
-    source: &InMemory<'_>,
+    source: &LoadedSnapshot<'_>,
     on_conflict: OnConflict,
 ) -> Result<Plan, PlanError> {
     let files = source.files().iter().enumerate();
-    let wanted = files.map(|(index, file)| Wanted::carried(index, file));
+    let wanted = files.map(|(index, file)| PlannedFile::carried(index, file));
     let draft = PlanBuilder { wanted: wanted.collect(), ..PlanBuilder::default() };
     plan::plan(workspace, draft, source, &PlanOptions::new(on_conflict))
 }
@@ -117,10 +117,10 @@ fn old_and_new() -> (tempfile::TempDir, Snapshot) {
 
 #[test]
 fn whoever_looks_sees_the_old_tree_or_the_new_one() {
-    for able in [ABLE, Able { exchange: false, ..ABLE }] {
+    for able in [ABLE, Abilities { exchange: false, ..ABLE }] {
         let (folder, snapshot) = old_and_new();
         let workspace = folder.path().join("w");
-        let source = InMemory::new(&snapshot);
+        let source = LoadedSnapshot::new(&snapshot);
         let plan = plan_of(&workspace, &source, OnConflict::Theirs).unwrap();
         let old = tree_at(&workspace);
         let mut seen = Vec::new();
@@ -132,7 +132,7 @@ fn whoever_looks_sees_the_old_tree_or_the_new_one() {
         let new = tree_at(&workspace);
         for (point, tree) in seen {
             let expected =
-                if matches!(point, Point::Swapped | Point::Tidied) { &new } else { &old };
+                if matches!(point, TestPoint::Swapped | TestPoint::Tidied) { &new } else { &old };
             assert_eq!(&tree, expected, "{point:?}");
         }
         let expected = [
@@ -166,7 +166,7 @@ fn a_fault_at_any_step_leaves_the_old_tree_and_nothing_beside_it() {
     loop {
         let (folder, snapshot) = old_and_new();
         let workspace = folder.path().join("w");
-        let source = InMemory::new(&snapshot);
+        let source = LoadedSnapshot::new(&snapshot);
         let plan = plan_of(&workspace, &source, OnConflict::Theirs).unwrap();
         let old = tree_at(&workspace);
         let mut left = steps;
@@ -201,11 +201,11 @@ fn what_changes_while_the_tree_is_built_stops_the_swap() {
     for (path, change) in changes {
         let (folder, snapshot) = old_and_new();
         let workspace = folder.path().join("w");
-        let source = InMemory::new(&snapshot);
+        let source = LoadedSnapshot::new(&snapshot);
         let plan = plan_of(&workspace, &source, OnConflict::Theirs).unwrap();
         let mut expected = BTreeMap::new();
         let applied = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| {
-            if point == Point::Synced {
+            if point == TestPoint::Synced {
                 change(&workspace);
                 expected = tree_at(&workspace);
             }
@@ -225,10 +225,10 @@ fn what_appears_in_the_last_moment_is_kept_aside() {
     let (folder, mut snapshot) = old_and_new();
     snapshot.files = vec![file("new.md", "new")];
     let workspace = folder.path().join("w");
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     let applied = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| {
-        if point == Point::Checked {
+        if point == TestPoint::Checked {
             write(&workspace.join("memory/late.md"), "late");
             // What both trees have is changed in both.
             fs_err::write(workspace.join("SOUL.md"), "changed late").unwrap();
@@ -246,10 +246,10 @@ fn a_folder_is_made_with_those_above_it_or_not_at_all() {
     let workspace = folder.path().join("a/b/w");
     let mut snapshot = snapshot();
     snapshot.files = vec![file("memory/x.md", "x")];
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| {
-        if point == Point::Synced { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
+        if point == TestPoint::Synced { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
     })
     .unwrap_err();
     assert!(names(folder.path()).is_empty());
@@ -264,14 +264,14 @@ fn a_folder_that_is_taken_in_the_last_moment_is_not_touched() {
     let workspace = folder.path().join("w");
     let mut snapshot = snapshot();
     snapshot.files = vec![file("x.md", "x")];
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     for exists in [false, true] {
         if exists {
             fs_err::create_dir(&workspace).unwrap();
         }
         let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
         let error = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| {
-            if point == Point::Checked {
+            if point == TestPoint::Checked {
                 write(&workspace.join("mine.md"), "mine");
             }
             Ok(())
@@ -292,7 +292,7 @@ fn an_empty_folder_keeps_its_mode() {
     fs_err::set_permissions(&workspace, std::fs::Permissions::from_mode(0o710)).unwrap();
     let mut snapshot = snapshot();
     snapshot.files = vec![file("x.md", "x")];
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     assert!(apply(&plan, &source, &Unwatched).unwrap().replaced_kept_at.is_none());
     assert_eq!(fs_err::metadata(&workspace).unwrap().permissions().mode() & 0o7777, 0o710);
@@ -308,7 +308,7 @@ fn nothing_is_written_through_a_link() {
         std::os::unix::fs::symlink(&outside, workspace.join("memory")).unwrap();
         let mut snapshot = snapshot();
         snapshot.files = vec![file("memory/x.md", "x"), file("memory/z.md", "z")];
-        let source = InMemory::new(&snapshot);
+        let source = LoadedSnapshot::new(&snapshot);
         let plan = plan_of(&workspace, &source, on_conflict).unwrap();
         assert_eq!(plan.conflicts.len(), 1, "{on_conflict:?}");
         apply(&plan, &source, &Unwatched).unwrap();
@@ -330,7 +330,7 @@ fn nothing_is_written_through_a_link() {
 }
 
 /// A source that promises other bytes than it has.
-struct Liar<'a>(InMemory<'a>, &'static str);
+struct Liar<'a>(LoadedSnapshot<'a>, &'static str);
 
 impl SnapshotSource for Liar<'_> {
     fn manifest(&self) -> &Manifest {
@@ -369,8 +369,8 @@ fn a_source_that_yields_other_bytes_than_it_promised_changes_nothing() {
     for delivered in ["", "one", "seven"] {
         let folder = tempfile::tempdir().unwrap();
         let workspace = folder.path().join("w");
-        let plan = plan_of(&workspace, &InMemory::new(&snapshot), OnConflict::Stop).unwrap();
-        let liar = Liar(InMemory::new(&snapshot), delivered);
+        let plan = plan_of(&workspace, &LoadedSnapshot::new(&snapshot), OnConflict::Stop).unwrap();
+        let liar = Liar(LoadedSnapshot::new(&snapshot), delivered);
         let error = apply(&plan, &liar, &Unwatched).unwrap_err();
         assert!(matches!(error, ApplyError::WrongSize { expected: 4, .. }), "{error:?}");
         assert!(names(folder.path()).is_empty());
@@ -381,7 +381,7 @@ fn a_source_that_yields_other_bytes_than_it_promised_changes_nothing() {
 fn a_blocked_plan_is_not_applied() {
     let (folder, snapshot) = old_and_new();
     let workspace = folder.path().join("w");
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     let old = tree_at(&workspace);
     assert!(matches!(apply(&plan, &source, &Unwatched), Err(ApplyError::Conflicts)));
@@ -404,10 +404,10 @@ fn warned(applied: &Applied) -> Vec<&'static str> {
 fn whose_owner_is_lost_stays_aside_too() {
     let (folder, snapshot) = old_and_one_more();
     let workspace = folder.path().join("w");
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     let old = tree_at(&workspace);
-    let able = Able { link: false, give_away: false, ..ABLE };
+    let able = Abilities { link: false, give_away: false, ..ABLE };
     let applied = apply_with(&plan, &source, &Unwatched, able, &mut |_| Ok(())).unwrap();
     assert_eq!(warned(&applied), ["owner_changed"]);
     // The root, 4 folders, 6 files and a link.
@@ -422,9 +422,9 @@ fn whose_owner_is_lost_stays_aside_too() {
 fn a_copy_is_as_good_where_nothing_is_lost() {
     let (folder, snapshot) = old_and_one_more();
     let workspace = folder.path().join("w");
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
-    let able = Able { link: false, ..ABLE };
+    let able = Abilities { link: false, ..ABLE };
     let applied = apply_with(&plan, &source, &Unwatched, able, &mut |_| Ok(())).unwrap();
     assert_eq!(warned(&applied), [""; 0]);
     assert_eq!(applied.replaced_kept_at, None);
@@ -447,9 +447,9 @@ fn extended_attributes_stay_or_are_missed() {
                 other => other.unwrap(),
             }
         }
-        let source = InMemory::new(&snapshot);
+        let source = LoadedSnapshot::new(&snapshot);
         let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
-        let able = Able { link: false, set_attributes, ..ABLE };
+        let able = Abilities { link: false, set_attributes, ..ABLE };
         let applied = apply_with(&plan, &source, &Unwatched, able, &mut |_| Ok(())).unwrap();
         let expected: &[&str] = if set_attributes { &[] } else { &["attributes_lost"] };
         assert_eq!(warned(&applied), expected);
@@ -491,14 +491,14 @@ fn the_files_of_a_database_come_and_go_without_stopping_the_swap() {
     for name in ["brain.db", "brain.db-wal", "brain.db-shm"] {
         write(&at(name), "old");
     }
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let mut plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     plan.memories = Some(database(at("brain.db")));
     let inode = |path: &Path| rustix::fs::lstat(path).unwrap().st_ino;
     let database = inode(&at("brain.db"));
     let mut log = 0;
     let applied = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| {
-        if point == Point::Synced {
+        if point == TestPoint::Synced {
             write(&at("brain.db"), "written in place");
             fs_err::remove_file(at("brain.db-wal"))?;
             write(&at("brain.db-wal.new"), "another log");
@@ -522,16 +522,16 @@ fn a_database_is_not_copied_away_from_whoever_has_it_open() {
     let (folder, snapshot) = old_and_one_more();
     let workspace = folder.path().join("w");
     write(&workspace.join("memory/brain.db"), "old");
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let mut plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     plan.memories = Some(database(workspace.join("memory/brain.db")));
-    let able = Able { link: false, ..ABLE };
+    let able = Abilities { link: false, ..ABLE };
     let error = apply_with(&plan, &source, &Unwatched, able, &mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, ApplyError::Database { .. }), "{error}");
     assert_eq!(names(folder.path()), ["w"]);
     // One that is gone, or is no file any more, is a change.
     let error = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| match point {
-        Point::Synced => fs_err::remove_file(workspace.join("memory/brain.db")),
+        TestPoint::Synced => fs_err::remove_file(workspace.join("memory/brain.db")),
         _ => Ok(()),
     });
     assert!(matches!(error, Err(ApplyError::Changed { .. })), "{error:?}");
@@ -541,11 +541,11 @@ fn a_database_is_not_copied_away_from_whoever_has_it_open() {
 fn the_old_tree_stays_whole_while_the_new_name_is_not_safe() {
     let (folder, snapshot) = old_and_one_more();
     let workspace = folder.path().join("w");
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     let old = tree_at(&workspace);
     let applied = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| match point {
-        Point::Swapped => Err(io::Error::other("no disk")),
+        TestPoint::Swapped => Err(io::Error::other("no disk")),
         _ => Ok(()),
     })
     .unwrap();
@@ -576,7 +576,7 @@ fn a_leftover_is_reported_and_left_alone() {
     let workspace = folder.path().join("w");
     write(&folder.path().join(".w.anemone-abc123/x"), "x");
     write(&folder.path().join(".www.anemone-abc123/x"), "x");
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Theirs).unwrap();
     let codes: Vec<&str> = plan.warnings.iter().map(|warning| warning.code).collect();
     assert_eq!(codes, ["leftover"]);
@@ -590,7 +590,7 @@ fn what_may_be_the_only_copy_stops_the_import() {
     // The old tree has made room, and the run was killed before the new one came.
     let (folder, snapshot) = old_and_new();
     let workspace = folder.path().join("w");
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let old = folder.path().join(".w.anemone-abc123.old");
     fs_err::create_dir(&old).unwrap();
     let error = plan_of(&workspace, &source, OnConflict::Theirs).unwrap_err();
@@ -612,7 +612,7 @@ fn what_may_be_the_only_copy_stops_the_import() {
 fn a_second_import_changes_nothing() {
     let (folder, snapshot) = old_and_new();
     let workspace = folder.path().join("w");
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Theirs).unwrap();
     apply(&plan, &source, &Unwatched).unwrap();
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
@@ -626,7 +626,7 @@ fn a_second_import_changes_nothing() {
 fn odd_places_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let snapshot = snapshot();
-    let source = InMemory::new(&snapshot);
+    let source = LoadedSnapshot::new(&snapshot);
     let here = folder.path();
     fs_err::write(here.join("file"), "").unwrap();
     std::os::unix::fs::symlink("nowhere", here.join("dangling")).unwrap();

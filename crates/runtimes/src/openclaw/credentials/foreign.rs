@@ -6,36 +6,23 @@
 use std::collections::BTreeSet;
 
 use anemone_format::{Credential, Moment};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use crate::kit::credentials::SecretText;
+
 /// An opened credential, and the name of its profile.
-pub(super) struct Opened<'a> {
+pub(super) struct OpenedProfile<'a> {
     pub(super) id: String,
     /// The profile, where it is not what was sealed.
     pub(super) made: Option<Zeroizing<Vec<u8>>>,
     pub(super) sealed: &'a [u8],
 }
 
-impl Opened<'_> {
+impl OpenedProfile<'_> {
     /// Returns the JSON of the profile.
     pub(super) fn profile(&self) -> &[u8] {
         self.made.as_deref().map_or(self.sealed, Vec::as_slice)
-    }
-}
-
-/// A text that is wiped when dropped.
-struct Secret(Zeroizing<String>);
-
-impl Serialize for Secret {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Secret {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|text| Self(Zeroizing::new(text)))
     }
 }
 
@@ -49,7 +36,7 @@ struct Payload {
 struct Body {
     #[serde(default)]
     path: Vec<String>,
-    value: Option<Secret>,
+    value: Option<SecretText>,
     id: Option<String>,
     profile: Option<TheirProfile>,
 }
@@ -60,9 +47,9 @@ struct TheirProfile {
     model_provider: Option<String>,
     provider: Option<String>,
     profile_name: Option<String>,
-    token: Option<Secret>,
-    access_token: Option<Secret>,
-    refresh_token: Option<Secret>,
+    token: Option<SecretText>,
+    access_token: Option<SecretText>,
+    refresh_token: Option<SecretText>,
     expires_at: Option<String>,
 }
 
@@ -73,19 +60,19 @@ struct Profile {
     kind: &'static str,
     provider: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<Secret>,
+    key: Option<SecretText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<Secret>,
+    token: Option<SecretText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    access: Option<Secret>,
+    access: Option<SecretText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    refresh: Option<Secret>,
+    refresh: Option<SecretText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<i64>,
 }
 
 /// A profile that is made, and what it would like to be called.
-struct Made {
+struct GeneratedProfile {
     profile: Profile,
     name: String,
 }
@@ -93,7 +80,7 @@ struct Made {
 /// Finds the profile of each opened credential; those that have none come with the reason.
 pub(super) fn profiles<'a>(
     opened: &'a [(Credential, Zeroizing<Vec<u8>>)],
-) -> (Vec<Opened<'a>>, Vec<(&'a Credential, &'static str)>) {
+) -> (Vec<OpenedProfile<'a>>, Vec<(&'a Credential, &'static str)>) {
     let (mut found, mut refused) = (Vec::new(), Vec::new());
     let mut theirs = Vec::new();
     let mut taken = BTreeSet::new();
@@ -106,13 +93,13 @@ pub(super) fn profiles<'a>(
         } else if is_profile(secret) {
             let id = credential.label.clone().unwrap_or_else(|| credential.service.clone());
             taken.insert(id.clone());
-            found.push(Opened { id, made: None, sealed: secret });
+            found.push(OpenedProfile { id, made: None, sealed: secret });
         } else {
             refused.push((credential, "it is not an auth profile"));
         }
     }
     // The one that is called so is the usual one; without it, the first is.
-    let is_usual = |made: &Made| made.profile.key.is_none() || made.name == "default";
+    let is_usual = |made: &GeneratedProfile| made.profile.key.is_none() || made.name == "default";
     theirs.sort_by_key(|(_, made)| !is_usual(made));
     for (secret, made) in theirs {
         let provider = &made.profile.provider;
@@ -124,12 +111,12 @@ pub(super) fn profiles<'a>(
         taken.insert(id.clone());
         let json = serde_json::to_vec(&made.profile).expect("texts and numbers are JSON");
         let json = Some(Zeroizing::new(json));
-        found.push(Opened { id, made: json, sealed: secret });
+        found.push(OpenedProfile { id, made: json, sealed: secret });
     }
     (found, refused)
 }
 
-/// Says whether an opened secret is what this adapter seals: the JSON of a profile.
+/// Returns whether an opened secret is what this adapter seals: the JSON of a profile.
 fn is_profile(secret: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Head {
@@ -139,7 +126,7 @@ fn is_profile(secret: &[u8]) -> bool {
         && secret.trim_ascii_start().starts_with(b"{")
 }
 
-fn made(credential: &Credential, body: Body) -> Result<Made, &'static str> {
+fn made(credential: &Credential, body: Body) -> Result<GeneratedProfile, &'static str> {
     match body.profile {
         Some(profile) => made_of_profile(credential, body.id.as_deref(), profile),
         None => made_of_key(credential, &body.path, body.value),
@@ -149,8 +136,8 @@ fn made(credential: &Credential, body: Body) -> Result<Made, &'static str> {
 fn made_of_key(
     credential: &Credential,
     path: &[String],
-    value: Option<Secret>,
-) -> Result<Made, &'static str> {
+    value: Option<SecretText>,
+) -> Result<GeneratedProfile, &'static str> {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let (provider, name) = match &path[..] {
         ["providers", "models", provider, name, "api_key"] => (*provider, *name),
@@ -163,14 +150,14 @@ fn made_of_key(
     let key = value.filter(|key| !key.0.is_empty()).ok_or("it is not a text")?;
     let provider = plain_provider(provider)?;
     let profile = Profile { key: Some(key), ..Profile::new("api_key", provider) };
-    Ok(Made { profile, name: name.to_owned() })
+    Ok(GeneratedProfile { profile, name: name.to_owned() })
 }
 
 fn made_of_profile(
     credential: &Credential,
     id: Option<&str>,
     theirs: TheirProfile,
-) -> Result<Made, &'static str> {
+) -> Result<GeneratedProfile, &'static str> {
     let provider = theirs.model_provider.or(theirs.provider);
     let provider = plain_provider(&provider.unwrap_or_else(|| credential.service.clone()))?;
     let named = id.and_then(|id| id.split_once(':')).map(|(_, name)| name.to_owned());
@@ -192,7 +179,7 @@ fn made_of_profile(
     if profile.token.is_none() && profile.access.is_none() {
         return Err("its profile holds no token");
     }
-    Ok(Made { profile, name: name.unwrap_or_else(|| "default".to_owned()) })
+    Ok(GeneratedProfile { profile, name: name.unwrap_or_else(|| "default".to_owned()) })
 }
 
 /// In older settings a provider may be an address, which OpenClaw has in its own settings.

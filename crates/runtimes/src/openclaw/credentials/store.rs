@@ -1,6 +1,5 @@
-//! The way back: opened credentials into the store that the program reads.
+//! Restores opened credentials into the store that OpenClaw reads.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,14 +10,16 @@ use fs_err as fs;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-use super::foreign::{self, Opened};
+use super::foreign::{self, OpenedProfile};
 use super::{
     AGENT_DATABASE, Fields, InstallDatabase, PROFILES_FILE, STATE_DATABASE, STATE_KEY, STATE_TABLE,
-    agent_folder, own_store, read_below, state_text, unreadable,
+    agent_folder, own_store, read_below, state_text,
 };
 use crate::kit::agent::{FoundAgent, Machine, Warning};
+use crate::kit::credentials::{not_restored, unreadable};
 use crate::kit::database::{Copy, CopyError, DatabaseError, Put, put_rows};
-use crate::kit::plan::{NotRestored, NotRestoredKind, Restore, RestoreError};
+use crate::kit::paths::with_suffix;
+use crate::kit::plan::{NotRestored, Restore, RestoreError};
 use crate::kit::restore_source::RestoreSource;
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
@@ -26,16 +27,16 @@ use crate::kit::restore_source::RestoreSource;
 const LOCATION_KEY: &str = "auth.sharedStore";
 const LOCATION: &str = r#"{"location":"state-db"}"#;
 
-/// What to do about a profile that the store has already.
+/// What to do about a profile that exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::openclaw) enum OnExisting {
-    /// Leave it.
+    /// Keep it.
     Keep,
     /// Replace it.
     Replace,
 }
 
-/// What would become of a store.
+/// The planned change of a store.
 pub(in crate::openclaw) struct StoreChange {
     /// The file or the database.
     pub(in crate::openclaw) path: PathBuf,
@@ -81,7 +82,7 @@ impl Restore for StoreChange {
 /// Why a store could not be changed. It is then as it was, unless the error says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::openclaw) enum ApplyStoreError {
-    /// It is not what was planned for.
+    /// It has changed since the plan was made.
     #[error("{path} has changed since the plan was made")]
     Changed {
         /// The store.
@@ -109,8 +110,8 @@ pub(in crate::openclaw) enum ApplyStoreError {
         /// The cause.
         source: DatabaseError,
     },
-    /// Nobody can say whether the change was made, or whether it is whole.
-    #[error("{path} may not be whole; it lies as it was, secrets included, in {backup}")]
+    /// It is unknown whether the change was made, or made completely.
+    #[error("{path} may be incomplete; its old state, including secrets, is in {backup}")]
     Unverified {
         /// The store.
         path: PathBuf,
@@ -141,17 +142,17 @@ pub(in crate::openclaw) fn plan_store(
     let install = target.install.as_deref();
     let (Some(install), Some(folder)) = (install, agent_folder(&target.alias)) else {
         let message = "there is no install to put credentials into".to_owned();
-        return Err(Warning { code: "credentials_no_store", path: None, message });
+        return Err(Warning::new("credentials_no_store", message));
     };
     let state = install.join(STATE_DATABASE);
-    let failed = |error: &dyn fmt::Display| unreadable(&state, &error.to_string());
+    let failed = |error: &dyn fmt::Display| unreadable(state.display(), error);
     let database = InstallDatabase::open(machine, &state).map_err(|error| failed(&error))?;
     let (path, old) = if let Some(database) = &database {
         (state.clone(), state_text(database, STATE_KEY).map_err(|error| failed(&error))?)
     } else {
         let path = install.join(folder.join(PROFILES_FILE));
         let old = read_below(install, &folder.join(PROFILES_FILE));
-        let old = old.map_err(|error| unreadable(&path, &error.to_string()))?;
+        let old = old.map_err(|error| unreadable(path.display(), error))?;
         (path, old)
     };
     let (profiles, refused) = foreign::profiles(opened);
@@ -180,22 +181,14 @@ pub(in crate::openclaw) fn plan_store(
     Ok(change)
 }
 
-fn not_restored(credential: &Credential, reason: &str) -> NotRestored {
-    let name = match &credential.label {
-        Some(label) => format!("{}: {label}", credential.service),
-        None => credential.service.clone(),
-    };
-    NotRestored { what: NotRestoredKind::Credential, path: Some(name), reason: reason.to_owned() }
-}
-
-/// Says whether the program knows that its profiles are in the state database. Profiles that it
+/// Returns whether the program knows that its profiles are in the state database. Profiles that it
 /// keeps in the agent's database would be hidden by telling it so; then nothing is planned.
 fn is_store_named(
     machine: &Machine,
     state: &InstallDatabase,
     agent_folder: &Path,
 ) -> Result<bool, Warning> {
-    let odd = |what: &str| unreadable(state.path(), what);
+    let odd = |what: &str| unreadable(state.path().display(), what);
     let failed = |error: DatabaseError| odd(&error.to_string());
     if let Some(location) = state_text(state, LOCATION_KEY).map_err(failed)? {
         let is_here = location.contains("state-db");
@@ -218,9 +211,13 @@ impl StoreChange {
         !self.added.is_empty() || !self.replaced.is_empty()
     }
 
-    fn merge(&mut self, opened: &[Opened<'_>], on_existing: OnExisting) -> Result<(), Warning> {
+    fn merge(
+        &mut self,
+        opened: &[OpenedProfile<'_>],
+        on_existing: OnExisting,
+    ) -> Result<(), Warning> {
         let old = self.old.take();
-        let odd = |what: &str| unreadable(&self.path, what);
+        let odd = |what: &str| unreadable(self.path.display(), what);
         let text = old.as_deref().map_or(r#"{"version":1,"profiles":{}}"#, String::as_str);
         let fields: Fields<'_> =
             serde_json::from_str(text).map_err(|_| odd("the store is not a JSON object"))?;
@@ -234,42 +231,42 @@ impl StoreChange {
             let id = it.id.clone();
             let profile = serde_json::from_slice::<&RawValue>(it.profile())
                 .map_err(|_| odd("an opened credential is not an auth profile"))?;
-            match profiles.0.iter_mut().find(|(known, _)| *known == id) {
-                None => {
-                    profiles.0.push((Cow::Owned(id.clone()), profile));
-                    self.added.push(id);
+            let known = profiles.get(&id).map(|known| known.get());
+            let list = match known {
+                None => &mut self.added,
+                Some(known) if on_existing == OnExisting::Keep || known == profile.get() => {
+                    self.kept.push(id);
+                    continue;
                 }
-                Some(_) if on_existing == OnExisting::Keep => self.kept.push(id),
-                Some((_, known)) if known.get() == profile.get() => self.kept.push(id),
-                Some((_, known)) => {
-                    *known = profile;
-                    self.replaced.push(id);
-                }
-            }
+                Some(_) => &mut self.replaced,
+            };
+            profiles.insert(&id, profile);
+            list.push(id);
         }
-        let inner = written(&profiles.0, None);
-        self.new = if nested { written(&fields.0, Some(&inner)) } else { inner };
+        let inner = written(&profiles, None);
+        self.new = if nested { written(&fields, Some(&inner)) } else { inner };
         self.old = old;
         Ok(())
     }
 }
 
 /// Writes an object, with another text for `profiles` where one is given.
-fn written(fields: &[(Cow<'_, str>, &RawValue)], profiles: Option<&str>) -> Zeroizing<String> {
-    let value = |name: &str, value: &RawValue| match profiles {
+fn written(fields: &Fields<'_>, profiles: Option<&str>) -> Zeroizing<String> {
+    let value = |name: &str, value: &&RawValue| match profiles {
         Some(profiles) if name == "profiles" => profiles.len(),
         _ => value.get().len(),
     };
     // Enough room from the start, so that no copy of a secret is left behind by growing.
     let room: usize = fields.iter().map(|(name, raw)| name.len() * 6 + value(name, raw) + 4).sum();
     let mut text = Zeroizing::new(String::with_capacity(room + 2));
-    for (position, (name, raw)) in fields.iter().enumerate() {
-        text.push(if position == 0 { '{' } else { ',' });
-        text.push_str(&serde_json::Value::from(name.as_ref()).to_string());
+    for (name, raw) in fields.iter() {
+        let separator = if text.is_empty() { '{' } else { ',' };
+        text.push(separator);
+        text.push_str(&serde_json::Value::from(name).to_string());
         text.push(':');
         text.push_str(profiles.filter(|_| name == "profiles").unwrap_or(raw.get()));
     }
-    if fields.is_empty() {
+    if text.is_empty() {
         text.push('{');
     }
     text.push('}');
@@ -316,10 +313,10 @@ fn apply_file(change: &StoreChange) -> Result<(), ApplyStoreError> {
 fn apply_row(machine: &Machine, change: &StoreChange, now: &Moment) -> Result<(), ApplyStoreError> {
     let path = || change.path.clone();
     let put = |key: &str, value: &str, expected: Option<&str>| Put {
-        table: STATE_TABLE.to_owned(),
-        key: ("state_key".to_owned(), key.to_owned()),
-        value: ("value_json".to_owned(), value.to_owned()),
-        stamp: ("updated_at_ms".to_owned(), now.instant().as_millisecond()),
+        table: STATE_TABLE.table.to_owned(),
+        key: (STATE_TABLE.key.to_owned(), key.to_owned()),
+        value: (STATE_TABLE.value.to_owned(), value.to_owned()),
+        stamp: (STATE_TABLE.stamp.to_owned(), now.instant().as_millisecond()),
         expected: expected.map(str::to_owned),
     };
     let mut puts = Vec::new();
@@ -355,11 +352,8 @@ fn back_up(database: &Path) -> Result<PathBuf, ApplyStoreError> {
         CopyError::Busy { path } => ApplyStoreError::Busy { path },
         source => ApplyStoreError::Database { path: database.to_owned(), source: source.into() },
     })?;
-    let free = (1_u32..10_000).map(|number| {
-        let mut name = database.as_os_str().to_owned();
-        name.push(format!(".before-import-{number}"));
-        PathBuf::from(name)
-    });
+    let free =
+        (1_u32..10_000).map(|number| with_suffix(database, &format!(".before-import-{number}")));
     let Some(backup) = free.into_iter().find(|path| fs::symlink_metadata(path).is_err()) else {
         return Err(failed(io::ErrorKind::AlreadyExists.into()));
     };

@@ -9,9 +9,11 @@ mod annotations;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use sha2::{Digest as _, Sha256};
+use anemone_format::sha256_hex;
 
-use annotations::{Annotations, is_space};
+use super::script::{self, is_space};
+use annotations::Annotations;
+pub(super) use annotations::INVALID_PROJECT;
 
 /// The size of a chunk: 400 tokens of four units.
 const SIZE: usize = 1600;
@@ -55,7 +57,8 @@ impl OpenClawChunk {
     #[must_use]
     pub(crate) fn id(&self, source: &str, path: &str, model: &str) -> String {
         let Self { start_line, end_line, hash, .. } = self;
-        sha256(&format!("{source}:{path}:{start_line}:{end_line}:{hash}:{model}"))
+        let name = format!("{source}:{path}:{start_line}:{end_line}:{hash}:{model}");
+        sha256_hex(name.as_bytes())
     }
 }
 
@@ -102,18 +105,8 @@ pub(super) fn openclaw_chunks(
 
 fn chunk(lines: Range<u32>, text: String) -> OpenClawChunk {
     let (start_line, end_line) = (lines.start, lines.end - 1);
-    let hash = sha256(&text);
+    let hash = sha256_hex(text.as_bytes());
     OpenClawChunk { start_line, end_line, text, hash, importance: None, project: None }
-}
-
-fn sha256(text: &str) -> String {
-    let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(text) {
-        for digit in [byte >> 4, byte & 15] {
-            hex.push(char::from_digit(digit.into(), 16).unwrap_or('0'));
-        }
-    }
-    hex
 }
 
 fn is_blank(text: &str) -> bool {
@@ -121,7 +114,7 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// A chunk, before it is asked what annotations say.
-struct Cut {
+struct RawChunk {
     text: String,
     lines: Range<u32>,
     /// The lines of the entry that it is a piece of.
@@ -141,10 +134,10 @@ struct Cutter<'a> {
     generation: Generation,
     current: Vec<Segment<'a>>,
     size: usize,
-    cuts: Vec<Cut>,
+    cuts: Vec<RawChunk>,
 }
 
-fn cut(text: &str, generation: Generation, by_entry: bool) -> Vec<Cut> {
+fn cut(text: &str, generation: Generation, by_entry: bool) -> Vec<RawChunk> {
     let mut cutter = Cutter { generation, current: Vec::new(), size: 0, cuts: Vec::new() };
     let mut entry: Option<(u32, usize)> = None;
     let mut number = 0;
@@ -182,14 +175,14 @@ impl<'a> Cutter<'a> {
         let mut rest = line;
         let mut half = false;
         loop {
-            let head = head_of_units(rest, SIZE - usize::from(half));
-            let mut text = Cow::Borrowed(&rest[..head.bytes]);
-            let mut size = head.units;
+            let head = script::prefix(rest, SIZE - usize::from(half));
+            let mut text = Cow::Borrowed(head);
+            let mut size = script::units(head);
             if half {
                 text = Cow::Owned(format!("\u{fffd}{text}"));
                 size += 1;
             }
-            rest = &rest[head.bytes..];
+            rest = &rest[head.len()..];
             // One unit is left, and a character of two follows: it is cut in half.
             half = size < SIZE && !rest.is_empty();
             if half {
@@ -208,7 +201,7 @@ impl<'a> Cutter<'a> {
         let mut rest = line;
         loop {
             let coarse;
-            (coarse, rest) = rest.split_at(head_of_units(rest, SIZE).bytes);
+            (coarse, rest) = rest.split_at(script::prefix(rest, SIZE).len());
             let (mut start, mut size) = (0, 0);
             for (at, character) in coarse.char_indices() {
                 let more = weight(character);
@@ -250,7 +243,7 @@ impl<'a> Cutter<'a> {
             }
             text.push_str(&segment.text);
         }
-        self.cuts.push(Cut { text, lines, entry: None });
+        self.cuts.push(RawChunk { text, lines, entry: None });
     }
 
     /// Says of the cuts since an entry began that they are its pieces; it ends before this line.
@@ -313,25 +306,6 @@ fn tail<'a>(segment: &Segment<'a>, size: usize) -> Option<Segment<'a>> {
         Cow::Owned(text) => Cow::Owned(text[start..].to_owned()),
     };
     Some(Segment { text, size: taken, line: segment.line })
-}
-
-/// The beginning of a text, in two measures.
-struct Head {
-    bytes: usize,
-    units: usize,
-}
-
-/// Measures the longest beginning of whole characters that has no more UTF-16 units.
-fn head_of_units(text: &str, most: usize) -> Head {
-    let mut head = Head { bytes: 0, units: 0 };
-    for character in text.chars() {
-        if head.units + character.len_utf16() > most {
-            break;
-        }
-        head.bytes += character.len_utf8();
-        head.units += character.len_utf16();
-    }
-    head
 }
 
 /// Cuts a text so that no part has too many bytes.

@@ -112,6 +112,12 @@ impl<'a> Corpus<'a> {
         Ok(corpus)
     }
 
+    /// Returns the lines of a chunk, and which file they are of.
+    pub(super) fn range_of(&self, chunk: usize) -> (&'a str, &'a str, u32, u32) {
+        let (document, chunk) = (self.document_of(chunk), &self.chunks[chunk]);
+        (source_of(document), &document.path, chunk.start_line, chunk.end_line)
+    }
+
     pub(super) fn document_of(&self, chunk: usize) -> &'a Document {
         &self.documents[self.chunks[chunk].document]
     }

@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+use super::script::prefix;
+
 /// Lines that the newer generation returns when nobody asks for a number.
 const LINES: usize = 120;
 /// Units of UTF-16 that it returns at most.
@@ -109,7 +111,7 @@ impl MemoryGet9 {
         }
         let cut = length > most;
         if cut {
-            body.truncate(end_of_units(&body, most));
+            body.truncate(prefix(&body, most).len());
         }
         let next_from = (more && !cut).then(|| from.saturating_add(lines));
         let truncated = more || cut;
@@ -118,18 +120,6 @@ impl MemoryGet9 {
         }
         Self::Ok { text: body, path, from, lines, truncated, next_from }
     }
-}
-
-/// Returns where the first `units` units of UTF-16 end; a pair is not torn apart.
-fn end_of_units(text: &str, units: usize) -> usize {
-    let mut left = units;
-    for (at, char) in text.char_indices() {
-        match left.checked_sub(char.len_utf16()) {
-            Some(rest) => left = rest,
-            None => return at,
-        }
-    }
-    text.len()
 }
 
 /// What follows a text that goes on.
@@ -147,7 +137,7 @@ fn notice(path: &str, next_from: Option<usize>) -> String {
     )
 }
 
-/// Says whether a path is one of the workspace's own, not one of the extra ones.
+/// Returns whether a path is one of the workspace's own, not one of the extra ones.
 fn is_memory(path: &str) -> bool {
     path.starts_with("memory/")
         || matches!(path, "MEMORY.md" | "USER.md")

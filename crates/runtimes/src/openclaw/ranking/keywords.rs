@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::script;
 
-/// Words of every language but Korean that say nothing by themselves.
+/// Words of all languages except Korean without meaning of their own.
 static WEAK: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "
     about above after ago agora ahora ajuda amanhã and antes anything are ayer ayuda
@@ -41,7 +41,7 @@ static WEAK: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     .collect()
 });
 
-/// The same for Korean: these also count without their particle.
+/// Korean words without meaning of their own; also checked without their particle.
 static WEAK_KOREAN: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "
     가 가다 같이 거 거기 것 곳 과 그 그것 그녀 그들 그래서 그러나

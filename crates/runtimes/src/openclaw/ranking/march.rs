@@ -2,39 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use anemone_embed::Embedder;
-use anemone_index::{Answer, AnswerNote, Document, Rankers, Request, TextVectors, embed_texts};
-use rusqlite::Error;
+use anemone_index::TextVectors;
 
-use super::chunks::Generation;
-use super::corpus::{Corpus, source_of};
-use super::{
-    MIN_SCORE, NO_MODEL, Selected, TEXT_WEIGHT, VECTOR_WEIGHT, all_of, hit, keywords,
-    score_of_rank, script,
-};
+use super::corpus::Corpus;
+use super::{SelectedChunk, TEXT_WEIGHT, VECTOR_WEIGHT, all_of, keywords, score_of_rank, script};
 
 /// Candidates of a ranker, at most.
 const MAX_CANDIDATES: usize = 200;
-
-/// Answers as OpenClaw of March 2026 does.
-pub(super) fn answer(
-    documents: &[Document],
-    request: &Request,
-    embedder: Option<&dyn Embedder>,
-) -> Result<Answer, Error> {
-    let model = embedder.map_or(NO_MODEL, |embedder| embedder.identity().model.as_str());
-    let corpus = Corpus::of_documents(documents, Generation::Three, model)?;
-    let query = script::trimmed(&request.query);
-    let texts = corpus.chunks.iter().map(|chunk| chunk.text.as_str());
-    let (vectors, rankers) =
-        if query.is_empty() { (None, Vec::new()) } else { embed_texts(embedder, query, texts) };
-    let found = search(&corpus, query, request.limit, MIN_SCORE, vectors.as_ref());
-    Ok(Answer {
-        hits: found.into_iter().map(|selected| hit(&corpus, selected, request)).collect(),
-        rankers: Rankers { lexical: true, vectors: rankers },
-        notes: if query.is_empty() { vec![AnswerNote::NothingAsked] } else { Vec::new() },
-    })
-}
 
 pub(super) fn search(
     corpus: &Corpus<'_>,
@@ -42,7 +16,7 @@ pub(super) fn search(
     limit: usize,
     min_score: f64,
     vectors: Option<&TextVectors>,
-) -> Vec<Selected> {
+) -> Vec<SelectedChunk> {
     let candidates = limit.saturating_mul(4).clamp(1, MAX_CANDIDATES);
     match vectors {
         None => each_keyword(corpus, query, candidates, min_score, limit),
@@ -57,13 +31,13 @@ fn each_keyword(
     candidates: usize,
     min_score: f64,
     limit: usize,
-) -> Vec<Selected> {
+) -> Vec<SelectedChunk> {
     let mut terms = keywords::keywords(query);
     if terms.is_empty() {
         terms.push(query.to_owned());
     }
     // Equal scores keep the order in which they were found.
-    let mut found: Vec<Selected> = Vec::new();
+    let mut found: Vec<SelectedChunk> = Vec::new();
     let mut place = BTreeMap::new();
     for term in terms.iter().take(super::MAX_WORDS) {
         for (chunk, score) in all_words(corpus, term, candidates) {
@@ -71,7 +45,7 @@ fn each_keyword(
             match found.get_mut(at) {
                 Some(known) if score > known.score => (known.score, known.text) = (score, score),
                 Some(_) => {}
-                None => found.push(Selected { chunk, score, text: score, vector: None }),
+                None => found.push(SelectedChunk { chunk, score, text: score, vector: None }),
             }
         }
     }
@@ -88,18 +62,18 @@ fn hybrid(
     min_score: f64,
     limit: usize,
     vectors: &TextVectors,
-) -> Vec<Selected> {
+) -> Vec<SelectedChunk> {
     let words = all_words(corpus, query, candidates);
-    let mut found: Vec<Selected> = nearest(vectors, candidates)
+    let mut found: Vec<SelectedChunk> = nearest(vectors, candidates)
         .into_iter()
-        .map(|(chunk, cosine)| Selected { chunk, score: 0.0, text: 0.0, vector: Some(cosine) })
+        .map(|(chunk, cosine)| SelectedChunk { chunk, score: 0.0, text: 0.0, vector: Some(cosine) })
         .collect();
     let place: BTreeMap<usize, usize> =
         found.iter().enumerate().map(|(at, entry)| (entry.chunk, at)).collect();
     for &(chunk, text) in &words {
         match place.get(&chunk) {
             Some(&at) => found[at].text = text,
-            None => found.push(Selected { chunk, score: 0.0, text, vector: Some(0.0) }),
+            None => found.push(SelectedChunk { chunk, score: 0.0, text, vector: Some(0.0) }),
         }
     }
     for entry in &mut found {
@@ -109,16 +83,12 @@ fn hybrid(
     let mut strict = found.clone();
     strict.retain(|entry| entry.score >= min_score);
     if strict.is_empty() && !words.is_empty() {
-        let range = |chunk: usize| {
-            let document = corpus.document_of(chunk);
-            let chunk = &corpus.chunks[chunk];
-            (source_of(document), document.path.as_str(), chunk.start_line, chunk.end_line)
-        };
         let with_words: std::collections::BTreeSet<_> =
-            words.iter().map(|&(chunk, _)| range(chunk)).collect();
+            words.iter().map(|&(chunk, _)| corpus.range_of(chunk)).collect();
         strict = found;
         strict.retain(|entry| {
-            with_words.contains(&range(entry.chunk)) && entry.score >= min_score.min(TEXT_WEIGHT)
+            with_words.contains(&corpus.range_of(entry.chunk))
+                && entry.score >= min_score.min(TEXT_WEIGHT)
         });
     }
     strict.truncate(limit);

@@ -5,45 +5,19 @@ mod words;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use anemone_embed::Embedder;
-use anemone_index::{Answer, AnswerNote, Document, Rankers, Request, TextVectors, embed_texts};
+use anemone_index::TextVectors;
 use jiff::Timestamp;
-use rusqlite::Error;
 
 use super::age::aged;
-use super::chunks::Generation;
-use super::corpus::{Corpus, source_of};
+use super::chunks::INVALID_PROJECT;
+use super::corpus::Corpus;
 use super::march::nearest;
 use super::spread::spread;
-use super::{
-    MIN_SCORE, NO_MODEL, SNIPPET_UNITS, Selected, TEXT_WEIGHT, VECTOR_WEIGHT, hit, script,
-};
-use words::Found;
+use super::{MIN_SCORE, SNIPPET_UNITS, SelectedChunk, TEXT_WEIGHT, VECTOR_WEIGHT, script};
+use words::WordHit;
 
 /// Candidates of a ranker.
 const CANDIDATES: usize = 200;
-/// What OpenClaw writes where a project annotation makes no sense; such a chunk is never shown.
-const INVALID_PROJECT: &str = "!invalid-project-annotation";
-
-/// Answers as OpenClaw of September 2026 does, outside any project.
-pub(super) fn answer(
-    documents: &[Document],
-    request: &Request,
-    embedder: Option<&dyn Embedder>,
-) -> Result<Answer, Error> {
-    let model = embedder.map_or(NO_MODEL, |embedder| embedder.identity().model.as_str());
-    let corpus = Corpus::of_documents(documents, Generation::Nine, model)?;
-    let query = script::trimmed(&request.query);
-    let texts = corpus.chunks.iter().map(|chunk| chunk.text.as_str());
-    let (vectors, rankers) =
-        if query.is_empty() { (None, Vec::new()) } else { embed_texts(embedder, query, texts) };
-    let found = search(&corpus, query, request.limit, request.now, vectors.as_ref());
-    Ok(Answer {
-        hits: found.into_iter().map(|selected| hit(&corpus, selected, request)).collect(),
-        rankers: Rankers { lexical: true, vectors: rankers },
-        notes: if query.is_empty() { vec![AnswerNote::NothingAsked] } else { Vec::new() },
-    })
-}
 
 pub(super) fn search(
     corpus: &Corpus<'_>,
@@ -51,7 +25,7 @@ pub(super) fn search(
     limit: usize,
     now: Timestamp,
     vectors: Option<&TextVectors>,
-) -> Vec<Selected> {
+) -> Vec<SelectedChunk> {
     if query.is_empty() {
         return Vec::new();
     }
@@ -68,7 +42,7 @@ pub(super) fn search(
 }
 
 /// Finishes a search without vectors.
-fn words_only(corpus: &Corpus<'_>, mut found: Vec<Found>, now: Timestamp) -> Vec<Selected> {
+fn words_only(corpus: &Corpus<'_>, mut found: Vec<WordHit>, now: Timestamp) -> Vec<SelectedChunk> {
     found.retain(|entry| is_shown(corpus, entry.chunk));
     for entry in &mut found {
         if entry.exact > 0 {
@@ -77,8 +51,8 @@ fn words_only(corpus: &Corpus<'_>, mut found: Vec<Found>, now: Timestamp) -> Vec
         entry.score = weighed(corpus, entry.chunk, entry.score, now);
     }
     found.sort_by(|a, b| words::compare(corpus, a, b, false));
-    let mut selected: Vec<Selected> = (found.iter())
-        .map(|entry| Selected {
+    let mut selected: Vec<SelectedChunk> = (found.iter())
+        .map(|entry| SelectedChunk {
             chunk: entry.chunk,
             score: if entry.exact > 0 { 1.0 } else { entry.score },
             text: entry.text,
@@ -94,7 +68,7 @@ fn words_only(corpus: &Corpus<'_>, mut found: Vec<Found>, now: Timestamp) -> Vec
 }
 
 /// A chunk of either ranker.
-struct Merged {
+struct MergedChunk {
     chunk: usize,
     text: f64,
     vector: f64,
@@ -110,17 +84,17 @@ struct Merged {
 fn merged(
     corpus: &Corpus<'_>,
     query: &str,
-    found: &[Found],
+    found: &[WordHit],
     vectors: &TextVectors,
     now: Timestamp,
-) -> Vec<Merged> {
+) -> Vec<MergedChunk> {
     let exact = words::exactness(corpus, query);
     let near = nearest(vectors, CANDIDATES);
     let cosines: BTreeMap<usize, f64> = near.iter().copied().collect();
-    let known: BTreeMap<usize, &Found> = found.iter().map(|entry| (entry.chunk, entry)).collect();
+    let known: BTreeMap<usize, &WordHit> = found.iter().map(|entry| (entry.chunk, entry)).collect();
     let added = found.iter().map(|entry| entry.chunk).filter(|chunk| !cosines.contains_key(chunk));
     let all = near.iter().map(|&(chunk, _)| chunk).chain(added);
-    let ranked: Vec<Merged> = all
+    let ranked: Vec<MergedChunk> = all
         .filter(|&chunk| is_shown(corpus, chunk))
         .map(|chunk| {
             let vector = cosines.get(&chunk).copied().unwrap_or(0.0);
@@ -150,10 +124,10 @@ fn merged(
             } else {
                 rank
             };
-            Merged { chunk, text, vector, exact, score, rank, lexical }
+            MergedChunk { chunk, text, vector, exact, score, rank, lexical }
         })
         .collect();
-    let mut tiers: [Vec<Merged>; 4] = Default::default();
+    let mut tiers: [Vec<MergedChunk>; 4] = Default::default();
     for entry in ranked {
         let tier = 3 - usize::from(entry.exact.min(3));
         tiers[tier].push(entry);
@@ -162,8 +136,8 @@ fn merged(
 }
 
 /// Puts the chunks of a tier in order, the twins of better ones further down.
-fn in_order(corpus: &Corpus<'_>, mut tier: Vec<Merged>) -> Vec<Merged> {
-    let place = |entry: &Merged| {
+fn in_order(corpus: &Corpus<'_>, mut tier: Vec<MergedChunk>) -> Vec<MergedChunk> {
+    let place = |entry: &MergedChunk| {
         let chunk = &corpus.chunks[entry.chunk];
         (chunk.start_line, chunk.end_line)
     };
@@ -173,7 +147,7 @@ fn in_order(corpus: &Corpus<'_>, mut tier: Vec<Merged>) -> Vec<Merged> {
             .then_with(|| b.rank.total_cmp(&a.rank))
             .then_with(|| b.lexical.total_cmp(&a.lexical))
             .then_with(|| {
-                let path = |entry: &Merged| corpus.document_of(entry.chunk).path.as_str();
+                let path = |entry: &MergedChunk| corpus.document_of(entry.chunk).path.as_str();
                 script::compare(path(a), path(b))
             })
             .then_with(|| place(a).cmp(&place(b)))
@@ -185,31 +159,28 @@ fn in_order(corpus: &Corpus<'_>, mut tier: Vec<Merged>) -> Vec<Merged> {
         })
         .collect();
     let order = spread(&items);
-    let mut tier: Vec<Option<Merged>> = tier.into_iter().map(Some).collect();
+    let mut tier: Vec<Option<MergedChunk>> = tier.into_iter().map(Some).collect();
     order.into_iter().filter_map(|at| tier[at].take()).collect()
 }
 
 /// Takes what is good enough; when little is, what has the words.
 fn selected(
     corpus: &Corpus<'_>,
-    merged: &[Merged],
-    found: &[Found],
+    merged: &[MergedChunk],
+    found: &[WordHit],
     limit: usize,
-) -> Vec<Selected> {
-    let range = |chunk: usize| {
-        let document = corpus.document_of(chunk);
-        let chunk = &corpus.chunks[chunk];
-        (source_of(document), document.path.as_str(), chunk.start_line, chunk.end_line)
-    };
-    let take = |entry: &Merged| Selected {
+) -> Vec<SelectedChunk> {
+    let range = |chunk| corpus.range_of(chunk);
+    let take = |entry: &MergedChunk| SelectedChunk {
         chunk: entry.chunk,
         score: entry.score,
         text: entry.text,
         vector: Some(entry.vector),
     };
     let with_words: BTreeSet<_> = found.iter().map(|entry| range(entry.chunk)).collect();
-    let good = |entry: &&Merged| entry.score >= MIN_SCORE;
-    let mut selected: Vec<Selected> = merged.iter().filter(good).take(limit).map(take).collect();
+    let good = |entry: &&MergedChunk| entry.score >= MIN_SCORE;
+    let mut selected: Vec<SelectedChunk> =
+        merged.iter().filter(good).take(limit).map(take).collect();
     if selected.is_empty() {
         let any = merged.iter().filter(|entry| entry.score >= 0.0);
         return any

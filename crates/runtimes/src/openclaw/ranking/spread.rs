@@ -14,7 +14,7 @@ static ASCII_WORD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("[a-z0-9_]+").expect("a fixed pattern"));
 
 /// What is left to place.
-struct Waiting {
+struct Candidate {
     place: usize,
     score: f64,
     relevance: f64,
@@ -34,8 +34,8 @@ pub(super) fn spread(items: &[(f64, &str)]) -> Vec<usize> {
     let best = items.iter().map(|item| item.0).fold(f64::NEG_INFINITY, f64::max);
     let worst = items.iter().map(|item| item.0).fold(f64::INFINITY, f64::min);
     let range = best - worst;
-    let mut waiting: Vec<Waiting> = (items.iter().enumerate())
-        .map(|(place, &(score, _))| Waiting {
+    let mut waiting: Vec<Candidate> = (items.iter().enumerate())
+        .map(|(place, &(score, _))| Candidate {
             place,
             score,
             relevance: if range == 0.0 { 1.0 } else { (score - worst) / range },
@@ -58,8 +58,8 @@ pub(super) fn spread(items: &[(f64, &str)]) -> Vec<usize> {
     order
 }
 
-fn best_of(waiting: &[Waiting]) -> Option<usize> {
-    let worth = |item: &Waiting| LAMBDA * item.relevance - (1.0 - LAMBDA) * item.likeness;
+fn best_of(waiting: &[Candidate]) -> Option<usize> {
+    let worth = |item: &Candidate| LAMBDA * item.relevance - (1.0 - LAMBDA) * item.likeness;
     let mut best: Option<(usize, f64, f64)> = None;
     for (at, item) in waiting.iter().enumerate() {
         let worth = worth(item);

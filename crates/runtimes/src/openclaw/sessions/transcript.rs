@@ -1,4 +1,4 @@
-//! A transcript that becomes records: events in, pieces of text out.
+//! Converts the events of a transcript into the text of records.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,16 +7,15 @@ use serde_json::Value as Json;
 
 use super::{Redact, SessionRecord, Tally};
 use crate::kit::ids::short_digest;
+use crate::kit::session_text::SessionText;
 use crate::kit::times;
 
-/// A record is full with this much text.
-const RECORD_BYTES: usize = 8 << 10;
 /// A tool's name is cut to this.
 const MAX_NAME_CHARS: usize = 100;
 
 /// What was taken of one conversation.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenEvents {
     /// Events, by a part of the digest of their id.
     pub(super) events: HashSet<u64>,
     /// How many pieces each transcript gave; two may have one name.
@@ -28,18 +27,11 @@ pub(super) struct Transcript {
     pub(super) session_id: String,
     pub(super) session_key: Option<String>,
     pub(super) origin_file: String,
-    pub(super) seen: Seen,
-    pub(super) piece: Piece,
+    pub(super) seen: SeenEvents,
+    /// The record that is being filled.
+    pub(super) text: SessionText,
+    pub(super) trust: Option<&'static str>,
     pub(super) index: u64,
-}
-
-/// The record that is being filled.
-#[derive(Default)]
-pub(super) struct Piece {
-    content: String,
-    first_at: Option<Moment>,
-    last_at: Option<Moment>,
-    trust: Option<&'static str>,
 }
 
 impl Transcript {
@@ -68,48 +60,28 @@ impl Transcript {
         let (text, redacted) = redact(&text);
         counts.redacted += redacted;
         counts.messages += 1;
-        let full = !self.piece.content.is_empty()
-            && self.piece.content.len() + text.len() + 2 > RECORD_BYTES;
-        let done = if full { self.flush() } else { None };
-        self.piece.add(&text, moment_of(&event).or(stored_at), trust_of(&event));
+        let done = if self.text.is_full_for(&text) { self.flush() } else { None };
+        self.text.add(&text, moment_of(&event).or(stored_at));
+        if self.trust != Some("untrusted") {
+            self.trust = trust_of(&event).or(self.trust);
+        }
         done
     }
 
     pub(super) fn flush(&mut self) -> Option<SessionRecord> {
-        let piece = std::mem::take(&mut self.piece);
-        if piece.content.is_empty() {
-            return None;
-        }
+        let SessionText { content, first_at, last_at } = self.text.take()?;
         let index = self.index;
         self.index += 1;
         Some(SessionRecord {
             session_id: self.session_id.clone(),
             session_key: self.session_key.clone(),
             index,
-            content: piece.content,
-            first_at: piece.first_at,
-            last_at: piece.last_at,
+            content,
+            first_at,
+            last_at,
             origin_file: self.origin_file.clone(),
-            trust: piece.trust,
+            trust: self.trust.take(),
         })
-    }
-}
-
-impl Piece {
-    fn add(&mut self, text: &str, at: Option<Moment>, trust: Option<&'static str>) {
-        if !self.content.is_empty() {
-            self.content.push_str("\n\n");
-        }
-        self.content.push_str(text);
-        if self.first_at.is_none() {
-            self.first_at.clone_from(&at);
-        }
-        if at.is_some() {
-            self.last_at = at;
-        }
-        if self.trust != Some("untrusted") && trust.is_some() {
-            self.trust = trust;
-        }
     }
 }
 
@@ -179,7 +151,7 @@ pub(super) fn moment_of_millis(millis: i64) -> Option<Moment> {
     times::from_millis(millis).filter(|_| millis > 0)
 }
 
-/// Says whether the owner spoke, where the program noted it.
+/// Returns whether the owner spoke, where the program noted it.
 fn trust_of(event: &Json) -> Option<&'static str> {
     let of = |json: &Json| json.get("__openclaw")?.get("senderIsOwner")?.as_bool();
     match of(event).or_else(|| event.get("message").and_then(of))? {

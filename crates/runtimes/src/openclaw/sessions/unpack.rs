@@ -1,4 +1,4 @@
-//! Packed events and transcripts, unpacked within bounds.
+//! Decompresses events and transcripts within bounds.
 
 use std::io::{self, BufRead, BufReader, Read as _};
 
@@ -8,8 +8,6 @@ use crate::kit::database::Value;
 
 /// The program packs events up to this size; longer ones are no events.
 const MAX_EVENT_BYTES: u64 = 4 << 20;
-/// Lines of files may hold pictures.
-const MAX_LINE_BYTES: usize = 16 << 20;
 /// The most that is read of one conversation, unpacked.
 pub(super) const MAX_UNPACKED_BYTES: u64 = 1 << 30;
 /// The most that a packed stream may look back; what the program writes needs 8 MiB.
@@ -44,19 +42,19 @@ pub(super) fn unpacked<'a>(
     const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let mut input = BufReader::with_capacity(64 << 10, input);
     if !input.fill_buf()?.starts_with(&MAGIC) {
-        return Ok(Box::new(Bounded { input, left: most_bytes }));
+        return Ok(Box::new(BoundedReader { input, left: most_bytes }));
     }
     let input = BufReader::with_capacity(64 << 10, Frames::new(input)?);
-    Ok(Box::new(Bounded { input, left: most_bytes }))
+    Ok(Box::new(BoundedReader { input, left: most_bytes }))
 }
 
 /// Reads so much and no more; unlike with `take`, what is cut off is noticed.
-struct Bounded<R> {
+struct BoundedReader<R> {
     input: R,
     left: u64,
 }
 
-impl<R: BufRead> io::Read for Bounded<R> {
+impl<R: BufRead> io::Read for BoundedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.fill_buf()?.read(buffer)?;
         self.consume(read);
@@ -64,7 +62,7 @@ impl<R: BufRead> io::Read for Bounded<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Bounded<R> {
+impl<R: BufRead> BufRead for BoundedReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let bytes = self.input.fill_buf()?;
         if self.left == 0 && !bytes.is_empty() {
@@ -110,43 +108,5 @@ impl<R: BufRead> io::Read for Frames<R> {
             }
         }
         Ok(0)
-    }
-}
-
-/// What was read of a line.
-pub(super) enum Line {
-    Text,
-    TooLong,
-    End,
-}
-
-/// Reads a line, but no more of it than a line may have.
-pub(super) fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
-    line.clear();
-    let mut too_long = false;
-    loop {
-        let bytes = input.fill_buf()?;
-        if bytes.is_empty() {
-            return Ok(match (too_long, line.is_empty()) {
-                (true, _) => Line::TooLong,
-                (false, true) => Line::End,
-                (false, false) => Line::Text,
-            });
-        }
-        let end = memchr::memchr(b'\n', bytes);
-        let part = &bytes[..end.unwrap_or(bytes.len())];
-        too_long |= line.len() + part.len() > MAX_LINE_BYTES;
-        if too_long {
-            line.clear();
-        } else {
-            line.extend_from_slice(part);
-        }
-        let used = part.len() + usize::from(end.is_some());
-        input.consume(used);
-        match (end, too_long) {
-            (None, _) => {}
-            (Some(_), true) => return Ok(Line::TooLong),
-            (Some(_), false) => return Ok(Line::Text),
-        }
     }
 }

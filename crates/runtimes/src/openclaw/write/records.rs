@@ -1,21 +1,21 @@
-//! Memory files made from records.
+//! Generates memory files from records.
 //!
-//! Records that came out of one Markdown file are that file again when they are joined. Others are
-//! gathered by what they are about; they get headings, and what their text does not show of them
-//! is written as tags and comments that OpenClaw and its users know.
+//! Joined records of one Markdown file are that file again. Others are grouped by subject and
+//! get headings; metadata that their text does not show is written as tags and comments that
+//! OpenClaw and its users know.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use anemone_format::{Moment, Record, RecordId, SnapshotSource, Status};
 use jiff::Timestamp;
-use serde::Deserialize;
 
-use super::cut::{self, cut};
 use super::one_line;
+use super::split_records::{self, cut};
 use crate::kit::agent::{FoundAgent, Machine};
-use crate::kit::plan::{self, PlanBuilder, PlanError, Wanted};
-use crate::kit::restore::{Lost, SESSION};
+use crate::kit::plan::{self, PlanBuilder, PlanError, PlannedFile};
+use crate::kit::raw_place::RawPlace;
+use crate::kit::restore::{SESSION, UnwrittenRecords, each_record};
 use crate::kit::sidecar::{LinkPart, Placed, Spooler, Written};
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::MemoryKind;
@@ -60,7 +60,7 @@ struct Labels {
 
 /// What a record becomes.
 #[derive(Debug, Default)]
-pub(super) struct Became {
+pub(super) struct RecordPlaces {
     pub(super) parts: Vec<LinkPart>,
     pub(super) written: Written,
 }
@@ -73,7 +73,7 @@ pub(super) struct Leaf {
     pub(super) spans: Vec<(usize, RecordId)>,
     pub(super) changed_at: Option<Moment>,
     /// The file as it is, if nothing changes.
-    pub(super) original: Option<Wanted>,
+    pub(super) original: Option<PlannedFile>,
     /// Whether nothing can be added.
     closed: bool,
     /// Whether it has tables, where their rows are records.
@@ -104,8 +104,8 @@ impl Leaf {
 
     /// Takes the text that a file has, to add to it.
     pub(super) fn of(path: String, text: String, spans: Vec<(usize, RecordId)>) -> Self {
-        let closed = cut::swallows(&text);
-        let has_rows = cut::has_rows(&text);
+        let closed = split_records::swallows(&text);
+        let has_rows = split_records::has_rows(&text);
         Self { text, spans, closed, has_rows, ..Self::new(path) }
     }
 
@@ -116,17 +116,17 @@ impl Leaf {
         }
     }
 
-    /// Says whether another record can be added.
+    /// Returns whether another record can be added.
     fn takes(&self, more: &str) -> bool {
         if self.text.is_empty() {
             return true;
         }
         let fits = !self.closed && self.text.len() + more.len() <= MAX_PAGE_BYTES;
-        fits && match cut::kind_of(&self.path) {
+        fits && match split_records::kind_of(&self.path) {
             // The file is one record.
             Some(MemoryKind::ActiveContext) => false,
             // Where there is a table, only its rows are records.
-            Some(MemoryKind::Gating) => !self.has_rows && !cut::has_rows(more),
+            Some(MemoryKind::Gating) => !self.has_rows && !split_records::has_rows(more),
             _ => true,
         }
     }
@@ -151,10 +151,10 @@ pub(super) struct Pages {
     /// Files that records came from.
     pub(super) origins: BTreeSet<String>,
     /// What records became.
-    pub(super) became: BTreeMap<RecordId, Became>,
+    pub(super) became: BTreeMap<RecordId, RecordPlaces>,
     /// Files that were made.
     pub(super) placed: Vec<Placed>,
-    pub(super) lost: Lost,
+    pub(super) lost: UnwrittenRecords,
     pub(super) records: u64,
 }
 
@@ -173,24 +173,14 @@ impl Pages {
             origins: BTreeSet::new(),
             became: BTreeMap::new(),
             placed: Vec::new(),
-            lost: Lost::default(),
+            lost: UnwrittenRecords::default(),
             records: 0,
         })
     }
 
     /// Takes every record of a snapshot.
     pub(super) fn take_all(&mut self, source: &dyn SnapshotSource) -> Result<(), PlanError> {
-        let mut failed = None;
-        let walked = source.each_record(&mut |record| {
-            self.take(record, file_of(record)).map_err(|error| {
-                failed = Some(error);
-                io::ErrorKind::Other.into()
-            })
-        });
-        walked.map_err(|error| match failed.take() {
-            Some(error) => PlanError::Scratch(error),
-            None => PlanError::Source(error),
-        })
+        each_record(source, &mut |record| self.take(record, file_of(record)))
     }
 
     /// Takes a record that goes into the file at `path`.
@@ -230,12 +220,12 @@ impl Pages {
         self.spool.read_text(offset, length).map_err(PlanError::Scratch)
     }
 
-    /// Says whether records go into the file at a path.
+    /// Returns whether records go into the file at a path.
     pub(super) fn wants(&self, path: &str) -> bool {
         self.sheets.contains_key(path)
     }
 
-    /// Says that a path is taken.
+    /// Marks a path as taken.
     pub(super) fn reserve(&mut self, path: &str) {
         self.taken.insert(path.to_owned());
     }
@@ -309,7 +299,7 @@ impl Pages {
         for item in items {
             leaf = self.add(leaf, &first, item, alone, draft)?;
         }
-        let whole = matches!(cut::kind_of(&first), Some(MemoryKind::ActiveContext));
+        let whole = matches!(split_records::kind_of(&first), Some(MemoryKind::ActiveContext));
         for part in parts {
             let content = self.spooled((part.offset, part.length))?;
             // A file without headings is one record; only a name of its own is worth a heading.
@@ -333,7 +323,7 @@ impl Pages {
         let added = std::mem::take(&mut item.added);
         self.became.entry(item.id).or_default().written.added = added;
         // What is written behind an open fence would be code, also later and by others.
-        if !alone && cut::swallows(&item.text) {
+        if !alone && split_records::swallows(&item.text) {
             let mut own = Leaf::new(self.sibling(first));
             own.push(&item);
             self.write(&mut own, draft)?;
@@ -387,7 +377,7 @@ impl Pages {
         let start = self.spool.write(text.as_bytes()).map_err(PlanError::Scratch)?;
         let piece = self.spool.since(start);
         let path = leaf.path.clone().into_bytes();
-        let mut wanted = Wanted::pieces(path, vec![piece], changed_at);
+        let mut wanted = PlannedFile::pieces(path, vec![piece], changed_at);
         wanted.mode = original.and_then(|original| original.mode).or(wanted.mode);
         draft.wanted.push(wanted);
         self.placed.push(Placed::made(&leaf.path));
@@ -440,7 +430,7 @@ pub(super) fn file_of(record: &Record) -> String {
     }
 }
 
-/// Says whether OpenClaw reads memories from a path, and whether it stays in the workspace.
+/// Returns whether OpenClaw reads memories from a path, and whether it stays in the workspace.
 pub(super) fn is_memory_file(path: &str) -> bool {
     let plain = |part: &str| !part.is_empty() && part != "." && part != ".." && part.len() <= 200;
     let safe = path.len() <= 1024
@@ -466,37 +456,18 @@ fn slug(text: &str) -> String {
     if slug.is_empty() { "imported".to_owned() } else { slug.to_owned() }
 }
 
-/// What a record carries to be put back, as far as we use it.
-#[derive(Deserialize, Default)]
-struct Place {
-    #[serde(default)]
-    line_start: Option<serde_json::Value>,
-    #[serde(default)]
-    key: Option<serde_json::Value>,
-    #[serde(default)]
-    heading: Option<serde_json::Value>,
-}
-
 impl Part {
     fn new(record: &Record, path: &str, offset: u64, recent: bool) -> Self {
-        let place: Place = record
-            .raw_source_format
-            .as_ref()
-            .and_then(|format| format.parse().ok())
-            .unwrap_or_default();
-        let text = |value: &Option<serde_json::Value>| {
-            value
-                .as_ref()
-                .and_then(|value| value.as_str())
-                .map(one_line)
-                .filter(|value| !value.is_empty())
+        let place = RawPlace::of(record);
+        let text = |value: &serde_json::Value| {
+            value.as_str().map(one_line).filter(|value| !value.is_empty())
         };
         let key = text(&place.key);
         let content = record.content.as_str();
         let body = heading_end(content);
         let named = key.is_some();
         let title = key.or_else(|| text(&place.heading)).unwrap_or_else(|| title_of(content));
-        let line_start = place.line_start.and_then(|start| start.as_u64());
+        let line_start = place.line_start.as_u64();
         let from_here = record.source.origin_file.as_deref() == Some(path);
         // What has a key was an entry of a list, and its content alone is not what stood there.
         let at_home = from_here && line_start.is_some() && !named;
@@ -637,7 +608,7 @@ impl Labels {
 /// The importance that ZeroClaw gives to what nobody rated.
 const UNRATED: f64 = 0.5;
 
-/// Says whether a category is only the namespace once more.
+/// Returns whether a category is only the namespace once more.
 fn repeats_namespace(record: &Record, category: &str) -> bool {
     let namespace = record.namespace.as_str();
     namespace.strip_prefix("custom:").unwrap_or(namespace) == category
@@ -699,7 +670,7 @@ fn title_of(content: &str) -> String {
 }
 
 impl Labels {
-    /// Says whether a line feed was added behind the text.
+    /// Returns whether a line feed was added behind the text.
     fn ends_line(&self) -> bool {
         self.tag.is_some() && self.one_line_body
     }

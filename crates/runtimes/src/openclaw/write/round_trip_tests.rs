@@ -4,20 +4,22 @@ use std::convert::Infallible;
 use std::io::Read as _;
 use std::path::Path;
 
-use anemone_format::{File, InMemory, Moment, Node, Opaque, Snapshot, StampTable, Status};
+use anemone_format::{
+    File, LoadedSnapshot, Moment, NOT_EXPORTED, Node, Opaque, Snapshot, StampTable, Status,
+};
 use proptest::prelude::*;
 use serde::Serialize;
 
 use super::tests::plan;
 use super::*;
 use crate::kit::plan::StepKind;
-use crate::kit::sidecar::{self, Fate, LinkPart, ReturningSnapshot};
+use crate::kit::sidecar::{self, LinkPart, RecordChange, ReturningSnapshot};
 use crate::kit::tree::tests::{at, carried_folder, file, link, snapshot};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 
 const OTHER: &str = "zeroclaw";
 
-fn machine(path: &Path) -> Machine {
+pub(super) fn machine(path: &Path) -> Machine {
     Machine {
         home: path.to_owned(),
         variables: BTreeMap::new(),
@@ -26,22 +28,22 @@ fn machine(path: &Path) -> Machine {
     }
 }
 
-fn agent(path: &Path) -> FoundAgent {
+pub(super) fn agent(path: &Path) -> FoundAgent {
     FoundAgent::without_install(RUNTIME, "main".to_owned(), path.join("w"))
 }
 
 /// Everything that a plan makes of an empty place.
-fn made(plan: &Plan, source: &InMemory<'_>) -> Vec<File> {
+fn made(plan: &Plan, source: &LoadedSnapshot<'_>) -> Vec<File> {
     let file = |step: &crate::kit::plan::Step| {
         let node = match &step.node {
-            WantedNode::File { size, content, .. } => {
+            PlannedNode::File { size, content, .. } => {
                 let mut bytes = Vec::new();
                 plan.open(content, source).unwrap().read_to_end(&mut bytes).unwrap();
                 assert_eq!(*size, bytes.len() as u64, "{}", lossy(&step.path));
                 Node::File(bytes)
             }
-            WantedNode::Symlink(target) => Node::Symlink(target.clone()),
-            WantedNode::Folder => Node::Folder,
+            PlannedNode::Symlink(target) => Node::Symlink(target.clone()),
+            PlannedNode::Folder => Node::Folder,
         };
         assert_eq!(step.kind() == StepKind::Folder, node == Node::Folder);
         let mut file = File::new(FileRoot::Artifacts, "", "");
@@ -60,7 +62,7 @@ fn text_of(file: &File) -> &str {
 /// Plans a snapshot as an OpenClaw workspace.
 fn planned(snapshot: &Snapshot) -> (Plan, Vec<File>) {
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(snapshot);
+    let source = LoadedSnapshot::new(snapshot);
     let options = PlanOptions::new(OnConflict::Stop);
     let plan = plan(&machine(root.path()), &source, &agent(root.path()), &options).unwrap();
     let files = made(&plan, &source);
@@ -68,7 +70,7 @@ fn planned(snapshot: &Snapshot) -> (Plan, Vec<File>) {
 }
 
 /// Reads the files of an OpenClaw workspace.
-fn read(files: &[File]) -> Snapshot {
+pub(super) fn read(files: &[File]) -> Snapshot {
     let mut snapshot = snapshot();
     let shared = Shared {
         agent_id: snapshot.manifest.agent.id,
@@ -84,7 +86,7 @@ fn read(files: &[File]) -> Snapshot {
             true => FileRoot::Raw(RUNTIME.to_owned()),
             false => FileRoot::Artifacts,
         };
-        if let (Place::Memory(kind), Node::File(bytes)) = (place_of(&file.path), &file.node)
+        if let (PathRole::Memory(kind), Node::File(bytes)) = (place_of(&file.path), &file.node)
             && let Ok(text) = std::str::from_utf8(bytes)
         {
             let (path, mtime) = (lossy(&file.path), file.mtime.clone().unwrap());
@@ -101,7 +103,7 @@ fn read(files: &[File]) -> Snapshot {
 }
 
 /// A workspace with everything that is hard to bring back.
-fn workspace() -> Vec<File> {
+pub(super) fn workspace() -> Vec<File> {
     let mut odd = file("memory/x", "odd name");
     odd.path = b"memory/caf\xe9.md".to_vec();
     let mut odder = file("x", "odd name too");
@@ -156,16 +158,16 @@ struct Row {
 
 /// What the other runtime makes of a snapshot: a row of every record, the files that mean the same
 /// there, and the folder.
-fn moved(original: &Snapshot) -> Snapshot {
+pub(super) fn moved(original: &Snapshot) -> Snapshot {
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(original);
+    let source = LoadedSnapshot::new(original);
     let machine = machine(root.path());
     let mut draft = PlanBuilder::default();
     let mut keep = Keep::default();
     for (index, file) in source.files().iter().enumerate() {
-        let persona = matches!(place_of(&file.path), Place::Persona(_));
+        let persona = matches!(place_of(&file.path), PathRole::Persona(_));
         if persona || file.root == FileRoot::Artifacts {
-            draft.wanted.push(Wanted::carried(index, file));
+            draft.wanted.push(PlannedFile::carried(index, file));
             keep.placed.push(Placed::of(file));
         } else {
             keep.aside.push(index);
@@ -173,7 +175,7 @@ fn moved(original: &Snapshot) -> Snapshot {
     }
     if original.files.iter().all(|file| file.path != b"IDENTITY.md") {
         let made_at = at("2026-05-01T00:00:00Z");
-        draft.wanted.push(Wanted::text("IDENTITY.md", "made".to_owned(), made_at));
+        draft.wanted.push(PlannedFile::text("IDENTITY.md", "made".to_owned(), made_at));
         keep.placed.push(Placed::made("IDENTITY.md"));
     }
     keep.placed.push(Placed::made("config.toml"));
@@ -202,7 +204,7 @@ fn moved(original: &Snapshot) -> Snapshot {
         result.files.push(File::new(FileRoot::Artifacts, extra, "made by the import"));
     }
     for file in &mut result.files {
-        let persona = matches!(place_of(&file.path), Place::Persona(_));
+        let persona = matches!(place_of(&file.path), PathRole::Persona(_));
         let managed = is_within(&file.path, SIDECAR.as_bytes())
             || [&b"config.toml"[..], b".alf-database.json"].contains(&&file.path[..]);
         if persona || managed {
@@ -307,7 +309,7 @@ fn what_was_forgotten_is_counted_and_named() {
     fs_err::create_dir_all(target.workspace.join("memory")).unwrap();
     fs_err::write(target.workspace.join("memory/2026-01-16.md"), "mine").unwrap();
     let options = PlanOptions::new(OnConflict::Theirs);
-    let plan = plan(&machine(root.path()), &InMemory::new(&away), &target, &options).unwrap();
+    let plan = plan(&machine(root.path()), &LoadedSnapshot::new(&away), &target, &options).unwrap();
     assert_eq!(plan.forgotten.count, 2);
     let mut names = plan.forgotten.names.clone();
     names.sort();
@@ -357,7 +359,7 @@ fn the_folder_names_credentials_and_has_no_secret_and_live_ones_count() {
     assert_eq!(text_of(find(&again.files, ".alf-origin/credentials.json")), kept);
     let mut there: Option<Credentials> = serde_json::from_str(kept).unwrap();
     let live = credentials(vec![credential("openai", "openai:default", "bGl2ZQ")]);
-    back::add_credentials(&mut there, live);
+    returning_files::add_credentials(&mut there, live);
     let payloads: Vec<(String, String)> = there
         .unwrap()
         .credentials
@@ -383,19 +385,19 @@ fn a_status_that_a_comment_says_is_no_part_of_the_text() {
     *bytes = text.into_bytes();
     let away = read(&files);
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(&away);
+    let source = LoadedSnapshot::new(&away);
     let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new());
     let returned = returned.unwrap().unwrap();
     let mut found = Vec::new();
     returned
         .each_record(&mut |it| {
-            if returned.fate(it.id) != Some(Fate::Same) {
+            if returned.fate(it.id) != Some(RecordChange::Same) {
                 found.push((it.content.clone(), it.status.clone(), returned.fate(it.id)));
             }
             Ok(())
         })
         .unwrap();
-    let expected = ("Likes oolong.".to_owned(), Status::Superseded, Some(Fate::Changed));
+    let expected = ("Likes oolong.".to_owned(), Status::Superseded, Some(RecordChange::Changed));
     assert_eq!(found, [expected]);
 }
 
@@ -434,7 +436,7 @@ fn what_was_not_read_is_not_forgotten() {
     let fails = |away: &Snapshot| {
         let root = tempfile::tempdir().unwrap();
         let options = PlanOptions::new(OnConflict::Stop);
-        let source = InMemory::new(away);
+        let source = LoadedSnapshot::new(away);
         let planned = plan(&machine(root.path()), &source, &agent(root.path()), &options);
         matches!(planned, Err(PlanError::MemoriesUnread { runtime }) if runtime == OTHER)
     };
@@ -489,7 +491,7 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
         }
     });
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(&away);
+    let source = LoadedSnapshot::new(&away);
     let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new())
         .unwrap()
         .unwrap();
@@ -501,7 +503,7 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
         })
         .unwrap();
     let expected =
-        ["Only for Lin.", " ", "Oolong."].map(|value| (value.to_owned(), Some(Fate::Same)));
+        ["Only for Lin.", " ", "Oolong."].map(|value| (value.to_owned(), Some(RecordChange::Same)));
     assert_eq!(fates, expected);
 }
 
@@ -554,7 +556,7 @@ fn a_row_stays_one_line_whatever_it_becomes() {
         "# Gates\n\n| id | rule |\n|----|------|\n| GP-1 | Ask first | and | wait |\n\
          | Read # three times |\n| GP-3 | Sleep <!-- status: superseded --> |\n\nThat is all.\n"
     );
-    assert_eq!(cut::cut("memory/gating-policies.md", text).len(), 3);
+    assert_eq!(split_records::cut("memory/gating-policies.md", text).len(), 3);
 }
 
 #[test]
@@ -611,7 +613,7 @@ fn new_memories_are_added_where_they_belong() {
 /// its records; those that nobody touched are as they were.
 fn fates(workspace: &Snapshot, original: &Snapshot) -> BTreeMap<&'static str, usize> {
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(workspace);
+    let source = LoadedSnapshot::new(workspace);
     let mut warnings = Vec::new();
     let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut warnings);
     let returned = returned.unwrap().expect("the folder is there");
@@ -637,12 +639,12 @@ fn fates(workspace: &Snapshot, original: &Snapshot) -> BTreeMap<&'static str, us
         .unwrap();
     for record in &original.records {
         let word = match returned.fate(record.id).unwrap() {
-            Fate::Same => {
+            RecordChange::Same => {
                 assert_eq!(now.get(&record.id), Some(record));
                 "same"
             }
-            Fate::Changed => "changed",
-            Fate::Forgotten => "forgotten",
+            RecordChange::Changed => "changed",
+            RecordChange::Forgotten => "forgotten",
         };
         *counts.entry(word).or_default() += 1;
     }
@@ -742,7 +744,7 @@ fn every_row_of_another_runtime_is_known_again() {
     assert_eq!((text_of(kept), kept.mode), ("in the way", Some(0o640)));
 
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(&away);
+    let source = LoadedSnapshot::new(&away);
     let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new());
     let returned = returned.unwrap().unwrap();
     let mut found: Vec<File> = Vec::new();
@@ -786,7 +788,7 @@ fn a_row_that_changed_comes_back_without_what_was_written_around_it() {
         BTreeMap::from([("same", all - 2), ("changed", 1), ("forgotten", 1), ("new", 1)]);
     assert_eq!(fates(&away, &original), expected);
     let root = tempfile::tempdir().unwrap();
-    let source = InMemory::new(&away);
+    let source = LoadedSnapshot::new(&away);
     let returned = ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut Vec::new());
     let mut changed = None;
     returned
@@ -823,7 +825,7 @@ fn a_broken_folder_is_told_and_carried_on() {
         damage(&mut files);
         let away = read(&files);
         let root = tempfile::tempdir().unwrap();
-        let source = InMemory::new(&away);
+        let source = LoadedSnapshot::new(&away);
         let mut warnings = Vec::new();
         let returned =
             ReturningSnapshot::open(&machine(root.path()), &source, OTHER, &mut warnings);

@@ -9,67 +9,12 @@ use std::collections::BTreeSet;
 use toml_edit::{Item, TableLike, Value};
 
 use super::{Config, dotted};
+use crate::kit::word_list::WordList;
 
 /// Sections that run programs, open ports or say what may be done without asking.
-const POWERS: [&str; 37] = [
-    "autonomy",
-    "browser",
-    "browser_delegate",
-    "channels",
-    "channels_config",
-    "claude_code",
-    "claude_code_runner",
-    "cloud_ops",
-    "codex_cli",
-    "composio",
-    "cron",
-    "delegate",
-    "gateway",
-    "gemini_cli",
-    "hardware",
-    "hooks",
-    "http_request",
-    "mcp",
-    "nodes",
-    "opencode_cli",
-    "peripherals",
-    "pipeline",
-    "plugins",
-    "proxy",
-    "risk_profile",
-    "risk_profiles",
-    "runtime",
-    "runtime_profile",
-    "runtime_profiles",
-    "sandbox",
-    "scheduler",
-    "security",
-    "shell_tool",
-    "skills",
-    "sop",
-    "trust",
-    "tunnel",
-];
+const POWERS: WordList = WordList(include_str!("words/powers.txt"));
 /// Last words of keys that lead elsewhere, or run something.
-const ELSEWHERE: [&str; 17] = [
-    "address",
-    "addr",
-    "arg",
-    "args",
-    "arguments",
-    "bind",
-    "cmd",
-    "command",
-    "commands",
-    "endpoint",
-    "endpoints",
-    "host",
-    "hosts",
-    "port",
-    "uri",
-    "url",
-    "urls",
-];
+const ELSEWHERE: WordList = WordList(include_str!("words/elsewhere.txt"));
 /// Last words of keys with the place of a file.
 const PLACES: [&str; 6] = ["path", "paths", "dir", "dirs", "file", "folder"];
 
@@ -78,21 +23,21 @@ pub(super) fn powers(table: &dyn TableLike) -> Vec<String> {
     let has = |(key, item): (&str, &Item)| {
         let is_empty = item.as_table_like().is_some_and(TableLike::is_empty);
         let is_off = item.get("enabled").and_then(Item::as_bool) == Some(false);
-        (POWERS.contains(&key) && !is_empty && !is_off).then(|| key.to_owned())
+        (POWERS.contains(key) && !is_empty && !is_off).then(|| key.to_owned())
     };
     table.iter().filter_map(has).collect()
 }
 
 /// What may be added.
-pub(super) struct Allowed<'a> {
+pub(super) struct AllowedSettings<'a> {
     alias: &'a str,
     schema: u32,
     /// Tables with a secret in them.
     secret: BTreeSet<Vec<String>>,
 }
 
-impl<'a> Allowed<'a> {
-    /// Looks at the settings that are there.
+impl<'a> AllowedSettings<'a> {
+    /// Reads the existing settings.
     pub(super) fn of(live: &Config, alias: &'a str) -> Self {
         let mut secret = BTreeSet::new();
         for leaf in live.redacted().secrets {
@@ -161,13 +106,13 @@ impl<'a> Allowed<'a> {
 }
 
 fn leads_elsewhere(key: &str) -> bool {
-    last_word(key, &ELSEWHERE)
+    last_word(key, ELSEWHERE.iter())
 }
 
-fn last_word(key: &str, words: &[&str]) -> bool {
+fn last_word(key: &str, mut words: impl Iterator<Item = &'static str>) -> bool {
     let key = key.to_lowercase();
     let last = key.rsplit(['_', '-', '.']).next().unwrap_or(&key);
-    words.contains(&last) || words.iter().any(|word| word.len() > 2 && key.ends_with(word))
+    words.any(|word| word == last || word.len() > 2 && key.ends_with(word))
 }
 
 fn is_harmless_table(table: &toml_edit::Table) -> bool {
@@ -182,13 +127,13 @@ fn is_harmless_table(table: &toml_edit::Table) -> bool {
     })
 }
 
-/// Says whether no text of a value is an address, or the place of a file outside the workspace.
+/// Returns whether no text of a value is an address, or the place of a file outside the workspace.
 fn is_harmless(value: &Value, key: &str) -> bool {
     match value {
         Value::String(text) => {
             let text = text.value();
             let is_outside = text.starts_with(['/', '~', '\\']) || text.contains("..");
-            !(text.contains("://") || last_word(key, &PLACES) && is_outside)
+            !(text.contains("://") || last_word(key, PLACES.into_iter()) && is_outside)
         }
         Value::Array(array) => array.iter().all(|array| is_harmless(array, key)),
         Value::InlineTable(table) => {

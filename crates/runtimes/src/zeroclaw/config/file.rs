@@ -1,4 +1,4 @@
-//! Small files of an install: read without following a link, replaced as a whole.
+//! Small files of an install: read without following links, replaced atomically.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,20 +9,22 @@ use fs_err as fs;
 use rustix::fs::{Gid, Uid};
 use zeroize::Zeroizing;
 
-/// Copies of one second, at most.
+use crate::kit::paths::with_suffix;
+
+/// The most backups of one second.
 const MAX_COPIES: u32 = 1000;
 
-/// Why a file could not be changed. It is then as it was.
+/// Why a file could not be changed; it is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::zeroclaw) enum WriteError {
-    /// It is not what was planned for.
+    /// It has changed since the plan was made.
     #[error("{path} has changed since the plan was made")]
     Changed {
         /// The file.
         path: PathBuf,
     },
     /// Another program is writing to it.
-    #[error("{path} is there: another program may be writing, or was ended while it wrote")]
+    #[error("{path} exists: another program may be writing, or was killed while writing")]
     Busy {
         /// The file that says so.
         path: PathBuf,
@@ -90,7 +92,7 @@ pub(in crate::zeroclaw) fn replace(
     Ok(backup)
 }
 
-/// Keeps what a file was beside it.
+/// Keeps a backup of a file beside it.
 fn keep_copy(
     path: &Path,
     folder: &Path,
@@ -102,13 +104,12 @@ fn keep_copy(
     let mut file = written(folder, old, owner)?;
     file.as_file().sync_all()?;
     for number in 1..=MAX_COPIES {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".backup-{stamp}"));
-        if number > 1 {
-            name.push(format!("-{number}"));
-        }
+        let name = match number {
+            1 => with_suffix(path, &format!(".backup-{stamp}")),
+            _ => with_suffix(path, &format!(".backup-{stamp}-{number}")),
+        };
         match file.persist_noclobber(&name) {
-            Ok(_) => return Ok(PathBuf::from(name)),
+            Ok(_) => return Ok(name),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => file = error.file,
             Err(error) => return Err(error.error),
         }
@@ -116,10 +117,10 @@ fn keep_copy(
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Whose a file is: a user and a group.
+/// The owner of a file: a user and a group.
 type Owner = (u32, u32);
 
-/// Says whose a file is, or would be: that of the folder, for one that is not there.
+/// Returns the owner of a file; of its folder, if the file does not exist.
 fn owner_of(path: &Path, folder: &Path) -> io::Result<Owner> {
     use std::os::unix::fs::MetadataExt as _;
     let found = fs::symlink_metadata(path).or_else(|_| fs::metadata(folder))?;
@@ -138,7 +139,7 @@ fn written(folder: &Path, text: &str, owner: Owner) -> io::Result<tempfile::Name
     Ok(file)
 }
 
-/// Makes a file where none is, for its owner only.
+/// Creates a file that only its owner may read; fails if it exists.
 pub(in crate::zeroclaw) fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::NotFound)?;
     fs::create_dir_all(folder)?;

@@ -1,5 +1,5 @@
-//! A configuration into another: what is there stays, and of what is missing that is added which
-//! is about the agent.
+//! Merges a configuration into another: existing settings stay, and missing settings of the agent
+//! are added.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use anemone_format::Moment;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 use zeroize::Zeroizing;
 
-use super::allowed::{Allowed, powers};
+use super::allowed::{AllowedSettings, powers};
 use super::redact::{Rule, Shape, is_redacted, rule_below};
 use super::{Config, MAX_BYTES, file, schema_of};
 use crate::kit::agent::{Machine, Warning};
@@ -22,7 +22,7 @@ const FILE: &str = "config.toml";
 const HOST_KEYS: [&str; 2] = ["workspace_dir", "config_path"];
 /// The schema of a new file in the layout of today.
 const SCHEMA: i64 = 3;
-/// What an install has that somebody has used.
+/// Files of an install that is in use.
 const TRACES: [&str; 6] =
     ["data", "workspace", "agents", "memory.db", ".secret_key", "auth-profiles.json"];
 
@@ -39,7 +39,7 @@ pub(in crate::zeroclaw) struct ConfigSite<'a> {
 pub(in crate::zeroclaw) enum InstallUse {
     /// Those that a run of ours made, which was killed.
     Ours,
-    /// Somebody may use them.
+    /// They may be in use.
     Unknown,
 }
 
@@ -83,11 +83,7 @@ pub(in crate::zeroclaw) fn plan_config(
 ) -> Result<Option<ConfigStep>, Warning> {
     let ConfigSite { layout, alias, use_of } = site;
     let path = live.map_or_else(|| install.join(FILE), Path::to_owned);
-    let warning = |code, message: &str| Warning {
-        code,
-        path: Some(path.display().to_string()),
-        message: message.to_owned(),
-    };
+    let warning = |code, message: &str| Warning::about(code, path.display(), message);
     let old = file::read_plain(&path, MAX_BYTES)
         .map_err(|error| warning("config_unreadable", &format!("cannot be read: {error}")))?;
     let theirs = archived.map(theirs).transpose().map_err(|()| {
@@ -112,7 +108,7 @@ pub(in crate::zeroclaw) fn plan_config(
                 );
                 return Err(warning("config_schema_differs", &message));
             }
-            let allowed = Allowed::of(&config, alias);
+            let allowed = AllowedSettings::of(&config, alias);
             let mut merge = Merge { allowed, added, kept, refused: Vec::new() };
             merge.add(live.as_item_mut(), theirs.as_item(), &mut Vec::new());
             let refused = merge.refused;
@@ -180,7 +176,7 @@ fn theirs(text: &str) -> Result<DocumentMut, ()> {
     Ok(document)
 }
 
-/// Says whether a text loads, and has every value that another has.
+/// Returns whether a text loads, and has every value that another has.
 fn holds(new: &str, old: Option<&str>) -> bool {
     let Ok(new) = new.parse::<DocumentMut>() else { return false };
     let Some(old) = old else { return true };
@@ -270,7 +266,7 @@ fn a_few(names: &[String]) -> String {
 
 /// Settings on their way into others.
 struct Merge<'a> {
-    allowed: Allowed<'a>,
+    allowed: AllowedSettings<'a>,
     added: Vec<String>,
     kept: Vec<String>,
     refused: Vec<String>,
@@ -359,7 +355,7 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// Says whether two items say the same, however they are written.
+/// Returns whether two items say the same, however they are written.
 fn is_same(one: &Item, other: &Item) -> bool {
     if let (Some(one), Some(other)) = (one.as_table_like(), other.as_table_like()) {
         return one.len() == other.len()
@@ -373,7 +369,7 @@ fn is_same(one: &Item, other: &Item) -> bool {
     }
 }
 
-/// Says whether two values are the same, however they are written.
+/// Returns whether two values are the same, however they are written.
 pub(in crate::zeroclaw) fn is_same_value(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::String(one), Value::String(other)) => one.value() == other.value(),
@@ -397,7 +393,7 @@ pub(in crate::zeroclaw) fn is_same_value(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Says how memories are kept, for all agents.
+/// Returns how memories are kept, for all agents.
 fn set_backend(document: &mut DocumentMut, backend: &str) {
     let root = document.as_table_mut();
     if !root.get("memory").is_some_and(Item::is_table_like) {

@@ -1,8 +1,8 @@
-//! A configuration without its secrets: bytes are cut out of the text by the places that the
-//! parser saw, so everything else stays as it was written.
+//! Removes the secrets of a configuration from its text, at the positions that the parser reports,
+//! so that everything else stays as it was written.
 //!
-//! What is secret is known by the name of its key, whatever its value looks like; only then by
-//! how a value looks. Commented-out settings are looked at in the same way.
+//! A value is secret because of the name of its key, whatever it looks like, or else because of
+//! what it looks like. The same holds for settings that are commented out.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,13 +14,14 @@ use toml_edit::{Document, Item, TableLike, Value};
 use zeroize::Zeroizing;
 
 use crate::kit::agent::Warning;
+use crate::kit::word_list::WordList;
 use anemone_secrets as secrets;
 
 /// What stands in the place of a secret.
 pub(in crate::zeroclaw) const PLACEHOLDER: &str = "<redacted>";
 /// How the mark begins that stands in the place of a secret inside a longer text.
 const MARK: &str = "[redacted:";
-/// How a reference to the password store begins; it opens nothing by itself.
+/// The prefix of a reference to a password store; it is no secret itself.
 const REFERENCE: &str = "op://";
 /// How encrypted values begin.
 const ENCRYPTED: [&str; 2] = ["enc2:", "enc:"];
@@ -30,111 +31,21 @@ const ROUNDS: usize = 4;
 const MAX_KEYS: usize = 100;
 
 /// The fields that the runtime itself calls secret, wherever they are (0.8.7).
-const FIELDS: [&str; 47] = [
-    "access_token",
-    "amqp_url",
-    "anysearch_api_key",
-    "api_key",
-    "api_keys",
-    "api_token",
-    "app_password",
-    "app_secret",
-    "app_token",
-    "auth_header",
-    "auth_token",
-    "bearer_token",
-    "bocha_api_key",
-    "bot_token",
-    "brave_api_key",
-    "channel_access_token",
-    "channel_secret",
-    "client_cert",
-    "client_key",
-    "client_secret",
-    "db_url",
-    "embedding_api_key",
-    "encrypt_key",
-    "jina_api_key",
-    "keenable_api_key",
-    "nickserv_password",
-    "oauth_client_id",
-    "oauth_client_secret",
-    "oauth_refresh_token",
-    "oauth_token",
-    "paired_tokens",
-    "password",
-    "private_key",
-    "recovery_key",
-    "refresh_token",
-    "sasl_password",
-    "secret",
-    "serply_api_key",
-    "server_password",
-    "signing_secret",
-    "smtp_password",
-    "tavily_api_key",
-    "token",
-    "verification_token",
-    "verify_token",
-    "webhook_key",
-    "webhook_secret",
-];
+const FIELDS: WordList = WordList(include_str!("words/secret_fields.txt"));
 
 /// Maps that it calls secret: every value below is.
 const MAPS: [&str; 6] = ["config", "env", "extra_headers", "headers", "otel_headers", "secrets"];
 
 /// Fields of other versions and of what people add.
-const MORE_FIELDS: [&str; 12] = [
-    "shared_secret",
-    "totp_secret",
-    "otp_secret",
-    "database_url",
-    "connection_string",
-    "dsn",
-    "webhook_url",
-    "webhook_urls",
-    "passphrase",
-    "cookie",
-    "authorization",
-    "credentials",
-];
+const MORE_FIELDS: WordList = WordList(include_str!("words/more_secret_fields.txt"));
 
 /// Last words of names whose texts are secret.
-const LAST_WORDS: [&str; 15] = [
-    "secret",
-    "secrets",
-    "password",
-    "passwords",
-    "passwd",
-    "pass",
-    "pwd",
-    "pw",
-    "passcode",
-    "passphrase",
-    "passphrases",
-    "token",
-    "tokens",
-    "apikey",
-    "apikeys",
-];
+const LAST_WORDS: WordList = WordList(include_str!("words/last_words.txt"));
 /// Those of them whose numbers are secret too; a number of tokens only counts them.
 const NUMBERS_TOO: [&str; 9] =
     ["secret", "password", "passwd", "pass", "pwd", "pw", "passcode", "passphrase", "token"];
 /// Words before `key` and `keys` that make it a secret one.
-const BEFORE_KEY: [&str; 12] = [
-    "api",
-    "private",
-    "secret",
-    "access",
-    "auth",
-    "encryption",
-    "encrypt",
-    "signing",
-    "hmac",
-    "shared",
-    "master",
-    "recovery",
-];
+const BEFORE_KEY: WordList = WordList(include_str!("words/before_key.txt"));
 /// Words of names that count tokens of a model.
 const COUNTS: [&str; 6] = ["max", "min", "chunk", "context", "budget", "limit"];
 /// Keys with a command line, or parts of one.
@@ -152,12 +63,12 @@ pub(in crate::zeroclaw) struct SecretLeaf {
     /// Whether it is a text there.
     pub(in crate::zeroclaw) is_text: bool,
     /// What tables of lists on the way are called.
-    pub(in crate::zeroclaw) names: Vec<Named>,
+    pub(in crate::zeroclaw) names: Vec<ElementName>,
 }
 
 /// What a table of a list is called, so that it is found when others came before it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(in crate::zeroclaw) struct Named {
+pub(in crate::zeroclaw) struct ElementName {
     /// Its place in the path.
     pub(in crate::zeroclaw) at: usize,
     /// The key that tells.
@@ -167,20 +78,20 @@ pub(in crate::zeroclaw) struct Named {
 }
 
 impl SecretLeaf {
-    /// Says whether it only says where the secret is.
+    /// Returns whether it only says where the secret is.
     pub(in crate::zeroclaw) fn is_reference(&self) -> bool {
         self.is_text && is_reference(&self.value)
     }
 }
 
 /// A configuration without its secrets.
-pub(in crate::zeroclaw) struct Redacted {
+pub(in crate::zeroclaw) struct RedactedConfig {
     /// Loads as TOML, with every comment and type; empty when that could not be had.
     pub(in crate::zeroclaw) text: String,
     pub(in crate::zeroclaw) secrets: Vec<SecretLeaf>,
-    /// Comments that had a secret in them, which nobody can put back.
+    /// Comments that contained a secret, which cannot be restored.
     pub(in crate::zeroclaw) comments: usize,
-    /// Says that the text is withheld.
+    /// Set when the text is withheld.
     pub(in crate::zeroclaw) warning: Option<Warning>,
 }
 
@@ -198,7 +109,7 @@ pub(super) enum Rule {
 }
 
 static SECRET_FIELDS: LazyLock<BTreeSet<String>> =
-    LazyLock::new(|| FIELDS.iter().chain(&MORE_FIELDS).map(|field| plain_name(field)).collect());
+    LazyLock::new(|| FIELDS.iter().chain(MORE_FIELDS.iter()).map(plain_name).collect());
 static SECRET_MAPS: LazyLock<BTreeSet<String>> =
     LazyLock::new(|| MAPS.iter().map(|map| plain_name(map)).collect());
 
@@ -237,7 +148,7 @@ fn plain_name(name: &str) -> String {
         .collect()
 }
 
-/// Says how much of what has a name is secret.
+/// Returns how much of what has a name is secret.
 fn rule_of_name(name: &str) -> Rule {
     let plain = plain_name(name);
     if SECRET_MAPS.contains(&plain) {
@@ -249,12 +160,12 @@ fn rule_of_name(name: &str) -> Rule {
     let words = words_of(name);
     let Some((last, before)) = words.split_last() else { return Rule::Looks };
     let is_key = (last == "key" || last == "keys")
-        && before.last().is_some_and(|word| BEFORE_KEY.contains(&word.as_str()));
+        && before.last().is_some_and(|word| BEFORE_KEY.contains(word));
     let is_count = last == "tokens" && before.iter().any(|word| COUNTS.contains(&word.as_str()));
     if NUMBERS_TOO.contains(&last.as_str()) {
         return Rule::Field;
     }
-    if is_key || LAST_WORDS.contains(&last.as_str()) && !is_count {
+    if is_key || LAST_WORDS.contains(last) && !is_count {
         return Rule::Texts;
     }
     Rule::Looks
@@ -280,7 +191,7 @@ fn words_of(name: &str) -> Vec<String> {
     words
 }
 
-/// Says how much is secret of what lies at a key of a table.
+/// Returns how much is secret of what lies at a key of a table.
 pub(super) fn rule_below(path: &[String], rule: Rule, key: &str, shape: Shape) -> Rule {
     let is_table = shape != Shape::Value;
     let own = match path {
@@ -328,21 +239,21 @@ impl Shape {
     }
 }
 
-/// Says whether a section holds texts only: a section of settings has switches and numbers too.
+/// Returns whether a section holds texts only: a section of settings has switches and numbers too.
 fn is_only_texts(table: &toml_edit::Table) -> bool {
     !table.is_empty() && table.iter().all(|(_, item)| item.is_str())
 }
 
-/// Says whether the name is one of a list, and no guess.
+/// Returns whether the name is one of a list, and no guess.
 fn is_field(key: &str) -> bool {
     SECRET_FIELDS.contains(&plain_name(key))
 }
 
-/// Says whether the runtime looks for an encrypted value at a place.
+/// Returns whether the runtime looks for an encrypted value at a place.
 pub(in crate::zeroclaw) fn is_encrypted_field(path: &[String]) -> bool {
     let is_map = |key: &String| MAPS.contains(&key.as_str());
     let last = path.iter().rev().find(|key| key.parse::<usize>().is_err());
-    last.is_some_and(|key| FIELDS.contains(&key.as_str()))
+    last.is_some_and(|key| FIELDS.contains(key))
         || path.len() > 1 && path[1..].iter().any(is_map)
         || path.first().is_some_and(|first| first != "secrets" && is_map(first))
 }
@@ -351,7 +262,7 @@ fn is_reference(text: &str) -> bool {
     text.trim_start().starts_with(REFERENCE)
 }
 
-/// Says whether a text had a secret in it.
+/// Returns whether a text had a secret in it.
 pub(super) fn is_redacted(text: &str) -> bool {
     text.contains(PLACEHOLDER) || text.contains(MARK)
 }
@@ -438,7 +349,7 @@ fn without_options(text: &str) -> Cow<'_, str> {
     if kept == text { Cow::Borrowed(text) } else { Cow::Owned(kept) }
 }
 
-/// Says whether an argument is an option that the next one is the value of, and may be secret.
+/// Returns whether an argument is an option that the next one is the value of, and may be secret.
 fn wants_value(argument: &str) -> bool {
     let name = argument.trim_start_matches('-');
     let is_short = argument.len() == 2 && matches!(name, "p" | "P" | "k" | "t" | "u" | "a" | "H");
@@ -448,13 +359,13 @@ fn wants_value(argument: &str) -> bool {
         && (is_short || is_header || rule_of_name(name) >= Rule::Texts)
 }
 
-/// Says whether what follows a short option is a number, as the ports of servers are.
+/// Returns whether what follows a short option is a number, as the ports of servers are.
 fn is_port(option: &str, value: &str) -> bool {
     option == "-p" && value.parse::<u16>().is_ok()
 }
 
 /// Takes the secrets out of a text that is TOML.
-pub(super) fn redacted(text: &str) -> Redacted {
+pub(super) fn redacted(text: &str) -> RedactedConfig {
     let mut now = Zeroizing::new(text.to_owned());
     let mut leaves: Vec<SecretLeaf> = Vec::new();
     let mut comments = 0;
@@ -478,23 +389,21 @@ pub(super) fn redacted(text: &str) -> Redacted {
         }
     }
     if is_clean(&now) {
-        return Redacted {
+        return RedactedConfig {
             text: now.as_str().to_owned(),
             secrets: leaves,
             comments,
             warning: None,
         };
     }
-    let warning = Warning {
-        code: "config_withheld",
-        path: None,
-        message: "the configuration does not travel: it cannot be had without its secrets"
-            .to_owned(),
-    };
-    Redacted { text: String::new(), secrets: leaves, comments, warning: Some(warning) }
+    let warning = Warning::new(
+        "config_withheld",
+        "the configuration does not travel: it cannot be had without its secrets",
+    );
+    RedactedConfig { text: String::new(), secrets: leaves, comments, warning: Some(warning) }
 }
 
-/// Says whether a text still loads, and nothing is left in it.
+/// Returns whether a text still loads, and nothing is left in it.
 fn is_clean(text: &str) -> bool {
     let Ok(document) = Document::parse(text) else { return false };
     let mut walk = Walk::of(text);
@@ -525,10 +434,10 @@ fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>, keys: &[(String, S
 }
 
 /// A text of the document that nothing was found in.
-struct Text {
+struct CleanValue {
     range: Range<usize>,
     path: Vec<String>,
-    names: Vec<Named>,
+    names: Vec<ElementName>,
     value: Zeroizing<String>,
 }
 
@@ -536,12 +445,12 @@ struct Text {
 struct Walk<'a> {
     text: &'a str,
     path: Vec<String>,
-    names: Vec<Named>,
+    names: Vec<ElementName>,
     edits: Vec<(Range<usize>, String)>,
     leaves: Vec<SecretLeaf>,
     /// Every text value, so that what looks like a comment in it is none.
     strings: Vec<Range<usize>>,
-    clean: Vec<Text>,
+    clean: Vec<CleanValue>,
     /// Where sections begin, and how much of them is secret.
     sections: Vec<(usize, Rule)>,
     /// Lists and inline tables that are secret; so are comments in them.
@@ -602,7 +511,7 @@ impl<'a> Walk<'a> {
         let named = self.names.len();
         let name = |key: &&str| {
             let name = table.get(key).and_then(Item::as_str)?;
-            Some(Named { at: self.path.len(), key: (*key).to_owned(), name: name.to_owned() })
+            Some(ElementName { at: self.path.len(), key: (*key).to_owned(), name: name.to_owned() })
         };
         let name = NAMES.iter().find_map(name);
         self.names
@@ -672,7 +581,7 @@ impl<'a> Walk<'a> {
                 self.strings.push(span.clone());
                 let new = without_secret(text.value(), rule, is_command);
                 if new.is_none() {
-                    self.clean.push(Text {
+                    self.clean.push(CleanValue {
                         range: span,
                         path: self.path.clone(),
                         names: self.names.clone(),
@@ -738,7 +647,7 @@ impl<'a> Walk<'a> {
                 .take_while(|at| self.clean[*at].range.start < hit.range.end)
                 .collect();
             for at in met {
-                let Text { range, path, names, value } = &self.clean[at];
+                let CleanValue { range, path, names, value } = &self.clean[at];
                 let is_variable = path.last().is_some_and(|key| key.ends_with("_env"));
                 if value.trim().is_empty()
                     || is_redacted(value)
@@ -765,7 +674,7 @@ impl<'a> Walk<'a> {
         self.sections.sort_by_key(|(start, _)| *start);
         let inside = union_of(std::mem::take(&mut self.secret_ranges));
         let hits = secrets::scan(text.as_bytes());
-        let mut commented = Commented::default();
+        let mut commented = CommentReader::default();
         let mut count = 0;
         for range in comments_of(text, &self.strings) {
             let Some(comment) = text.get(range.clone()) else { continue };
@@ -819,14 +728,14 @@ fn nothing_of(comment: &str) -> String {
 
 /// Settings in comments, line by line.
 #[derive(Default)]
-struct Commented {
+struct CommentReader {
     /// How much of the section is secret that a comment began.
     rule: Option<Rule>,
     /// What ends a value that goes over several lines.
     open: Option<&'static str>,
 }
 
-impl Commented {
+impl CommentReader {
     /// Returns a comment without its secrets. `rule` says how much of the section around it is
     /// secret, `alone` whether nothing stands before it on its line.
     fn line(&mut self, comment: &str, rule: Rule, alone: bool) -> String {
@@ -864,7 +773,7 @@ impl Commented {
         let value = value.trim();
         let last = if value.starts_with('{') { Shape::Flat } else { Shape::Value };
         let below = |rule, at: usize| {
-            // The path around it does not matter: nobody names an agent in a comment.
+            // The path around it does not matter: comments do not name agents.
             let shape = if at + 1 < keys.len() { Shape::Section } else { last };
             rule_below(&keys[..at], rule, &keys[at], shape)
         };

@@ -15,6 +15,7 @@ use chacha20poly1305::{ChaCha20Poly1305, Key, Nonce};
 use sha2::{Digest as _, Sha256};
 use zeroize::{Zeroize as _, Zeroizing};
 
+use crate::kit::hex;
 use crate::zeroclaw::config::{read_plain, write_new};
 
 /// What the file is called.
@@ -47,7 +48,7 @@ pub(super) fn path_of(install: &Path) -> PathBuf {
     install.join(FILE)
 }
 
-/// Says whether a value is encrypted.
+/// Returns whether a value is encrypted.
 pub(super) fn is_encrypted(value: &str) -> bool {
     MARKS.iter().any(|mark| value.starts_with(mark))
 }
@@ -55,13 +56,13 @@ pub(super) fn is_encrypted(value: &str) -> bool {
 /// Opens a value with a key, where it needs one. The text is the secret in clear.
 pub(super) fn open(key: Option<&SecretKey>, value: &str) -> Result<Zeroizing<String>, OpenError> {
     let [new, old] = MARKS;
-    let (is_new, hex) = match (value.strip_prefix(new), value.strip_prefix(old)) {
-        (Some(hex), _) => (true, hex),
-        (None, Some(hex)) => (false, hex),
+    let (is_new, digits) = match (value.strip_prefix(new), value.strip_prefix(old)) {
+        (Some(digits), _) => (true, digits),
+        (None, Some(digits)) => (false, digits),
         (None, None) => return Ok(Zeroizing::new(value.to_owned())),
     };
     let key = key.ok_or(OpenError::NoKey)?;
-    let bytes = Zeroizing::new(from_hex(hex).ok_or(OpenError::WrongKey)?);
+    let bytes = Zeroizing::new(hex::decoded(digits).ok_or(OpenError::WrongKey)?);
     let opened = if is_new {
         let (nonce, sealed) =
             bytes.split_first_chunk::<NONCE_BYTES>().ok_or(OpenError::WrongKey)?;
@@ -79,7 +80,7 @@ impl SecretKey {
     /// and neither do we.
     pub(super) fn read(install: &Path) -> io::Result<Option<Self>> {
         let Some(text) = read_plain(&path_of(install), MAX_FILE_BYTES)? else { return Ok(None) };
-        let bytes = from_hex(text.trim()).map(Zeroizing::new);
+        let bytes = hex::decoded(text.trim()).map(Zeroizing::new);
         let key = bytes.and_then(|bytes| <[u8; KEY_BYTES]>::try_from(bytes.as_slice()).ok());
         let key =
             key.ok_or_else(|| io::Error::other("it is not a key of 64 hexadecimal digits"))?;
@@ -128,15 +129,6 @@ impl SecretKey {
     fn cipher(&self) -> ChaCha20Poly1305 {
         ChaCha20Poly1305::new(&Key::from(*self.0))
     }
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let pair = |pair: &[u8]| match pair {
-        [high, low] => u8::try_from(digit(*high)? * 16 + digit(*low)?).ok(),
-        _ => None,
-    };
-    text.as_bytes().chunks(2).map(pair).collect()
 }
 
 fn to_hex(bytes: &[u8]) -> Zeroizing<String> {

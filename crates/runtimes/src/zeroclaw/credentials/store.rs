@@ -1,7 +1,7 @@
-//! The way back: opened credentials into `config.toml` and `auth-profiles.json`.
+//! Restores opened credentials into `config.toml` and `auth-profiles.json`.
 //!
-//! Every secret is put into what the files hold at that moment, because the configuration may
-//! have been written a moment before by the same import.
+//! Secrets are added to the current content of the files, because the same import may have written
+//! the configuration just before.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -16,10 +16,10 @@ use zeroize::Zeroizing;
 
 use super::key::{self, SecretKey};
 use super::{
-    Body, CONFIG_TAG, Fields, MAX_PROFILES_BYTES, PROFILES_FILE, Payload, REFERENCE_TAG, Secret,
-    TOKENS,
+    Body, CONFIG_TAG, Fields, MAX_PROFILES_BYTES, PROFILES_FILE, Payload, REFERENCE_TAG, TOKENS,
 };
 use crate::kit::agent::{FoundAgent, Machine};
+use crate::kit::credentials::{SecretText, name_of, not_restored, open};
 use crate::kit::plan::{
     CredentialsStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanOptions, Restore,
     RestoreError,
@@ -28,8 +28,8 @@ use crate::kit::restore_source::RestoreSource;
 use crate::kit::times;
 use crate::zeroclaw::RUNTIME;
 use crate::zeroclaw::config::{
-    MAX_BYTES, Named, WriteError, dotted, encrypts, is_encrypted_field, is_same_value, is_vacant,
-    map_texts, read_plain, replace, schema_of,
+    ElementName, MAX_BYTES, WriteError, dotted, encrypts, is_encrypted_field, is_same_value,
+    is_vacant, map_texts, read_plain, replace, schema_of,
 };
 
 /// The file that the runtime has while it writes profiles.
@@ -42,21 +42,27 @@ const MAX_PATH: usize = 100;
 const PROFILES_SCHEMA: u64 = 1;
 
 /// One credential, and where it goes.
-struct Put {
-    /// As it is shown.
+struct PlannedSecret {
+    /// The name shown to the user.
     name: String,
     service: String,
-    place: Place,
+    place: SecretPlace,
 }
 
-enum Place {
+enum SecretPlace {
     /// A value of the configuration.
-    Leaf { schema: u32, path: Vec<String>, names: Vec<Named>, value: LeafValue, encrypted: bool },
+    Leaf {
+        schema: u32,
+        path: Vec<String>,
+        names: Vec<ElementName>,
+        value: LeafValue,
+        encrypted: bool,
+    },
     /// A profile.
     Profile { id: String, fields: Fields, active: bool },
 }
 
-impl Place {
+impl SecretPlace {
     /// Returns what a credential of this place is called when it is read.
     fn name(&self) -> String {
         match self {
@@ -67,25 +73,25 @@ impl Place {
 }
 
 enum LeafValue {
-    Text(Secret),
+    Text(SecretText),
     /// A number or a list.
-    Toml(Secret),
+    Toml(SecretText),
 }
 
-/// What was done with one of them.
+/// What was done with one secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Done {
+enum PutOutcome {
     Added,
     Replaced,
     Kept,
     Refused(&'static str),
 }
 
-/// What would become of the stores.
+/// The planned change of the stores.
 struct Change {
     install: PathBuf,
     config: PathBuf,
-    puts: Vec<Put>,
+    puts: Vec<PlannedSecret>,
     overwrites: bool,
 }
 
@@ -96,10 +102,10 @@ struct Texts {
     profiles: Option<Zeroizing<String>>,
 }
 
-/// What the stores would hold.
+/// The stores after the change.
 struct Outcome {
     texts: Texts,
-    done: Vec<Done>,
+    done: Vec<PutOutcome>,
     /// Whether anything was encrypted.
     sealed: bool,
 }
@@ -131,11 +137,11 @@ pub(in crate::zeroclaw) fn plan(
         match opened(&credential, target, options, &mut entries) {
             Ok(Some(put)) if !taken.insert(put.place.name()) => {
                 let reason = "another secret goes to its place".to_owned();
-                draft.not_restored.push(not_restored(&put.name, reason));
+                draft.not_restored.push(named_not_restored(&put.name, reason));
             }
             Ok(Some(put)) => puts.push(put),
             Ok(None) => {}
-            Err(reason) => draft.not_restored.push(not_restored(&name_of(&credential), reason)),
+            Err(reason) => draft.not_restored.push(not_restored(&credential, reason)),
         }
     }
     let Some(install) = target.install.as_deref().filter(|_| !puts.is_empty()) else { return };
@@ -156,7 +162,7 @@ pub(in crate::zeroclaw) fn plan(
         Ok(outcome) => outcome,
         Err(error) => {
             let reason = reason_of(&error);
-            let note = |put: &Put| not_restored(&put.name, reason.clone());
+            let note = |put: &PlannedSecret| named_not_restored(&put.name, reason.clone());
             draft.not_restored.extend(change.puts.iter().map(note));
             return;
         }
@@ -165,11 +171,11 @@ pub(in crate::zeroclaw) fn plan(
     let mut done = outcome.done.into_iter();
     change.puts.retain(|put| {
         let list = match done.next() {
-            Some(Done::Added) => &mut step.0,
-            Some(Done::Replaced) => &mut step.1,
-            Some(Done::Kept) => &mut step.2,
-            Some(Done::Refused(reason)) => {
-                draft.not_restored.push(not_restored(&put.name, reason.to_owned()));
+            Some(PutOutcome::Added) => &mut step.0,
+            Some(PutOutcome::Replaced) => &mut step.1,
+            Some(PutOutcome::Kept) => &mut step.2,
+            Some(PutOutcome::Refused(reason)) => {
+                draft.not_restored.push(named_not_restored(&put.name, reason.to_owned()));
                 return false;
             }
             None => return false,
@@ -180,30 +186,24 @@ pub(in crate::zeroclaw) fn plan(
     if change.puts.is_empty() {
         return;
     }
-    let has_leaf = change.puts.iter().any(|put| matches!(put.place, Place::Leaf { .. }));
+    let has_leaf = change.puts.iter().any(|put| matches!(put.place, SecretPlace::Leaf { .. }));
     let store = if has_leaf { change.config.clone() } else { change.profiles_path() };
     let (added, replaced, kept) = step;
     let change = Box::new(change);
     draft.credentials = Some(CredentialsStep { store, added, replaced, kept, change });
 }
 
-fn name_of(credential: &Credential) -> String {
-    match &credential.label {
-        Some(label) => format!("{}: {label}", credential.service),
-        None => credential.service.clone(),
-    }
+/// Returns a credential of a name that is not put back.
+fn named_not_restored(name: &str, reason: impl Into<String>) -> NotRestored {
+    NotRestored::of(NotRestoredKind::Credential, name, reason)
 }
 
-fn not_restored(name: &str, reason: String) -> NotRestored {
-    NotRestored { what: NotRestoredKind::Credential, path: Some(name.to_owned()), reason }
-}
-
-/// Says whether a credential has no secret.
+/// Returns whether a credential has no secret.
 fn is_bare(credential: &Credential) -> bool {
     credential.encrypted_payload == NOT_EXPORTED
 }
 
-/// Says what went wrong with its cause, for people.
+/// Returns what went wrong with its cause, for people.
 fn reason_of(error: &WriteError) -> String {
     match error {
         WriteError::Io { source, .. } => format!("{error}: {source}"),
@@ -217,42 +217,33 @@ fn opened(
     target: &FoundAgent,
     options: &PlanOptions<'_>,
     entries: &mut Entries,
-) -> Result<Option<Put>, String> {
+) -> Result<Option<PlannedSecret>, String> {
     let has = |tag: &str| credential.tags.iter().any(|other| other == tag);
     if has(CONFIG_TAG) && has(REFERENCE_TAG) {
         // The configuration says where it is.
         return Ok(None);
     }
-    if is_bare(credential) {
-        return Err("its secret was not exported; sign in again".to_owned());
-    }
-    let Some(key) = options.vault_key else {
-        return Err("its secret is sealed, and no vault key was given".to_owned());
-    };
-    let secret = key.open(credential).map_err(|error| error.to_string())?;
-    if target.install.is_none() {
-        return Err("the workspace belongs to no install that could keep it".to_owned());
-    }
+    let secret = open(credential, target, options)?;
     let place = match serde_json::from_slice::<Payload>(&secret) {
         Ok(payload) => own_place(payload.zeroclaw),
-        Err(_) => serde_json::from_slice::<Foreign>(&secret)
+        Err(_) => serde_json::from_slice::<ForeignProfile>(&secret)
             .ok()
             .and_then(|foreign| foreign_place(credential, foreign, entries)),
     };
     let place = place.ok_or_else(|| format!("it is of a kind that {RUNTIME} does not keep"))?;
     let (name, service) = (name_of(credential), credential.service.clone());
-    Ok(Some(Put { name, service, place }))
+    Ok(Some(PlannedSecret { name, service, place }))
 }
 
-/// Understands what we sealed ourselves.
-fn own_place(body: Body) -> Option<Place> {
+/// Reads a secret that ZeroClaw's adapter sealed.
+fn own_place(body: Body) -> Option<SecretPlace> {
     let Body { schema, path, names, value, toml, encrypted, id, profile, active } = body;
     if let (Some(id), Some(fields)) = (id, profile) {
-        return Some(Place::Profile { id, fields, active });
+        return Some(SecretPlace::Profile { id, fields, active });
     }
     let value = value.map(LeafValue::Text).or(toml.map(LeafValue::Toml))?;
     let schema = schema.unwrap_or(NAMED_SCHEMA);
-    (!path.is_empty() && path.len() <= MAX_PATH).then_some(Place::Leaf {
+    (!path.is_empty() && path.len() <= MAX_PATH).then_some(SecretPlace::Leaf {
         schema,
         path,
         names,
@@ -284,14 +275,14 @@ impl Entries {
 
 /// A profile of OpenClaw.
 #[derive(Deserialize)]
-struct Foreign {
+struct ForeignProfile {
     #[serde(rename = "type")]
     kind: String,
     provider: Option<String>,
-    key: Option<Secret>,
-    token: Option<Secret>,
-    access: Option<Secret>,
-    refresh: Option<Secret>,
+    key: Option<SecretText>,
+    token: Option<SecretText>,
+    access: Option<SecretText>,
+    refresh: Option<SecretText>,
     expires: Option<f64>,
 }
 
@@ -299,9 +290,9 @@ struct Foreign {
 /// profiles.
 fn foreign_place(
     credential: &Credential,
-    foreign: Foreign,
+    foreign: ForeignProfile,
     entries: &mut Entries,
-) -> Option<Place> {
+) -> Option<SecretPlace> {
     let label = credential.label.as_deref().unwrap_or_default();
     let provider = foreign.provider.unwrap_or_else(|| credential.service.clone());
     let name = label.split_once(':').map_or("default", |(_, name)| name);
@@ -311,7 +302,7 @@ fn foreign_place(
     if let (true, Some(key)) = (foreign.kind == "api_key", foreign.key) {
         let entry = entries.next(&provider, name);
         let path = ["providers", "models", &provider, &entry, "api_key"];
-        return Some(Place::Leaf {
+        return Some(SecretPlace::Leaf {
             schema: NAMED_SCHEMA,
             path: path.map(str::to_owned).to_vec(),
             names: Vec::new(),
@@ -320,7 +311,7 @@ fn foreign_place(
         });
     }
     let mut fields = Map::new();
-    let mut set = |key: &str, secret: Option<Secret>| {
+    let mut set = |key: &str, secret: Option<SecretText>| {
         let value = secret.map_or(Value::Null, |secret| Value::String(secret.0.to_string()));
         let is_set = !value.is_null();
         fields.insert(key.to_owned(), value);
@@ -356,7 +347,7 @@ fn foreign_place(
         fields.insert(key.to_owned(), Value::Null);
     }
     let id = format!("{provider}:{name}");
-    Some(Place::Profile { id, fields: Fields(fields), active: true })
+    Some(SecretPlace::Profile { id, fields: Fields(fields), active: true })
 }
 
 impl Change {
@@ -408,14 +399,14 @@ impl Change {
         let mut changed = (false, false);
         let mut done = Vec::new();
         for put in &self.puts {
-            let is_leaf = matches!(put.place, Place::Leaf { .. });
+            let is_leaf = matches!(put.place, SecretPlace::Leaf { .. });
             let one = match &put.place {
-                Place::Leaf { .. } => self.place_leaf(&mut config, put, &mut sealer),
-                Place::Profile { id, fields, active } => {
+                SecretPlace::Leaf { .. } => self.place_leaf(&mut config, put, &mut sealer),
+                SecretPlace::Profile { id, fields, active } => {
                     self.place_profile(&mut profiles, id, fields, *active, &mut sealer)
                 }
             };
-            let is_change = matches!(one, Done::Added | Done::Replaced);
+            let is_change = matches!(one, PutOutcome::Added | PutOutcome::Replaced);
             changed.0 |= is_change && is_leaf;
             changed.1 |= is_change && !is_leaf;
             done.push(one);
@@ -434,36 +425,45 @@ impl Change {
         Ok(Outcome { texts, done, sealed: sealer.sealed })
     }
 
-    fn place_leaf(&self, config: &mut DocumentMut, put: &Put, sealer: &mut Sealer<'_>) -> Done {
-        let Place::Leaf { schema, path, names, value, encrypted } = &put.place else {
-            return Done::Kept;
+    fn place_leaf(
+        &self,
+        config: &mut DocumentMut,
+        put: &PlannedSecret,
+        sealer: &mut Sealer<'_>,
+    ) -> PutOutcome {
+        let SecretPlace::Leaf { schema, path, names, value, encrypted } = &put.place else {
+            return PutOutcome::Kept;
         };
         let Some(fitted) = fitted(path, names, *schema, sealer.schema, &put.service) else {
-            return Done::Refused("the configuration here is of another schema, without its place");
+            return PutOutcome::Refused(
+                "the configuration here is of another schema, without its place",
+            );
         };
         let plain = match value {
             LeafValue::Text(text) => toml_edit::Value::from(text.0.as_str()),
             LeafValue::Toml(text) => match text.0.parse::<toml_edit::Value>() {
                 Ok(value) => value,
-                Err(_) => return Done::Refused("it is not a value"),
+                Err(_) => return PutOutcome::Refused("it is not a value"),
             },
         };
         if is_other_store(config.as_item(), &fitted.path, &plain) {
-            return Done::Refused("it names another store of memories than the one in use here");
+            return PutOutcome::Refused(
+                "it names another store of memories than the one in use here",
+            );
         }
         if fitted.needs_parent && !has_table(config.as_item(), &fitted.path) {
-            return Done::Refused("the configuration here has no such section");
+            return PutOutcome::Refused("the configuration here has no such section");
         }
         let Some(slot) = slot(config.as_item_mut(), &fitted.path, names) else {
-            return Done::Refused("the configuration here has no such place");
+            return PutOutcome::Refused("the configuration here has no such place");
         };
         let is_vacant = is_vacant(slot);
         if !is_vacant {
             let Some(known) = slot.as_value() else {
-                return Done::Refused("there is a table in its place");
+                return PutOutcome::Refused("there is a table in its place");
             };
             if sealer.opens_to(known, &plain) || !self.overwrites {
-                return Done::Kept;
+                return PutOutcome::Kept;
             }
         }
         let is_field = sealer.schema >= NAMED_SCHEMA && is_encrypted_field(&fitted.path);
@@ -480,7 +480,7 @@ impl Change {
             }
             None => *slot = Item::Value(new.decorated(" ", "")),
         }
-        if is_vacant { Done::Added } else { Done::Replaced }
+        if is_vacant { PutOutcome::Added } else { PutOutcome::Replaced }
     }
 
     fn place_profile(
@@ -490,27 +490,27 @@ impl Change {
         fields: &Fields,
         active: bool,
         sealer: &mut Sealer<'_>,
-    ) -> Done {
+    ) -> PutOutcome {
         let object = |store: &mut Fields, key: &str| {
             let value = store.0.entry(key).or_insert_with(|| Value::Object(Map::new()));
             value.is_object()
         };
         if !object(store, "profiles") || !object(store, "active_profiles") {
-            return Done::Refused("the store of profiles is not understood");
+            return PutOutcome::Refused("the store of profiles is not understood");
         }
         let text = |key: &str| fields.0.get(key).and_then(Value::as_str);
         let provider = text("model_provider").or_else(|| text("provider"));
         let provider = provider.or_else(|| id.split(':').next()).unwrap_or(id).to_owned();
         let Some(Value::Object(profiles)) = store.0.get_mut("profiles") else {
-            return Done::Kept;
+            return PutOutcome::Kept;
         };
         let known = profiles.get(id);
         let done = match known {
-            None => Done::Added,
+            None => PutOutcome::Added,
             Some(known) if !self.overwrites || sealer.has_tokens(known, fields) => {
-                return Done::Kept;
+                return PutOutcome::Kept;
             }
-            Some(_) => Done::Replaced,
+            Some(_) => PutOutcome::Replaced,
         };
         let mut new = fields.0.clone();
         for token in TOKENS {
@@ -538,7 +538,7 @@ impl Change {
         let failed = |source| WriteError::Io { path: key::path_of(&self.install), source };
         let mut key = SecretKey::read(&self.install).map_err(failed)?;
         let mut outcome = self.place(&old, key.as_ref(), now)?;
-        if outcome.done.iter().any(|done| matches!(done, Done::Refused(_))) {
+        if outcome.done.iter().any(|done| matches!(done, PutOutcome::Refused(_))) {
             return Err(WriteError::Changed { path: self.config.clone() });
         }
         let lock =
@@ -617,7 +617,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Nobody can be told here; the runtime waits for it and says so.
+        // A failure cannot be reported here; the runtime waits for the file and reports it.
         drop(fs::remove_file(&self.0));
     }
 }
@@ -647,14 +647,14 @@ impl Sealer<'_> {
         }
     }
 
-    /// Says whether a value that is there is this one.
+    /// Returns whether an existing value is this one.
     fn opens_to(&self, known: &toml_edit::Value, plain: &toml_edit::Value) -> bool {
         let mut known = known.clone();
         let opened = map_texts(&mut known, &mut |text| key::open(self.open, text));
         opened.is_ok() && is_same_value(&known, plain)
     }
 
-    /// Says whether a profile that is there has these tokens.
+    /// Returns whether an existing profile has these tokens.
     fn has_tokens(&self, known: &Value, fields: &Fields) -> bool {
         TOKENS.iter().all(|token| {
             let known = known.get(token).and_then(Value::as_str).unwrap_or_default();
@@ -665,15 +665,21 @@ impl Sealer<'_> {
 }
 
 /// Where a secret goes in another schema.
-struct Fitted {
+struct FittedPath {
     path: Vec<String>,
     /// Whether it is of use only where its section is.
     needs_parent: bool,
 }
 
 /// Finds the place of a secret in the schema of the target; `None` when it has none there.
-fn fitted(path: &[String], names: &[Named], from: u32, to: u32, service: &str) -> Option<Fitted> {
-    let here = |path: Vec<String>, needs_parent| Some(Fitted { path, needs_parent });
+fn fitted(
+    path: &[String],
+    names: &[ElementName],
+    from: u32,
+    to: u32,
+    service: &str,
+) -> Option<FittedPath> {
+    let here = |path: Vec<String>, needs_parent| Some(FittedPath { path, needs_parent });
     if from == to {
         return here(path.to_vec(), false);
     }
@@ -694,7 +700,7 @@ fn fitted(path: &[String], names: &[Named], from: u32, to: u32, service: &str) -
             // Such a name holds an address, which is a setting of its own in schema 3.
             let is_name = !provider.contains([':', '/']);
             let path = join(&["providers", "models", provider, "default"], rest);
-            is_name.then_some(Fitted { path, needs_parent: false })
+            is_name.then_some(FittedPath { path, needs_parent: false })
         }
         ["channels_config" | "channels", "feishu", rest @ ..] if to_names => {
             here(join(&["channels", "lark", "feishu"], rest), true)
@@ -712,7 +718,7 @@ fn fitted(path: &[String], names: &[Named], from: u32, to: u32, service: &str) -
     }
 }
 
-/// Says whether a value would have the runtime look for memories elsewhere. In older schemas the
+/// Returns whether a value would have the runtime look for memories elsewhere. In older schemas the
 /// name of the store lies among secrets, and counts before the backend.
 fn is_other_store(root: &Item, path: &[String], value: &toml_edit::Value) -> bool {
     let backend = root.get("memory").and_then(|memory| memory.get("backend")?.as_str());
@@ -720,7 +726,7 @@ fn is_other_store(root: &Item, path: &[String], value: &toml_edit::Value) -> boo
         && backend.is_some_and(|backend| Some(backend) != value.as_str())
 }
 
-/// Says whether the table that a path ends in is there.
+/// Returns whether the table that a path ends in is there.
 fn has_table(root: &Item, path: &[String]) -> bool {
     let parents = path.split_last().map_or(&[][..], |(_, parents)| parents);
     let table = parents.iter().try_fold(root, |item, key| item.as_table_like()?.get(key));
@@ -728,7 +734,7 @@ fn has_table(root: &Item, path: &[String]) -> bool {
 }
 
 /// Returns the place at the end of a path; tables on the way are made, lists are not.
-fn slot<'a>(root: &'a mut Item, path: &[String], names: &[Named]) -> Option<&'a mut Item> {
+fn slot<'a>(root: &'a mut Item, path: &[String], names: &[ElementName]) -> Option<&'a mut Item> {
     let (last, parents) = path.split_last()?;
     let mut item = root;
     for (at, key) in parents.iter().enumerate() {
@@ -740,7 +746,7 @@ fn slot<'a>(root: &'a mut Item, path: &[String], names: &[Named]) -> Option<&'a 
 fn step<'a>(
     item: &'a mut Item,
     key: &str,
-    named: Option<&Named>,
+    named: Option<&ElementName>,
     is_last: bool,
 ) -> Option<&'a mut Item> {
     if item.is_array() || item.is_array_of_tables() {

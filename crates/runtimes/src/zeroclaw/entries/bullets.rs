@@ -27,7 +27,7 @@ pub(super) const DAILY_TITLE: &str = "# Daily Log — ";
 
 /// A file of entries, cut.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Cut<'a> {
+pub(super) struct EntryFileParts<'a> {
     /// The bytes before the first entry.
     pub(super) before: usize,
     pub(super) entries: Vec<Entry<'a>>,
@@ -52,7 +52,7 @@ pub(super) struct Entry<'a> {
 /// People write such bullets too, below headings. A file with headings of the second level is
 /// theirs, unless it begins as the runtime's do; entries are then only those at its end that the
 /// runtime added, each behind a blank line.
-pub(super) fn cut(text: &str) -> Option<Cut<'_>> {
+pub(super) fn cut(text: &str) -> Option<EntryFileParts<'_>> {
     let mut starts = starts(text);
     let first = *starts.first()?;
     let page = Page::parse(text);
@@ -88,17 +88,17 @@ pub(super) fn cut(text: &str) -> Option<Cut<'_>> {
             line_end: line_start + newlines(content),
         });
     }
-    Some(Cut { before, entries })
+    Some(EntryFileParts { before, entries })
 }
 
-/// Says whether a text is nothing but a title and blank lines.
+/// Returns whether a text is nothing but a title and blank lines.
 pub(super) fn is_title(text: &str) -> bool {
     let mut lines = text[byte_order_mark(text)..].lines().filter(|line| !line.trim().is_empty());
     let first = lines.next();
     first.is_none_or(|line| line.starts_with("# ")) && lines.next().is_none()
 }
 
-/// Says whether a text is nothing but a title that the runtime writes.
+/// Returns whether a text is nothing but a title that the runtime writes.
 pub(super) fn is_own_title(text: &str) -> bool {
     text.trim().is_empty() || is_runtime_title(text)
 }
@@ -245,7 +245,7 @@ fn mark_of(line: &str) -> Option<Mark> {
     (opens || closes).then_some(Mark { tilde, length, opens, closes })
 }
 
-/// Says whether a line would be taken for something else than a part of a content, whatever
+/// Returns whether a line would be taken for something else than a part of a content, whatever
 /// backslashes it begins with.
 fn is_delicate(line: &str, first: bool) -> bool {
     let bare = line.trim_start_matches('\\');

@@ -7,18 +7,17 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io;
 
 use anemone_format::{MemoryType, Moment, Record, RecordId, SnapshotSource, Status, sha256_hex};
 use jiff::Timestamp;
-use serde::Deserialize;
 
 use super::super::RUNTIME;
 use super::bullets::{CORE_TITLE, DAILY_TITLE, escaped};
 use crate::kit::agent::Machine;
 use crate::kit::ids::short_digest;
-use crate::kit::plan::{Piece, PlanBuilder, PlanError, Wanted};
-use crate::kit::restore::Lost;
+use crate::kit::plan::{Piece, PlanBuilder, PlanError, PlannedFile};
+use crate::kit::raw_place::RawPlace;
+use crate::kit::restore::{UnwrittenRecords, each_record};
 use crate::kit::sidecar::{Link, LinkPart, Spooler};
 
 /// A key is cut to this.
@@ -27,7 +26,7 @@ const MAX_KEY_CHARS: usize = 120;
 const MAX_TITLE_CHARS: usize = 48;
 
 /// An entry on its way into a file; its content is in the spool.
-struct Part {
+struct PlannedEntry {
     created_at: Timestamp,
     order: u64,
     id: RecordId,
@@ -38,7 +37,7 @@ struct Part {
 
 /// A file that is being put together.
 struct Sheet {
-    parts: Vec<Part>,
+    parts: Vec<PlannedEntry>,
     changed_at: Moment,
 }
 
@@ -52,67 +51,58 @@ pub(in crate::zeroclaw) fn write(
     draft: &mut PlanBuilder,
 ) -> Result<Vec<Link>, PlanError> {
     let mut out = Spooler::of(machine, draft)?;
-    // What the snapshot has and the draft does not want is put aside, where nobody reads it.
+    // Files of the snapshot that the plan does not use are put aside, where no runtime reads them.
     let taken: BTreeSet<&[u8]> = draft.wanted.iter().map(|file| file.path.as_slice()).collect();
     let mut sheets: BTreeMap<String, Sheet> = BTreeMap::new();
     let (mut keys, mut links) = (Keys::default(), Vec::new());
-    let (mut lost, mut records) = (Lost::default(), 0);
-    let mut write_error = None;
-    source
-        .each_record(&mut |record| {
-            if *record.status.effective() == Status::Deleted {
-                lost.deleted += 1;
-                links.push(Link { id: record.id, parts: Vec::new() });
-                return Ok(());
-            }
-            if is_transcript(record) {
-                lost.session += 1;
-                links.push(Link { id: record.id, parts: Vec::new() });
-                return Ok(());
-            }
-            let place = Place::of(record);
-            records += 1;
-            if let Some(file) = own_file(record).filter(|file| taken.contains(file.as_bytes())) {
-                links.push(link(record, file, place.key));
-                return Ok(());
-            }
-            let path = free_path(file_of(record), &taken);
-            let key = keys.unique(key_of(record, &place));
-            links.push(link(record, &path, Some(key.clone())));
-            let content = escaped(&record.content);
-            let offset = out.write(content.as_bytes()).map_err(|error| {
-                write_error = Some(error);
-                io::Error::from(io::ErrorKind::Other)
-            })?;
-            let part = Part {
-                created_at: record.temporal.created_at.instant(),
-                order: place.order,
-                id: record.id,
-                key,
-                offset,
-                length: content.len() as u64,
-            };
-            let temporal = &record.temporal;
-            let changed_at = temporal.updated_at.as_ref().unwrap_or(&temporal.created_at);
-            let sheet = sheets
-                .entry(path)
-                .or_insert_with(|| Sheet { parts: Vec::new(), changed_at: changed_at.clone() });
-            if changed_at.instant() > sheet.changed_at.instant() {
-                sheet.changed_at = changed_at.clone();
-            }
-            sheet.parts.push(part);
-            Ok(())
-        })
-        .map_err(|error| match write_error.take() {
-            Some(error) => PlanError::Scratch(error),
-            None => PlanError::Source(error),
-        })?;
+    let (mut lost, mut records) = (UnwrittenRecords::default(), 0);
+    each_record(source, &mut |record| {
+        if *record.status.effective() == Status::Deleted {
+            lost.deleted += 1;
+            links.push(Link { id: record.id, parts: Vec::new() });
+            return Ok(());
+        }
+        if is_transcript(record) {
+            lost.session += 1;
+            links.push(Link { id: record.id, parts: Vec::new() });
+            return Ok(());
+        }
+        let place = EntryPlace::of(record);
+        records += 1;
+        if let Some(file) = own_file(record).filter(|file| taken.contains(file.as_bytes())) {
+            links.push(link(record, file, place.key));
+            return Ok(());
+        }
+        let path = free_path(file_of(record), &taken);
+        let key = keys.unique(key_of(record, &place));
+        links.push(link(record, &path, Some(key.clone())));
+        let content = escaped(&record.content);
+        let offset = out.write(content.as_bytes())?;
+        let part = PlannedEntry {
+            created_at: record.temporal.created_at.instant(),
+            order: place.order,
+            id: record.id,
+            key,
+            offset,
+            length: content.len() as u64,
+        };
+        let temporal = &record.temporal;
+        let changed_at = temporal.updated_at.as_ref().unwrap_or(&temporal.created_at);
+        let sheet = sheets
+            .entry(path)
+            .or_insert_with(|| Sheet { parts: Vec::new(), changed_at: changed_at.clone() });
+        if changed_at.instant() > sheet.changed_at.instant() {
+            sheet.changed_at = changed_at.clone();
+        }
+        sheet.parts.push(part);
+        Ok(())
+    })?;
     drop(taken);
     draft.records += records;
     for (path, sheet) in sheets {
         let changed_at = sheet.changed_at.clone();
         let pieces = sheet.into_pieces(&path);
-        draft.wanted.push(Wanted::pieces(path.into_bytes(), pieces, changed_at));
+        draft.wanted.push(PlannedFile::pieces(path.into_bytes(), pieces, changed_at));
     }
     draft.not_restored.extend(lost.notes());
     out.finish(draft)?;
@@ -143,31 +133,16 @@ impl Sheet {
 
 /// What a record carries to be put back, as far as we use it.
 #[derive(Default)]
-struct Place {
+struct EntryPlace {
     key: Option<String>,
     heading: Option<String>,
     /// Its row or its line.
     order: u64,
 }
 
-impl Place {
+impl EntryPlace {
     fn of(record: &Record) -> Self {
-        #[derive(Deserialize, Default)]
-        struct Raw {
-            #[serde(default)]
-            key: serde_json::Value,
-            #[serde(default)]
-            heading: serde_json::Value,
-            #[serde(default)]
-            rowid: serde_json::Value,
-            #[serde(default)]
-            line_start: serde_json::Value,
-        }
-        let raw: Raw = record
-            .raw_source_format
-            .as_ref()
-            .and_then(|format| format.parse().ok())
-            .unwrap_or_default();
+        let raw = RawPlace::of(record);
         let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
         Self {
             key: text(&raw.key),
@@ -184,7 +159,7 @@ fn own_file(record: &Record) -> Option<&str> {
     source.origin_file.as_deref().filter(|_| own)
 }
 
-/// Says whether a record is a piece of a conversation, and no entry of somebody's.
+/// Returns whether a record is a piece of a conversation rather than an entry.
 fn is_transcript(record: &Record) -> bool {
     let file = record.source.origin_file.as_deref().unwrap_or_default();
     record.namespace == "session" && !file.ends_with(".md")
@@ -235,7 +210,7 @@ fn free_path(path: String, taken: &BTreeSet<&[u8]>) -> String {
 }
 
 /// Returns a key that a person can read: the one it had, else its heading, else its first words.
-fn key_of(record: &Record, place: &Place) -> String {
+fn key_of(record: &Record, place: &EntryPlace) -> String {
     let had = place.key.as_deref().map(readable).filter(|key| !key.is_empty());
     let heading = || place.heading.as_deref().map(slug).filter(|key| !key.is_empty());
     let words = || {
@@ -277,7 +252,7 @@ fn slug(text: &str) -> String {
 struct Keys(HashMap<u64, u64>);
 
 impl Keys {
-    /// Numbers a key that is there already; the runtime finds entries by their key.
+    /// Numbers a key that is taken already; the runtime finds entries by their key.
     fn unique(&mut self, key: String) -> String {
         let digest = short_digest(key.as_bytes());
         let Some(next) = self.0.get(&digest).copied() else {
@@ -300,14 +275,14 @@ impl Keys {
 mod tests {
     use std::io::{Read as _, Seek as _, SeekFrom};
 
-    use anemone_format::{AgentInfo, File, FileRoot, InMemory, Manifest, Opaque, Snapshot};
+    use anemone_format::{AgentInfo, File, FileRoot, LoadedSnapshot, Manifest, Opaque, Snapshot};
     use serde_json::json;
     use tempfile::TempDir;
 
     use super::super::tests::read;
     use super::*;
     use crate::kit::database::tests::machine;
-    use crate::kit::plan::{Content, WantedNode};
+    use crate::kit::plan::{Content, PlannedNode};
 
     const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";
 
@@ -336,7 +311,8 @@ mod tests {
         mut draft: PlanBuilder,
     ) -> (BTreeMap<String, String>, Vec<Link>, PlanBuilder) {
         let scratch = TempDir::new().unwrap();
-        let links = write(&machine(scratch.path()), &InMemory::new(snapshot), &mut draft).unwrap();
+        let links =
+            write(&machine(scratch.path()), &LoadedSnapshot::new(snapshot), &mut draft).unwrap();
         let mut spool = Vec::new();
         let file = draft.spool.as_mut().unwrap();
         file.seek(SeekFrom::Start(0)).unwrap();
@@ -345,7 +321,8 @@ mod tests {
             .wanted
             .iter()
             .filter_map(|wanted| {
-                let WantedNode::File { content: Content::Pieces(pieces), .. } = &wanted.node else {
+                let PlannedNode::File { content: Content::Pieces(pieces), .. } = &wanted.node
+                else {
                     return None;
                 };
                 let mut bytes = Vec::new();
@@ -468,9 +445,9 @@ mod tests {
     #[test]
     fn a_record_whose_file_travels_is_not_written_again() {
         let snapshot = with_a_file();
-        let source = InMemory::new(&snapshot);
+        let source = LoadedSnapshot::new(&snapshot);
         let mut draft = PlanBuilder::default();
-        draft.wanted.push(Wanted::carried(0, &source.files()[0]));
+        draft.wanted.push(PlannedFile::carried(0, &source.files()[0]));
         let (files, links, draft) = written_into(&snapshot, draft);
         assert_eq!(files.keys().collect::<Vec<_>>(), ["memory/2026-01-02_1.md"]);
         assert_eq!(files["memory/2026-01-02_1.md"], "# Daily Log — 2026-01-02\n\n- **y**: y\n");

@@ -1,13 +1,13 @@
-//! Changes of rows that can be taken back.
+//! Changes of rows that can be undone.
 //!
-//! What was there is told before anything is written, within the same transaction: ZeroClaw may
-//! write at any moment, and what the journal keeps is what was really there.
+//! The old rows are journaled before anything is written, within the same transaction: ZeroClaw may
+//! write at any moment, and the journal must contain what was really there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use anemone_format::sha256_hex;
-use anemone_memory::{KeepRows, KeptRow, MemoryError, NotedRows, RowsBack};
+use anemone_memory::{KeepRows, KeptRow, MemoryError, RowsRecord, RowsUndo};
 use rusqlite::{OptionalExtension as _, ToSql, Transaction, TransactionBehavior, params_from_iter};
 use serde_json::{Map, Value as Json};
 
@@ -17,7 +17,7 @@ use crate::zeroclaw::schema::{MAKE_STAMPS, STAMP_COLUMNS};
 
 impl Rows {
     fn begin(&self) -> rusqlite::Result<Transaction<'_>> {
-        // The connection is ours alone: nobody began another one on it.
+        // The connection is ours alone: no other transaction was started on it.
         Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)
     }
 
@@ -36,7 +36,7 @@ impl Rows {
     }
 
     /// Returns what there is of rows that are about to be written or superseded.
-    fn before(&self, new: &[NewRow<'_>]) -> rusqlite::Result<NotedRows> {
+    fn before(&self, new: &[NewRow<'_>]) -> rusqlite::Result<RowsRecord> {
         let mut rows: Vec<KeptRow> = Vec::new();
         let (mut added, mut left) = (Vec::new(), BTreeMap::new());
         for new in new {
@@ -61,7 +61,7 @@ impl Rows {
         }
         let mut met = HashSet::new();
         rows.retain(|row| met.insert(row.entry.id.clone()));
-        Ok(NotedRows { added, left, ..self.noted(&rows) })
+        Ok(RowsRecord { added, left, ..self.noted(&rows) })
     }
 
     fn named(&self, condition: &str, name: &str) -> rusqlite::Result<Vec<KeptRow>> {
@@ -77,7 +77,7 @@ impl Rows {
         Ok(rows)
     }
 
-    fn noted(&self, rows: &[KeptRow]) -> NotedRows {
+    fn noted(&self, rows: &[KeptRow]) -> RowsRecord {
         noted(&self.path, &self.alias, rows)
     }
 
@@ -92,8 +92,8 @@ impl Rows {
         find.query_row([id], cells).optional()
     }
 
-    /// Says what taking back a change would do.
-    pub(super) fn plan_back(&self, noted: &NotedRows) -> rusqlite::Result<RowsBack> {
+    /// Returns what taking back a change would do.
+    pub(super) fn plan_back(&self, noted: &RowsRecord) -> rusqlite::Result<RowsUndo> {
         let all = self.begin()?;
         let back = self.back(&all, noted)?;
         all.rollback()?;
@@ -101,7 +101,7 @@ impl Rows {
     }
 
     /// Takes back a change, and returns what the journal keeps of that.
-    pub(super) fn take_back(&self, noted: &NotedRows) -> rusqlite::Result<(RowsBack, NotedRows)> {
+    pub(super) fn take_back(&self, noted: &RowsRecord) -> rusqlite::Result<(RowsUndo, RowsRecord)> {
         let all = self.begin()?;
         let mut there = Vec::new();
         for id in noted.left.keys() {
@@ -117,11 +117,11 @@ impl Rows {
         Ok((back, kept))
     }
 
-    fn back(&self, all: &Transaction<'_>, noted: &NotedRows) -> rusqlite::Result<RowsBack> {
+    fn back(&self, all: &Transaction<'_>, noted: &RowsRecord) -> rusqlite::Result<RowsUndo> {
         let cell = |row: &Map<String, Json>, name: &str| {
             row.get(name).and_then(Json::as_str).unwrap_or_default().to_owned()
         };
-        let mut back = RowsBack::default();
+        let mut back = RowsUndo::default();
         let before: HashMap<String, &Map<String, Json>> =
             noted.rows.iter().map(|row| (cell(row, "id"), row)).collect();
         for (id, left) in &noted.left {
@@ -144,7 +144,10 @@ impl Rows {
         let unstamp =
             |id: &str| all.execute("DELETE FROM anemone_stamps WHERE memory_id = ?1", [id]);
         for id in &noted.added {
-            back.removed += all.execute("DELETE FROM memories WHERE id = ?1", [id])?;
+            match all.execute("DELETE FROM memories WHERE id = ?1", [id])? {
+                0 => back.gone += 1,
+                removed => back.removed += removed,
+            }
             unstamp(id)?;
         }
         let mut written = HashSet::new();
@@ -182,8 +185,8 @@ impl Rows {
 }
 
 /// Returns what the journal keeps of rows.
-pub(super) fn noted(database: &Path, alias: &str, rows: &[KeptRow]) -> NotedRows {
-    NotedRows {
+pub(super) fn noted(database: &Path, alias: &str, rows: &[KeptRow]) -> RowsRecord {
+    RowsRecord {
         database: database.to_owned(),
         alias: alias.to_owned(),
         rows: rows.iter().map(|row| row.cells.clone()).collect(),

@@ -1,10 +1,9 @@
-//! ZeroClaw's database: how it is opened, made and recognised.
+//! Opens, creates and recognises ZeroClaw's database.
 //!
-//! A new one is made as the newest ZeroClaw makes it. One that is there is taken as it is, by its
-//! columns, as far back as those of February 2026; older ones are migrated by ZeroClaw itself, and
-//! refused here. The file may come from anywhere: functions with side effects are off for whatever
-//! its schema says, its shadow tables cannot be written, and triggers that are not ZeroClaw's own
-//! three are refused.
+//! New databases get the schema of the newest ZeroClaw. An existing one is used as it is if it has
+//! the columns of February 2026 or later; older ones are migrated by ZeroClaw itself and refused
+//! here. The file is untrusted: functions with side effects are disabled in its schema, its shadow
+//! tables cannot be written, and triggers other than ZeroClaw's own three are refused.
 
 use std::collections::HashSet;
 use std::io;
@@ -15,9 +14,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use crate::zeroclaw::schema::{
-    NEEDED, SET_VERSION, TRIGGERS, WAIT_TO_CHANGE, new_database, own_trigger,
-};
+use crate::kit::paths::with_suffix;
+use crate::zeroclaw::schema::{NEEDED, SCHEMA, WAIT_TO_CHANGE, new_database};
 
 /// Bytes of one value, at most.
 const MAX_VALUE_BYTES: i32 = 256 << 20;
@@ -136,9 +134,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, Shape)>, O
         _ => check_plain(path)?,
     }
     let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    let has_log = fs_err::symlink_metadata(PathBuf::from(log)).is_ok();
+    let has_log = fs_err::symlink_metadata(with_suffix(path, "-wal")).is_ok();
     // Whoever may only read leaves a log behind that was not there; one that was there stays.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags).map_err(failed)?;
@@ -178,7 +174,7 @@ fn guard(db: &Connection) -> rusqlite::Result<()> {
 
 fn make(all: &Transaction<'_>, now: &str) -> rusqlite::Result<()> {
     all.execute_batch(&new_database())?;
-    all.execute(SET_VERSION, [now])?;
+    all.execute(SCHEMA.set_version, [now])?;
     Ok(())
 }
 
@@ -239,14 +235,14 @@ fn check_triggers(db: &Connection, path: &Path) -> Result<(), OpenRowsError> {
     };
     let found = read().map_err(failed)?;
     for (name, sql) in &found {
-        if own_trigger(sql).is_none() {
+        if SCHEMA.own_trigger(sql).is_none() {
             return Err(OpenRowsError::ForeignTrigger {
                 path: path.to_owned(),
                 name: name.chars().take(64).collect(),
             });
         }
     }
-    if found.len() == TRIGGERS.len() {
+    if found.len() == SCHEMA.triggers.len() {
         return Ok(());
     }
     Err(OpenRowsError::OldShape { path: path.to_owned(), missing: "triggers" })

@@ -1,4 +1,4 @@
-//! Rows of memories: read, written, forgotten and put back.
+//! Rows of memories: read, written, forgotten and restored.
 //!
 //! A memory is known by its agent and its key. Rows that belong to one person (a key that begins
 //! with `p|`, or a principal) are neither read nor written here.
@@ -21,7 +21,8 @@ use uuid::Uuid;
 use anemone_memory::{Category, EntryToForget, ForgetTarget, KeptRow, MemoryEntry, is_in_time};
 
 use super::open::Shape;
-use crate::zeroclaw::schema::{MAKE_STAMPS, PRIVATE_KEY};
+use crate::kit::hex;
+use crate::zeroclaw::schema::{MAKE_STAMPS, PRIVATE_KEY, row_time};
 
 /// Rows that are listed, at most.
 const MOST_ROWS: usize = 100_000;
@@ -51,11 +52,6 @@ pub(super) struct NewRow<'a> {
     pub(super) agent: Uuid,
     pub(super) now: Timestamp,
     pub(super) zone: TimeZone,
-}
-
-/// Writes a time as ZeroClaw does: with nanoseconds and the offset.
-pub(super) fn written(now: Timestamp, zone: TimeZone) -> String {
-    now.to_zoned(zone).strftime("%Y-%m-%dT%H:%M:%S.%9f%:z").to_string()
 }
 
 impl Rows {
@@ -135,7 +131,7 @@ impl Rows {
         new: &NewRow<'_>,
     ) -> rusqlite::Result<String> {
         let shape = &self.shape;
-        let now = written(new.now, new.zone.clone());
+        let now = row_time(new.now, new.zone.clone());
         let mut cells: Vec<(&str, Value)> = vec![
             ("id", new.id.to_string().into()),
             ("key", new.key.to_owned().into()),
@@ -248,7 +244,7 @@ impl Rows {
         // Words of deleted rows stay in the full-text index until its parts are put together.
         all.execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('optimize')")?;
         all.commit()?;
-        // Somebody who reads at this moment keeps the log; then it goes with the next one.
+        // A current reader keeps the log; the next change removes it.
         self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).optional()?;
         Ok(removed)
     }
@@ -274,7 +270,7 @@ fn agent(all: &Transaction<'_>, alias: &str, new: &NewRow<'_>) -> rusqlite::Resu
     if let Some(id) = all.query_row(find, [alias], |row| row.get(0)).optional()? {
         return Ok(id);
     }
-    let (id, now) = (new.agent.to_string(), written(new.now, TimeZone::UTC));
+    let (id, now) = (new.agent.to_string(), row_time(new.now, TimeZone::UTC));
     all.execute("INSERT INTO agents VALUES (?1, ?2, ?3)", params![id, alias, now])?;
     Ok(id)
 }
@@ -300,7 +296,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<MemoryEntry> {
     })
 }
 
-/// Reads a text whatever somebody put in its place.
+/// Reads a text, whatever the type of the value.
 pub(super) fn lossy(value: ValueRef<'_>) -> rusqlite::Result<Option<String>> {
     Ok(match value {
         ValueRef::Null => None,
@@ -350,14 +346,8 @@ pub(super) fn value(cell: &Json) -> Value {
         Json::Object(map) => map
             .get("hex")
             .and_then(Json::as_str)
-            .and_then(bytes_of_hex)
+            .and_then(hex::decoded)
             .map_or(Value::Null, Value::Blob),
         Json::Null | Json::Array(_) => Value::Null,
     }
-}
-
-fn bytes_of_hex(hex: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> =
-        hex.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
-    Some(digits?.chunks(2).map(|pair| pair.iter().fold(0, |sum, digit| sum << 4 | digit)).collect())
 }

@@ -1,11 +1,9 @@
-//! What the install knows of an agent, beside its workspace.
+//! What an install knows about an agent besides its workspace.
 
 use std::io::Read as _;
 use std::path::Path;
-use std::time::SystemTime;
 
 use anemone_format::{Credentials, Moment, ReadingInfo, Root, RuntimeHints, Unknown, sha256_hex};
-use jiff::Timestamp;
 use serde::Serialize;
 
 use super::super::brain::{Brain, DESCRIPTION};
@@ -18,7 +16,7 @@ use super::{MAX_DOCUMENT_BYTES, REVISION};
 use crate::kit::agent::{
     FoundAgent, Machine, NotRequested, ReadError, ReadOptions, SecretPolicy, Warning,
 };
-use crate::kit::carrier::Made;
+use crate::kit::carrier::GeneratedFile;
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::{real, written_at};
 use crate::kit::open_workspace::{
@@ -46,7 +44,7 @@ pub(super) struct InstallFacts {
     pub(super) hints: Option<RuntimeHints>,
     pub(super) credentials: Option<Credentials>,
     /// The configuration and the description of the database, as they travel.
-    pub(super) made: Vec<Made>,
+    pub(super) made: Vec<GeneratedFile>,
     pub(super) info: ReadingInfo,
     pub(super) warnings: Vec<Warning>,
     pub(super) not_requested: Vec<NotRequested>,
@@ -181,9 +179,9 @@ fn made(
     config: Option<&Config>,
     brain: Option<&Brain>,
     configured_at: Option<&Moment>,
-) -> (Vec<Made>, Vec<Warning>) {
+) -> (Vec<GeneratedFile>, Vec<Warning>) {
     let mut warnings = Vec::new();
-    let made = |path, text: String, redacted, mtime| Made {
+    let made = |path, text: String, redacted, mtime| GeneratedFile {
         root: Root::Raw(RUNTIME),
         path,
         bytes: text.into_bytes(),
@@ -199,14 +197,14 @@ fn made(
             return None;
         }
         if redacted.comments > 0 {
-            warnings.push(Warning {
-                code: "config_comments",
-                path: Some(CONFIG.to_owned()),
-                message: format!(
+            warnings.push(Warning::about(
+                "config_comments",
+                CONFIG,
+                format!(
                     "{} of its comments held a secret, which does not travel",
                     redacted.comments
                 ),
-            });
+            ));
         }
         let is_redacted = !redacted.secrets.is_empty() || redacted.comments > 0;
         Some(made(CONFIG, redacted.text, is_redacted, configured_at.cloned()))
@@ -218,22 +216,21 @@ fn made(
 fn oddities(agent: &FoundAgent) -> impl Iterator<Item = Warning> {
     const TOLD: [&str; 4] = ["stray_log", "several_agents", "database_ignored", "seed_ignored"];
     let told = agent.oddities.iter().filter(|oddity| TOLD.contains(&oddity.code));
-    told.map(|value| Warning { code: value.code, path: None, message: value.message.clone() })
+    told.map(|value| Warning::new(value.code, value.message.clone()))
 }
 
 /// Says that a database is read though no settings name it.
 fn backend_assumed(agent: &FoundAgent) -> Option<Warning> {
     let path = agent.database.as_ref().filter(|database| is_live(database))?;
-    Some(Warning {
-        code: "backend_assumed",
-        path: Some(path.display().to_string()),
-        message: "is read, though the settings that would name it cannot be; the agent may keep \
-                  its memories elsewhere"
-            .to_owned(),
-    })
+    Some(Warning::about(
+        "backend_assumed",
+        path.display(),
+        "is read, though the settings that would name it cannot be; the agent may keep \
+                  its memories elsewhere",
+    ))
 }
 
-/// Says what is unusual about where memories are kept.
+/// Returns what is unusual about where memories are kept.
 fn backend_warning(config: &Config, agent: &FoundAgent) -> Option<Warning> {
     let (code, message) = match config.backend(&agent.alias) {
         Backend::Sqlite | Backend::Markdown => return None,
@@ -254,7 +251,7 @@ fn backend_warning(config: &Config, agent: &FoundAgent) -> Option<Warning> {
             ("backend_elsewhere", format!("memories are kept in {name}, out of reach; {instead}"))
         }
     };
-    Some(Warning { code, path: None, message })
+    Some(Warning::new(code, message))
 }
 
 /// Opens the database of memories, if the agent uses one.
@@ -313,11 +310,7 @@ fn outside_document(
     if path.starts_with(&opened.path) {
         return Ok(None);
     }
-    let warning = |message: String| Warning {
-        code: "aieos_outside",
-        path: Some(path.display().to_string()),
-        message,
-    };
+    let warning = |message: String| Warning::about("aieos_outside", path.display(), message);
     let place = real(&path);
     let install = agent.install.as_ref().map(|install| real(install));
     if !install.is_some_and(|install| place.starts_with(install)) {
@@ -335,13 +328,9 @@ fn outside_document(
     });
     match read {
         Ok(metadata) => {
-            let at = metadata.modified().ok().and_then(moment);
+            let at = times::modified(&metadata);
             Ok(Some(OutsideDocument { text, at }))
         }
         Err(error) => Err(warning(format!("cannot be read: {error}"))),
     }
-}
-
-fn moment(time: SystemTime) -> Option<Moment> {
-    Timestamp::try_from(time).ok().and_then(times::moment)
 }

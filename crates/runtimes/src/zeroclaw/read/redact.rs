@@ -1,4 +1,4 @@
-//! Secrets in rows: found in every column, and replaced in all that a record has of them.
+//! Finds secrets in every column of a row, and replaces them in its record.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use anemone_secrets as secrets;
 const VECTOR: &str = "embedding";
 
 /// A text of a row.
-pub(in super::super) struct Searched<'a> {
+pub(in super::super) struct CellText<'a> {
     column: &'a str,
     pub(in super::super) text: Cow<'a, str>,
     /// Whether it is text to the database too.
@@ -27,7 +27,7 @@ pub(in super::super) struct Searched<'a> {
 pub(in super::super) fn texts<'a>(
     columns: &'a [String],
     row: &'a Row,
-) -> impl Iterator<Item = Searched<'a>> {
+) -> impl Iterator<Item = CellText<'a>> {
     columns.iter().zip(&row.cells).filter_map(|(column, cell)| {
         let (text, is_plain) = match cell {
             Value::Text(text) => (Cow::Borrowed(text.as_str()), true),
@@ -37,7 +37,7 @@ pub(in super::super) fn texts<'a>(
             }
             _ => return None,
         };
-        Some(Searched { column, text, is_plain })
+        Some(CellText { column, text, is_plain })
     })
 }
 
@@ -51,7 +51,7 @@ pub(super) fn search(
     let line = row.rowid.unsigned_abs();
     let mut hidden = Vec::new();
     let mut found = false;
-    for Searched { column, text, is_plain } in texts(columns, row) {
+    for CellText { column, text, is_plain } in texts(columns, row) {
         if carrier.search_text(DATABASE, line, &text).is_some() {
             found = true;
             if !is_plain {

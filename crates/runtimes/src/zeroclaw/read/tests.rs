@@ -7,6 +7,7 @@ use super::*;
 use crate::kit::agent::SecretPolicy;
 use crate::kit::database::tests::machine;
 use crate::kit::previous::PreviousSnapshot;
+use crate::zeroclaw::ZEROCLAW;
 use crate::zeroclaw::discover::locate;
 
 /// Keeps everything, and minds the order.
@@ -134,8 +135,9 @@ impl Site {
         secrets: SecretPolicy,
     ) -> Result<(Kept, Reading), ReadError> {
         let mut kept = Kept::default();
-        let reading =
-            self.with(secrets, None, |machine, options| read(machine, agent, options, &mut kept))?;
+        let reading = self.with(secrets, None, |machine, options| {
+            ZEROCLAW.read(machine, agent, options, &mut kept)
+        })?;
         Ok((kept, reading))
     }
 
@@ -330,7 +332,8 @@ fn an_agent_is_unchanged_until_a_row_a_file_or_a_setting_changes() {
     };
     let is_same = |earlier: &PreviousSnapshot| {
         let same = site.with(SecretPolicy::Report, Some(earlier), |machine, options| {
-            is_unchanged(machine, &agent, options)
+            let agent = site.agent(Some("default"));
+            ZEROCLAW.open(machine, &agent, options)?.is_unchanged(machine, &agent, options)
         });
         same.unwrap().is_some()
     };

@@ -1,12 +1,13 @@
-//! A record as a row of the database.
+//! Converts a record into a row of the database.
 
 use std::collections::HashMap;
 
 use anemone_format::{MemoryType, Moment, Record, RecordId, Status};
 use jiff::Timestamp;
-use jiff::tz::Offset;
+use jiff::tz::TimeZone;
 
 use super::super::rows::{RawRow, raw_of};
+use super::super::schema::row_time;
 use super::keys;
 use super::target::plain_id;
 use crate::kit::database::Value;
@@ -61,7 +62,7 @@ impl Shared {
         self.columns.iter().position(|column| column.eq_ignore_ascii_case(name))
     }
 
-    /// Makes a row of a record; `changed` when somebody knows that its text is not what it was.
+    /// Makes a row of a record; `changed` says that its text is known to have changed.
     pub(super) fn entry(&self, record: &Record, changed: bool) -> Result<Entry, NoRow> {
         if *record.status.effective() == Status::Deleted {
             return Err(NoRow::Deleted);
@@ -126,7 +127,7 @@ impl Shared {
         if changed {
             let was = entry.cell(self, "superseded_by").is_some_and(|cell| *cell != Value::Null);
             match record.status.effective() {
-                // What it names may be a key, or nobody here.
+                // It may name a key, or a row that does not exist here.
                 Status::Superseded if was && !self.superseded.contains_key(&record.id) => {}
                 Status::Superseded | Status::Active => {
                     entry.set(self, "superseded_by", self.superseded_by(record));
@@ -273,17 +274,7 @@ pub(super) fn note_superseded(record: &Record, superseded: &mut HashMap<RecordId
 
 /// Writes a time as the runtime does.
 pub(super) fn stamp(at: Timestamp) -> String {
-    let at = Offset::UTC.to_datetime(at);
-    format!(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:09}+00:00",
-        at.year(),
-        at.month(),
-        at.day(),
-        at.hour(),
-        at.minute(),
-        at.second(),
-        at.subsec_nanosecond()
-    )
+    row_time(at, TimeZone::UTC)
 }
 
 /// Returns the category of a shelf.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use anemone_format::Record;
 use jiff::civil::Date;
-use serde::Deserialize;
 
+use crate::kit::raw_place::RawPlace;
 use crate::zeroclaw::schema::PRIVATE_KEY;
 
 /// The longest key that is made.
@@ -13,27 +13,18 @@ const MAX_MADE_CHARS: usize = 60;
 /// The longest key that another runtime may bring.
 const MAX_BROUGHT_BYTES: usize = 500;
 
-/// What a record of another runtime says about its name.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Named {
-    key: Option<serde_json::Value>,
-    heading: Option<serde_json::Value>,
-}
-
 /// Returns the key that a record would have if it were alone.
 pub(super) fn natural(record: &Record, content: &str) -> String {
-    let named = record.raw_source_format.as_ref().and_then(|raw| raw.parse::<Named>().ok());
-    let named = named.unwrap_or_default();
-    let brought = named.key.as_ref().and_then(|key| key.as_str()).map(str::trim);
+    let named = RawPlace::of(record);
+    let brought = named.key.as_str().map(str::trim);
     if let Some(key) = brought.filter(|key| !key.is_empty() && key.len() <= MAX_BROUGHT_BYTES) {
-        // Such a key would be taken for somebody's own.
+        // Such a key would be taken for a private one.
         return match key.strip_prefix(PRIVATE_KEY) {
             Some(rest) => format!("p_{rest}"),
             None => key.to_owned(),
         };
     }
-    let heading = named.heading.as_ref().and_then(|heading| heading.as_str()).unwrap_or_default();
+    let heading = named.heading.as_str().unwrap_or_default();
     let mut key = slug(heading);
     if key.is_empty() {
         key = content.lines().map(slug).find(|slug| !slug.is_empty()).unwrap_or_default();
@@ -89,7 +80,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Takes a key for the one who asks; returns false when somebody has it.
+    /// Reserves a key; returns false if it is taken.
     pub(super) fn take(&mut self, key: &str) -> bool {
         if self.taken.contains_key(key) {
             return false;

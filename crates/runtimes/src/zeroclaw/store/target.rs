@@ -1,4 +1,4 @@
-//! The database that memories go into, as far as a plan has to know it.
+//! The existing database, as far as a plan has to know it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -7,17 +7,19 @@ use std::path::Path;
 use fs_err as fs;
 use sha2::{Digest as _, Sha256};
 
-use super::super::brain::{AgentRow, Brain, position_of};
+use super::super::brain::{Brain, position_of};
+use super::super::schema::SCHEMA;
 use crate::kit::agent::Machine;
-use crate::kit::database::{DatabaseError, Value, digest};
+use crate::kit::database::{AgentEntry, DatabaseError, Value, digest};
 use crate::kit::ids::short_digest;
+use crate::kit::paths::with_suffix;
 use crate::kit::plan::PlanError;
 
 /// The column that says whose a row is.
-pub(super) const AGENT_ID: &str = "agent_id";
+pub(super) const AGENT_ID: &str = SCHEMA.owner;
 
 /// What lies at the place of a database.
-pub(super) enum Present {
+pub(super) enum ExistingStore {
     /// Nothing.
     Nothing,
     /// A database without memories.
@@ -30,10 +32,10 @@ pub(super) enum Present {
 /// more of them than memory.
 pub(super) struct Target {
     pub(super) columns: Vec<String>,
-    pub(super) agents: Vec<AgentRow>,
+    pub(super) agents: Vec<AgentEntry>,
     pub(super) meta: Vec<(String, String)>,
     /// Rows of the agent, by their keys.
-    pub(super) rows: HashMap<Box<str>, Known>,
+    pub(super) rows: HashMap<Box<str>, KnownRow>,
     /// Rows of all agents, by a digest of their ids; with the key where it is a row of the agent.
     pub(super) ids: HashMap<IdDigest, Option<Box<str>>>,
     /// The numbers of all rows.
@@ -46,7 +48,7 @@ pub(super) struct Target {
 pub(super) type IdDigest = [u8; 16];
 
 /// What is known of a row.
-pub(super) struct Known {
+pub(super) struct KnownRow {
     /// Its id.
     id: Option<IdDigest>,
     /// Digest of its content.
@@ -93,7 +95,7 @@ pub(super) fn content_digest(cell: &Value) -> [u8; 32] {
     digest(std::slice::from_ref(cell))
 }
 
-impl Present {
+impl ExistingStore {
     /// Reads what lies at a path; `whole` when rows may be replaced.
     pub(super) fn read(
         machine: &Machine,
@@ -122,11 +124,8 @@ impl Present {
 
 /// Finds what a database that is gone has left behind.
 pub(super) fn leftover(path: &Path) -> Option<String> {
-    ["-wal", "-journal"].into_iter().find_map(|suffix| {
-        let mut name = path.file_name()?.to_owned();
-        name.push(suffix);
-        fs::symlink_metadata(path.with_file_name(&name)).is_ok().then(|| suffix.to_owned())
-    })
+    let there = |suffix: &&str| fs::symlink_metadata(with_suffix(path, suffix)).is_ok();
+    ["-wal", "-journal"].into_iter().find(there).map(str::to_owned)
 }
 
 impl Target {
@@ -188,12 +187,12 @@ impl Target {
                 };
                 let whole =
                     whole.then(|| (digest(&cells), cells.iter().enumerate().map(short).collect()));
-                // One that names its agent counts before one that names nobody.
+                // A row that names its agent counts before one that names none.
                 if is_named || !rows.contains_key(key) {
                     ids.extend(id.map(|id| (id, Some(Box::from(key)))));
-                    let known = Known { id, content, whole };
+                    let known = KnownRow { id, content, whole };
                     let before = rows.insert(Box::from(key), known);
-                    ids.extend(before.and_then(|value: Known| value.id).map(|id| (id, None)));
+                    ids.extend(before.and_then(|value: KnownRow| value.id).map(|id| (id, None)));
                 }
             }
             Ok::<(), DatabaseError>(())

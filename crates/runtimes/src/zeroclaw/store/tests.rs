@@ -3,8 +3,8 @@ mod live;
 mod other_runtimes;
 
 use anemone_format::{
-    AgentInfo, Embedding, EmbeddingSource, File, InMemory, Manifest, MemoryType, Opaque, Record,
-    Relation, Snapshot, StampTable, Status, Unknown,
+    AgentInfo, Embedding, EmbeddingSource, File, FileRoot, LoadedSnapshot, Manifest, MemoryType,
+    Opaque, Record, Relation, Snapshot, StampTable, Status, Unknown,
 };
 use anemone_testkit::SlowGroup;
 use rusqlite::Connection;
@@ -87,7 +87,7 @@ fn planned(
 ) -> Planned {
     let mut draft = PlanBuilder::default();
     let options = PlanOptions::new(on_conflict);
-    let source = InMemory::new(snapshot);
+    let source = LoadedSnapshot::new(snapshot);
     let links = plan(&machine(home), &records(&source), target, db, &options, &mut draft).unwrap();
     Planned { draft, links }
 }
@@ -100,7 +100,7 @@ fn import(
     on_conflict: OnConflict,
 ) -> (Planned, Result<Option<PathBuf>, RestoreError>) {
     let planned = planned(home, db, snapshot, target, on_conflict);
-    let source = InMemory::new(snapshot);
+    let source = LoadedSnapshot::new(snapshot);
     let machine = machine(home);
     let result = planned
         .step()
@@ -351,6 +351,7 @@ fn rows_that_stop_half_way_leave_no_trace() {
     let columns = ["id", "key", "content", "created_at", "updated_at"];
     let columns = columns.map(|name| MergeColumn { name: name.into(), declared: String::new() });
     let merge = Merge {
+        runtime: RUNTIME.to_owned(),
         layout: Layout::Found(query(&to, "SELECT name FROM pragma_table_info('memories')")),
         columns: columns.to_vec(),
         agent: Some(entry_of("a-1", "default", "")),
@@ -418,7 +419,7 @@ fn triggers_that_are_not_the_runtimes_never_run() {
         let options = PlanOptions::new(OnConflict::Stop);
         let target = agent("new agent", "data");
         let machine = machine(home.path());
-        let source = InMemory::new(&out);
+        let source = LoadedSnapshot::new(&out);
         let links = plan(&machine, &records(&source), &target, &to, &options, &mut draft);
         if let (Ok(_), Some(step)) = (links, &draft.memories) {
             assert!(step.check(&machine).is_err(), "{sql}");
@@ -496,7 +497,7 @@ fn a_database_without_memories_gets_them_and_a_lost_log_is_not_played_back() {
     let mut draft = PlanBuilder::default();
     let options = PlanOptions::new(OnConflict::Stop);
     let target = agent("default", "data");
-    let source = InMemory::new(&out);
+    let source = LoadedSnapshot::new(&out);
     let machine = machine(home.path());
     let error =
         plan(&machine, &records(&source), &target, &gone, &options, &mut draft).unwrap_err();
@@ -514,7 +515,7 @@ fn a_new_database_takes_no_ones_place() {
     planned.step().check(&machine).unwrap_err();
     planned
         .step()
-        .apply(&machine, &RestoreSource::new(&InMemory::new(&out)), &at(NOW))
+        .apply(&machine, &RestoreSource::new(&LoadedSnapshot::new(&out)), &at(NOW))
         .unwrap_err();
     assert_eq!(fs::read(&to).unwrap(), b"somebody's");
 }
@@ -530,7 +531,7 @@ fn another_snapshot_than_the_planned_one_is_refused() {
         let other = with(records);
         planned
             .step()
-            .apply(&machine, &RestoreSource::new(&InMemory::new(&other)), &at(NOW))
+            .apply(&machine, &RestoreSource::new(&LoadedSnapshot::new(&other)), &at(NOW))
             .unwrap_err();
     }
     assert!(!to.exists());
@@ -612,7 +613,7 @@ fn a_damaged_database_is_refused_or_whole_afterwards() {
         }
         fs::write(&to, &bytes).unwrap();
         let machine = machine(home.path());
-        let source = InMemory::new(&out);
+        let source = LoadedSnapshot::new(&out);
         let mut draft = PlanBuilder::default();
         let options = PlanOptions::new(OnConflict::Theirs);
         let target = agent("default", "data");

@@ -1,5 +1,6 @@
 use anemone_format::{
-    AgentInfo, Credential, File, InMemory, Manifest, Opaque, Record, RecordId, Snapshot, VaultKey,
+    AgentInfo, Credential, File, LoadedSnapshot, Manifest, Opaque, Record, RecordId, Snapshot,
+    VaultKey,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -48,7 +49,7 @@ fn planned(
     let machine = machine(scratch.path());
     let target = locate(&machine, folder, None);
     let options = PlanOptions { backend, ..PlanOptions::new(OnConflict::Stop) };
-    let snapshot = InMemory::new(snapshot);
+    let snapshot = LoadedSnapshot::new(snapshot);
     plan(&machine, &RestoreSource::open(&machine, &snapshot, RUNTIME)?, &target, &options)
 }
 

@@ -4,28 +4,33 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::super::script::is_space;
+
 /// Opens a comment, and closes it.
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
 /// What stands for a project that cannot be read.
-const INVALID_PROJECT: &str = "!invalid-project-annotation";
+pub(in super::super) const INVALID_PROJECT: &str = "!invalid-project-annotation";
 /// The files whose triggers and importance count.
 const CURATED: [&str; 3] = ["MEMORY.md", "memory.md", "USER.md"];
 
 /// What a comment is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum About {
+enum AnnotationKind {
     Trigger,
     Importance,
     Project,
 }
 
-const ABOUT: [(&str, About); 3] =
-    [("trigger", About::Trigger), ("importance", About::Importance), ("project", About::Project)];
+const ABOUT: [(&str, AnnotationKind); 3] = [
+    ("trigger", AnnotationKind::Trigger),
+    ("importance", AnnotationKind::Importance),
+    ("project", AnnotationKind::Project),
+];
 
 /// What the annotations of some lines say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct AnnotationValues {
     pub(super) importance: Option<u8>,
     pub(super) project: Option<String>,
 }
@@ -72,13 +77,13 @@ impl<'a> Annotations<'a> {
     }
 
     /// Reads what is said in some lines, counted from 1.
-    pub(super) fn of_lines(&self, lines: Range<u32>) -> Said {
+    pub(super) fn of_lines(&self, lines: Range<u32>) -> AnnotationValues {
         let end = self.lines.len().min(lines.end.saturating_sub(1) as usize);
         let start = end.min(lines.start.saturating_sub(1) as usize);
         let lines = &self.lines[start..end];
         let importance = if self.curated { importance(lines) } else { None };
         let project = if self.projects { project(lines) } else { None };
-        Said { importance, project }
+        AnnotationValues { importance, project }
     }
 }
 
@@ -86,7 +91,7 @@ impl<'a> Annotations<'a> {
 fn importance(lines: &[&str]) -> Option<u8> {
     let lines = lines.iter().filter(|line| line.trim_end_matches(is_space).ends_with(CLOSE));
     let values = lines.flat_map(|line| scan(line, &ABOUT, false));
-    let values = values.filter(|value| value.about == About::Importance);
+    let values = values.filter(|value| value.about == AnnotationKind::Importance);
     let digits = values.filter(|value| value.value.bytes().all(|byte| byte.is_ascii_digit()));
     digits
         .filter_map(|value| value.value.parse().ok())
@@ -142,12 +147,12 @@ fn project_key(value: &str) -> Option<String> {
 
 struct Annotation<'a> {
     bytes: Range<usize>,
-    about: About,
+    about: AnnotationKind,
     value: &'a str,
 }
 
 /// Finds annotations of these kinds; where it matters, those whose value ends in its own line.
-fn scan<'a>(text: &'a str, kinds: &[(&str, About)], in_line: bool) -> Vec<Annotation<'a>> {
+fn scan<'a>(text: &'a str, kinds: &[(&str, AnnotationKind)], in_line: bool) -> Vec<Annotation<'a>> {
     let mut found = Vec::new();
     let (mut from, mut close, mut line_end) = (0, 0, 0);
     while let Some(marker) = marker(text, from, kinds) {
@@ -178,10 +183,10 @@ struct Marker {
     start: usize,
     /// Where its value begins.
     value: usize,
-    about: About,
+    about: AnnotationKind,
 }
 
-fn marker(text: &str, mut from: usize, kinds: &[(&str, About)]) -> Option<Marker> {
+fn marker(text: &str, mut from: usize, kinds: &[(&str, AnnotationKind)]) -> Option<Marker> {
     loop {
         let start = from + text[from..].find(OPEN)?;
         from = start + OPEN.len();
@@ -205,10 +210,4 @@ fn without_trailing_blanks(text: &str) -> String {
         kept.push_str(&line[body.len()..]);
     }
     kept
-}
-
-/// Whether JavaScript takes a character for white space.
-pub(super) fn is_space(character: char) -> bool {
-    // It counts the byte order mark, and does not count U+0085.
-    character == '\u{feff}' || (character.is_whitespace() && character != '\u{85}')
 }

@@ -16,7 +16,7 @@ const KEYWORDS: usize = 6;
 
 /// A chunk that was found by words.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct WordHit {
     pub(super) chunk: usize,
     pub(super) score: f64,
     /// What BM25 says of the text.
@@ -30,7 +30,7 @@ pub(super) struct Found {
 }
 
 /// Looks for a query, and for its keywords when it finds too little.
-pub(super) fn search(corpus: &Corpus<'_>, query: &str, limit: usize) -> Vec<Found> {
+pub(super) fn search(corpus: &Corpus<'_>, query: &str, limit: usize) -> Vec<WordHit> {
     let exact = exactness(corpus, query);
     let ranking = Ranking::of(query);
     let whole = search_once(corpus, query, &exact, &ranking, limit);
@@ -60,7 +60,7 @@ fn search_once(
     exact: &[u8],
     ranking: &Ranking,
     limit: usize,
-) -> Vec<Found> {
+) -> Vec<WordHit> {
     let texts = in_texts(corpus, query, exact, ranking, limit);
     let paths = in_paths(corpus, query, exact, limit);
     bounded(corpus, together(vec![texts, paths]), limit)
@@ -73,7 +73,7 @@ fn in_texts(
     exact: &[u8],
     ranking: &Ranking,
     limit: usize,
-) -> Vec<Found> {
+) -> Vec<WordHit> {
     let Some(matching) = all_of(script::words(query)) else { return Vec::new() };
     let rows = corpus.texts(&matching, limit).into_iter();
     rows.map(|(chunk, rank)| {
@@ -81,13 +81,13 @@ fn in_texts(
         let document = corpus.document_of(chunk);
         let score = ranking.score(text, &corpus.chunks[chunk].text, &document.path);
         let exact = exact[corpus.chunks[chunk].document];
-        Found { chunk, score, text, path: 0.0, exact, body: true }
+        WordHit { chunk, score, text, path: 0.0, exact, body: true }
     })
     .collect()
 }
 
 /// Finds paths with all words of a query; what is found is the first chunk.
-fn in_paths(corpus: &Corpus<'_>, query: &str, exact: &[u8], limit: usize) -> Vec<Found> {
+fn in_paths(corpus: &Corpus<'_>, query: &str, exact: &[u8], limit: usize) -> Vec<WordHit> {
     let documents = corpus.documents();
     let path = |at: usize| documents[at].path.as_str();
     let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
@@ -119,7 +119,7 @@ fn in_paths(corpus: &Corpus<'_>, query: &str, exact: &[u8], limit: usize) -> Vec
         .chain(others)
         .filter_map(|(at, score)| {
             let chunk = corpus.first[at]?;
-            Some(Found { chunk, score, text: 0.0, path: score, exact: exact[at], body: false })
+            Some(WordHit { chunk, score, text: 0.0, path: score, exact: exact[at], body: false })
         })
         .collect()
 }
@@ -173,21 +173,21 @@ fn plans(query: &str) -> BTreeSet<Plan> {
 }
 
 /// Brings together what several searches found; a chunk has its best scores.
-fn together(sets: Vec<Vec<Found>>) -> Vec<Found> {
-    let mut all: BTreeMap<usize, Found> = BTreeMap::new();
+fn together(sets: Vec<Vec<WordHit>>) -> Vec<WordHit> {
+    let mut all: BTreeMap<usize, WordHit> = BTreeMap::new();
     for entry in sets.into_iter().flatten() {
         let Some(known) = all.get_mut(&entry.chunk) else {
             all.insert(entry.chunk, entry);
             continue;
         };
-        let body = |entry: &Found| if entry.body { entry.score } else { 0.0 };
+        let body = |entry: &WordHit| if entry.body { entry.score } else { 0.0 };
         let score = body(known).max(body(&entry));
         known.text = known.text.max(entry.text);
         known.path = known.path.max(entry.path);
         known.body |= entry.body;
         known.score = if score > 0.0 { score } else { known.path };
     }
-    let mut all: Vec<Found> = all.into_values().collect();
+    let mut all: Vec<WordHit> = all.into_values().collect();
     for entry in all.iter_mut().filter(|entry| !entry.body) {
         entry.score = if entry.exact > 0 { 1.0 } else { entry.path };
     }
@@ -195,9 +195,9 @@ fn together(sets: Vec<Vec<Found>>) -> Vec<Found> {
 }
 
 /// Keeps the best: of the files that were named so many, of the others so many.
-fn bounded(corpus: &Corpus<'_>, mut found: Vec<Found>, limit: usize) -> Vec<Found> {
+fn bounded(corpus: &Corpus<'_>, mut found: Vec<WordHit>, limit: usize) -> Vec<WordHit> {
     found.sort_by(|a, b| compare(corpus, a, b, true));
-    let (mut named, mut others): (Vec<Found>, Vec<Found>) =
+    let (mut named, mut others): (Vec<WordHit>, Vec<WordHit>) =
         found.into_iter().partition(|entry| entry.exact > 0);
     let mut bodies = 0;
     named.retain(|entry| {
@@ -215,9 +215,9 @@ fn bounded(corpus: &Corpus<'_>, mut found: Vec<Found>, limit: usize) -> Vec<Foun
 }
 
 /// The order of what was found by words; `bodies`: among files that were named, texts come first.
-pub(super) fn compare(corpus: &Corpus<'_>, a: &Found, b: &Found, bodies: bool) -> Ordering {
+pub(super) fn compare(corpus: &Corpus<'_>, a: &WordHit, b: &WordHit, bodies: bool) -> Ordering {
     let down = |a: f64, b: f64| b.total_cmp(&a);
-    let of = |entry: &Found| (&corpus.chunks[entry.chunk], &corpus.document_of(entry.chunk).path);
+    let of = |entry: &WordHit| (&corpus.chunks[entry.chunk], &corpus.document_of(entry.chunk).path);
     b.exact
         .cmp(&a.exact)
         .then_with(|| if bodies && a.exact > 0 { b.body.cmp(&a.body) } else { Ordering::Equal })

@@ -14,7 +14,7 @@ fn nothing_is_written_while_another_program_writes() {
     let machine = machine(home.path());
     let says = |error: RestoreError| assert!(error.to_string().contains("is writing"), "{error}");
     says(planned.step().check(&machine).unwrap_err());
-    let source = InMemory::new(&out);
+    let source = LoadedSnapshot::new(&out);
     says(planned.step().apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap_err());
     runtime.execute_batch("ROLLBACK").unwrap();
     assert_eq!(query(&to, SHOWN), before);
@@ -50,9 +50,9 @@ fn plan_tree(
 ) -> crate::kit::plan::Plan {
     let target = agent("default", "workspace");
     let mut draft = planned(home.path(), db, out, &target, OnConflict::Stop).draft;
-    draft.wanted.push(crate::kit::plan::Wanted::text("new.md", "new".to_owned(), at(NOW)));
+    draft.wanted.push(crate::kit::plan::PlannedFile::text("new.md", "new".to_owned(), at(NOW)));
     let options = PlanOptions::new(OnConflict::Stop);
-    crate::kit::plan::plan(workspace, draft, &InMemory::new(out), &options).unwrap()
+    crate::kit::plan::plan(workspace, draft, &LoadedSnapshot::new(out), &options).unwrap()
 }
 
 const ALL_KEYS: &str = "SELECT key FROM memories ORDER BY key";
@@ -77,7 +77,7 @@ fn a_program_that_has_the_database_open_is_not_cut_off_when_trees_change_places(
             runtime.execute_batch(&sql).unwrap();
         };
         put("before");
-        let (step, source) = (plan.memories.as_ref().unwrap(), InMemory::new(&out));
+        let (step, source) = (plan.memories.as_ref().unwrap(), LoadedSnapshot::new(&out));
         let machine = machine(home.path());
         step.check(&machine).unwrap();
         let applied = crate::apply(&plan, &source, &crate::Unwatched).unwrap();
@@ -116,7 +116,7 @@ fn a_log_that_a_crash_left_is_kept_and_stands_in_nobodys_way() {
         drop(fs::remove_file(workspace.join("new.md")));
         let out = with(vec![foreign(1, "curated", "text")]);
         let plan = plan_tree(&home, &workspace, &db, &out);
-        let (step, source) = (plan.memories.as_ref().unwrap(), InMemory::new(&out));
+        let (step, source) = (plan.memories.as_ref().unwrap(), LoadedSnapshot::new(&out));
         let machine = machine(home.path());
         step.check(&machine).unwrap();
         assert!(fs::read(&db).unwrap() == bytes, "asking changed the database");
@@ -152,7 +152,7 @@ fn a_row_that_changed_since_the_plan_stops_all_of_it() {
     let sql = "UPDATE memories SET content = 'meanwhile' WHERE key = ' odd key '";
     Connection::open(&to).unwrap().execute_batch(sql).unwrap();
     let before = query(&to, SHOWN);
-    let source = InMemory::new(&out);
+    let source = LoadedSnapshot::new(&out);
     let error = planned
         .step()
         .apply(&machine(home.path()), &RestoreSource::new(&source), &at(NOW))
@@ -170,7 +170,7 @@ fn a_copy_that_the_runtime_made_is_neither_used_nor_removed() {
     let planned = planned(home.path(), &to, &out, &agent("default", "data"), OnConflict::Theirs);
     let theirs = to.with_file_name("brain.db.backup-20260830T120000");
     fs::write(&theirs, "").unwrap();
-    let (machine, source) = (machine(home.path()), InMemory::new(&out));
+    let (machine, source) = (machine(home.path()), LoadedSnapshot::new(&out));
     let runtime = Connection::open(&to).unwrap();
     runtime.execute_batch("BEGIN IMMEDIATE").unwrap();
     planned.step().apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap_err();
@@ -187,6 +187,7 @@ fn a_copy_that_the_runtime_made_is_neither_used_nor_removed() {
     assert_eq!(fs::metadata(&theirs).unwrap().len(), 0);
     // The other process takes nothing but an empty file.
     let mut merge = Merge {
+        runtime: RUNTIME.to_owned(),
         layout: Layout::Found(query(&to, "SELECT name FROM pragma_table_info('memories')")),
         columns: vec![MergeColumn { name: "key".into(), declared: String::new() }],
         agent: Some(entry_of("a-1", "default", "")),

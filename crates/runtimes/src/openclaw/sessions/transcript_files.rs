@@ -1,4 +1,4 @@
-//! Where the transcripts of an agent lie.
+//! Finds the transcripts of an agent.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
@@ -10,9 +10,10 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::Tally;
-use super::unpack::{Line, MAX_UNPACKED_BYTES, read_line, unpacked};
+use super::unpack::{MAX_UNPACKED_BYTES, unpacked};
 use crate::kit::database::{DatabaseError, Read, Value};
 use crate::kit::ids::short_digest;
+use crate::kit::lines::{Line, read_line};
 use crate::kit::paths::is_name;
 use crate::openclaw::install::InstallDatabase;
 
@@ -20,7 +21,7 @@ use crate::openclaw::install::InstallDatabase;
 const MAX_INDEX_BYTES: u64 = 64 << 20;
 /// How much is taken, at most: it is kept in memory.
 #[derive(Clone, Copy)]
-pub(super) struct Most {
+pub(super) struct ReadLimits {
     /// Files of one folder.
     pub(super) files: usize,
     /// Conversations of one table of the database.
@@ -30,16 +31,17 @@ pub(super) struct Most {
 }
 
 /// More than anybody has.
-pub(super) const MOST: Most = Most { files: 200_000, rows: 1_000_000, bytes: MAX_UNPACKED_BYTES };
+pub(super) const MOST: ReadLimits =
+    ReadLimits { files: 200_000, rows: 1_000_000, bytes: MAX_UNPACKED_BYTES };
 /// An id that an old file gives itself is cut to this.
 const MAX_ID_CHARS: usize = 100;
 
 /// Where the transcripts of each conversation lie, beside the events in the database.
-pub(super) struct Places {
+pub(super) struct TranscriptFiles {
     /// How much is taken.
-    pub(super) most: Most,
+    pub(super) most: ReadLimits,
     /// Files and rows by conversation, in the order in which they are read.
-    pub(super) by_session: BTreeMap<String, BTreeSet<Place>>,
+    pub(super) by_session: BTreeMap<String, BTreeSet<TranscriptPlace>>,
     /// Old files by name; the database knows whose they are, else they say so themselves.
     cold: BTreeSet<String>,
     /// Where a conversation was held.
@@ -51,7 +53,7 @@ pub(super) struct Places {
 
 /// One transcript. Rows of the database come before files.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum TranscriptPlace {
     /// A row of a table of packed transcripts, by the name of the archive.
     Row { table: &'static str, name: String },
     /// A file in the folder of conversations.
@@ -62,7 +64,7 @@ pub(super) enum Place {
     Imported(String),
 }
 
-impl Place {
+impl TranscriptPlace {
     /// Names the transcript, the same whether it lies in the database or in a file.
     pub(super) fn name(&self) -> String {
         let unpacked = |name: &str| part_of(name.strip_suffix(".zst").unwrap_or(name));
@@ -78,9 +80,9 @@ impl Place {
 const ARCHIVES: &str = "session_transcript_archives";
 const COLD_ARCHIVES: &str = "session_transcript_cold_archives";
 
-impl Places {
+impl TranscriptFiles {
     /// Looks for files; `agent` is the folder that the install keeps of the agent.
-    pub(super) fn find(install: &Path, agent: &Path, most: Most, counts: &mut Tally) -> Self {
+    pub(super) fn find(install: &Path, agent: &Path, most: ReadLimits, counts: &mut Tally) -> Self {
         let mut places = Self {
             most,
             by_session: BTreeMap::new(),
@@ -124,9 +126,9 @@ impl Places {
         places.keys = sessions.as_ref().map(keys_of).unwrap_or_default();
         (places.sessions, places.cold_folder, places.imported) = (sessions, cold_folder, imported);
         places.cold = cold;
-        let files = files.into_iter().map(Place::File);
-        for place in files.chain(imports.into_iter().map(Place::Imported)) {
-            if let Place::File(name) | Place::Imported(name) = &place
+        let files = files.into_iter().map(TranscriptPlace::File);
+        for place in files.chain(imports.into_iter().map(TranscriptPlace::Imported)) {
+            if let TranscriptPlace::File(name) | TranscriptPlace::Imported(name) = &place
                 && let Some(session_id) = session_of(name)
             {
                 places.by_session.entry(session_id.to_owned()).or_default().insert(place);
@@ -171,9 +173,9 @@ impl Places {
                     if !self.cold.remove(name) {
                         continue;
                     }
-                    Place::Cold(name.clone())
+                    TranscriptPlace::Cold(name.clone())
                 } else {
-                    Place::Row { table, name: name.clone() }
+                    TranscriptPlace::Row { table, name: name.clone() }
                 };
                 self.by_session.entry(session_id.clone()).or_default().insert(place);
             }
@@ -189,7 +191,7 @@ impl Places {
     /// Asks old files that the database does not know whose they are; their first line says it.
     pub(super) fn name_cold(&mut self, counts: &mut Tally) {
         for name in std::mem::take(&mut self.cold) {
-            let place = Place::Cold(name);
+            let place = TranscriptPlace::Cold(name);
             match self.open(&place).ok().and_then(header_of) {
                 Some(session_id) => {
                     self.by_session.entry(session_id).or_default().insert(place);
@@ -205,13 +207,15 @@ impl Places {
     }
 
     /// Opens a transcript that lies in a file.
-    pub(super) fn open(&self, place: &Place) -> io::Result<File> {
+    pub(super) fn open(&self, place: &TranscriptPlace) -> io::Result<File> {
         let absent = || io::Error::from(io::ErrorKind::NotFound);
         match place {
-            Place::File(name) => self.sessions.as_ref().ok_or_else(absent)?.file(name),
-            Place::Cold(name) => self.cold_folder.as_ref().ok_or_else(absent)?.file(name),
-            Place::Imported(name) => self.imported.as_ref().ok_or_else(absent)?.file(name),
-            Place::Row { .. } => Err(absent()),
+            TranscriptPlace::File(name) => self.sessions.as_ref().ok_or_else(absent)?.file(name),
+            TranscriptPlace::Cold(name) => self.cold_folder.as_ref().ok_or_else(absent)?.file(name),
+            TranscriptPlace::Imported(name) => {
+                self.imported.as_ref().ok_or_else(absent)?.file(name)
+            }
+            TranscriptPlace::Row { .. } => Err(absent()),
         }
     }
 }

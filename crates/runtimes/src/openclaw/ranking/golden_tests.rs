@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use super::chunks::OpenClawChunk;
 use super::corpus::Corpus;
 use super::{MARCH as MARCH_PROFILE, MIN_SCORE, SEPTEMBER as SEPTEMBER_PROFILE};
-use super::{Selected, keywords, march, script, september};
+use super::{SelectedChunk, keywords, march, script, september};
 
 const SEPTEMBER: &str = include_str!("../../../tests/golden/openclaw-2026.9.json");
 const MARCH: &str = include_str!("../../../tests/golden/openclaw-2026.3.json");
@@ -95,8 +95,8 @@ fn vectors_of(corpus: &Corpus<'_>, query: &str) -> TextVectors {
 }
 
 /// Compares hits one by one; where a golden score is absent it was not reported.
-fn assert_hits(corpus: &Corpus<'_>, found: &[Selected], golden: &Value, precision: f64) {
-    let show = |found: &[Selected]| {
+fn assert_hits(corpus: &Corpus<'_>, found: &[SelectedChunk], golden: &Value, precision: f64) {
+    let show = |found: &[SelectedChunk]| {
         let lines = found.iter().map(|entry| {
             let (document, chunk) = (corpus.document_of(entry.chunk), &corpus.chunks[entry.chunk]);
             format!("{}:{}-{} {entry:?}", document.path, chunk.start_line, chunk.end_line)

@@ -1,14 +1,11 @@
-//! What was said, in records of some kilobytes that are filled in order, so that a conversation
-//! that goes on changes its last record only.
+//! Converts a conversation into records.
 
 use anemone_format::{ExtractionMethod, MemoryType, Moment, Opaque, Record, Source};
 use serde::Serialize;
 
 use super::super::rows::Shared;
 use super::super::{NAMESPACES, RUNTIME};
-
-/// A record is full with this much text.
-const RECORD_BYTES: usize = 8 << 10;
+use crate::kit::session_text::SessionText;
 
 /// A conversation that is being read.
 pub(super) struct Conversation {
@@ -23,9 +20,7 @@ pub(super) struct Conversation {
     /// Whether it is one person's own.
     pub(super) private: bool,
     index: u64,
-    content: String,
-    first_at: Option<Moment>,
-    last_at: Option<Moment>,
+    text: SessionText,
 }
 
 impl Conversation {
@@ -42,31 +37,19 @@ impl Conversation {
             opened_at,
             private: false,
             index: 0,
-            content: String::new(),
-            first_at: None,
-            last_at: None,
+            text: SessionText::default(),
         }
     }
 
-    /// Adds what somebody said; returns the record that is full because of it.
+    /// Adds a message; returns the previous record if it is full.
     pub(super) fn say(
         &mut self,
         text: &str,
         at: Option<Moment>,
         shared: &Shared<'_>,
     ) -> Option<Record> {
-        let full = !self.content.is_empty() && self.content.len() + text.len() + 2 > RECORD_BYTES;
-        let done = if full { self.flush(shared) } else { None };
-        if !self.content.is_empty() {
-            self.content.push_str("\n\n");
-        }
-        self.content.push_str(text);
-        if self.first_at.is_none() {
-            self.first_at.clone_from(&at);
-        }
-        if at.is_some() {
-            self.last_at = at;
-        }
+        let done = if self.text.is_full_for(text) { self.flush(shared) } else { None };
+        self.text.add(text, at);
         done
     }
 
@@ -91,11 +74,7 @@ impl Conversation {
             #[serde(skip_serializing_if = "std::ops::Not::not")]
             private: bool,
         }
-        if self.content.is_empty() {
-            return None;
-        }
-        let content = std::mem::take(&mut self.content);
-        let (first_at, last_at) = (self.first_at.take(), self.last_at.take());
+        let SessionText { content, first_at, last_at } = self.text.take()?;
         let id = NAMESPACES.record(&self.origin_file, self.index);
         let opened_at = self.opened_at.as_ref().unwrap_or(&shared.fallback);
         let created_at = first_at.clone().unwrap_or_else(|| opened_at.clone());

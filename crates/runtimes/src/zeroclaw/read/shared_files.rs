@@ -1,8 +1,8 @@
-//! What lies in the install and belongs to all of its agents: it travels with none of them.
+//! Files of an install that all of its agents share; they are not exported with any of them.
 
 use std::path::Path;
 
-use super::super::layout::{self, CONFIG, Place, generation};
+use super::super::layout::{self, CONFIG, PathRole, generation};
 use crate::kit::agent::{FoundAgent, LeftOut, LeftOutReason, ReadOptions};
 use crate::kit::install_paths::names_in;
 
@@ -11,7 +11,7 @@ const MAX_COUNTED: u64 = 1_000_000;
 /// How deep folders are counted.
 const MAX_DEPTH: usize = 64;
 
-/// Things of an install that are read, are named elsewhere, or are nobody's loss.
+/// Files of an install that are read, reported elsewhere, or not worth reporting.
 const KNOWN: &[&str] = &[
     CONFIG,
     ".secret_key",
@@ -49,10 +49,10 @@ pub(super) fn left_out(agent: &FoundAgent, options: &ReadOptions<'_>) -> Vec<Lef
     }
     let of_data = found.into_iter().filter_map(|name| {
         let reason = match layout::place_of(name.as_bytes()) {
-            Place::Database => return None,
-            Place::Backup => LeftOutReason::Unused,
-            Place::Cache => LeftOutReason::Skipped,
-            Place::Never => LeftOutReason::KeyStore,
+            PathRole::Database => return None,
+            PathRole::Backup => LeftOutReason::Unused,
+            PathRole::Cache => LeftOutReason::Skipped,
+            PathRole::Never => LeftOutReason::KeyStore,
             _ => LeftOutReason::Shared,
         };
         Some((data.join(name), reason))
@@ -65,7 +65,7 @@ pub(super) fn left_out(agent: &FoundAgent, options: &ReadOptions<'_>) -> Vec<Lef
     };
     let of_install = names_in(install).into_iter().filter(|name| !is_known(name)).map(|name| {
         let reason = match layout::place_of(name.as_bytes()) {
-            Place::Never => LeftOutReason::KeyStore,
+            PathRole::Never => LeftOutReason::KeyStore,
             _ => LeftOutReason::Shared,
         };
         (install.join(name), reason)

@@ -1,10 +1,12 @@
-//! Rows of a ZeroClaw database that have had their time: only counted, nothing is removed here.
+//! Counts outdated rows of a ZeroClaw database; nothing is removed here.
 
 use std::path::Path;
 
 use jiff::civil::Date;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+
+use crate::kit::paths::with_suffix;
 
 /// Counts the rows of a category that were last written before a day; `None` when there is no such
 /// database or table. The database is only read.
@@ -36,11 +38,10 @@ pub(super) fn count_past_rows(
     Ok(u64::try_from(count).ok())
 }
 
-/// Opens a database so that nothing is written beside it, unless somebody writes to it now.
+/// Opens a database so that nothing is written beside it, unless another process is writing.
 fn open(database: &Path) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut log = database.as_os_str().to_owned();
-    log.push("-wal");
+    let log = with_suffix(database, "-wal");
     let is_written = fs_err::metadata(&log).is_ok_and(|log| log.len() > 0);
     let connection = if is_written {
         Connection::open_with_flags(database, flags)?

@@ -1,4 +1,4 @@
-//! A text cut as the reader cuts it, to know which record each piece will be.
+//! Splits a text as the reader does, to know which record each piece will be.
 
 use std::convert::Infallible;
 
@@ -8,12 +8,12 @@ use uuid::Uuid;
 use crate::kit::carrier::MAX_TEXT_BYTES;
 use crate::kit::sidecar::{self, LinkPart};
 use crate::kit::times;
-use crate::openclaw::layout::{MemoryKind, Place, place_of};
+use crate::openclaw::layout::{MemoryKind, PathRole, place_of};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 use anemone_markdown::Page;
 
 /// A piece of a text that will be read as one record.
-pub(super) struct Cut {
+pub(super) struct RecordRange {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) id: RecordId,
@@ -21,7 +21,7 @@ pub(super) struct Cut {
     heading: Option<String>,
 }
 
-impl Cut {
+impl RecordRange {
     /// Describes the record that will be read.
     pub(super) fn part(&self, path: &str, text: &str) -> LinkPart {
         LinkPart::new(Some(path), self.heading.as_deref(), &text[self.start..self.end])
@@ -36,13 +36,13 @@ impl Cut {
 /// Returns what kind of memories a file holds; `None` when it holds none.
 pub(super) fn kind_of(path: &str) -> Option<MemoryKind> {
     match place_of(path.as_bytes()) {
-        Place::Memory(kind) => Some(kind),
+        PathRole::Memory(kind) => Some(kind),
         _ => None,
     }
 }
 
 /// Cuts the text of a file, in order.
-pub(super) fn cut(path: &str, text: &str) -> Vec<Cut> {
+pub(super) fn cut(path: &str, text: &str) -> Vec<RecordRange> {
     let Some(kind) = kind_of(path) else { return Vec::new() };
     if text.len() as u64 > MAX_TEXT_BYTES {
         return Vec::new();
@@ -60,14 +60,14 @@ pub(super) fn cut(path: &str, text: &str) -> Vec<Cut> {
     let Ok(()) = memory::records::<Infallible>(&file, &shared, &mut |record| {
         let end = start + record.content.len();
         let heading = sidecar::name_of(&record);
-        cuts.push(Cut { start, end, id: record.id, status: record.status, heading });
+        cuts.push(RecordRange { start, end, id: record.id, status: record.status, heading });
         start = end;
         Ok(())
     });
     cuts
 }
 
-/// Says whether a heading behind a text would not be one, because a fence or a comment is open.
+/// Returns whether a heading behind a text would not be one, because a fence or a comment is open.
 pub(super) fn swallows(text: &str) -> bool {
     const PROBE: &str = "## x";
     let probed = [text, "\n\n", PROBE, "\n"].concat();
@@ -75,7 +75,7 @@ pub(super) fn swallows(text: &str) -> bool {
     page.sections().last().is_none_or(|last| last.text.trim() != PROBE)
 }
 
-/// Says whether a text has tables.
+/// Returns whether a text has tables.
 pub(super) fn has_rows(text: &str) -> bool {
     Page::parse(text).rows().is_some()
 }

@@ -1,7 +1,7 @@
-//! A workspace that comes back from another runtime: as it was, with what changed.
+//! Restores the workspace of an agent that returns from another runtime.
 //!
-//! A memory that was changed takes the place of its text in its file, one that was forgotten is cut
-//! out, and a new one is added at the end; every other byte of the file stays.
+//! The text of a changed memory is replaced in its file, a forgotten one is removed, and a new one
+//! is appended; every other byte of the file stays.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::io::{self, Read as _};
@@ -11,16 +11,16 @@ use anemone_format::{
     Credentials, FileRoot, Moment, Record, RecordId, SnapshotSource, SourceKind, Status,
 };
 
-use super::cut::{self, cut};
-use super::records::{Became, Item, Leaf, Pages, changed_at, file_of, heading_end};
-use super::{Homes, one_line};
+use super::records::{Item, Leaf, Pages, RecordPlaces, changed_at, file_of, heading_end};
+use super::split_records::{self, cut};
+use super::{FilePlaces, one_line};
 use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::carrier::MAX_TEXT_BYTES;
 use crate::kit::paths::spelled;
-use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, Wanted};
-use crate::kit::restore::SESSION;
+use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile};
+use crate::kit::restore::{SESSION, each_record};
 use crate::kit::sidecar::{
-    Fate, LinkPart, Placed, ReturningSnapshot, SIDECAR, digest_of, is_within, name_of,
+    LinkPart, Placed, RecordChange, ReturningSnapshot, SIDECAR, digest_of, is_within, name_of,
 };
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::{FACTS, MemoryKind};
@@ -67,11 +67,11 @@ pub(super) fn put_back(
     target: &FoundAgent,
     draft: &mut PlanBuilder,
 ) -> Result<(), PlanError> {
-    let mut back = Back {
+    let mut back = ReturnPlanner {
         source,
         returned,
         pages: Pages::new(machine, target, draft)?,
-        homes: Homes::default(),
+        homes: FilePlaces::default(),
         workspace: &target.workspace,
         files: BTreeMap::new(),
         edits: BTreeMap::new(),
@@ -96,11 +96,11 @@ pub(super) fn put_back(
     back.finish(machine, draft)
 }
 
-struct Back<'a> {
+struct ReturnPlanner<'a> {
     source: &'a dyn SnapshotSource,
     returned: &'a ReturningSnapshot<'a>,
     pages: Pages,
-    homes: Homes,
+    homes: FilePlaces,
     /// Where the agent comes back to.
     workspace: &'a Path,
     /// Files of memories, by path.
@@ -115,7 +115,7 @@ struct Back<'a> {
     has_files: bool,
 }
 
-impl Back<'_> {
+impl ReturnPlanner<'_> {
     fn look_at_files(&mut self) {
         for (index, file) in self.returned.files().iter().enumerate() {
             let Ok(path) = std::str::from_utf8(&file.path) else { continue };
@@ -124,7 +124,7 @@ impl Back<'_> {
             self.has_files |= ours;
             let readable =
                 matches!(file.kind, SourceKind::File { size, .. } if size <= MAX_TEXT_BYTES);
-            if ours && readable && cut::kind_of(path).is_some() {
+            if ours && readable && split_records::kind_of(path).is_some() {
                 self.files.insert(path.to_owned(), index);
             }
         }
@@ -140,7 +140,7 @@ impl Back<'_> {
             let files = &self.files;
             let walked = returned.each_original(&mut |record| {
                 let fate = returned.fate(record.id);
-                if !matches!(fate, Some(Fate::Changed | Fate::Forgotten)) {
+                if !matches!(fate, Some(RecordChange::Changed | RecordChange::Forgotten)) {
                     return Ok(());
                 }
                 let file = record.source.origin_file.clone().unwrap_or_default();
@@ -154,36 +154,28 @@ impl Back<'_> {
                     edits.entry(file).or_default().insert(record.id, edit);
                 } else if file == FACTS {
                     let why = match fate {
-                        Some(Fate::Changed) => "the fact in the database is still the old one",
+                        Some(RecordChange::Changed) => {
+                            "the fact in the database is still the old one"
+                        }
                         _ => "the fact was forgotten, and is still in the database",
                     };
                     unwritten.insert(record.id);
                     lost.push((brief(record), why));
-                } else if fate == Some(Fate::Forgotten) && !file.is_empty() {
+                } else if fate == Some(RecordChange::Forgotten) && !file.is_empty() {
                     lost.push((brief(record), "it was forgotten, and no file here holds it"));
                 }
                 Ok(())
             });
             walked.map_err(read)?;
         }
-        let mut failed = None;
-        let walked = returned.each_record(&mut |record| {
-            self.look_at(record).map_err(|error| {
-                failed = Some(error);
-                io::ErrorKind::Other.into()
-            })
-        });
-        walked.map_err(|error| match failed.take() {
-            Some(error) => PlanError::Scratch(error),
-            None => read(error),
-        })
+        each_record(returned, &mut |record| self.look_at(record))
     }
 
     fn look_at(&mut self, record: &Record) -> io::Result<()> {
         let fate = self.returned.fate(record.id);
         let file = record.source.origin_file.as_deref().unwrap_or_default();
         match fate {
-            Some(Fate::Changed) => {
+            Some(RecordChange::Changed) => {
                 if let Some(edit) =
                     self.edits.get_mut(file).and_then(|edits| edits.get_mut(&record.id))
                 {
@@ -252,7 +244,8 @@ impl Back<'_> {
         mut edits: BTreeMap<RecordId, Edit>,
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
-        let rows = cut::kind_of(path) == Some(MemoryKind::Gating) && cut::has_rows(text);
+        let rows = split_records::kind_of(path) == Some(MemoryKind::Gating)
+            && split_records::has_rows(text);
         let cuts = cut(path, text);
         let mut result = String::with_capacity(text.len());
         let mut spans = Vec::new();
@@ -285,7 +278,11 @@ impl Back<'_> {
                 false => replaced(old, &with_status(&now, edit.ended)),
             };
             kept += 1;
-            if at + 1 < cuts.len() && !rows && cut::swallows(&new) && !cut::swallows(old) {
+            if at + 1 < cuts.len()
+                && !rows
+                && split_records::swallows(&new)
+                && !split_records::swallows(old)
+            {
                 let text = new.trim().to_owned();
                 items.push(Item { id: piece.id, text, added: Vec::new(), at: edit.at });
                 continue;
@@ -307,11 +304,7 @@ impl Back<'_> {
                     true => "everything in it was forgotten; the file that is there stays",
                     false => "everything in it was forgotten",
                 };
-                draft.not_restored.push(NotRestored {
-                    what: NotRestoredKind::File,
-                    path: Some(path.to_owned()),
-                    reason: reason.to_owned(),
-                });
+                draft.not_restored.push(NotRestored::of(NotRestoredKind::File, path, reason));
                 return Ok(());
             }
         }
@@ -320,7 +313,7 @@ impl Back<'_> {
         });
         let mut leaf = Leaf::of(path.to_owned(), result, spans);
         let file = &self.returned.files()[index];
-        leaf.original = Some(Wanted::carried(self.returned.position(index), file));
+        leaf.original = Some(PlannedFile::carried(self.returned.position(index), file));
         if let Some(at) = newest {
             leaf.changed(&at);
         }
@@ -334,15 +327,15 @@ impl Back<'_> {
         for (index, file) in self.returned.files().iter().enumerate() {
             let foreign = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
             if foreign || file.root == FileRoot::Other {
-                draft.not_restored.push(NotRestored {
-                    what: NotRestoredKind::File,
-                    path: Some(crate::kit::paths::lossy(&file.path)),
-                    reason: "the snapshot does not say where it belongs".to_owned(),
-                });
+                draft.not_restored.push(NotRestored::of(
+                    NotRestoredKind::File,
+                    crate::kit::paths::lossy(&file.path),
+                    "the snapshot does not say where it belongs",
+                ));
                 continue;
             }
             if !is_patched(&file.path) {
-                draft.wanted.push(Wanted::carried(self.returned.position(index), file));
+                draft.wanted.push(PlannedFile::carried(self.returned.position(index), file));
             }
         }
         // What came along in the other workspace itself belongs to that runtime's snapshot too.
@@ -368,29 +361,20 @@ impl Back<'_> {
         let more = self.lost.len().saturating_sub(MAX_NAMED);
         for (name, why) in self.lost.drain(..).take(MAX_NAMED) {
             let reason = why.to_owned();
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Record,
-                path: Some(name),
-                reason,
-            });
+            draft.not_restored.push(NotRestored::of(NotRestoredKind::Record, name, reason));
         }
         if more > 0 {
             let reason = format!("{more} more like these");
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Records,
-                path: None,
-                reason,
-            });
+            draft.not_restored.push(NotRestored::new(NotRestoredKind::Records, reason));
         }
         if self.unknown_files > 0 {
-            draft.warnings.push(Warning {
-                code: "not_utf8",
-                path: None,
-                message: format!(
+            draft.warnings.push(Warning::new(
+                "not_utf8",
+                format!(
                     "{} files hold memories that changed, and cannot be changed themselves",
                     self.unknown_files
                 ),
-            });
+            ));
         }
     }
 
@@ -411,11 +395,11 @@ impl Back<'_> {
         let before = draft.wanted.len();
         draft.wanted.retain(|file| !is_within(&file.path, SIDECAR.as_bytes()));
         if draft.wanted.len() < before {
-            draft.not_restored.push(NotRestored {
-                what: NotRestoredKind::Files,
-                path: Some(SIDECAR.to_owned()),
-                reason: "a newer one takes its place".to_owned(),
-            });
+            draft.not_restored.push(NotRestored::of(
+                NotRestoredKind::Files,
+                SIDECAR,
+                "a newer one takes its place",
+            ));
         }
         // All of the other runtime's files, so that it is itself again on one more way there.
         let placed: HashSet<String> =
@@ -428,7 +412,7 @@ impl Back<'_> {
             (is_other && !is_ours && !is_known).then_some(index)
         }));
         // The sidecar speaks of the other runtime's records.
-        let mut links: BTreeMap<RecordId, Became> = BTreeMap::new();
+        let mut links: BTreeMap<RecordId, RecordPlaces> = BTreeMap::new();
         let returned = self.returned;
         let walked = returned.each_original(&mut |record| {
             let mut natives = returned.natives(record.id).iter();
@@ -438,10 +422,13 @@ impl Back<'_> {
                 let file = record.source.origin_file.as_deref();
                 let part = LinkPart::new(file, name_of(record).as_deref(), &record.content);
                 let held = record.namespace != SESSION;
-                Became { parts: held.then_some(part).into_iter().collect(), ..Became::default() }
+                RecordPlaces {
+                    parts: held.then_some(part).into_iter().collect(),
+                    ..RecordPlaces::default()
+                }
             };
             links.insert(*first, there.unwrap_or_else(same));
-            links.extend(natives.map(|id| (*id, Became::default())));
+            links.extend(natives.map(|id| (*id, RecordPlaces::default())));
             Ok(())
         });
         walked.map_err(PlanError::Source)?;

@@ -1,0 +1,78 @@
+//! Errors of the library as refusals of tools, which have arguments and no flags.
+
+use anemone::forget::ForgetError;
+use anemone::remember::RememberError;
+use anemone::search::read::ReadDocumentError;
+use anemone_memory::{ForgetError as PlanForgetError, MemoryError};
+use anemone_messages::{Kind, UserError};
+
+use crate::service::Refusal;
+
+impl<E: Into<UserError>> From<E> for Refusal {
+    fn from(error: E) -> Self {
+        let UserError { kind, code, message, causes, hint, .. } = error.into();
+        let hint = match kind {
+            // Somebody else changed the memory meanwhile.
+            Kind::Conflict => Some("search again, then try again".to_owned()),
+            Kind::Failed | Kind::Usage | Kind::Interrupted => hint,
+        };
+        Self { code: code.to_owned(), message, causes, hint }
+    }
+}
+
+/// Refuses to read, with the arguments that would be right or with similar documents.
+pub(super) fn of_read(error: ReadDocumentError) -> Refusal {
+    let hint = read_hint(&error);
+    with_hint(error, hint)
+}
+
+/// Says how lines are named, or which documents have a similar name.
+pub(super) fn read_hint(error: &ReadDocumentError) -> Option<String> {
+    match error {
+        ReadDocumentError::LinesTwice => {
+            Some("give them behind the path, or with from and lines".to_owned())
+        }
+        ReadDocumentError::NotFound { similar, .. } if similar.is_empty() => {
+            Some("use a path as memory_search prints it".to_owned())
+        }
+        ReadDocumentError::NotFound { similar, .. } => {
+            Some(format!("similar are: {}", similar.join(", ")))
+        }
+        _ => None,
+    }
+}
+
+/// Refuses to remember.
+pub(super) fn of_remember(error: RememberError) -> Refusal {
+    let hint = match &error {
+        RememberError::Secret { .. } => Some("leave the secret out: memories are read by many"),
+        RememberError::Memory(anemone_memory::RememberError::TooLong { .. }) => {
+            Some("say it in fewer words, or remember its parts")
+        }
+        _ => None,
+    };
+    with_hint(error, hint.map(str::to_owned))
+}
+
+/// Refuses to forget.
+pub(super) fn of_forget(error: ForgetError) -> Refusal {
+    let hint = match &error {
+        ForgetError::NothingToForget { .. } => Some(
+            "find it with memory_search, and give its citation, or the key it was remembered under"
+                .to_owned(),
+        ),
+        ForgetError::Memory(MemoryError::Forget(PlanForgetError::Part { whole, .. })) => {
+            Some(format!("to forget all of it: citation {whole}"))
+        }
+        _ => None,
+    };
+    with_hint(error, hint)
+}
+
+fn with_hint(error: impl Into<UserError>, hint: Option<String>) -> Refusal {
+    let refusal = Refusal::from(error);
+    match hint {
+        Some(hint) => refusal.with_hint(hint),
+        None => refusal,
+    }
+}

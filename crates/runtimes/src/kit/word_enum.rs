@@ -1,0 +1,28 @@
+//! Sets of words that reports and files have for a fixed set of cases.
+
+/// Defines an enum, and the word of each of its variants.
+macro_rules! word_enum {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident {
+            $( $(#[$variant_meta:meta])* $variant:ident = $word:literal, )*
+        }
+    ) => {
+        $(#[$meta])*
+        pub enum $name {
+            $( $(#[$variant_meta])* $variant, )*
+        }
+
+        impl $name {
+            /// Returns the word that reports and files have for it.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $( Self::$variant => $word, )*
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use word_enum;
