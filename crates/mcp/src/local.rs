@@ -15,7 +15,6 @@ use std::time::Instant;
 
 use anemone::agent::FOLDER;
 use anemone::agent_memory::{Access, AgentMemory, MemoryChoice, OpenMemoryError, delimiter};
-use anemone::agent_memory::{Access, AgentMemory, MemoryChoice, delimiter};
 use anemone::context::{ContextRequest, RecallCounting, context};
 use anemone::days::day;
 use anemone::exports::last_of;
