@@ -10,8 +10,8 @@ use std::error::Error;
 use std::path::Path;
 
 use anemone::agent::AgentChoice;
+use anemone::agent_memory::MemoryChoice;
 use anemone::host::{Host, SharedClock};
-use anemone::living::MemoryChoice;
 use anemone::remember::{RememberRequest, remember};
 use anemone::search::target::TargetChoice;
 use anemone::search::{SearchRequest, search};

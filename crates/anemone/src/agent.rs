@@ -11,7 +11,7 @@ use crate::nearest::Nearest;
 /// What `-r` says for a folder of Markdown that belongs to no agent.
 pub const FOLDER: &str = "folder";
 
-/// Which agent is meant, as somebody said it.
+/// Which agent is meant, as the user named it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentChoice {
     /// The runtime, or [`FOLDER`].
@@ -319,7 +319,7 @@ pub fn check_alias(agent: &FoundAgent, alias: Option<&str>) -> Result<(), FindAg
     })
 }
 
-/// Refuses to take the install of one runtime for the workspace of another: keys lie in it.
+/// Refuses to take the install of one runtime for the workspace of another: keys are in it.
 pub fn check_runtime(
     chosen: &ChosenAgent,
     machine: &Machine,

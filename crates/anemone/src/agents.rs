@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anemone_format::{AgentId, Moment};
-use anemone_runtimes::{FoundAgent, Machine, ReadOptions, Runtime, SecretPolicy, noted_agent_id};
+use anemone_runtimes::{
+    FoundAgent, Machine, Oddity, ReadOptions, Runtime, SecretPolicy, noted_agent_id,
+};
 use serde::Serialize;
 
 use crate::agent::{FindAgentError, NamedAgent, adapters, discover};
@@ -57,16 +59,7 @@ pub struct AgentLine {
     #[serde(flatten)]
     pub counts: AgentCounts,
     /// What is unusual about it.
-    pub oddities: Vec<OddityLine>,
-}
-
-/// Something unusual that does not stop anything.
-#[derive(Clone, Debug, Serialize)]
-pub struct OddityLine {
-    /// For programs.
-    pub code: &'static str,
-    /// For people.
-    pub message: String,
+    pub oddities: Vec<Oddity>,
 }
 
 /// How much an agent has; see [`survey`](crate::survey) for what counts.
@@ -126,11 +119,7 @@ impl AgentLine {
             version: agent.version.clone(),
             agent_id: noted_agent_id(&agent.workspace).map(|id| id.to_string()),
             counts: count(adapter, machine, &agent, id),
-            oddities: agent
-                .oddities
-                .iter()
-                .map(|oddity| OddityLine { code: oddity.code, message: oddity.message.clone() })
-                .collect(),
+            oddities: agent.oddities.clone(),
         }
     }
 }

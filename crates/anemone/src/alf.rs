@@ -171,7 +171,7 @@ pub fn sync_states(home: &Path) -> (Vec<SyncState>, Vec<String>) {
 /// Reads a small text file; `None` when it is not there.
 fn read_small(path: &Path) -> Result<Option<String>, AlfFileError> {
     let not_text = |problem| Err(AlfFileError::NotText { path: path.to_owned(), problem });
-    // Looked at before it is opened: opening a pipe waits for somebody to write to it.
+    // Looked at before it is opened: opening a pipe blocks until something writes to it.
     match fs_err::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.into()),

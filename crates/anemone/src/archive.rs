@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{Archive, ArchiveOrDelta, Bytes, Edits, Limits, OpenError, open_validated};
 
-use crate::files::{FileError, Source};
+use crate::files::{FileError, InputFile};
 use crate::host::{Host, Progress};
 use crate::keys::Sealing;
 use crate::text::safe;
@@ -62,7 +62,7 @@ pub fn open_archive(
     host: &Host,
     progress: &Progress,
 ) -> Result<Archive, OpenArchiveError> {
-    let source = Source::open(path, host, progress)?;
+    let source = InputFile::open(path, host, progress)?;
     Archive::open(source.bytes, source.length, &Limits::default())
         .map_err(|source| OpenArchiveError::Open { path: path.to_owned(), source })
 }
@@ -75,7 +75,7 @@ pub fn open_sound(
     host: &Host,
     progress: &Progress,
 ) -> Result<SoundFile, OpenArchiveError> {
-    let source = Source::open(path, host, progress)?;
+    let source = InputFile::open(path, host, progress)?;
     let (opening, warnings) = validated(path, source.bytes, source.length, edits)?;
     Ok(SoundFile { opening, sealing: source.sealing, warnings })
 }

@@ -7,10 +7,10 @@ use anemone_memory::{
 use anemone_runtimes::{MemoryBackend, context_rules};
 use serde::Serialize;
 
+use crate::agent_memory::{Access, MemoryChoice, OpenMemoryError};
 use crate::config::Config;
 use crate::entry_reference::{ContradictoryEntries, EntryReference, SimilarEntries, UnreadFile};
 use crate::host::Host;
-use crate::living::{Access, MemoryChoice, OpenMemoryError};
 use crate::statement::Statement;
 use crate::text::safe;
 
@@ -51,7 +51,7 @@ pub struct AuditReport {
     pub not_compared: usize,
     /// Whether there may be more in `near`.
     pub near_is_cut: bool,
-    /// What somebody should know.
+    /// What the user should know.
     pub notes: Vec<String>,
 }
 

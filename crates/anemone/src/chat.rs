@@ -1,4 +1,4 @@
-//! Asks a chat model, where somebody settled one.
+//! Asks a chat model, where the user configured one.
 //!
 //! What is sent leaves this machine, so only a place that was named is asked, and only over https
 //! unless it is this machine. What comes back is a stranger's text: it is bounded here, and whoever
@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anemone_embed::{ApiKey, KeyError, http_client};
+use anemone_embed::{ApiKey, KeyError, http_client, is_loopback};
 use anemone_memory::ChatSettings;
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -75,7 +75,7 @@ impl ChatError {
     }
 }
 
-/// A chat model, as somebody named it.
+/// A chat model, as the user named it.
 #[derive(Clone, Debug, Default)]
 pub struct ChatChoice {
     /// Where it is.
@@ -117,7 +117,7 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// Returns the model that was settled, if one was. Nothing is asked yet.
+    /// Returns the model that was configured, if one was. Nothing is asked yet.
     pub fn of(settings: &ChatSettings) -> Result<Option<Self>, ChatError> {
         let Some(url) = &settings.url else { return Ok(None) };
         let url = endpoint(url, settings.allow_http)?;
@@ -205,12 +205,6 @@ fn endpoint(base: &str, allow_http: bool) -> Result<Url, ChatError> {
         path.pop_if_empty().extend(tail);
     }
     Ok(url)
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let Some(host) = url.host_str() else { return false };
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|parsed| parsed.is_loopback())
 }
 
 /// Reads the key. What is not there is not named: people put the key itself in the place of its

@@ -54,7 +54,7 @@ pub struct CheckReport {
     pub secrets: Vec<SecretFinding>,
     /// Files and folders that cannot be read.
     pub unreadable: Vec<String>,
-    /// What somebody should know, worst first.
+    /// What the user should know, the worst first.
     #[serde(skip)]
     pub issues: Vec<Issue>,
     /// Why an export would refuse, for a reason that the runtime does not know.
@@ -298,5 +298,27 @@ impl CheckReport {
             refusal: None,
             settings_error: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_ready_unless_an_export_would_refuse() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = crate::testing::host(folder.path());
+        let workspace = folder.path().join("workspace");
+        fs_err::create_dir(&workspace).unwrap();
+        let runtime = anemone_runtimes::with_agents().next().map(|runtime| runtime.name.to_owned());
+        let agent = AgentChoice { runtime, workspace: Some(workspace.clone()), agent: None };
+        let request = CheckRequest { agent, alf_key_is_set: false };
+        let empty = check(&request, &host).unwrap();
+        assert!(!empty.ok && matches!(empty.refusal, Some(ExportError::Nothing { .. })));
+        fs_err::write(workspace.join("MEMORY.md"), "# Memory\n\n- Tea is green.\n").unwrap();
+        let report = check(&request, &host).unwrap();
+        assert!(report.ok && report.refusal.is_none() && report.resources.memory_md);
+        assert_eq!(report.workspace.source, WorkspaceSource::Request);
     }
 }

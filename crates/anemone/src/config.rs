@@ -1,6 +1,6 @@
-//! `config.toml`: what somebody settled once, so that it need not be said at each command.
+//! `config.toml`: what the user configured once, so that it need not be said at each command.
 //!
-//! It lies in `anemone/config.toml` under `XDG_CONFIG_HOME`. It holds no secrets, so that it can be
+//! It is in `anemone/config.toml` under `XDG_CONFIG_HOME`. It holds no secrets, so that it can be
 //! shared and kept in a repository: a key stands in a file of its own or in the environment.
 
 mod memory;
@@ -21,7 +21,7 @@ use self::memory::{
     read_audit, read_capture, read_chat, read_flush, read_recall, read_remember, read_tidy,
 };
 use self::section::{Folders, Section, expected, text};
-use crate::embedder::{Choice, Wanted};
+use crate::embedder::{EmbedderName, EmbedderSetting};
 use crate::host::Host;
 
 /// Every setting with its default, commented out.
@@ -33,11 +33,11 @@ const MAX_BYTES: u64 = 256 << 10;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
     /// What compares meanings when nobody says.
-    pub embedder: Option<Choice>,
+    pub embedder: Option<EmbedderSetting>,
     /// What does it when that one fails.
-    pub fallback: Option<Choice>,
+    pub fallback: Option<EmbedderSetting>,
     /// Of these, the first that can be had.
-    pub order: Vec<Wanted>,
+    pub order: Vec<EmbedderName>,
     /// Services that embed, and how they are called.
     pub services: HashMap<Provider, ServiceConfig>,
     /// A chat model that may be asked.
@@ -120,7 +120,7 @@ pub enum ConfigProblem {
         setting: String,
         /// What its value should be.
         expected: &'static str,
-        /// How that is written, where somebody may not know.
+        /// How that is written, where the user may not know.
         example: Option<String>,
     },
     /// A setting names what there is not.
@@ -176,7 +176,7 @@ pub fn path(host: &Host) -> PathBuf {
 }
 
 impl Config {
-    /// Reads the config; where there is none, nothing is settled.
+    /// Reads the config; where there is none, nothing is configured.
     pub fn read(host: &Host) -> Result<Self, ConfigError> {
         let path = path(host);
         let file = match fs_err::File::open(&path) {
@@ -211,22 +211,22 @@ impl Config {
         })?;
         let mut config = Self::default();
         let mut root = Section::root(document.as_table(), Folders { config: folder, home });
-        config.read_embedding(root.section("embedding")?)?;
-        read_chat(&mut config.chat, root.section("chat")?)?;
-        read_remember(&mut config.remember, root.section("remember")?)?;
-        read_flush(&mut config.flush, root.section("flush")?)?;
-        read_capture(&mut config.capture, root.section("capture")?)?;
-        read_recall(&mut config.recall, root.section("recall")?)?;
-        read_tidy(&mut config.tidy, root.section("tidy")?)?;
-        read_audit(&mut config.audit, root.section("audit")?)?;
+        root.within("embedding", |section| config.read_embedding(section))?;
+        root.within("chat", |section| read_chat(&mut config.chat, section))?;
+        root.within("remember", |section| read_remember(&mut config.remember, section))?;
+        root.within("flush", |section| read_flush(&mut config.flush, section))?;
+        root.within("capture", |section| read_capture(&mut config.capture, section))?;
+        root.within("recall", |section| read_recall(&mut config.recall, section))?;
+        root.within("tidy", |section| read_tidy(&mut config.tidy, section))?;
+        root.within("audit", |section| read_audit(&mut config.audit, section))?;
         root.end()?;
         Ok(config)
     }
 
-    fn read_embedding(&mut self, mut section: Section<'_>) -> Result<(), ConfigProblem> {
+    fn read_embedding(&mut self, section: &mut Section<'_>) -> Result<(), ConfigProblem> {
         self.embedder = section.read("embedder", named)?;
         self.fallback = section.read("fallback", named)?;
-        if self.fallback == Some(Choice::Auto) {
+        if self.fallback == Some(EmbedderSetting::Auto) {
             return Err(ConfigProblem::AutomaticFallback);
         }
         self.order = section.read("order", list)?.unwrap_or_default();
@@ -236,7 +236,7 @@ impl Config {
                 self.services.insert(provider, read_service(service)?);
             }
         }
-        section.end()
+        Ok(())
     }
 }
 
@@ -256,7 +256,7 @@ fn read_service(mut section: Section<'_>) -> Result<ServiceConfig, ConfigProblem
     Ok(service)
 }
 
-fn named(place: &str, item: &Item) -> Result<Choice, ConfigProblem> {
+fn named(place: &str, item: &Item) -> Result<EmbedderSetting, ConfigProblem> {
     let text = text(place, item)?;
     text.parse().map_err(|error| misnamed(place, &error))
 }
@@ -265,7 +265,7 @@ fn misnamed(setting: &str, reason: &impl ToString) -> ConfigProblem {
     ConfigProblem::WrongName { setting: setting.to_owned(), reason: reason.to_string() }
 }
 
-fn list(place: &str, item: &Item) -> Result<Vec<Wanted>, ConfigProblem> {
+fn list(place: &str, item: &Item) -> Result<Vec<EmbedderName>, ConfigProblem> {
     let Some(array) = item.as_array() else {
         return Err(expected(place, "a list", Some("[\"minilm\", \"openai\"]")));
     };
@@ -279,7 +279,7 @@ fn list(place: &str, item: &Item) -> Result<Vec<Wanted>, ConfigProblem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::embedder::Name;
+    use crate::embedder::EmbedderKind;
 
     fn parse(text: &str) -> Result<Config, ConfigProblem> {
         Config::parse(text, Path::new("/config/anemone"), Path::new("/home/lin"))
@@ -301,8 +301,11 @@ mod tests {
         )
         .unwrap();
         assert_eq!(config.embedder, Some("openai".parse().unwrap()));
-        assert_eq!(config.fallback, Some(Choice::None));
-        assert_eq!(config.order, [Wanted::of(Name::MiniLm), "gemini:x".parse().unwrap()]);
+        assert_eq!(config.fallback, Some(EmbedderSetting::None));
+        assert_eq!(
+            config.order,
+            [EmbedderName::of(EmbedderKind::MiniLm), "gemini:x".parse().unwrap()]
+        );
         let openai = &config.services[&Provider::OpenAi];
         assert_eq!(openai.key_file, Some(PathBuf::from("/home/lin/.keys/openai")));
         assert_eq!((openai.dimensions, openai.max_batch), (Some(512), Some(16)));
@@ -366,10 +369,10 @@ mod tests {
     #[test]
     fn the_default_file_says_what_holds() {
         assert_eq!(parse(DEFAULT).unwrap().tidy, TidySettings::default());
-        let mut settled = parse(&unmarked("# ")).unwrap();
-        assert!(!settled.services[&Provider::OpenAi].allow_http);
-        settled.services.clear();
-        assert_eq!(settled, Config::default());
+        let mut configured = parse(&unmarked("# ")).unwrap();
+        assert!(!configured.services[&Provider::OpenAi].allow_http);
+        configured.services.clear();
+        assert_eq!(configured, Config::default());
     }
 
     #[test]

@@ -4,8 +4,8 @@ mod by_hand;
 mod error;
 mod lock;
 mod memory;
-mod place;
 mod plan;
+mod program_file;
 mod record;
 mod target;
 
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use anemone_runtimes::Machine;
 pub use anemone_runtimes::connect::{ConnectOption, Format, Hooks, RefuseError};
 use anemone_runtimes::connect::{
-    ConnectPlace, ConnectedMemory, Connection as ProgramConnection, DesiredConfig, ServerEntry,
+    ConnectPlace, ConnectedMemory, Connection, DesiredConfig, ServerEntry,
 };
 pub use anemone_runtimes::connect::{quoted, words as shell_words};
 use serde::Serialize;
@@ -27,11 +27,11 @@ pub use by_hand::names as names_of_others;
 pub use error::ConnectError;
 use lock::Lock;
 use memory::{Memory, program_of, source_of, utf8};
-use place::Place;
-pub use plan::{ConnectNote, Fate};
+pub use plan::{ConnectNote, FileAction};
 use plan::{Extent, Plan};
+use program_file::ProgramFile;
 use record::{Record, of_projects, path_of};
-pub use target::{Program, Target};
+pub use target::{ConnectTarget, Program};
 
 /// Which program gets which memory.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ pub struct ConnectRequest {
 #[derive(Clone, Debug)]
 pub struct DisconnectRequest {
     /// The program.
-    pub target: Target,
+    pub target: ConnectTarget,
     /// The project whose sessions alone are disconnected.
     pub project: Option<PathBuf>,
     /// Whether entries go that start anemone, whoever wrote or changed them.
@@ -111,7 +111,7 @@ pub struct FileLine {
     /// The file.
     pub path: String,
     /// `made`, `changed`, `removed` or `same`.
-    pub fate: Fate,
+    pub fate: FileAction,
     /// Our lines, and nothing else of the file.
     pub lines: Vec<String>,
 }
@@ -221,17 +221,17 @@ fn place_of<'a>(host: &Host, machine: &'a Machine, project: Option<&'a str>) -> 
 
 /// Refuses an option that a program does not understand; `None` is a program whose configuration
 /// the user edits.
-fn check_option(option: ConnectOption, target: Option<Target>) -> Result<(), ConnectError> {
+fn check_option(option: ConnectOption, target: Option<ConnectTarget>) -> Result<(), ConnectError> {
     if target.is_some_and(|target| target.takes(option)) {
         return Ok(());
     }
-    let takers = Target::all().filter(|target| target.takes(option)).collect();
+    let takers = ConnectTarget::all().filter(|target| target.takes(option)).collect();
     Err(ConnectError::OnlyFor { option, takers })
 }
 
 impl ConnectRequest {
     /// Refuses what the program has no use for.
-    fn check(&self, target: Target) -> Result<(), ConnectError> {
+    fn check(&self, target: ConnectTarget) -> Result<(), ConnectError> {
         let options = [
             (self.hooks.is_some(), ConnectOption::Hooks),
             (self.project.is_some(), ConnectOption::Project),
@@ -274,7 +274,7 @@ impl ConnectRequest {
     /// Returns what the program needs, and the arguments that name the memory.
     fn desired(
         &self,
-        target: Target,
+        target: ConnectTarget,
         place: &ConnectPlace<'_>,
         record: Option<&Record>,
     ) -> Result<(DesiredConfig, Vec<String>), ConnectError> {
@@ -292,7 +292,7 @@ impl ConnectRequest {
         let first = &bare.files[0];
         let (_, _, document) = plan::base(first, record)?;
         let entry = ServerEntry { program, memory, allow_write: self.allow_write };
-        let connection = ProgramConnection {
+        let connection = Connection {
             entry: &entry,
             hooks: self.hooks.unwrap_or_default(),
             agent: self.to.as_deref(),
@@ -307,7 +307,7 @@ impl ConnectRequest {
     /// Returns the sources that a program searches besides its own memory.
     fn sources(
         &self,
-        target: Target,
+        target: ConnectTarget,
         machine: &Machine,
         record: Option<&Record>,
     ) -> Result<Vec<String>, ConnectError> {
@@ -339,34 +339,35 @@ impl ConnectRequest {
 /// The programs that are connected, and those whose record makes no sense.
 pub struct Connections {
     /// The programs that are connected.
-    pub connected: Vec<Connection>,
+    pub connected: Vec<ConnectedProgram>,
     /// The programs whose record cannot be read.
     pub broken: Vec<String>,
 }
 
 /// A program that has a memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Connection {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConnectedProgram {
     /// Its name.
     pub program: &'static str,
     /// The project, where only that is connected.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Whether it has hooks that write into the memory.
-    pub writes: bool,
+    pub hooks_write: bool,
 }
 
 impl Connections {
     /// Looks at what was kept when programs were connected.
     pub fn look(host: &Host) -> Self {
-        let mut targets: Vec<Target> = Target::all().collect();
+        let mut targets: Vec<ConnectTarget> = ConnectTarget::all().collect();
         targets.sort_unstable_by_key(|target| target.name());
         let mut all = Self { connected: Vec::new(), broken: Vec::new() };
         for target in targets {
             let program = target.name();
             let path = path_of(host, program, None);
             let of = |record: &Record, project| {
-                let writes = target.writes(record);
-                record.has_anything().then_some(Connection { program, project, writes })
+                let hooks_write = target.writes(record);
+                record.has_anything().then_some(ConnectedProgram { program, project, hooks_write })
             };
             match Record::load(&path) {
                 Ok(Some(record)) => all.connected.extend(of(&record, None)),
@@ -384,17 +385,17 @@ impl Connections {
 /// Whether a runtime searches its own memory by itself: it is only given other memories to search.
 #[must_use]
 pub fn searches_by_itself(runtime: &str) -> bool {
-    Target::of_name(runtime).is_some_and(|target| target.takes(ConnectOption::Source))
+    ConnectTarget::of_name(runtime).is_some_and(|target| target.takes(ConnectOption::Source))
 }
 
 /// Whether the agent of a runtime can be given the tools by that runtime: some show them only to
 /// agents that their configuration lists.
 pub fn is_connectable(runtime: &str, alias: &str, host: &Host, machine: &Machine) -> bool {
-    let target = Target::of_name(runtime).filter(|target| target.takes(ConnectOption::To));
+    let target = ConnectTarget::of_name(runtime).filter(|target| target.takes(ConnectOption::To));
     let Some(target) = target else { return true };
     let desired = target.locate(&place_of(host, machine, None));
     let Some(file) = desired.files.first() else { return true };
-    let text = Place::look(&file.path).ok().and_then(|place| place.text).unwrap_or_default();
+    let text = ProgramFile::look(&file.path).ok().and_then(|place| place.text).unwrap_or_default();
     file.format.parse(&text).is_ok_and(|document| target.shows_tools_to(&document, alias))
 }
 
@@ -416,7 +417,7 @@ impl ConnectReport {
         }
     }
 
-    fn of(target: Target, status: &'static str, dry_run: bool, plan: Plan) -> Self {
+    fn of(target: ConnectTarget, status: &'static str, dry_run: bool, plan: Plan) -> Self {
         let line = |file: plan::FilePlan| FileLine {
             path: file.place.path.to_string_lossy().into_owned(),
             fate: file.fate,

@@ -10,8 +10,10 @@ use anemone_memory::{
 use anemone_runtimes::{Machine, MemoryBackend};
 use serde::Serialize;
 
+use crate::agent_memory::{
+    Access, AgentMemory, MemoryChoice, OpenMemoryError, RandomError, delimiter,
+};
 use crate::host::Host;
-use crate::living::{Access, AgentMemory, MemoryChoice, OpenMemoryError, RandomError, delimiter};
 use crate::statement::Statement;
 use crate::text::count;
 
@@ -90,7 +92,7 @@ pub struct ContextReport {
     pub suspicion_reason: Option<String>,
     /// What the text is made of, and what was left out of it, in order.
     pub parts: Vec<ContextPart>,
-    /// What somebody should know.
+    /// What the user should know.
     pub notes: Vec<Statement<ContextNote>>,
 }
 
@@ -113,7 +115,7 @@ pub struct ContextPart {
     pub detail: String,
 }
 
-/// What somebody should know about a composed text.
+/// What the user should know about a composed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContextNote {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::archive::{OpenArchiveError, open_sound, open_sound_archive};
 use crate::diff::{DiffError, DiffReport, describe};
-use crate::files::{FileError, Target, spool, write_step};
+use crate::files::{FileError, OutputFile, spool, write_step};
 use crate::host::{Host, Progress};
 use crate::keys::Sealing;
 use crate::result_file::ResultFile;
@@ -102,7 +102,7 @@ pub fn delta(request: &DeltaRequest, host: &Host) -> Result<DeltaReport, DeltaEr
         None => (Comparison::of(&base, &target)?, None),
         Some(path) => {
             let sealing = request.output.sealing([&target_sealing, &base_sealing]);
-            let mut file = Target::create(path, request.output.existing)?;
+            let mut file = OutputFile::create(path, request.output.existing)?;
             let written = file.write(sealing.as_ref(), |out| {
                 let spool = spool(Some(path))?;
                 Ok::<_, DeltaError>(write_delta(&base, &target, out, spool, host.threads)?.1)
@@ -183,12 +183,12 @@ pub struct AppliedDelta {
     /// How many records it deleted.
     pub deletes: u64,
     /// Operations that had nothing to do.
-    pub skipped: Vec<SkippedOperation>,
+    pub skipped: Vec<SkippedOperationLine>,
 }
 
 /// An operation that had nothing to do.
 #[derive(Debug, Serialize)]
-pub struct SkippedOperation {
+pub struct SkippedOperationLine {
     /// The record.
     pub id: String,
     /// Why.
@@ -246,7 +246,7 @@ pub fn apply(request: &ApplyRequest, host: &Host) -> Result<ApplyReport, ApplyDe
         }
         Some(path) => {
             let sealing = output.sealing(&sealings);
-            let mut file = Target::create(path, output.existing)?;
+            let mut file = OutputFile::create(path, output.existing)?;
             let done = file.write(sealing.as_ref(), |out| {
                 apply_one(&archive, &delta, &request.last, out, near, host)
             })?;
@@ -298,7 +298,7 @@ fn apply_one(
 }
 
 fn describe_delta(path: &Path, done: DeltaOutcome) -> AppliedDelta {
-    let skipped = done.skipped.into_iter().map(|operation| SkippedOperation {
+    let skipped = done.skipped.into_iter().map(|operation| SkippedOperationLine {
         id: operation.id.to_string(),
         reason: match operation.reason {
             OperationSkipReason::AlreadyThere => "already there",

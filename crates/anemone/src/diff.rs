@@ -32,9 +32,9 @@ pub struct DiffReport {
     /// Records that differ.
     pub records: RecordDifferences,
     /// Layers that differ.
-    pub layers: Vec<LayerDifference>,
+    pub layers: Vec<LayerDifferenceLine>,
     /// Files that differ.
-    pub files: Vec<FileDifference>,
+    pub files: Vec<FileDifferenceLine>,
     /// Whether the manifest differs in what it says of itself.
     pub manifest_changed: bool,
 }
@@ -77,7 +77,7 @@ pub struct FieldGroup {
 
 /// A layer that differs.
 #[derive(Debug, Serialize)]
-pub struct LayerDifference {
+pub struct LayerDifferenceLine {
     /// The layer.
     pub layer: &'static str,
     /// `created`, `updated` or `deleted`.
@@ -86,7 +86,7 @@ pub struct LayerDifference {
 
 /// A file that differs.
 #[derive(Debug, Serialize)]
-pub struct FileDifference {
+pub struct FileDifferenceLine {
     /// The file.
     pub path: String,
     /// `created`, `updated`, `metadata` or `deleted`.
@@ -139,10 +139,10 @@ pub(crate) fn describe(
         ..line(id)
     };
     let updated = comparison.updated.iter().map(updated_line).collect();
-    let mut files: Vec<FileDifference> = comparison
+    let mut files: Vec<FileDifferenceLine> = comparison
         .put_files
         .iter()
-        .map(|file| FileDifference {
+        .map(|file| FileDifferenceLine {
             path: file.now.entry.path.clone(),
             change: match (&file.was, file.content_changed()) {
                 (None, _) => "created",
@@ -155,7 +155,7 @@ pub(crate) fn describe(
         comparison
             .removed_files
             .iter()
-            .map(|path| FileDifference { path: path.clone(), change: "deleted" }),
+            .map(|path| FileDifferenceLine { path: path.clone(), change: "deleted" }),
     );
     Ok(DiffReport {
         ok: true,
@@ -170,7 +170,7 @@ pub(crate) fn describe(
         layers: comparison
             .layers
             .iter()
-            .map(|layer| LayerDifference {
+            .map(|layer| LayerDifferenceLine {
                 layer: layer.layer.key(),
                 change: match (&layer.now, layer.is_new) {
                     (None, _) => "deleted",

@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use anemone_embed::http_client;
+use anemone_embed::{http_client, is_loopback};
 use reqwest::Url;
 use reqwest::redirect::{Attempt, Policy};
 
@@ -117,19 +117,8 @@ pub fn download(
 fn is_allowed(url: &Url) -> bool {
     match url.scheme() {
         "https" => true,
-        "http" => is_this_machine(url),
+        "http" => is_loopback(url),
         _ => false,
-    }
-}
-
-fn is_this_machine(url: &Url) -> bool {
-    match url.host_str() {
-        Some("localhost") => true,
-        Some(host) => {
-            let host = host.trim_start_matches('[').trim_end_matches(']');
-            host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-        }
-        None => false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What compares meanings in one run: which embedder, and why that one.
 //!
-//! Somebody names it, or `auto` finds it: what the index was filled with, else what the config
+//! The user names it, or `auto` finds it: what the index was filled with, else what the config
 //! says, else the table inside the program. No text goes to a service that nobody named, on the
 //! command line or in the config, and nothing that takes minutes begins unasked.
 
@@ -27,21 +27,21 @@ use crate::search::target::{SearchTarget, TargetChoice};
 use crate::search::{NamedEmbedder, SearchNote, VectorNote};
 
 pub use fill::{
-    FillError, Filled, Filling, Job, LargeJobs, Signals, VectorLine, fill, notes_of, take_carried,
-    take_carried_for, top_up, vector_lines,
+    FillError, FillReport, Filling, Job, LargeJobs, Signals, VectorLine, fill, notes_of,
+    take_carried, take_carried_for, top_up, vector_lines,
 };
 pub use guard::{Guarded, Refused};
-pub use name::{Choice, Name, Wanted};
-use service::Asked;
+pub use name::{EmbedderKind, EmbedderName, EmbedderSetting};
+use service::ServiceRequest;
 pub use stop::Stop;
 
 pub(crate) use fill::milliseconds;
 
-/// What compares meanings, as somebody asked for it.
+/// What compares meanings, as the user asked for it.
 #[derive(Clone, Debug, Default)]
 pub struct EmbedderChoice {
     /// The embedder; `auto` where nobody says.
-    pub embedder: Option<Choice>,
+    pub embedder: Option<EmbedderSetting>,
     /// Address of the service, instead of its usual or configured one.
     pub url: Option<String>,
 }
@@ -49,14 +49,18 @@ pub struct EmbedderChoice {
 impl EmbedderChoice {
     /// Returns what was asked for.
     #[must_use]
-    pub fn choice(&self) -> Choice {
-        self.embedder.clone().unwrap_or(Choice::Auto)
+    pub fn choice(&self) -> EmbedderSetting {
+        self.embedder.clone().unwrap_or(EmbedderSetting::Auto)
     }
 
     /// Refuses a URL without a service, before anything is opened.
     pub fn check(&self) -> Result<(), EmbedderError> {
-        let is_service =
-            |choice: &Choice| matches!(choice, Choice::This(Wanted { name: Name::Service(_), .. }));
+        let is_service = |choice: &EmbedderSetting| {
+            matches!(
+                choice,
+                EmbedderSetting::This(EmbedderName { name: EmbedderKind::Service(_), .. })
+            )
+        };
         if self.url.is_none() || self.embedder.as_ref().is_some_and(is_service) {
             return Ok(());
         }
@@ -66,7 +70,7 @@ impl EmbedderChoice {
     /// Whether an embedder was named.
     #[must_use]
     pub const fn is_named(&self) -> bool {
-        matches!(self.embedder, Some(Choice::This(_)))
+        matches!(self.embedder, Some(EmbedderSetting::This(_)))
     }
 }
 
@@ -141,12 +145,12 @@ pub enum EmbedderError {
 /// An embedder, and how it is called.
 pub struct ChosenEmbedder {
     /// Its name.
-    pub wanted: Wanted,
+    pub wanted: EmbedderName,
     /// The embedder.
     pub embedder: Box<dyn Embedder>,
     /// Where its texts go, when they leave this program.
     pub host: Option<String>,
-    /// The URL that somebody gave for it, at this run or when the index was filled.
+    /// The URL that the user gave for it, at this run or when the index was filled.
     pub given_url: Option<String>,
     /// What it is used for.
     pub target: TargetChoice,
@@ -191,7 +195,7 @@ pub struct Embedders {
     pub main: Option<ChosenEmbedder>,
     /// The one that serves where the first has none, or fails.
     pub fallback: Option<ChosenEmbedder>,
-    /// What somebody should know about the choice.
+    /// What the user should know about the choice.
     pub notes: Vec<SearchNote>,
 }
 
@@ -213,7 +217,7 @@ impl Embedders {
         haste: &LatencyBudget,
         host: &Host,
     ) -> Result<Self, EmbedderError> {
-        if args.choice() == Choice::None {
+        if args.choice() == EmbedderSetting::None {
             return Ok(Self::NONE);
         }
         let config = Config::read(host)?;
@@ -221,8 +225,8 @@ impl Embedders {
         let maker = Maker { config: &config, host, searched, sets: &sets, haste };
         let mut notes = Vec::new();
         let main = match args.choice() {
-            Choice::None => None,
-            Choice::This(wanted) => match maker.named(&wanted, args.url.as_deref()) {
+            EmbedderSetting::None => None,
+            EmbedderSetting::This(wanted) => match maker.named(&wanted, args.url.as_deref()) {
                 // There are other ways to answer.
                 Err(EmbedderError::NotReached(error)) if *haste == LatencyBudget::Answer => {
                     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
@@ -237,12 +241,12 @@ impl Embedders {
                 }
                 made => Some(made?),
             },
-            Choice::Auto => maker.auto(&mut notes)?,
+            EmbedderSetting::Auto => maker.auto(&mut notes)?,
         };
         let Some(main) = main else { return Ok(Self { notes, ..Self::NONE }) };
         let fallback = match config.fallback.clone() {
-            Some(Choice::None) => None,
-            Some(Choice::This(wanted)) => match maker.make(&wanted, None) {
+            Some(EmbedderSetting::None) => None,
+            Some(EmbedderSetting::This(wanted)) => match maker.make(&wanted, None) {
                 Ok(fallback) if maker.has_vectors(&fallback) => Some(fallback),
                 Ok(_) => Some(maker.table()),
                 Err(error) => {
@@ -250,7 +254,7 @@ impl Embedders {
                     None
                 }
             },
-            Some(Choice::Auto) | None => Some(maker.table()),
+            Some(EmbedderSetting::Auto) | None => Some(maker.table()),
         };
         let fallback = fallback.filter(|fallback| fallback.identity() != main.identity());
         Ok(Self { main: Some(main), fallback, notes })
@@ -267,7 +271,7 @@ struct Maker<'a> {
     haste: &'a LatencyBudget,
 }
 
-/// How long somebody waits.
+/// How long the user waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LatencyBudget {
     /// For an answer, which can be had without a service that is slow to answer.
@@ -279,7 +283,7 @@ pub enum LatencyBudget {
 }
 
 impl Maker<'_> {
-    fn own(&self, wanted: Wanted, embedder: Box<dyn Embedder>) -> ChosenEmbedder {
+    fn own(&self, wanted: EmbedderName, embedder: Box<dyn Embedder>) -> ChosenEmbedder {
         let target = self.searched.choice.clone();
         ChosenEmbedder {
             wanted,
@@ -292,7 +296,7 @@ impl Maker<'_> {
     }
 
     fn table(&self) -> ChosenEmbedder {
-        self.own(Wanted::of(Name::Builtin), Box::new(Builtin::new()))
+        self.own(EmbedderName::of(EmbedderKind::Builtin), Box::new(Builtin::new()))
     }
 
     /// Whether the index has vectors of an embedder.
@@ -300,16 +304,21 @@ impl Maker<'_> {
         self.sets.iter().any(|set| set.identity == *chosen.identity() && set.chunks > 0)
     }
 
-    /// Makes what somebody named. The service that was named for this index before is where it was
-    /// then: its texts shall not go elsewhere because somebody left out the URL.
-    fn named(&self, wanted: &Wanted, url: Option<&str>) -> Result<ChosenEmbedder, EmbedderError> {
-        let Name::Service(service) = wanted.name else { return self.make(wanted, None) };
+    /// Makes what the user named. The service that was named for this index before is where it was
+    /// then: its texts shall not go elsewhere because the user left out the URL.
+    fn named(
+        &self,
+        wanted: &EmbedderName,
+        url: Option<&str>,
+    ) -> Result<ChosenEmbedder, EmbedderError> {
+        let EmbedderKind::Service(service) = wanted.name else { return self.make(wanted, None) };
         if url.is_some() {
             return self.make(wanted, url);
         }
-        let settled = self.config.services.get(&service).and_then(|service| service.model.as_ref());
-        let model = wanted.model.as_ref().or(settled);
-        let is_meant = |value: &Wanted| {
+        let configured =
+            self.config.services.get(&service).and_then(|service| service.model.as_ref());
+        let model = wanted.model.as_ref().or(configured);
+        let is_meant = |value: &EmbedderName| {
             value.name == wanted.name
                 && model.is_none_or(|model| value.model.as_ref() == Some(model))
         };
@@ -320,23 +329,28 @@ impl Maker<'_> {
     }
 
     /// Returns the embedder that was named for this index, and where it is.
-    fn noted(&self) -> Option<(Wanted, Option<String>)> {
+    fn noted(&self) -> Option<(EmbedderName, Option<String>)> {
         let noted = noted_embedder(self.searched, self.host)?;
         Some((noted.name.parse().ok()?, noted.url))
     }
 
-    fn make(&self, wanted: &Wanted, url: Option<&str>) -> Result<ChosenEmbedder, EmbedderError> {
+    fn make(
+        &self,
+        wanted: &EmbedderName,
+        url: Option<&str>,
+    ) -> Result<ChosenEmbedder, EmbedderError> {
         let threads = self.host.threads;
         let embedder: Box<dyn Embedder> = match wanted.name {
-            Name::Service(service) => {
-                let settled = self.config.services.get(&service);
+            EmbedderKind::Service(service) => {
+                let configured = self.config.services.get(&service);
                 let (sets, haste, target) = (self.sets, self.haste, &self.searched.choice);
-                let asked = Asked { wanted, service, url, sets, settled, haste, target };
+                let asked =
+                    ServiceRequest { wanted, service, url, sets, configured, haste, target };
                 return asked.make(self.host);
             }
-            Name::Builtin => return Ok(self.table()),
-            Name::BuiltinQuality => Box::new(BuiltinQuality::new().with_threads(threads)),
-            Name::MiniLm => {
+            EmbedderKind::Builtin => return Ok(self.table()),
+            EmbedderKind::BuiltinQuality => Box::new(BuiltinQuality::new().with_threads(threads)),
+            EmbedderKind::MiniLm => {
                 let path = MINILM.path(self.host);
                 if !path.is_file() {
                     return Err(EmbedderError::NoModel { name: MINILM.name });
@@ -354,15 +368,16 @@ impl Maker<'_> {
         if let Some(chosen) = self.of_index(notes) {
             return Ok(Some(chosen));
         }
-        let settled = match &self.config.embedder {
-            Some(Choice::None) => return Ok(None),
-            Some(Choice::This(wanted)) => Some(wanted),
-            Some(Choice::Auto) | None => None,
+        let configured = match &self.config.embedder {
+            Some(EmbedderSetting::None) => return Ok(None),
+            Some(EmbedderSetting::This(wanted)) => Some(wanted),
+            Some(EmbedderSetting::Auto) | None => None,
         };
-        // What is sealed is sent nowhere, unless somebody says so for this very archive.
+        // What is sealed is sent nowhere, unless the user says so for this very archive.
         let is_sealed = self.searched.is_encrypted();
-        let is_sendable = |value: &&Wanted| !(is_sealed && matches!(value.name, Name::Service(_)));
-        if let Some(wanted) = settled.filter(is_sendable) {
+        let is_sendable =
+            |value: &&EmbedderName| !(is_sealed && matches!(value.name, EmbedderKind::Service(_)));
+        if let Some(wanted) = configured.filter(is_sendable) {
             match self.make(wanted, None) {
                 Ok(chosen) => return Ok(Some(chosen)),
                 Err(error) => {
@@ -374,21 +389,23 @@ impl Maker<'_> {
         if let Some(first) = order.find_map(|order| self.make(order, None).ok()) {
             return Ok(Some(first));
         }
-        if settled.is_none() && self.config.order.is_empty() && *self.haste != LatencyBudget::Answer
+        if configured.is_none()
+            && self.config.order.is_empty()
+            && *self.haste != LatencyBudget::Answer
         {
             notes.extend(self.unused_model());
         }
         Ok(Some(self.table()))
     }
 
-    /// Says that a model was added and is not used, to somebody who cares for an index.
+    /// Says that a model was added and is not used, to the user who cares for an index.
     fn unused_model(&self) -> Option<SearchNote> {
         let there = MODELS.iter().find(|model| model.is_there(self.host))?;
         let target = self.searched.choice.clone();
         Some(SearchNote::ModelUnused { model: there.name, target })
     }
 
-    /// Finds the embedder whose vectors an index has, or had before it was made anew.
+    /// Finds the embedder whose vectors an index has, or had before it was rebuilt.
     fn of_index(&self, notes: &mut Vec<SearchNote>) -> Option<ChosenEmbedder> {
         let there = self.sets.iter().find(|set| !set.is_static && set.chunks > 0);
         let noted = self.noted();
@@ -397,9 +414,9 @@ impl Maker<'_> {
             None => noted.as_ref()?.0.clone(),
         };
         let noted = noted.filter(|noted| noted.0 == wanted);
-        if let Name::Service(service) = wanted.name
+        if let EmbedderKind::Service(service) = wanted.name
             && noted.is_none()
-            && !self.is_settled(service)
+            && !self.is_configured(service)
         {
             notes.push(SearchNote::EmbedderNotNamed { embedder: wanted });
             return None;
@@ -414,25 +431,25 @@ impl Maker<'_> {
     }
 
     /// Whether the config speaks of a service.
-    fn is_settled(&self, service: Provider) -> bool {
-        let named = |value: &Wanted| value.name == Name::Service(service);
+    fn is_configured(&self, service: Provider) -> bool {
+        let named = |value: &EmbedderName| value.name == EmbedderKind::Service(service);
         self.config.services.contains_key(&service)
             || self.config.order.iter().any(named)
-            || matches!(&self.config.embedder, Some(Choice::This(it)) if named(it))
+            || matches!(&self.config.embedder, Some(EmbedderSetting::This(it)) if named(it))
     }
 }
 
 /// Names the embedder that made vectors.
-fn wanted_of(identity: &ModelIdentity) -> Option<Wanted> {
+fn wanted_of(identity: &ModelIdentity) -> Option<EmbedderName> {
     let ModelIdentity { provider, model, .. } = identity;
-    let own = |name| Some(Wanted::of(name));
+    let own = |name| Some(EmbedderName::of(name));
     match provider.as_str() {
-        "builtin" if model == "anemone-quality-1" => own(Name::BuiltinQuality),
-        "local" => own(Name::MiniLm),
+        "builtin" if model == "anemone-quality-1" => own(EmbedderKind::BuiltinQuality),
+        "local" => own(EmbedderKind::MiniLm),
         provider => {
             let service = Provider::by_name(provider)?;
             let model = Some(identity.bare_model().to_owned());
-            Some(Wanted { name: Name::Service(service), model })
+            Some(EmbedderName { name: EmbedderKind::Service(service), model })
         }
     }
 }

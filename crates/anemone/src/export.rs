@@ -20,7 +20,7 @@ pub use self::report::{ExportReport, ExportSummary, NotRequestedItem, RequestWor
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
 use crate::archive::OpenArchiveError;
 use crate::exports::ExportLogEntry;
-use crate::files::{Existing, FileError, Target, check_free, spool};
+use crate::files::{Existing, FileError, OutputFile, check_free, spool};
 use crate::host::{Host, OwnMachine};
 use crate::identity::identify;
 use crate::keys::{KeysError, Sealing, read_vault_key};
@@ -294,7 +294,7 @@ impl Job<'_> {
         opened: Option<Box<dyn OpenAgent>>,
     ) -> Result<ExportReport, ExportError> {
         let Self { request, host, output, .. } = self;
-        let mut target = Target::create(output, request.existing)?;
+        let mut target = OutputFile::create(output, request.existing)?;
         let own = target.file().path().to_owned();
         let progress = host.counting("reading");
         let sealing = request.sealing();
@@ -402,7 +402,7 @@ impl Job<'_> {
         if !is_wanted || fs_err::symlink_metadata(&path).is_ok() {
             return Ok(None);
         }
-        let target = Target::create(&path, Existing::Keep);
+        let target = OutputFile::create(&path, Existing::Keep);
         let mut target = target.map_err(ExportError::AgentIdFile)?;
         target.write(None, |out| write!(out, "{id}").map_err(FileError::Io))?;
         target.commit()?;

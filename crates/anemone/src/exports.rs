@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{Durability, folder_of, make_private_folder, read_small, replace_file};
+use anemone_files::{Durability, folder_of, make_private_folder};
 use anemone_format::Moment;
 use anemone_runtimes::{FileCount, FoundAgent, Runtime};
 use jiff::Timestamp;
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::host::Host;
 use crate::identity::{AgentIdentity, identify};
 use crate::known_folders::{FolderKind, note_folder};
+use crate::note_file;
 use crate::survey::{AgentScan, Survey, real};
 
 /// A path has some thousand bytes, and no byte of it takes more than ten in JSON.
@@ -111,15 +112,13 @@ impl<'a> ExportLogEntry<'a> {
 
 /// Returns the last export of an agent that anybody noted.
 pub fn last_of(host: &Host, identity: &AgentIdentity) -> Option<Export> {
-    serde_json::from_slice(&read_small(&identity.export_note(host), MAX_NOTE).ok()??).ok()
+    note_file::read(&identity.export_note(host), MAX_NOTE)
 }
 
 /// Writes a note as a whole; a link in its place is replaced.
 fn write(path: &Path, export: &Export) -> std::io::Result<()> {
     make_private_folder(folder_of(path))?;
-    let mut note = serde_json::to_vec(export)?;
-    note.push(b'\n');
-    replace_file(path, &note, Durability::Immediate)
+    note_file::write(path, export, Durability::Immediate)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use anemone_runtimes::StagingWatch;
 use tempfile::NamedTempFile;
 
 use crate::host::{Host, Progress, StandardStreamError};
-use crate::keys::{Confirmation, KeysError, Sealing, encryptor};
+use crate::keys::{KeysError, PassphraseConfirmation, Sealing, encryptor};
 use crate::sealed_header::{self, HeaderFault, Packaging, WORK_FACTOR, unarmor};
 
 /// The path that stands for stdin where something is read, and for stdout where it is written.
@@ -142,7 +142,7 @@ pub enum FileError {
 }
 
 /// An archive or a delta that can be read.
-pub struct Source {
+pub struct InputFile {
     /// What is in it, opened where it was sealed.
     pub bytes: Bytes,
     /// How many bytes that are.
@@ -151,7 +151,7 @@ pub struct Source {
     pub sealing: Option<Sealing>,
 }
 
-impl Source {
+impl InputFile {
     /// Opens a file, or stdin for `-`; a sealed one is opened with the user's keys and its content
     /// is never written to disk.
     pub fn open(path: &Path, host: &Host, progress: &Progress) -> Result<Self, FileError> {
@@ -200,7 +200,7 @@ impl Source {
             |error: age::DecryptError| FileError::WrongKey { path: path.to_owned(), error };
         let decryptor = age::Decryptor::new_buffered(BufReader::new(file)).map_err(failed)?;
         let (reader, sealing) = if decryptor.is_scrypt() {
-            let passphrase = host.keys.passphrase(Confirmation::None, &*host.console);
+            let passphrase = host.keys.passphrase(PassphraseConfirmation::None, &*host.console);
             let passphrase =
                 passphrase.map_err(|error| FileError::Unlock { path: path.to_owned(), error })?;
             let mut identity = age::scrypt::Identity::new(passphrase.clone());
@@ -225,7 +225,7 @@ fn damaged(path: &Path, error: io::Error) -> FileError {
 
 /// Opens a regular file that the user named.
 fn open_file(path: &Path) -> Result<std::fs::File, FileError> {
-    // Looked at before it is opened: opening a pipe waits for somebody to write to it.
+    // Looked at before it is opened: opening a pipe blocks until something writes to it.
     let there = fs_err::metadata(path).map_err(|error| cannot_read(error, path))?;
     if there.is_dir() {
         return Err(FileError::ReadsFolder { path: path.to_owned() });
@@ -311,7 +311,7 @@ fn positioned(mut file: std::fs::File) -> Result<(Bytes, u64), FileError> {
 
 /// A temporary file for lines that are put aside; it has no name and goes with the process.
 ///
-/// It lies beside the result, where there is room for it, or with other temporary files.
+/// It is beside the result, where there is room for it, or with other temporary files.
 pub fn spool(near: Option<&Path>) -> Result<Box<dyn anemone_format::Spool>, FileError> {
     Ok(Box::new(nameless(near)?))
 }
@@ -469,14 +469,14 @@ impl Drop for Scratch {
 }
 
 /// A file that will appear as a whole or not at all; for `-`, stdout gets it when it is complete.
-pub struct Target {
+pub struct OutputFile {
     path: PathBuf,
     file: NamedTempFile,
     existing: Existing,
 }
 
-impl Target {
-    /// Prepares a file; nothing has that name until [`Target::commit`].
+impl OutputFile {
+    /// Prepares a file; nothing has that name until [`OutputFile::commit`].
     pub fn create(path: &Path, existing: Existing) -> Result<Self, FileError> {
         if !is_standard(path) {
             check_file_free(path, existing)?;

@@ -30,11 +30,11 @@ use anemone_memory::{
 use jiff::Timestamp;
 
 use self::holders::HolderSearch;
-pub use self::holders::{ArchiveKind, Holder, HolderKind};
-pub use self::report::{ErasureProof, ForgetReport, ForgetWarning, LostChange, UnreadFile};
+pub use self::holders::{ArchiveOrigin, HolderKind, TextHolder};
+pub use self::report::{ErasureProof, ForgetReport, ForgetWarning, LostChange, SkippedFile};
+use crate::agent_memory::{Access, MemoryChoice, NotWritable, OpenMemoryError};
 use crate::host::Host;
 use crate::known_folders::{FolderKind, known_folders};
-use crate::living::{Access, MemoryChoice, NotWritable, OpenMemoryError};
 use crate::search::index::{IndexError, kept};
 
 /// Hits of a query that are counted, at most.
@@ -79,7 +79,7 @@ pub enum ForgetChoice {
 }
 
 impl ForgetChoice {
-    /// Whether it can match more than somebody has in mind: what a search finds, a session, a time.
+    /// Whether it can match more than the user has in mind: what a search finds, a session, a time.
     #[must_use]
     pub const fn is_wide(&self) -> bool {
         !matches!(self, Self::Key(_) | Self::Ids(_))
@@ -117,7 +117,7 @@ pub enum ForgetError {
         /// The query, if that is what was asked for.
         query: Option<String>,
         /// The first of the files that were not searched.
-        skipped: Option<UnreadFile>,
+        skipped: Option<SkippedFile>,
     },
     /// The agent has no memory that can be written.
     #[error(transparent)]
@@ -193,7 +193,7 @@ pub fn forget(
     };
     let is_nothing = plan.all().is_empty();
     if is_nothing && kept.is_empty() && resumed.entries.is_empty() {
-        let skipped = plan.skipped.first().map(UnreadFile::of);
+        let skipped = plan.skipped.first().map(SkippedFile::of);
         let query = match &request.choice {
             ForgetChoice::Query { text, .. } => Some(text.clone()),
             _ => None,
@@ -296,7 +296,7 @@ fn clear_index(
 }
 
 /// Removes texts from the unused pages of the memory's database; `false` when they stay, because
-/// somebody uses it.
+/// the user uses it.
 fn compact(memory: &dyn Memory, probes: &ErasureProbes) -> bool {
     let Some(rows) = memory.rows() else { return true };
     let database = rows.database().to_owned();

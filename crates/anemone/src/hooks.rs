@@ -17,10 +17,10 @@ use anemone_runtimes::ReadConversationError;
 
 pub use self::conversation::ConversationChoice;
 pub use self::input::HookInput;
+use crate::agent_memory::{NotWritable, OpenMemoryError, RandomError};
 use crate::chat::ChatError;
 use crate::config::ConfigError;
 use crate::context::ContextError;
-use crate::living::{NotWritable, OpenMemoryError, RandomError};
 
 /// Why a hook did not do what it is for.
 #[derive(Debug, thiserror::Error)]

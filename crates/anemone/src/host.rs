@@ -1,4 +1,4 @@
-//! What a program hands to the library: folders, a clock, ids, keys, and somebody to ask.
+//! What a program hands to the library: folders, a clock, ids, keys, and the user to ask.
 //!
 //! Nothing in this crate reads the environment, asks the system's clock, makes a random id or
 //! prints. A command line, a server and a test each hand in their own.

@@ -19,8 +19,8 @@
 //! Identifying an agent only reads. [`AgentIdentity::claim`] writes, and takes over what earlier
 //! versions kept under other names.
 
-mod known;
-mod seen;
+mod agent_records;
+mod observed_agent;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ use anemone_files::{Existing, faults, folder_of, make_private_folder, sync_folde
 use anemone_format::{AgentId, sha256_hex};
 use anemone_runtimes::{FoundAgent, Runtime};
 
-use self::known::{AgentRecord, Assignment, KnownAgents};
-use self::seen::SeenAgent;
+use self::agent_records::{AgentRecord, Assignment, KnownAgents};
+use self::observed_agent::ObservedAgent;
 use crate::host::{Folders, Host};
 use crate::known_folders::{FolderKind, known_folders};
 use crate::survey::real;
@@ -91,7 +91,7 @@ pub struct AgentIdentity {
     pub id: AgentId,
     /// The folders of the agent.
     pub dirs: AgentDirs,
-    seen: SeenAgent,
+    seen: ObservedAgent,
     /// The note of it, if there is one.
     noted: Option<AgentRecord>,
 }
@@ -99,7 +99,7 @@ pub struct AgentIdentity {
 /// Says which agent this is. Nothing is written.
 #[must_use]
 pub fn identify(adapter: &Runtime, agent: &FoundAgent, host: &Host) -> AgentIdentity {
-    AgentIdentity::of(SeenAgent::new(adapter, agent), host)
+    AgentIdentity::of(ObservedAgent::new(adapter, agent), host)
 }
 
 /// Says whose notes about the files in `root` are: where several agents share a workspace, what is
@@ -132,7 +132,7 @@ pub(crate) fn remember_id(adapter: &Runtime, agent: &FoundAgent, id: AgentId, ho
 }
 
 impl AgentIdentity {
-    fn of(seen: SeenAgent, host: &Host) -> Self {
+    fn of(seen: ObservedAgent, host: &Host) -> Self {
         let known = KnownAgents::read(&host.folders);
         let is_copy_of_ours = || {
             let copies = known_folders(host, FolderKind::Copy).into_iter();

@@ -80,7 +80,7 @@ pub struct ImportReport {
     pub principals_count: u64,
     /// Credentials of the archive.
     pub credentials_count: u64,
-    /// What somebody should know.
+    /// What the user should know.
     pub warnings: Vec<String>,
     /// Whether nothing was to be written.
     pub dry_run: bool,

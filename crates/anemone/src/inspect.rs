@@ -10,7 +10,7 @@ use anemone_format::{
 use serde::Serialize;
 
 use crate::archive::OpenArchiveError;
-use crate::files::Source;
+use crate::files::InputFile;
 use crate::host::Host;
 use crate::text::title;
 
@@ -220,7 +220,7 @@ pub enum InspectError {
 
 /// Reads the manifest and the small documents of a file.
 pub fn inspect(request: &InspectRequest, host: &Host) -> Result<InspectReport, InspectError> {
-    let source = Source::open(&request.file, host, &host.progress("reading"))
+    let source = InputFile::open(&request.file, host, &host.progress("reading"))
         .map_err(OpenArchiveError::from)?;
     let encrypted = source.sealing.is_some();
     let limits = Limits::default();

@@ -76,13 +76,13 @@ pub struct Keys {
     pub passphrase_file: Option<PathBuf>,
     /// A passphrase that was given otherwise, such as by the environment.
     pub passphrase: Option<Zeroizing<String>>,
-    /// What was answered when somebody was asked, so that it is asked for once.
+    /// What was answered when the user was asked, so that it is asked for once.
     answer: Arc<OnceLock<Zeroizing<String>>>,
 }
 
 /// Whether a new passphrase has to be typed twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Confirmation {
+pub enum PassphraseConfirmation {
     /// It opens something: a wrong one is noticed.
     None,
     /// It seals something: a typing error would lock everybody out.
@@ -100,10 +100,10 @@ impl Keys {
         Self { identities, passphrase_file, passphrase, answer: Arc::default() }
     }
 
-    /// Returns the passphrase: of the file, as it was given, or from somebody who is asked.
+    /// Returns the passphrase: of the file, as it was given, or from the user who is asked.
     pub fn passphrase(
         &self,
-        confirmation: Confirmation,
+        confirmation: PassphraseConfirmation,
         console: &dyn Console,
     ) -> Result<SecretString, KeysError> {
         let text = if let Some(path) = &self.passphrase_file {
@@ -116,7 +116,7 @@ impl Keys {
                 Some(answer) => answer.clone(),
                 None => console.passphrase("Passphrase: ")?,
             };
-            if confirmation == Confirmation::TypeTwice {
+            if confirmation == PassphraseConfirmation::TypeTwice {
                 let again = console.passphrase("Once more: ")?;
                 if *first != *again {
                     return Err(KeysError::PassphrasesDiffer);

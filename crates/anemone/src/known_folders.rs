@@ -14,12 +14,13 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_files::{Durability, make_private_folder, read_small, replace_file};
+use anemone_files::{Durability, make_private_folder};
 use anemone_format::sha256_hex;
 use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
 use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
+use crate::note_file;
 
 /// A path has some thousand bytes, and no byte of it takes more than ten in JSON.
 const MAX_NOTE: u64 = 64 << 10;
@@ -67,9 +68,14 @@ pub fn note_folder(host: &Host, kind: FolderKind, folder: &Path, place: Option<&
     let home = home(host);
     let path = home.join(format!("{}-{}.json", kind.as_str(), &name[..32]));
     // What is known of it already is kept where there is nothing new to say.
-    let is_known = read(&path).is_some_and(|there| there == known || known.place.is_none());
+    let is_known = note_file::read(&path, MAX_NOTE)
+        .is_some_and(|there: KnownFolder| there == known || known.place.is_none());
     if !is_known {
-        write(&home, &path, &known).ok();
+        let write = || {
+            make_private_folder(&home)?;
+            note_file::write(&path, &known, Durability::Immediate)
+        };
+        write().ok();
     }
 }
 
@@ -91,20 +97,9 @@ pub fn known_folders(host: &Host, kind: FolderKind) -> Vec<KnownFolder> {
     };
     let mut paths: Vec<_> = listed.flatten().map(|entry| entry.path()).filter(is_of_kind).collect();
     paths.sort_unstable();
-    paths.iter().filter_map(|path| read(path)).collect()
+    paths.iter().filter_map(|path| note_file::read(path, MAX_NOTE)).collect()
 }
 
 fn home(host: &Host) -> PathBuf {
     host.folders.own_state().join("known-folders")
-}
-
-fn read(path: &Path) -> Option<KnownFolder> {
-    serde_json::from_slice(&read_small(path, MAX_NOTE).ok()??).ok()
-}
-
-fn write(home: &Path, path: &Path, known: &KnownFolder) -> std::io::Result<()> {
-    make_private_folder(home)?;
-    let mut note = serde_json::to_vec(known)?;
-    note.push(b'\n');
-    replace_file(path, &note, Durability::Immediate)
 }

@@ -3,7 +3,7 @@
 //!
 //! Every use case has the same shape. It takes a request, a plain struct that says what is wanted,
 //! and a [`Host`](host::Host), which holds everything that comes from outside: folders, a clock,
-//! new ids, keys, and somebody to ask. It returns a report, a plain struct that can be serialised,
+//! new ids, keys, and the user to ask. It returns a report, a plain struct that can be serialised,
 //! or an error, an enum with one variant for each way in which it can fail. Nothing here prints,
 //! reads the environment or asks the system's clock, so the same call serves a command line, a
 //! server and a test.
@@ -22,7 +22,10 @@
 //! The command line, the MCP server and the `alf` drop-in are doors: they turn arguments into a
 //! request, and a report or an error into text, JSON or an answer of a protocol.
 
+#![warn(missing_docs)]
+
 pub mod agent;
+pub mod agent_memory;
 pub mod agents;
 pub mod alf;
 pub mod archive;
@@ -50,10 +53,10 @@ pub mod inspect;
 pub mod keys;
 pub mod known_folders;
 pub mod list;
-pub mod living;
 pub mod migrate;
 pub mod models;
 pub mod nearest;
+mod note_file;
 pub mod proof;
 pub mod purge;
 pub mod remember;

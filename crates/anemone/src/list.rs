@@ -10,8 +10,8 @@ use anemone_memory::{
 use jiff::civil::Date;
 use serde::Serialize;
 
+use crate::agent_memory::{Access, MemoryChoice, OpenMemoryError};
 use crate::host::Host;
-use crate::living::{Access, MemoryChoice, OpenMemoryError};
 
 /// Which entries of which memory are listed. What is `None` matches every entry.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Moves an agent to another runtime, and proves what came along.
 
 mod announced;
-mod ends;
+mod endpoints;
 mod layers;
 mod reader;
 
@@ -22,7 +22,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use self::announced::announced;
-use self::ends::{check_apart, choose_source, choose_target, snapshots_folder};
+use self::endpoints::{check_apart, choose_source, choose_target, snapshots_folder};
 use self::layers::plan_layers;
 pub use self::layers::{Destination, KindPlan, LayerPlan, RecordPlan};
 use self::reader::Reader;
@@ -119,7 +119,7 @@ pub struct MigrateReport {
     /// What happens outside of the workspace.
     #[serde(flatten)]
     pub stores: Stores,
-    /// What somebody should know.
+    /// What the user should know.
     pub warnings: Vec<String>,
     /// What does not come along.
     pub not_carried: Vec<MissingLine>,
@@ -207,7 +207,7 @@ pub enum MigrateError {
         /// The folder of the target.
         workspace: PathBuf,
     },
-    /// The folder for snapshots lies in a workspace.
+    /// The folder for snapshots is in a workspace.
     #[error("the snapshots would be written into the workspace")]
     SnapshotsInWorkspace {
         /// The folder.

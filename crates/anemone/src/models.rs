@@ -6,7 +6,7 @@
 //! ```
 //!
 //! What is in a model decides what is found, so a file is taken only when it is the very file that
-//! is meant, by its digest, or when somebody says that another one is fine.
+//! is meant, by its digest, or when the user says that another one is fine.
 
 mod upkeep;
 
@@ -120,12 +120,12 @@ impl Model {
         })
     }
 
-    /// Returns the folder that it lies in, or would lie in.
+    /// Returns the folder that it is in, or would are in.
     pub fn folder(&self, host: &Host) -> PathBuf {
         home(host).join(self.name)
     }
 
-    /// Returns the file that it lies in, or would lie in.
+    /// Returns the file that it is in, or would are in.
     pub fn path(&self, host: &Host) -> PathBuf {
         self.folder(host).join(FILE)
     }

@@ -12,7 +12,7 @@ use anemone_format::{
 use serde::Serialize;
 
 use crate::archive::{OpenArchiveError, open_sound};
-use crate::files::{FileError, Target, copy_bytes, reopen, spool, write_step};
+use crate::files::{FileError, OutputFile, copy_bytes, reopen, spool, write_step};
 use crate::host::Host;
 use crate::result_file::ResultFile;
 use crate::text::{count, safe};
@@ -195,7 +195,7 @@ pub fn purge(request: &PurgeRequest, host: &Host) -> Result<PurgeReport, PurgeEr
     };
     let (purged, proof) = match &sealing {
         None => {
-            let mut target = Target::create(path, output.existing)?;
+            let mut target = OutputFile::create(path, output.existing)?;
             let purged = target.write(None, write)?;
             let (bytes, length) = reopen(target.file())?;
             let proof = prove(bytes, length, &plan)?;
@@ -207,7 +207,7 @@ pub fn purge(request: &PurgeRequest, host: &Host) -> Result<PurgeReport, PurgeEr
             let (purged, bytes, length) = write_step(Some(path), write)?;
             let bytes = Arc::new(bytes);
             let proof = prove(Box::new(Arc::clone(&bytes)), length, &plan)?;
-            let mut target = Target::create(path, output.existing)?;
+            let mut target = OutputFile::create(path, output.existing)?;
             target.write(Some(sealing), |out| copy_bytes(&bytes, length, out))?;
             target.deliver(host)?;
             (purged, proof)

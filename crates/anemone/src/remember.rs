@@ -10,9 +10,9 @@ use anemone_memory::{
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::agent_memory::{Access, MemoryChoice, NotWritable, OpenMemoryError};
 use crate::config::Config;
 use crate::host::Host;
-use crate::living::{Access, MemoryChoice, NotWritable, OpenMemoryError};
 
 /// How much something matters when only its type is given.
 const USUAL_IMPORTANCE: f64 = 0.5;
@@ -133,7 +133,7 @@ pub struct RememberReport {
     pub duplicates: Vec<Duplicate>,
     /// Entries that an editor had dropped and that were put back meanwhile.
     pub restored: Vec<RestoredText>,
-    /// What somebody should know.
+    /// What the user should know.
     pub warnings: Vec<Caution>,
 }
 

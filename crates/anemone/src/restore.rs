@@ -16,7 +16,7 @@ use crate::agent::ChosenAgent;
 use crate::files::Unfinished;
 use crate::host::Host;
 
-/// How a snapshot is put into a runtime, as somebody asked for it.
+/// How a snapshot is put into a runtime, as the user asked for it.
 #[derive(Clone, Debug)]
 pub struct RestoreChoice {
     /// What to do where a file of the workspace differs from the archive's.
@@ -151,7 +151,7 @@ impl ConflictItem {
 pub struct MemoriesLine {
     /// The database.
     pub store: String,
-    /// Whether it is made anew.
+    /// Whether it is rebuilt.
     pub made: bool,
     /// Entries that come new.
     pub added: u64,
@@ -170,7 +170,7 @@ pub struct MemoriesLine {
 pub struct ConfigLine {
     /// The file of settings.
     pub store: String,
-    /// Whether it is made anew.
+    /// Whether it is rebuilt.
     pub made: bool,
     /// Settings that come new.
     pub added: Vec<String>,
@@ -323,7 +323,7 @@ pub enum ApplyPlanError {
     },
 }
 
-/// Does what a plan says, and notes in `stores` what became of each store; returns what somebody
+/// Does what a plan says, and notes in `stores` what became of each store; returns what the user
 /// should know.
 ///
 /// The order is safe at every step. The tree comes first: it is exchanged as a whole, and what it

@@ -10,9 +10,9 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::archive::{OpenArchiveError, check_sound};
-use crate::files::{Existing, FileError, Source, Target, check_free, copy_bytes, reopen};
+use crate::files::{Existing, FileError, InputFile, OutputFile, check_free, copy_bytes, reopen};
 use crate::host::Host;
-use crate::keys::{Confirmation, KeysError, Sealing};
+use crate::keys::{KeysError, PassphraseConfirmation, Sealing};
 use crate::sealed_header::WORK_FACTOR;
 
 /// Which file is sealed, and for whom.
@@ -114,7 +114,7 @@ pub enum SealError {
 pub fn encrypt(request: &EncryptRequest, host: &Host) -> Result<SealReport, SealError> {
     let EncryptRequest { file, recipients, output, existing } = request;
     check_free(output, *existing, host)?;
-    let source = Source::open(file, host, &host.progress("sealing"))?;
+    let source = InputFile::open(file, host, &host.progress("sealing"))?;
     if source.sealing.is_some() {
         return Err(SealError::AlreadySealed { path: file.clone() });
     }
@@ -126,12 +126,12 @@ pub fn encrypt(request: &EncryptRequest, host: &Host) -> Result<SealReport, Seal
         return Err(SealError::TwoKeys);
     }
     let sealing = if recipients.is_empty() {
-        let passphrase = host.keys.passphrase(Confirmation::TypeTwice, &*host.console)?;
+        let passphrase = host.keys.passphrase(PassphraseConfirmation::TypeTwice, &*host.console)?;
         Sealing::Passphrase(passphrase)
     } else {
         Sealing::Recipients(recipients.clone())
     };
-    let mut target = Target::create(output, *existing)?;
+    let mut target = OutputFile::create(output, *existing)?;
     target.write(Some(&sealing), |out| copy_bytes(&bytes, source.length, out))?;
     SealReport::deliver(SealAction::Sealed, output, target, host)
 }
@@ -141,11 +141,11 @@ pub fn decrypt(request: &DecryptRequest, host: &Host) -> Result<SealReport, Seal
     let DecryptRequest { file, output, existing, max_work_factor } = request;
     check_free(output, *existing, host)?;
     let progress = host.progress("opening");
-    let source = Source::open_with(file, host, &progress, *max_work_factor)?;
+    let source = InputFile::open_with(file, host, &progress, *max_work_factor)?;
     if source.sealing.is_none() {
         return Err(SealError::NotSealed { path: file.clone() });
     }
-    let mut target = Target::create(output, *existing)?;
+    let mut target = OutputFile::create(output, *existing)?;
     target.write(None, |out| copy_bytes(&source.bytes, source.length, out))?;
     let (bytes, length) = reopen(target.file())?;
     kind_of(bytes, length, &Limits::default())
@@ -157,7 +157,7 @@ impl SealReport {
     fn deliver(
         action: SealAction,
         path: &Path,
-        target: Target,
+        target: OutputFile,
         host: &Host,
     ) -> Result<Self, SealError> {
         let file_size = target.length()?;
@@ -221,7 +221,7 @@ pub fn keygen(request: &KeygenRequest, host: &Host) -> Result<KeygenReport, Seal
     };
     let output = &request.output;
     check_free(output, request.existing, host)?;
-    let mut target = Target::create(output, request.existing)?;
+    let mut target = OutputFile::create(output, request.existing)?;
     target.write(None, |out| out.write_all(text.as_bytes()).map_err(FileError::Io))?;
     target.deliver(host)?;
     Ok(KeygenReport { ok: true, output: output.display().to_string(), kind, key_id, recipient })

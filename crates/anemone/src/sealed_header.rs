@@ -40,7 +40,12 @@ pub enum HeaderFault {
     Recipients,
     /// Deriving the key takes too much memory.
     #[error("the passphrase has work factor {factor}, above {limit}: deriving the key takes {} MiB of memory", mebibytes(*factor))]
-    WorkFactor { factor: u8, limit: u8 },
+    WorkFactor {
+        /// The logarithm of the work that the file asks for.
+        factor: u8,
+        /// The most that is allowed.
+        limit: u8,
+    },
 }
 
 /// Returns the memory that a work factor takes.

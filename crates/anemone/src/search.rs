@@ -3,7 +3,6 @@
 //! The index is brought up to date first, so that no answer is older than the files.
 
 pub mod chunks;
-mod compared;
 pub mod eval;
 pub mod index;
 mod lines;
@@ -12,6 +11,7 @@ pub mod read;
 pub mod target;
 mod trust;
 pub mod upkeep;
+mod vector_comparison;
 pub mod watch;
 
 use std::collections::BTreeMap;
@@ -28,12 +28,12 @@ use anemone_memory::Successor;
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
 
-use self::compared::Compared;
-pub use self::compared::LexicalOnly;
 use self::index::{IndexError, IndexFallback, OpenIndex, Rebuild, left_out, open_fresh};
 pub use self::note::{NamedEmbedder, NoteWords, SearchNote, SourceNote, VectorNote};
 use self::target::{SearchTarget, TargetChoice, TargetError};
 pub use self::trust::{Trust, sink_superseded, verify_in};
+pub use self::vector_comparison::LexicalOnly;
+use self::vector_comparison::VectorComparison;
 use crate::embedder::{
     ChosenEmbedder, EmbedderChoice, EmbedderError, Embedders, FillError, Guarded, LargeJobs,
     LatencyBudget, Stop, VectorLine, milliseconds, take_carried_for, top_up,
@@ -74,7 +74,7 @@ impl SearchRequest {
     /// So many hits are returned when nobody says how many.
     pub const USUAL_LIMIT: u32 = 6;
 
-    /// Asks as somebody does who has no wishes.
+    /// Asks with the defaults.
     #[must_use]
     pub fn new(query: impl Into<String>, target: TargetChoice) -> Self {
         Self {
@@ -231,7 +231,7 @@ pub struct SearchReport {
     pub model: Option<String>,
     /// The models whose vectors were compared, the one that counts most first.
     pub vectors: Vec<VectorLine>,
-    /// What somebody should know.
+    /// What the user should know.
     pub notes: Vec<Statement<SearchNote, NoteWords>>,
     /// What the index held.
     pub index: IndexSummary,
@@ -359,7 +359,7 @@ pub struct SearchHit {
     pub superseded_by: Option<String>,
     #[serde(skip)]
     successor: Option<Successor>,
-    /// How the score was computed, if somebody asked.
+    /// How the score was computed, if the user asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explain: Option<ExplainedScore>,
 }
@@ -440,7 +440,7 @@ pub fn ask(
     {
         notes.push(SearchNote::MinimumScore { profile: profile.name(), score });
     }
-    let compared = Compared::of(&answer.rankers, &embedders);
+    let compared = VectorComparison::of(&answer.rankers, &embedders);
     notes.extend(compared.notes.into_iter().map(SearchNote::Vectors));
     Ok(SearchReport {
         ok: true,

@@ -2,7 +2,7 @@
 //!
 //! Files are looked at from outside, and nothing is written.
 
-mod look;
+mod agent_status;
 mod next;
 mod problems;
 
@@ -18,7 +18,7 @@ pub use self::next::{AgentName, ExportReason, NextStep, StepWords};
 pub use self::problems::{Level, Problem, ProblemWords};
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError, NamedAgent, adapters, discover};
 use crate::config::Config;
-use crate::connect::{Connection, Connections, is_connectable};
+use crate::connect::{ConnectedProgram, Connections, is_connectable};
 use crate::host::Host;
 use crate::statement::Statement;
 
@@ -38,7 +38,7 @@ pub struct StatusReport {
     /// Programs that have this memory.
     pub connections: Vec<&'static str>,
     /// The connections one by one.
-    pub connection_details: Vec<ConnectionLine>,
+    pub connection_details: Vec<ConnectedProgram>,
     /// What is wrong with none of the agents but with all.
     pub problems: Vec<Statement<Problem, ProblemWords>>,
     /// What makes sense next, the most important first.
@@ -48,18 +48,6 @@ pub struct StatusReport {
     /// When all this was seen.
     #[serde(skip)]
     pub now: Timestamp,
-}
-
-/// A connection, and what it may do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ConnectionLine {
-    /// The program.
-    pub program: &'static str,
-    /// The project, where only that is connected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
-    /// Whether its hooks write into the memory.
-    pub hooks_write: bool,
 }
 
 /// One agent.
@@ -91,7 +79,7 @@ pub struct AgentStatus {
     pub hook_writes: Vec<HookWrite>,
     /// What is wrong, the worst first.
     pub problems: Vec<Statement<Problem, ProblemWords>>,
-    /// How somebody names it among all agents.
+    /// How the user names it among all agents.
     #[serde(skip)]
     pub name: AgentName,
     /// Whether its runtime can be given the tools for it.
@@ -177,7 +165,7 @@ pub fn status(request: &StatusRequest, host: &Host) -> Result<StatusReport, Stat
     };
     let mut agents = Vec::new();
     for one in &found {
-        let mut agent = look::look(one, AgentName::of(one, &found, named), &machine, host);
+        let mut agent = agent_status::look(one, AgentName::of(one, &found, named), &machine, host);
         agent.is_connectable = is_connectable(agent.runtime, &one.agent.alias, host, &machine);
         agents.push(agent);
     }
@@ -189,16 +177,11 @@ pub fn status(request: &StatusRequest, host: &Host) -> Result<StatusReport, Stat
     let mut problems = problems_of_all(&agents, broken, host);
     problems.extend(unreadable(&looked_in));
     let next = next::choose(&agents, &connections, &problems, host, &is_free);
-    let line = |connection: Connection| ConnectionLine {
-        program: connection.program,
-        project: connection.project,
-        hooks_write: connection.writes,
-    };
     Ok(StatusReport {
         ok: true,
         agents,
         connections,
-        connection_details: connected.into_iter().map(line).collect(),
+        connection_details: connected,
         problems: Statement::list(problems),
         next: Statement::list(next),
         looked_in,
@@ -236,7 +219,7 @@ fn problems_of_all(agents: &[AgentStatus], broken: Vec<String>, host: &Host) -> 
     problems
 }
 
-/// Returns where agents were looked for, as far as it can be said in few words.
+/// Returns where agents were looked for, as far as that is known.
 fn looked_in(machine: &Machine) -> Vec<String> {
     let home = |name: &str| machine.home.join(name).display().to_string();
     let usual = || with_agents().filter_map(|runtime| runtime.places);

@@ -9,8 +9,8 @@ use jiff::tz::TimeZone;
 use uuid::Uuid;
 
 use crate::agent::AgentChoice;
+use crate::agent_memory::MemoryChoice;
 use crate::host::{Host, SharedClock};
-use crate::living::MemoryChoice;
 
 /// A clock that stands still, and numbers its ids.
 #[derive(Default)]

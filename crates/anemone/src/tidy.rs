@@ -8,10 +8,10 @@ use jiff::ToSpan as _;
 use jiff::civil::Date;
 use serde::Serialize;
 
+use crate::agent_memory::{Access, AgentMemory, MemoryChoice, OpenMemoryError};
 use crate::config::Config;
 use crate::entry_reference::{ContradictoryEntries, EntryReference, SimilarEntries, UnreadFile};
 use crate::host::Host;
-use crate::living::{Access, AgentMemory, MemoryChoice, OpenMemoryError};
 
 /// What is tidied, and what is changed.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ pub struct ProposedEntry {
     pub entry: EntryReference,
     /// How often it was recalled.
     pub recalls: u32,
-    /// Whether somebody should look at it first.
+    /// Whether the user should look at it first.
     pub doubtful: bool,
 }
 

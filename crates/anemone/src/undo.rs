@@ -9,8 +9,8 @@ use anemone_memory::{
 };
 use serde::Serialize;
 
+use crate::agent_memory::{Access, AgentMemory, MemoryChoice, OpenMemoryError};
 use crate::host::Host;
-use crate::living::{Access, AgentMemory, MemoryChoice, OpenMemoryError};
 
 /// Characters of a text that names a change.
 const PREVIEW_CHARS: usize = 60;

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anemone_format::{ArchiveKind, Edits, Finding, Limits, Report, find_damage, validate_with};
+use anemone_format::{
+    ArchiveKind, Counts, Edits, Finding, Limits, Report, find_damage, validate_with,
+};
 use serde::Serialize;
 
-use crate::files::{FileError, Source};
+use crate::files::{FileError, InputFile};
 use crate::host::Host;
 
 /// Which file is checked.
@@ -30,40 +32,16 @@ pub struct ValidateReport {
     /// `archive` or `delta`.
     pub kind: Option<&'static str>,
     /// What is wrong.
-    pub errors: Vec<ValidateFinding>,
+    pub errors: Vec<Finding>,
     /// What is odd.
-    pub warnings: Vec<ValidateFinding>,
+    pub warnings: Vec<Finding>,
     /// What is worth knowing.
-    pub notes: Vec<ValidateFinding>,
+    pub notes: Vec<Finding>,
     /// How many findings are not listed, because there are too many.
     #[serde(skip_serializing_if = "is_zero")]
     pub unlisted: u64,
     /// How much was read.
-    pub checked: ValidateCounts,
-}
-
-/// One thing that was found.
-#[derive(Serialize)]
-pub struct ValidateFinding {
-    /// The entry; empty for the file as a whole.
-    pub path: String,
-    /// What was found.
-    pub message: String,
-    /// A stable word for it.
-    pub code: &'static str,
-}
-
-/// How much was read.
-#[derive(Serialize)]
-pub struct ValidateCounts {
-    /// Entries.
-    pub entries: u64,
-    /// Bytes.
-    pub bytes: u64,
-    /// Digests that were compared.
-    pub digests: u64,
-    /// Records.
-    pub records: u64,
+    pub checked: Counts,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
@@ -73,7 +51,7 @@ fn is_zero(number: &u64) -> bool {
 
 /// Reads a file to the end and says what is wrong with it.
 pub fn validate(request: &ValidateRequest, host: &Host) -> Result<ValidateReport, FileError> {
-    let source = Source::open(&request.file, host, &host.progress("validating"))?;
+    let source = InputFile::open(&request.file, host, &host.progress("validating"))?;
     let (bytes, length, limits) = (Arc::new(source.bytes), source.length, Limits::default());
     let mut report = validate_with(Box::new(Arc::clone(&bytes)), length, &limits, request.edits);
     // A file that cannot be opened says what is wrong, and not where.
@@ -93,13 +71,6 @@ impl ValidateReport {
 
 impl From<Report> for ValidateReport {
     fn from(report: Report) -> Self {
-        let found = |findings: Vec<Finding>| {
-            let convert = |finding: Finding| {
-                let Finding { path, message, code, .. } = finding;
-                ValidateFinding { path, message, code }
-            };
-            findings.into_iter().map(convert).collect()
-        };
         let valid = report.is_valid();
         Self {
             ok: valid,
@@ -109,16 +80,11 @@ impl From<Report> for ValidateReport {
                 ArchiveKind::Archive => "archive",
                 ArchiveKind::Delta => "delta",
             }),
-            errors: found(report.errors),
-            warnings: found(report.warnings),
-            notes: found(report.notes),
+            errors: report.errors,
+            warnings: report.warnings,
+            notes: report.notes,
             unlisted: report.unlisted,
-            checked: ValidateCounts {
-                entries: report.counts.entries,
-                bytes: report.counts.bytes,
-                digests: report.counts.digests,
-                records: report.counts.records,
-            },
+            checked: report.counts,
         }
     }
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anemone::agent::AgentChoice;
+use anemone::agent_memory::MemoryChoice;
 use anemone::chat::ChatChoice;
-use anemone::embedder::{Choice, EmbedderChoice};
-use anemone::living::MemoryChoice;
+use anemone::embedder::{EmbedderChoice, EmbedderSetting};
 use anemone::restore::RestoreChoice;
 use anemone::search::target::TargetChoice;
 use anemone_runtimes::{OnConflict, with_agents};
@@ -140,7 +140,7 @@ pub(crate) struct EmbedderArgs {
     /// Adding a model or setting a key changes nothing by itself: the first use of an embedder
     /// takes minutes or money, so name it once, here or in the config.
     #[arg(long, value_name = "NAME[:MODEL]")]
-    pub(crate) embedder: Option<Choice>,
+    pub(crate) embedder: Option<EmbedderSetting>,
 
     /// Address of the service, instead of its usual or configured one
     ///

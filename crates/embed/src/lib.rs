@@ -26,7 +26,7 @@ pub use minilm::MiniLm;
 pub use quality::BuiltinQuality;
 pub use remote::{
     AnswerError, Encoding, Patience, Pause, Provider, Remote, RemoteError, RemoteSettings, Sleep,
-    estimate_tokens,
+    estimate_tokens, is_loopback,
 };
 pub use tensors::ModelError;
 pub use tokens::Tokenizer;

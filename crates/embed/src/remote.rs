@@ -23,6 +23,7 @@ use std::thread::Builder;
 use reqwest::Url;
 use reqwest::blocking::Client;
 
+pub use address::is_loopback;
 pub use answer::AnswerError;
 pub use batch::estimate_tokens;
 pub use error::RemoteError;

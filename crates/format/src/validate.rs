@@ -12,7 +12,10 @@ mod shape;
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 pub use self::damage::find_damage;
+
 use crate::archive::read::{ArchiveKind, Edits, OpenError, Opened, Refusal};
 use crate::container::read::{Bytes, ContentFault};
 use crate::container::seal::Seal;
@@ -28,14 +31,15 @@ use crate::survey::{Pointer, Surprise, Survey};
 const MAX_LISTED: usize = 1000;
 
 /// What one finding says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// A stable word for the sort of finding.
-    pub code: &'static str,
-    /// Where: entry, line and JSON pointer, as `memory/partitions/2026-Q1.jsonl:12#/temporal`.
+    /// Where: entry, line and JSON pointer, as `memory/partitions/2026-Q1.jsonl:12#/temporal`;
+    /// empty for the file as a whole.
     pub path: String,
     /// What, for people.
     pub message: String,
+    /// A stable word for the sort of finding.
+    pub code: &'static str,
 }
 
 /// The result in one word, as the conformance vectors use it.
@@ -68,16 +72,16 @@ impl Class {
 }
 
 /// How much was looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Entries, all read to the end.
     pub entries: u64,
     /// Their bytes, inflated.
     pub bytes: u64,
-    /// Record lines.
-    pub records: u64,
     /// Entries whose SHA-256 was compared.
     pub digests: u64,
+    /// Record lines.
+    pub records: u64,
 }
 
 /// Everything that was found.

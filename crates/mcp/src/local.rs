@@ -14,18 +14,18 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use anemone::agent::FOLDER;
+use anemone::agent_memory::{Access, AgentMemory, MemoryChoice, OpenMemoryError, delimiter};
 use anemone::context::{ContextRequest, RecallCounting, context};
 use anemone::days::day;
 use anemone::exports::last_of;
 use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
 use anemone::host::{Host, OwnMachine};
 use anemone::identity::identify;
-use anemone::living::{Access, AgentMemory, MemoryChoice, OpenMemoryError, delimiter};
 use anemone::remember::{DuplicateCheck, MemoryPart, RememberError, RememberRequest, remember};
 use anemone::search::index::{
     IndexFallback, OpenIndex, Rebuild, left_out, open_fresh, read_document,
 };
-use anemone::search::read::{LineRange, ReadError, ReadRequest, read_in, split};
+use anemone::search::read::{LineRange, ReadDocumentError, ReadRequest, read_in, split};
 use anemone::search::target::{SearchTarget, TargetChoice, TargetError};
 use anemone::search::{SearchRequest, ask, sink_superseded, verify_in};
 use anemone::status::SearchStatus;
@@ -255,7 +255,7 @@ impl MemoryService for LocalMemoryService {
         };
         match read_in(&request, &target) {
             Ok(report) => Ok(results::read(report)),
-            Err(error @ ReadError::NotFound { .. }) => {
+            Err(error @ ReadDocumentError::NotFound { .. }) => {
                 let hint = read_hint(&error);
                 let text = hint.map(|hint| format!("there is no such document; {hint}"));
                 Ok(ReadResult {

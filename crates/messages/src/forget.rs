@@ -1,7 +1,7 @@
 //! What a forget leaves behind, in words.
 
-use anemone::forget::{ArchiveKind, ForgetWarning, Holder, HolderKind, LostChange};
-use anemone::living::MemoryChoice;
+use anemone::agent_memory::MemoryChoice;
+use anemone::forget::{ArchiveOrigin, ForgetWarning, HolderKind, LostChange, TextHolder};
 use anemone::system::SystemClock;
 use anemone::text::{count, safe};
 use anemone_memory::Clock as _;
@@ -23,7 +23,7 @@ pub struct HolderMessage {
 impl HolderMessage {
     /// Names a holder of the text of a memory.
     #[must_use]
-    pub fn of(holder: &Holder, memory: &MemoryChoice) -> Self {
+    pub fn of(holder: &TextHolder, memory: &MemoryChoice) -> Self {
         let place = holder.place.clone();
         let words = || memory_words(memory);
         let (kind, clear_with) = match &holder.kind {
@@ -57,8 +57,8 @@ impl HolderMessage {
             }
             HolderKind::Archive { kind, record } => {
                 let kind = match kind {
-                    ArchiveKind::Export => "archive",
-                    ArchiveKind::Snapshot => "snapshot",
+                    ArchiveOrigin::Export => "archive",
+                    ArchiveOrigin::Snapshot => "snapshot",
                 };
                 let clear_with = match record {
                     Some(record) => format!(

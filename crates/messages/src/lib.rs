@@ -14,7 +14,7 @@ mod search;
 mod status;
 mod target;
 
-use anemone::living::MemoryChoice;
+use anemone::agent_memory::MemoryChoice;
 use anemone::search::target::TargetChoice;
 
 pub use self::audit::fix;

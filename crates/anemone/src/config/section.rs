@@ -41,7 +41,7 @@ impl<'a> Section<'a> {
         Some((format!("{}{name}", self.place), item))
     }
 
-    /// Reads a section in this one; where it is not there, nothing in it is settled.
+    /// Reads a section in this one; where it is not there, nothing in it is configured.
     pub(super) fn section(&mut self, name: &str) -> Result<Self, ConfigProblem> {
         let place = format!("{}{name}.", self.place);
         let table = match self.take(name) {
@@ -52,6 +52,17 @@ impl<'a> Section<'a> {
             ),
         };
         Ok(Self { place, table, known: Vec::new(), folders: self.folders })
+    }
+
+    /// Reads a section in this one, and refuses settings in it that are unknown.
+    pub(super) fn within(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&mut Self) -> Result<(), ConfigProblem>,
+    ) -> Result<(), ConfigProblem> {
+        let mut section = self.section(name)?;
+        read(&mut section)?;
+        section.end()
     }
 
     /// Whether anything is said in it.
@@ -73,7 +84,7 @@ impl<'a> Section<'a> {
         self.read(name, text)
     }
 
-    /// Reads the name of a file: `~/x` lies in the home folder, `x` beside the config.
+    /// Reads the name of a file: `~/x` is in the home folder, `x` beside the config.
     pub(super) fn file(&mut self, name: &str) -> Result<Option<PathBuf>, ConfigProblem> {
         let folders = self.folders;
         Ok(self.text(name)?.map(|text| match text.strip_prefix("~/") {

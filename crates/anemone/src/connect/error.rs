@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anemone_runtimes::connect::{ConnectOption, DesiredFile, Format, RefuseError};
 
-use super::target::Target;
+use super::target::ConnectTarget;
 use crate::agent::FindAgentError;
 use crate::files::FileError;
 
@@ -19,7 +19,7 @@ pub enum ConnectError {
         /// What was asked for.
         option: ConnectOption,
         /// The programs that have it.
-        takers: Vec<Target>,
+        takers: Vec<ConnectTarget>,
     },
     /// There is no such project.
     #[error("{}: there is no such folder", .folder.display())]
@@ -27,13 +27,13 @@ pub enum ConnectError {
         /// The folder.
         folder: PathBuf,
         /// The program that would be started there.
-        target: Target,
+        target: ConnectTarget,
     },
     /// Writing was allowed to a program that needs no permission.
     #[error("{} writes its own memory", .target.title())]
     WritesItself {
         /// The program.
-        target: Target,
+        target: ConnectTarget,
     },
     /// The plugin would have nothing to search.
     #[error(
@@ -43,7 +43,7 @@ pub enum ConnectError {
     )]
     NothingToSearch {
         /// The program.
-        target: Target,
+        target: ConnectTarget,
     },
     /// The plugin searches fewer sources.
     #[error("the plugin searches at most {most} sources")]

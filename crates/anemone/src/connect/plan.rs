@@ -12,13 +12,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::error::ConnectError;
-use super::place::{Place, Staged, remove_empty};
+use super::program_file::{ProgramFile, Staged, remove_empty};
 use super::record::{FileRecord, OwnRecord, Record};
 
 /// What becomes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fate {
+pub enum FileAction {
     /// It is created.
     Made,
     /// It is changed.
@@ -70,8 +70,8 @@ impl From<ProgramNote> for ConnectNote {
 
 /// One file, and what it will hold.
 pub(super) struct FilePlan {
-    pub(super) place: Place,
-    pub(super) fate: Fate,
+    pub(super) place: ProgramFile,
+    pub(super) fate: FileAction,
     text: String,
     /// The lines that are put in or taken out.
     pub(super) lines: Vec<String>,
@@ -103,7 +103,7 @@ impl Plan {
 
     /// Whether there is nothing to do.
     pub(super) fn is_done(&self) -> bool {
-        self.files.iter().all(|file| file.fate == Fate::Same)
+        self.files.iter().all(|file| file.fate == FileAction::Same)
     }
 
     /// Refuses what cannot be done, before any of it is.
@@ -145,7 +145,7 @@ impl Plan {
         let mut staged = Vec::new();
         for file in self.changed() {
             staged.push(match file.fate {
-                Fate::Removed => None,
+                FileAction::Removed => None,
                 _ => Some(file.place.stage(&file.text)?),
             });
         }
@@ -153,7 +153,7 @@ impl Plan {
     }
 
     fn changed(&self) -> impl Iterator<Item = &FilePlan> {
-        self.files.iter().filter(|file| file.fate != Fate::Same)
+        self.files.iter().filter(|file| file.fate != FileAction::Same)
     }
 
     /// Takes away what killed processes left beside the files.
@@ -172,8 +172,8 @@ impl Plan {
 pub(super) fn base(
     desired: &DesiredFile,
     record: Option<&Record>,
-) -> Result<(Place, String, Value), ConnectError> {
-    let place = Place::look(&desired.path)?;
+) -> Result<(ProgramFile, String, Value), ConnectError> {
+    let place = ProgramFile::look(&desired.path)?;
     let refuse = |error| ConnectError::refused(desired, error);
     let mut text = place.text.clone().unwrap_or_default();
     // Whatever else is wrong with a file, this comes first.
@@ -202,7 +202,7 @@ pub(super) fn connect(
         let refuse = |error| ConnectError::refused(file, error);
         let before = record.and_then(|record| record.file(&file.path));
         if before.is_some() {
-            // One of ours that somebody changed is brought up to date.
+            // One of ours that the user changed is brought up to date.
             let is_wanted = |edit: &ConfigEdit| file.wants.iter().any(|want| want.is_called(edit));
             let (ours, others): (Vec<ConfigEdit>, Vec<ConfigEdit>) =
                 (file.known)(&document).into_iter().partition(is_wanted);
@@ -215,11 +215,11 @@ pub(super) fn connect(
         let (text, changes) = put_in(file.format, &base, &file.wants).map_err(refuse)?;
         let is_made = place.text.is_none() || before.is_some_and(|before| before.made);
         let fate = match &place.text {
-            Some(now) if *now == text => Fate::Same,
-            None if changes.is_empty() => Fate::Same,
-            None => Fate::Made,
-            Some(_) if is_made && text.is_empty() => Fate::Removed,
-            Some(_) => Fate::Changed,
+            Some(now) if *now == text => FileAction::Same,
+            None if changes.is_empty() => FileAction::Same,
+            None => FileAction::Made,
+            Some(_) if is_made && text.is_empty() => FileAction::Removed,
+            Some(_) => FileAction::Changed,
         };
         let mut folders = before.map(|before| before.folders.clone()).unwrap_or_default();
         folders.extend(place.missing_folders());
@@ -265,22 +265,22 @@ fn check_known(file: &DesiredFile, document: &Value) -> Result<(), ConnectError>
 
 impl Plan {
     fn add_own(&mut self, own: &OwnFile, record: Option<&Record>) -> Result<(), ConnectError> {
-        let place = Place::look(&own.path)?;
+        let place = ProgramFile::look(&own.path)?;
         let before = record.and_then(|record| record.own(&own.path));
         let fate = match &place.text {
-            None => Fate::Made,
-            Some(now) if now == own.text => Fate::Same,
+            None => FileAction::Made,
+            Some(now) if now == own.text => FileAction::Same,
             Some(now)
                 if before.is_some_and(|before| before.digest == sha256_hex(now.as_bytes())) =>
             {
-                Fate::Changed
+                FileAction::Changed
             }
             Some(_) => {
                 return Err(ConnectError::Taken { path: own.path.clone() });
             }
         };
         // One that somebody else put there is theirs, even if it is the same.
-        if before.is_some() || fate == Fate::Made {
+        if before.is_some() || fate == FileAction::Made {
             let mut folders = before.map(|before| before.folders.clone()).unwrap_or_default();
             folders.extend(place.missing_folders());
             folders.sort();
@@ -309,14 +309,14 @@ pub(super) fn disconnect(
     let kept = record.into_iter().flat_map(|record| &record.own);
     let kept = kept.filter(|file| desired.own.iter().all(|own| own.path != file.path));
     for (path, text) in known.chain(kept.map(|file| (&file.path, None))) {
-        let place = Place::look(path)?;
+        let place = ProgramFile::look(path)?;
         let before = record.and_then(|record| record.own(path));
         plan.folders.extend(before.into_iter().flat_map(|before| before.folders.clone()));
         let Some(now) = &place.text else { continue };
         let is_noted = before.is_some_and(|before| before.digest == sha256_hex(now.as_bytes()));
         let is_same = (before.is_some() || extent == Extent::All) && text == Some(now.as_str());
-        let fate = if is_noted || is_same { Fate::Removed } else { Fate::Same };
-        if fate == Fate::Same {
+        let fate = if is_noted || is_same { FileAction::Removed } else { FileAction::Same };
+        if fate == FileAction::Same {
             let why = match before {
                 Some(_) => "was changed by somebody else",
                 None => "is there, but was not put there by `anemone connect`",
@@ -367,10 +367,10 @@ impl Plan {
         }
         let is_made = before.is_some_and(|before| before.made) && text.is_empty();
         let fate = match &place.text {
-            None => Fate::Same,
-            Some(now) if *now == text => Fate::Same,
-            Some(_) if is_made => Fate::Removed,
-            Some(_) => Fate::Changed,
+            None => FileAction::Same,
+            Some(now) if *now == text => FileAction::Same,
+            Some(_) if is_made => FileAction::Removed,
+            Some(_) => FileAction::Changed,
         };
         self.folders.extend(before.into_iter().flat_map(|before| before.folders.clone()));
         self.files.push(FilePlan { place, fate, text, lines });

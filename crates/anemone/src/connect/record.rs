@@ -9,7 +9,7 @@ use anemone_runtimes::connect::{Changes, ConfigEdit};
 use serde::{Deserialize, Serialize};
 
 use super::error::ConnectError;
-use super::place::{Place, remove_empty};
+use super::program_file::{ProgramFile, remove_empty};
 use crate::host::Host;
 
 /// All that was done for one program.
@@ -43,9 +43,9 @@ pub(super) struct OwnRecord {
 }
 
 impl Record {
-    /// Reads the record of a program; one that makes no sense counts for nothing.
+    /// Reads the record of a program; one that makes no sense is ignored.
     pub(super) fn load(path: &Path) -> Result<Option<Self>, ConnectError> {
-        let text = Place::look(path)?.text;
+        let text = ProgramFile::look(path)?.text;
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
@@ -60,7 +60,7 @@ impl Record {
             Some(before) => before.folders.clone(),
             None => {
                 // Folders that were made for another record go with the last record in them.
-                let mut folders = Place::look(path)?.missing_folders();
+                let mut folders = ProgramFile::look(path)?.missing_folders();
                 folders.extend(beside(path).into_iter().flat_map(|record| record.folders));
                 folders.sort();
                 folders.dedup();
@@ -68,12 +68,12 @@ impl Record {
             }
         };
         let text = serde_json::to_string(&*self).map_err(std::io::Error::from)?;
-        Place::look(path)?.write(&(text + "\n"))
+        ProgramFile::look(path)?.write(&(text + "\n"))
     }
 
     /// Takes the record away, and the folders that were made for it.
     pub(super) fn remove(&self, path: &Path) -> Result<(), ConnectError> {
-        Place::look(path)?.remove()?;
+        ProgramFile::look(path)?.remove()?;
         remove_empty(&self.folders);
         Ok(())
     }
@@ -106,7 +106,7 @@ fn beside(path: &Path) -> Vec<Record> {
     others.filter_map(|other| Record::load(&other).ok().flatten()).collect()
 }
 
-/// Returns where records lie.
+/// Returns where records are.
 fn folder(host: &Host) -> PathBuf {
     host.folders.own_state().join("connections")
 }

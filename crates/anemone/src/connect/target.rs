@@ -12,9 +12,9 @@ use super::record::Record;
 
 /// A program whose configuration we edit.
 #[derive(Clone, Copy)]
-pub struct Target(&'static Connect);
+pub struct ConnectTarget(&'static Connect);
 
-impl Target {
+impl ConnectTarget {
     /// Returns all of them, in the order of help texts.
     pub fn all() -> impl Iterator<Item = Self> {
         connects().map(Self)
@@ -74,17 +74,17 @@ impl Target {
     }
 }
 
-impl PartialEq for Target {
+impl PartialEq for ConnectTarget {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()
     }
 }
 
-impl Eq for Target {}
+impl Eq for ConnectTarget {}
 
-impl fmt::Debug for Target {
+impl fmt::Debug for ConnectTarget {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Target").field(&self.name()).finish()
+        formatter.debug_tuple("ConnectTarget").field(&self.name()).finish()
     }
 }
 
@@ -92,7 +92,7 @@ impl fmt::Debug for Target {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Program {
     /// One whose configuration we edit.
-    Known(Target),
+    Known(ConnectTarget),
     /// Any other MCP client; the user edits its configuration.
     Other(String),
 }

@@ -123,10 +123,10 @@ pub struct Filling<'a> {
 /// What happens before much is sent to a service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LargeJobs {
-    /// Somebody is asked; where nobody can be, nothing is sent.
+    /// The user is asked; where nobody can be, nothing is sent.
     #[default]
     Confirm,
-    /// It is sent: somebody said yes already.
+    /// It is sent: the user said yes already.
     Send,
 }
 
@@ -146,7 +146,7 @@ pub enum FillError {
         /// The embedder.
         embedder: Box<NamedEmbedder>,
     },
-    /// Somebody was asked, and did not say yes.
+    /// The user was asked, and did not say yes.
     #[error("nothing was sent")]
     NotConfirmed,
     /// The index has vectors of another model.
@@ -159,11 +159,11 @@ pub enum FillError {
         /// The embedder.
         embedder: Box<NamedEmbedder>,
     },
-    /// Somebody stopped it.
+    /// The user stopped it.
     #[error("stopped; what was embedded is kept")]
     Stopped {
         /// What was done until then.
-        filled: Box<Filled>,
+        filled: Box<FillReport>,
         /// The embedder.
         embedder: Box<NamedEmbedder>,
     },
@@ -173,7 +173,7 @@ pub enum FillError {
         /// Why.
         source: EmbedError,
         /// What was done until then.
-        filled: Box<Filled>,
+        filled: Box<FillReport>,
         /// The embedder.
         embedder: Box<NamedEmbedder>,
     },
@@ -196,7 +196,7 @@ pub enum Signals {
 
 /// What was filled in.
 #[derive(Debug, Serialize)]
-pub struct Filled {
+pub struct FillReport {
     /// The embedder.
     pub embedder: String,
     /// Who makes its vectors.
@@ -219,7 +219,7 @@ pub struct Filled {
     pub missing: u64,
     /// How long it took.
     pub took_ms: f64,
-    /// What somebody should know about the vectors that came along.
+    /// What the user should know about the vectors that came along.
     #[serde(skip)]
     pub notes: Vec<SearchNote>,
 }
@@ -231,12 +231,12 @@ pub fn fill(
     chosen: &ChosenEmbedder,
     filling: &Filling<'_>,
     host: &Host,
-) -> Result<Filled, FillError> {
+) -> Result<FillReport, FillError> {
     let started = Instant::now();
     let carried = take_carried(index, searched, chosen)?;
     if chosen.is_remote() && filling.large_jobs == LargeJobs::Confirm {
         let job = Job::of(index, chosen)?;
-        // Somebody may have to be asked, and think about it.
+        // The user may have to be asked, and think about it.
         index.release();
         confirm(&job, chosen, host)?;
     }
@@ -317,7 +317,7 @@ fn filled(
     carried: &CarriedReport,
     done: EmbeddingReport,
     started: Instant,
-) -> Result<Filled, StoreError> {
+) -> Result<FillReport, StoreError> {
     let identity = chosen.identity();
     let sets = index.vector_sets()?;
     let own = sets.iter().find(|set| set.identity == *identity);
@@ -326,7 +326,7 @@ fn filled(
         None => sets.first().map_or(0, |set| set.chunks + set.missing),
     };
     let ModelIdentity { provider, model, dimensions } = identity.clone();
-    Ok(Filled {
+    Ok(FillReport {
         embedder: chosen.wanted.to_string(),
         provider,
         model,

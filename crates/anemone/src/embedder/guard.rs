@@ -7,7 +7,7 @@ use anemone_embed::{
     Effort, EmbedError, Embedder, EmbeddingBatch, ModelIdentity, Purpose, estimate_tokens,
 };
 
-/// Tokens that go to a service without somebody saying yes.
+/// Tokens that go to a service without the user saying yes.
 pub(super) const MANY_TOKENS: u64 = 200_000;
 
 /// An embedder that is handed all that is missing for a search at once, and looks how much that is
@@ -100,14 +100,17 @@ mod tests {
     #[test]
     fn a_small_job_goes_through_and_of_a_large_one_nothing_does() {
         let builtin = Builtin::new();
+        let refused = Refused::default();
         let guarded =
-            Guarded::new(Box::new(Builtin::new()), Some("example.org"), Refused::default());
+            Guarded::new(Box::new(Builtin::new()), Some("example.org"), Arc::clone(&refused));
         let texts = ["tea", "coffee"].repeat(100);
         let expected = builtin.embed(&texts, Purpose::Document).unwrap();
         assert_eq!(guarded.embed(&texts, Purpose::Document).unwrap(), expected);
+        assert!(!refused.load(Ordering::Relaxed));
         let long = "word ".repeat(100_000);
         let made = guarded.embed_some(&["tea", &long, &long], Purpose::Document);
         assert_eq!(made.vectors, [None, None, None]);
+        assert!(refused.load(Ordering::Relaxed));
         let EmbedError::Failed { source, .. } = made.error.unwrap() else { panic!("it is") };
         let why = source.to_string();
         assert!(why.contains("3 texts") && why.contains("example.org"), "{why}");

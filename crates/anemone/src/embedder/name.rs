@@ -10,7 +10,7 @@ use crate::nearest::Nearest;
 
 /// An embedder that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Name {
+pub enum EmbedderKind {
     /// The table in the binary.
     Builtin,
     /// The larger model in the binary.
@@ -21,7 +21,7 @@ pub enum Name {
     Service(Provider),
 }
 
-impl Name {
+impl EmbedderKind {
     /// All of them.
     pub const ALL: [Self; 8] = [
         Self::Builtin,
@@ -45,23 +45,23 @@ impl Name {
     }
 }
 
-/// An embedder that somebody named, perhaps with a model of it.
+/// An embedder that the user named, perhaps with a model of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct EmbedderName {
     /// The embedder.
-    pub name: Name,
+    pub name: EmbedderKind,
     /// Only services have several.
     pub model: Option<String>,
 }
 
-impl Wanted {
+impl EmbedderName {
     /// Names an embedder with its usual model.
-    pub const fn of(name: Name) -> Self {
+    pub const fn of(name: EmbedderKind) -> Self {
         Self { name, model: None }
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for EmbedderName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.model {
             Some(model) => write!(f, "{}:{model}", self.name.name()),
@@ -72,15 +72,16 @@ impl fmt::Display for Wanted {
 
 /// What compares meanings, as it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum EmbedderSetting {
     /// What fits the index and the config.
     Auto,
     /// Nothing: only words are compared.
     None,
-    This(Wanted),
+    /// The embedder of this name.
+    This(EmbedderName),
 }
 
-impl fmt::Display for Choice {
+impl fmt::Display for EmbedderSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => f.write_str("auto"),
@@ -90,7 +91,7 @@ impl fmt::Display for Choice {
     }
 }
 
-impl Serialize for Choice {
+impl Serialize for EmbedderSetting {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -123,11 +124,11 @@ fn meant(near: &[String]) -> String {
 
 /// Lists all names.
 fn known() -> String {
-    let names = ["auto", "none"].into_iter().chain(Name::ALL.map(Name::name));
+    let names = ["auto", "none"].into_iter().chain(EmbedderKind::ALL.map(EmbedderKind::name));
     names.collect::<Vec<_>>().join(", ")
 }
 
-impl FromStr for Choice {
+impl FromStr for EmbedderSetting {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
@@ -140,7 +141,7 @@ impl FromStr for Choice {
     }
 }
 
-impl FromStr for Wanted {
+impl FromStr for EmbedderName {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
@@ -148,17 +149,17 @@ impl FromStr for Wanted {
             Some((head, model)) => (head, Some(model)),
             None => (text, None),
         };
-        let Some(name) = Name::ALL.into_iter().find(|value| value.name() == head) else {
+        let Some(name) = EmbedderKind::ALL.into_iter().find(|value| value.name() == head) else {
             let mut near = Nearest::to(head);
-            for name in Name::ALL {
+            for name in EmbedderKind::ALL {
                 near.offer(name.name().to_owned());
             }
             return Err(NameError::Unknown { text: text.to_owned(), near: near.into_names() });
         };
         match (name, model) {
             (_, None) => Ok(Self::of(name)),
-            (Name::Service(_), Some("")) => Err(NameError::NoModel),
-            (Name::Service(_), Some(model)) => {
+            (EmbedderKind::Service(_), Some("")) => Err(NameError::NoModel),
+            (EmbedderKind::Service(_), Some(model)) => {
                 let odd = |c: char| c.is_whitespace() || c.is_control();
                 match model.chars().count() > MOST_OF_A_MODEL || model.chars().any(odd) {
                     true => Err(NameError::OddModel),
@@ -176,22 +177,22 @@ mod tests {
 
     #[test]
     fn every_name_is_read_as_it_is_written() {
-        for name in Name::ALL {
-            let wanted: Wanted = name.name().parse().unwrap();
+        for name in EmbedderKind::ALL {
+            let wanted: EmbedderName = name.name().parse().unwrap();
             assert_eq!((wanted.name, wanted.to_string()), (name, name.name().to_owned()));
         }
         for text in ["auto", "none", "openai:text-embedding-3-large", "ollama:bge-m3:latest"] {
-            assert_eq!(text.parse::<Choice>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<EmbedderSetting>().unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn what_is_nearly_a_name_is_offered_that_name() {
-        let error = "opnai".parse::<Choice>().unwrap_err().to_string();
+        let error = "opnai".parse::<EmbedderSetting>().unwrap_err().to_string();
         assert!(error.contains("did you mean openai?"), "{error}");
-        let error = "builtin-qualty".parse::<Choice>().unwrap_err().to_string();
+        let error = "builtin-qualty".parse::<EmbedderSetting>().unwrap_err().to_string();
         assert!(error.contains("did you mean builtin-quality?"), "{error}");
-        let error = "zebra".parse::<Choice>().unwrap_err().to_string();
+        let error = "zebra".parse::<EmbedderSetting>().unwrap_err().to_string();
         assert!(
             !error.contains("did you mean") && error.contains("auto, none, builtin"),
             "{error}"
@@ -200,11 +201,14 @@ mod tests {
 
     #[test]
     fn only_services_have_several_models() {
-        assert_eq!("builtin:x".parse::<Choice>(), Err(NameError::OneModel { name: "builtin" }));
-        assert_eq!("openai:".parse::<Choice>(), Err(NameError::NoModel));
-        assert_eq!("openai:a b".parse::<Choice>(), Err(NameError::OddModel));
         assert_eq!(
-            format!("openai:{}", "x".repeat(201)).parse::<Choice>(),
+            "builtin:x".parse::<EmbedderSetting>(),
+            Err(NameError::OneModel { name: "builtin" })
+        );
+        assert_eq!("openai:".parse::<EmbedderSetting>(), Err(NameError::NoModel));
+        assert_eq!("openai:a b".parse::<EmbedderSetting>(), Err(NameError::OddModel));
+        assert_eq!(
+            format!("openai:{}", "x".repeat(201)).parse::<EmbedderSetting>(),
             Err(NameError::OddModel)
         );
     }

@@ -6,27 +6,27 @@ use std::sync::Arc;
 use anemone_embed::{ApiKey, Embedder, ModelIdentity, Provider, Remote, RemoteSettings};
 use anemone_index::VectorSet;
 
-use super::{ChosenEmbedder, EmbedderError, LatencyBudget, Refused, Wanted};
+use super::{ChosenEmbedder, EmbedderError, EmbedderName, LatencyBudget, Refused};
 use crate::config::ServiceConfig;
 use crate::host::Host;
 use crate::search::target::TargetChoice;
 
 /// A service, as it was asked for.
-pub(super) struct Asked<'a> {
-    pub wanted: &'a Wanted,
+pub(super) struct ServiceRequest<'a> {
+    pub wanted: &'a EmbedderName,
     pub service: Provider,
-    /// Where it is, when somebody said so at this run or noted it before.
+    /// Where it is, when the user said so at this run or noted it before.
     pub url: Option<&'a str>,
     /// The vectors that the index has.
     pub sets: &'a [VectorSet],
     /// What the config says of it.
-    pub settled: Option<&'a ServiceConfig>,
+    pub configured: Option<&'a ServiceConfig>,
     pub haste: &'a LatencyBudget,
     /// What it is used for.
     pub target: &'a TargetChoice,
 }
 
-impl Asked<'_> {
+impl ServiceRequest<'_> {
     /// Makes the embedder. A model that nobody knows is asked for one vector, to learn how long
     /// they are.
     pub(super) fn make(&self, host: &Host) -> Result<ChosenEmbedder, EmbedderError> {
@@ -44,7 +44,8 @@ impl Asked<'_> {
         if *self.haste != LatencyBudget::Plan {
             remote.connect().map_err(EmbedderError::NotReached)?;
         }
-        let wanted = Wanted { name: self.wanted.name, model: Some(remote.model().to_owned()) };
+        let wanted =
+            EmbedderName { name: self.wanted.name, model: Some(remote.model().to_owned()) };
         let embedder: Box<dyn Embedder> = Box::new(remote);
         let given_url = self.url.map(str::to_owned);
         let target = self.target.clone();
@@ -53,22 +54,22 @@ impl Asked<'_> {
     }
 
     fn settings(&self, host: &Host) -> Result<RemoteSettings, EmbedderError> {
-        let mut settled = self.settled.cloned().unwrap_or_default();
-        if !self.is_settled_place(&settled) {
-            settled.key_file = None;
-            settled.allow_http = false;
+        let mut configured = self.configured.cloned().unwrap_or_default();
+        if !self.is_configured_place(&configured) {
+            configured.key_file = None;
+            configured.allow_http = false;
         }
         let mut settings = RemoteSettings::new(self.service);
-        settings.url = self.url.map(str::to_owned).or(settled.url);
-        settings.model = self.wanted.model.clone().or_else(|| settled.model.clone());
-        // A length was settled for the model that was settled.
-        let is_settled = self.wanted.model.is_none() || self.wanted.model == settled.model;
-        settings.dimensions = settled.dimensions.filter(|_| is_settled);
-        settings.allow_http = settled.allow_http;
-        settings.max_batch = settled.max_batch;
-        settings.query_input_type = settled.query_input_type;
-        settings.document_input_type = settled.document_input_type;
-        settings.key = match &settled.key_file {
+        settings.url = self.url.map(str::to_owned).or(configured.url);
+        settings.model = self.wanted.model.clone().or_else(|| configured.model.clone());
+        // A length was configured for the model that was configured.
+        let is_configured = self.wanted.model.is_none() || self.wanted.model == configured.model;
+        settings.dimensions = configured.dimensions.filter(|_| is_configured);
+        settings.allow_http = configured.allow_http;
+        settings.max_batch = configured.max_batch;
+        settings.query_input_type = configured.query_input_type;
+        settings.document_input_type = configured.document_input_type;
+        settings.key = match &configured.key_file {
             Some(path) => Some(self.key_in(path)?),
             None => self.key(host)?,
         };
@@ -85,10 +86,10 @@ impl Asked<'_> {
     }
 
     /// Whether texts go where the config says: its key and its leave to use plain http are for
-    /// that place, and for no other that somebody names.
-    fn is_settled_place(&self, settled: &ServiceConfig) -> bool {
+    /// that place, and for no other that the user names.
+    fn is_configured_place(&self, configured: &ServiceConfig) -> bool {
         let Some(url) = self.url else { return true };
-        let own = settled.url.as_deref().unwrap_or(self.service.default_url());
+        let own = configured.url.as_deref().unwrap_or(self.service.default_url());
         let origin = |url| reqwest::Url::parse(url).ok().map(|parse| parse.origin());
         origin(url).is_some_and(|other| other.is_tuple() && origin(own).as_ref() == Some(&other))
     }

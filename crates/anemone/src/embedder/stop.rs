@@ -9,7 +9,7 @@ use anemone_embed::{Effort, EmbedError, Embedder, EmbeddingBatch, ModelIdentity,
 
 use crate::host::Host;
 
-/// Whether somebody wants long work to end.
+/// Whether the user wants long work to end.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 

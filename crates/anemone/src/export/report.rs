@@ -69,7 +69,7 @@ pub struct UnchangedSummary {
     pub left_out: Vec<LeftOut>,
     /// What only travels on request.
     pub left_out_by_default: Vec<NotRequestedItem>,
-    /// What somebody should know.
+    /// What the user should know.
     pub warnings: Vec<Warning>,
 }
 
@@ -125,7 +125,7 @@ pub struct ExportSummary {
     /// Transcripts that were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionCounts>,
-    /// What somebody should know.
+    /// What the user should know.
     pub warnings: Vec<Warning>,
 }
 

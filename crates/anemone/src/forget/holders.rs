@@ -8,12 +8,12 @@ use anemone_runtimes::{Machine, StoreKind};
 
 use super::report::ErasureProof;
 use crate::agent::AgentChoice;
+use crate::agent_memory::AgentMemory;
 use crate::exports;
 use crate::files::open_plain;
 use crate::host::Host;
 use crate::identity::identify;
 use crate::known_folders::{FolderKind, known_folders};
-use crate::living::AgentMemory;
 use crate::search::index::kept;
 
 /// The folder in which what came from another runtime is kept.
@@ -21,8 +21,8 @@ const SIDECAR: &str = ".alf-origin";
 
 /// Something that still holds a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
-    /// Where it is; relative to the workspace where it lies in it.
+pub struct TextHolder {
+    /// Where it is; relative to the workspace where it is in it.
     pub place: String,
     /// What it is.
     pub kind: HolderKind,
@@ -71,7 +71,7 @@ pub enum HolderKind {
     /// An archive.
     Archive {
         /// Who made it.
-        kind: ArchiveKind,
+        kind: ArchiveOrigin,
         /// The record that holds the text, if one does.
         record: Option<String>,
     },
@@ -89,8 +89,8 @@ pub enum HolderKind {
 
 /// Who made an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ArchiveKind {
-    /// Somebody asked for it.
+pub enum ArchiveOrigin {
+    /// The user asked for it.
     Export,
     /// A migration kept it.
     Snapshot,
@@ -99,7 +99,7 @@ pub enum ArchiveKind {
 /// What was found.
 #[derive(Debug, Default)]
 pub(super) struct HoldersFound {
-    holders: Vec<Holder>,
+    holders: Vec<TextHolder>,
     files: u64,
     bytes: u64,
     unreadable: Vec<String>,
@@ -163,7 +163,7 @@ impl HolderSearch<'_> {
         let site = &self.living.site;
         let mut places =
             vec![site.root().to_owned(), self.index.to_owned(), site.state().to_owned()];
-        // Its log and its backups lie beside a database.
+        // Its log and its backups are beside a database.
         if let Some(rows) = self.memory.rows()
             && let Some(folder) =
                 rows.database().parent().filter(|folder| !folder.starts_with(site.root()))
@@ -185,7 +185,7 @@ impl HolderSearch<'_> {
 
     /// Other agents that have a text in the database of this memory. As long as they have it,
     /// nobody can say whether unused pages hold it too.
-    fn other_agents(&self) -> Vec<Holder> {
+    fn other_agents(&self) -> Vec<TextHolder> {
         let Some(rows) = self.memory.rows() else { return Vec::new() };
         let is_meant = |text: &str| self.probes.are_in_bytes(text.as_bytes());
         let AgentMemory { adapter, agent, .. } = self.living;
@@ -196,12 +196,12 @@ impl HolderSearch<'_> {
                 workspace: Some(agent.install.as_ref().unwrap_or(&agent.workspace).clone()),
                 agent: Some(alias),
             };
-            Holder { place: place.clone(), kind: HolderKind::OtherAgent { agent } }
+            TextHolder { place: place.clone(), kind: HolderKind::OtherAgent { agent } }
         };
         rows.others_with(&is_meant).unwrap_or_default().into_iter().map(holder).collect()
     }
 
-    fn own_holder(&self, path: &Path) -> Holder {
+    fn own_holder(&self, path: &Path) -> TextHolder {
         let site = &self.living.site;
         let owned = || path.to_owned();
         let kind = if path.starts_with(site.journal()) {
@@ -218,7 +218,7 @@ impl HolderSearch<'_> {
             HolderKind::File { path: owned() }
         };
         let within = path.strip_prefix(site.root()).unwrap_or(path);
-        Holder { place: within.display().to_string(), kind }
+        TextHolder { place: within.display().to_string(), kind }
     }
 
     /// Indexes of other sources, such as of an archive of the agent.
@@ -232,7 +232,7 @@ impl HolderSearch<'_> {
         for (folder, source) in cached.chain(elsewhere).filter(|(folder, _)| folder != self.index) {
             if !self.scan(std::slice::from_ref(&folder), found).is_empty() {
                 let kind = HolderKind::OtherIndex { source };
-                found.holders.push(Holder { place: folder.display().to_string(), kind });
+                found.holders.push(TextHolder { place: folder.display().to_string(), kind });
             }
         }
     }
@@ -252,7 +252,7 @@ impl HolderSearch<'_> {
             if !self.scan(std::slice::from_ref(&path), found).is_empty() {
                 let place = copy.folder.display().to_string();
                 let workspace = copy.place.unwrap_or(copy.folder);
-                found.holders.push(Holder { place, kind: HolderKind::Copy { workspace } });
+                found.holders.push(TextHolder { place, kind: HolderKind::Copy { workspace } });
             }
         }
     }
@@ -262,21 +262,21 @@ impl HolderSearch<'_> {
         let mut folders = vec![self.host.folders.own_data().join("snapshots")];
         let known = known_folders(self.host, FolderKind::Snapshots);
         folders.extend(known.into_iter().map(|known| known.folder));
-        let mut archives: Vec<(PathBuf, ArchiveKind)> = Vec::new();
+        let mut archives: Vec<(PathBuf, ArchiveOrigin)> = Vec::new();
         for folder in folders {
             let listed = fs_err::read_dir(&folder).into_iter().flatten().flatten();
             let files = listed.map(|entry| entry.path()).filter(|path| path.is_file());
-            archives.extend(files.map(|path| (path, ArchiveKind::Snapshot)));
+            archives.extend(files.map(|path| (path, ArchiveOrigin::Snapshot)));
         }
         let root = self.living.site.root();
         for known in known_folders(self.host, FolderKind::Archive) {
             let is_own = known.place.as_deref().is_some_and(|place| place == root);
             found.moved += u64::from(is_own && !known.folder.exists());
-            archives.push((known.folder, ArchiveKind::Export));
+            archives.push((known.folder, ArchiveOrigin::Export));
         }
         let identity = identify(self.living.adapter, &self.living.agent, self.host);
         let last = exports::last_of(self.host, &identity);
-        archives.extend(last.map(|last| (last.path(), ArchiveKind::Export)));
+        archives.extend(last.map(|last| (last.path(), ArchiveOrigin::Export)));
         archives.retain(|(path, _)| path.is_file());
         archives.sort_unstable();
         archives.dedup_by(|one, other| one.0 == other.0);
@@ -286,7 +286,7 @@ impl HolderSearch<'_> {
                 Ok(None) => {}
                 Ok(Some(record)) => {
                     let kind = HolderKind::Archive { kind, record };
-                    found.holders.push(Holder { place, kind });
+                    found.holders.push(TextHolder { place, kind });
                 }
                 Err(()) => found.unreadable.push(place),
             }
@@ -344,7 +344,7 @@ impl HolderSearch<'_> {
         };
         if !self.scan(&[database.clone(), with("-wal"), with("-journal")], found).is_empty() {
             let kind = HolderKind::RuntimeIndex { rebuild: index.rebuild };
-            found.holders.push(Holder { place: database.display().to_string(), kind });
+            found.holders.push(TextHolder { place: database.display().to_string(), kind });
         }
     }
 
@@ -367,7 +367,7 @@ impl HolderSearch<'_> {
         let place = place.map_or_else(|| store.name.clone(), |place| place.display().to_string());
         if is_in {
             let kind = HolderKind::Transcript { runtime: adapter.name };
-            found.holders.push(Holder { place, kind });
+            found.holders.push(TextHolder { place, kind });
         } else if read.is_err() || read.is_ok_and(|unsearched| unsearched.unreadable > 0) {
             found.unreadable.push(place);
         }

@@ -3,19 +3,19 @@
 use anemone_memory::{EntryToForget, FinishedForget, ForgetMarker, JournalErasure, RowsRecord};
 use serde::Serialize;
 
-use super::holders::{Holder, HolderKind};
+use super::holders::{HolderKind, TextHolder};
 
 /// What was forgotten, or would be.
 #[derive(Debug)]
 pub struct ForgetReport {
     /// Whether nothing was to be changed.
     pub dry_run: bool,
-    /// Whether somebody was asked and said no.
+    /// Whether the user was asked and said no.
     pub declined: bool,
     /// What went.
     pub entries: Vec<EntryToForget>,
     /// Files that could not be looked into.
-    pub skipped: Vec<UnreadFile>,
+    pub skipped: Vec<SkippedFile>,
     /// Lines that say that something was forgotten.
     pub tombstones: usize,
     /// Whether an undo brings it back.
@@ -29,9 +29,9 @@ pub struct ForgetReport {
     pub dropped_indexes: Vec<String>,
     /// What was searched for the text afterwards.
     pub proof: Option<ErasureProof>,
-    /// What somebody should know.
+    /// What the user should know.
     pub notes: Vec<ForgetWarning>,
-    /// The notes that a forget is under way: until somebody was told of it, it can be repeated.
+    /// The notes that a forget is under way: until the user was told of it, it can be repeated.
     under_way: (Option<ForgetMarker>, Vec<FinishedForget>),
 }
 
@@ -48,14 +48,14 @@ pub struct LostChange {
 
 /// A file that could not be looked into.
 #[derive(Clone, Debug, Serialize)]
-pub struct UnreadFile {
+pub struct SkippedFile {
     /// The file.
     pub path: String,
     /// Why not.
     pub reason: String,
 }
 
-/// What somebody should know of a forget.
+/// What the user should know of a forget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ForgetWarning {
@@ -85,7 +85,7 @@ pub enum ForgetWarning {
         /// How many.
         entries: usize,
     },
-    /// The text stays in unused pages of the database, because somebody uses it.
+    /// The text stays in unused pages of the database, because it is in use.
     DatabaseInUse,
     /// Archives of the memory are no longer where they were written to.
     ArchivesMoved {
@@ -109,7 +109,7 @@ pub struct ErasureProof {
     /// Bytes that were read.
     pub scanned_bytes: u64,
     /// Everything that still holds a text.
-    pub holders: Vec<Holder>,
+    pub holders: Vec<TextHolder>,
     /// Texts that are too short to be looked for.
     pub too_short: u64,
     /// Entries whose text is no longer known, because an interrupted forget had removed it.
@@ -120,12 +120,12 @@ pub struct ErasureProof {
 
 impl ErasureProof {
     /// Returns what holds a text and is no undo journal.
-    pub fn others(&self) -> impl Iterator<Item = &Holder> {
+    pub fn others(&self) -> impl Iterator<Item = &TextHolder> {
         self.holders.iter().filter(|holder| holder.kind != HolderKind::Journal)
     }
 }
 
-impl UnreadFile {
+impl SkippedFile {
     pub(super) fn of((path, reason): &(String, String)) -> Self {
         Self { path: path.clone(), reason: reason.clone() }
     }
@@ -155,7 +155,7 @@ impl ForgetReport {
             dry_run,
             declined: false,
             entries: entries.iter().map(|entry| (*entry).clone()).collect(),
-            skipped: skipped.iter().map(UnreadFile::of).collect(),
+            skipped: skipped.iter().map(SkippedFile::of).collect(),
             tombstones: 0,
             can_be_undone: false,
             dropped_changes: None,
@@ -178,7 +178,7 @@ impl ForgetReport {
         finished.into_iter().for_each(FinishedForget::end);
     }
 
-    /// Says that somebody was asked and said no: nothing was forgotten.
+    /// Says that the user was asked and said no: nothing was forgotten.
     pub(super) fn declined(mut self) -> Self {
         self.declined = true;
         self.entries.clear();

@@ -9,13 +9,13 @@ use jiff::Zoned;
 use jiff::tz::TimeZone;
 
 use super::{HookError, HookInput};
+use crate::agent_memory::AgentMemory;
 use crate::host::Host;
-use crate::living::AgentMemory;
 
 /// A session must not wait longer for somebody else who writes to its memory.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A conversation, as somebody named it. Where nothing is named, the hook's JSON names it.
+/// A conversation, as the user named it. Where nothing is named, the hook's JSON names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConversationChoice {
     /// The transcript of the session.
@@ -62,7 +62,7 @@ impl ConversationChoice {
     }
 }
 
-/// Returns the time in a time zone that somebody named, or else in the user's.
+/// Returns the time in a time zone that the user named, or else in the user's.
 pub(super) fn local_time(zone: Option<&str>, host: &Host) -> Result<Zoned, HookError> {
     let zone = match zone {
         None => host.zone(),

@@ -7,8 +7,8 @@ use anemone_memory::{
 use jiff::civil::Date;
 
 use super::HookError;
+use crate::agent_memory::AgentMemory;
 use crate::host::Host;
-use crate::living::AgentMemory;
 
 /// Where an agent finds again what is put there.
 pub(super) struct EntryTarget<'a> {

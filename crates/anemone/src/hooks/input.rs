@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use anemone_runtimes::{HOOK_CALLER, HookCaller, Machine, with_agents};
 use serde::Deserialize;
 
-use crate::living::MemoryChoice;
+use super::HookError;
+use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
+use crate::host::{Host, OwnMachine};
 
 /// The JSON of a hook.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -35,6 +37,18 @@ impl HookInput {
     #[must_use]
     pub fn caller(&self) -> Option<&'static HookCaller> {
         self.hook_event_name.is_some().then_some(HOOK_CALLER)
+    }
+
+    /// Opens the memory that is meant.
+    pub(super) fn open(
+        &self,
+        choice: &MemoryChoice,
+        access: Access,
+        host: &Host,
+    ) -> Result<(OwnMachine, AgentMemory), HookError> {
+        let machine = host.machine()?;
+        let memory = self.memory(choice, &machine).find_for(access, &machine, host)?;
+        Ok((machine, memory))
     }
 
     /// Says whose memory is meant: as the request says, or else the folder in which the session

@@ -12,10 +12,10 @@ use serde::Serialize;
 use super::conversation::{local_time, lock, said};
 use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
 use super::{ConversationChoice, HookError, HookInput};
+use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
 use crate::chat::{Chat, ChatChoice};
 use crate::config::Config;
 use crate::host::Host;
-use crate::living::{Access, AgentMemory, MemoryChoice};
 
 /// The messages that a model is shown when it is asked directly, and their characters.
 const DIRECT_MESSAGES: usize = 40;
@@ -141,13 +141,9 @@ pub fn pre_compact(
     request: &PreCompactRequest,
     host: &Host,
 ) -> Result<PreCompactReport, HookError> {
-    let machine = host.machine()?;
     let input = &request.input;
-    let memory = input.memory(&request.memory, &machine).find_for(
-        Access::Write.unless(request.dry_run),
-        &machine,
-        host,
-    )?;
+    let access = Access::Write.unless(request.dry_run);
+    let (machine, memory) = input.open(&request.memory, access, host)?;
     let reach = Reach::Compaction(DIRECT_MESSAGES);
     let conversation = request.conversation.read(input, &memory, &machine, reach)?;
     let conversation = conversation.as_ref();

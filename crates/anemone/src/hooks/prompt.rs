@@ -9,16 +9,16 @@ use jiff::civil::Date;
 use serde::{Serialize, Serializer};
 
 use super::{HookError, HookInput};
+use crate::agent_memory::{Access, MemoryChoice, delimiter};
 use crate::config::Config;
 use crate::host::Host;
-use crate::living::{Access, MemoryChoice, delimiter};
 
 /// How many hits are looked at for those that are relevant.
 const LOOKED_AT: usize = 12;
 /// A message is about what it begins with.
 const MAX_QUESTION_CHARS: usize = 1_000;
 
-/// A message that somebody wrote to an agent.
+/// A message that the user wrote to an agent.
 #[derive(Clone, Debug)]
 pub struct PromptRequest {
     /// Whose memory.
@@ -103,8 +103,7 @@ pub fn prompt(request: &PromptRequest, host: &Host) -> Result<PromptReport, Hook
     if !session.may_recall() {
         return Ok(report);
     }
-    let machine = host.machine()?;
-    let memory = input.memory(&request.memory, &machine).find_for(Access::Write, &machine, host)?;
+    let (machine, memory) = input.open(&request.memory, Access::Write, host)?;
     let mut question = Request::new(question_of(message, MAX_QUESTION_CHARS), host.now());
     question.limit = LOOKED_AT;
     question.paths = session.folders();

@@ -12,10 +12,10 @@ use serde::Serialize;
 use super::conversation::{local_time, lock, said};
 use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
 use super::{ConversationChoice, HookError, HookInput};
+use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
 use crate::chat::{Chat, ChatChoice};
 use crate::config::Config;
 use crate::host::Host;
-use crate::living::{Access, AgentMemory, MemoryChoice};
 
 /// What this hook is called in the log of writes.
 const HOOK: &str = "session-end";
@@ -138,13 +138,9 @@ pub fn session_end(
     request: &SessionEndRequest,
     host: &Host,
 ) -> Result<SessionEndReport, HookError> {
-    let machine = host.machine()?;
     let input = &request.input;
-    let memory = input.memory(&request.memory, &machine).find_for(
-        Access::Write.unless(request.dry_run),
-        &machine,
-        host,
-    )?;
+    let access = Access::Write.unless(request.dry_run);
+    let (machine, memory) = input.open(&request.memory, access, host)?;
     memory.check_writable()?;
     let configured = Config::read(host)?.chat;
     let reach = Reach::Messages(request.messages.max(JUDGED_MESSAGES) as usize);

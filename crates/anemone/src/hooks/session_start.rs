@@ -7,9 +7,9 @@ use anemone_runtimes::HOOK_CALLER;
 use serde::Serialize;
 
 use super::{HookError, HookInput};
+use crate::agent_memory::{Access, AgentMemory, MemoryChoice, delimiter};
 use crate::context::{ContextRequest, context};
 use crate::host::Host;
-use crate::living::{Access, AgentMemory, MemoryChoice, delimiter};
 
 /// Whitespace at the end of a page is not shown either, and nobody misses it.
 const SLACK: usize = 8;

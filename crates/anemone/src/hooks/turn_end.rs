@@ -8,13 +8,13 @@ use serde::Serialize;
 use super::conversation::{local_time, lock, said_by_owner};
 use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
 use super::{ConversationChoice, HookError, HookInput};
+use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
 use crate::config::Config;
 use crate::host::Host;
-use crate::living::{Access, AgentMemory, MemoryChoice};
 
 /// The messages of a turn, and some before it.
 const MESSAGES: usize = 8;
-/// What a rule found matters less than what somebody chose to keep.
+/// What a rule found matters less than what the user chose to keep.
 const IMPORTANCE: f64 = 0.7;
 
 /// A turn that ended.
@@ -85,12 +85,8 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport, 
     if !settings.enabled {
         return Ok(report);
     }
-    let machine = host.machine()?;
-    let memory = request.input.memory(&request.memory, &machine).find_for(
-        Access::Write.unless(request.dry_run),
-        &machine,
-        host,
-    )?;
+    let access = Access::Write.unless(request.dry_run);
+    let (machine, memory) = request.input.open(&request.memory, access, host)?;
     memory.check_writable()?;
     let (texts, session) = request.said(&memory, &machine, &mut report)?;
     let mut found: Vec<CapturedText> = Vec::new();
@@ -128,7 +124,7 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport, 
     let path = target.name();
     report.path = Some(path.clone());
     let Some(held) = held else { return Ok(report) };
-    // What somebody prefers or decided stays true: ZeroClaw keeps it as core, too.
+    // What the user prefers or decided stays true: ZeroClaw keeps it as core, too.
     let entries = new.len();
     let change = target.add(&held, "hook turn-end", new, Category::Core)?;
     let write = LoggedWrite { hook: "turn-end", path: &path, entries, change: &change };

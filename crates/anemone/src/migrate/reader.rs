@@ -10,7 +10,7 @@ use anemone_runtimes::{
 
 use super::{MigrateError, MigrateRequest, SnapshotLine};
 use crate::agent::ChosenAgent;
-use crate::files::{Existing, Target, copy_bytes, spool, write_step};
+use crate::files::{Existing, OutputFile, copy_bytes, spool, write_step};
 use crate::host::Host;
 use crate::identity::identify;
 use crate::known_folders::{FolderKind, note_folder};
@@ -100,7 +100,7 @@ impl Reader<'_> {
         agent: &FoundAgent,
     ) -> Result<SnapshotLine, MigrateError> {
         let path = self.snapshot_path(agent);
-        let mut target = Target::create(&path, Existing::Keep)?;
+        let mut target = OutputFile::create(&path, Existing::Keep)?;
         target.write(None, |out| copy_bytes(&*read.bytes, read.length, out))?;
         target.deliver(self.host)?;
         if self.request.snapshots.is_some() {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Content, MAX_BYTES, MINILM, MODELS, Model, ModelFileError, copy, file_at, home};
 use crate::download::{DownloadError, download};
-use crate::files::{Existing, FileError, Target};
+use crate::files::{Existing, FileError, OutputFile};
 use crate::host::{Host, Progress};
 
 /// Why a model is not shown, added or removed.
@@ -345,7 +345,7 @@ fn put_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), ModelsError>,
 ) -> Result<(), ModelsError> {
-    let mut target = Target::create(path, Existing::Replace)?;
+    let mut target = OutputFile::create(path, Existing::Replace)?;
     target.write(None, write)?;
     Ok(target.commit()?)
 }

@@ -31,7 +31,7 @@ pub(super) fn files(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> LayerProof
     count.finish()
 }
 
-/// Whether a file lies beside the workspace, and its path.
+/// Whether a file is beside the workspace, and its path.
 type Lies<'a> = (bool, &'a [u8]);
 
 /// Returns where a file lies. What describes an install has a path among the runtime's files, and is

@@ -103,7 +103,7 @@ fn fate_of_fields(
     });
     let mut announced = announced.unwrap_or_default();
     announced.extend(&native.without);
-    // What stands in a file has the time of the file, and this one is written anew. What a text of
+    // What stands in a file has the time of the file, and this one is rewritten. What a text of
     // the runtime's own says is read out of it again.
     let file = record.source.origin_file.as_deref();
     if file.is_some_and(|file| expected.files.contains_key(file.as_bytes())) {

@@ -28,7 +28,7 @@ fn named(mut record: Record, name: &str) -> Record {
     record
 }
 
-/// Three records that lie in the rows of a database.
+/// Three records that are in the rows of a database.
 fn moved() -> (Snapshot, Snapshot) {
     let mut source = snapshot("openclaw");
     let mut target = snapshot("zeroclaw");

@@ -10,16 +10,16 @@ use std::time::Instant;
 use anemone_index::{Index, Replace, Request};
 use serde::Serialize;
 
-pub use self::metrics::{Figures, Line};
-use self::metrics::{Outcome, Returned};
-pub use self::queries::Category;
+pub use self::metrics::{Figures, RelevantLine};
+use self::metrics::{Outcome, ReturnedHit};
 use self::queries::Query;
-use super::compared::Compared;
+pub use self::queries::QueryCategory;
 use super::index::{IndexError, IndexFallback, Rebuild, open_fresh};
 use super::target::{SearchTarget, TargetChoice};
+use super::vector_comparison::VectorComparison;
 use super::{Choosing, NoteWords, Ranking, SearchError, SearchNote, SourceSummary, VectorNote};
 use crate::embedder::{
-    Choice, EmbedderChoice, Embedders, Filling, LargeJobs, LatencyBudget, Signals, Stop,
+    EmbedderChoice, EmbedderSetting, Embedders, Filling, LargeJobs, LatencyBudget, Signals, Stop,
     VectorLine, fill, milliseconds, take_carried_for, top_up,
 };
 use crate::host::Host;
@@ -109,14 +109,14 @@ pub struct EvalReport {
     /// All questions together.
     pub overall: Figures,
     /// The questions of each category.
-    pub by_category: BTreeMap<Category, Figures>,
+    pub by_category: BTreeMap<QueryCategory, Figures>,
     /// How they were asked.
     pub settings: EvalSettings,
     /// The models whose vectors were compared, the one that counts most first.
     pub vectors: Vec<VectorShare>,
-    /// What somebody should know.
+    /// What the user should know.
     pub warnings: Vec<Statement<SearchNote, NoteWords>>,
-    /// Questions whose answers were not all found, if somebody asked.
+    /// Questions whose answers were not all found, if the user asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misses: Option<Vec<Miss>>,
 }
@@ -132,7 +132,7 @@ pub struct EvalSettings {
     /// Whose ranking it was.
     pub profile: &'static str,
     /// What compared meanings.
-    pub embedder: Choice,
+    pub embedder: EmbedderSetting,
     /// How many hits were asked for.
     pub limit: u32,
     /// Characters of a hit at most.
@@ -175,9 +175,9 @@ pub struct Miss {
     /// The question.
     pub query: String,
     /// Its category.
-    pub category: Category,
+    pub category: QueryCategory,
     /// The lines that were not found.
-    pub missing: Vec<Line>,
+    pub missing: Vec<RelevantLine>,
 }
 
 /// Asks every question of a file, and compares the hits with the lines that answer it.
@@ -216,18 +216,18 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
         let started = Instant::now();
         let answer = open.search(&question, &target, host, &embedders.list())?;
         let took_ms = milliseconds(started);
-        let failed = tally.compare(Compared::of(&answer.rankers, &embedders));
+        let failed = tally.compare(VectorComparison::of(&answer.rankers, &embedders));
         if let Some(note) = failed.filter(|_| is_named) {
             return Err(EvalError::EmbedderFailed(Box::new(note)));
         }
-        let hits: Vec<_> = answer.hits.iter().map(Returned::of).collect();
+        let hits: Vec<_> = answer.hits.iter().map(ReturnedHit::of).collect();
         tally.take(query, &hits, took_ms);
     }
     if tally.outcomes.is_empty() {
         return Err(EvalError::NoAnswers { path: request.queries.clone() });
     }
     warnings.extend(tally.notes.into_iter().map(SearchNote::Vectors));
-    let mut by_category: BTreeMap<Category, Vec<&Outcome>> = BTreeMap::new();
+    let mut by_category: BTreeMap<QueryCategory, Vec<&Outcome>> = BTreeMap::new();
     for (category, outcome) in &tally.outcomes {
         by_category.entry(category.clone()).or_default().push(outcome);
     }
@@ -268,7 +268,8 @@ fn settings(request: &EvalRequest, embedders: &Embedders) -> EvalSettings {
     let Ranking { chars, recency, importance, diversity, profile, min_score } = request.ranking;
     EvalSettings {
         profile: profile.name(),
-        embedder: main.map_or(Choice::None, |main| Choice::This(main.wanted.clone())),
+        embedder: main
+            .map_or(EmbedderSetting::None, |main| EmbedderSetting::This(main.wanted.clone())),
         limit: request.limit,
         chars,
         recency,
@@ -281,7 +282,7 @@ fn settings(request: &EvalRequest, embedders: &Embedders) -> EvalSettings {
 /// What the answers so far say.
 #[derive(Default)]
 struct Tally {
-    outcomes: Vec<(Category, Outcome)>,
+    outcomes: Vec<(QueryCategory, Outcome)>,
     misses: Vec<Miss>,
     without_answer: u64,
     /// The vectors that the first answer rests on.
@@ -292,7 +293,7 @@ struct Tally {
 
 impl Tally {
     /// Takes what became of the embedders at one answer; returns that one failed, if it did.
-    fn compare(&mut self, compared: Compared) -> Option<VectorNote> {
+    fn compare(&mut self, compared: VectorComparison) -> Option<VectorNote> {
         self.vectors.get_or_insert(compared.vectors);
         let is_failure = |note: &&VectorNote| matches!(note, VectorNote::Failed { .. });
         let failed = compared.notes.iter().find(is_failure).cloned();
@@ -304,7 +305,7 @@ impl Tally {
         failed
     }
 
-    fn take(&mut self, query: &Query, hits: &[Returned<'_>], took_ms: f64) {
+    fn take(&mut self, query: &Query, hits: &[ReturnedHit<'_>], took_ms: f64) {
         if query.relevant.is_empty() {
             self.without_answer += 1;
             return;

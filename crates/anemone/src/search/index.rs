@@ -39,7 +39,7 @@ pub struct OpenIndex {
     pub index: Index,
     /// What was brought up to date.
     pub freshness: Freshness,
-    /// Where it lies when it could not lie where it should, and why; it goes with the run.
+    /// Where it is when it could not lie where it should, and why; it goes with the run.
     temporary: Option<(Scratch, String)>,
 }
 
@@ -64,7 +64,7 @@ pub enum IndexFallback {
 pub enum Rebuild {
     /// It is updated.
     No,
-    /// It is filled anew.
+    /// It is rebuilt.
     Yes,
 }
 
@@ -157,7 +157,7 @@ pub fn open_fresh(
             Ok(OpenIndex { index, freshness, temporary })
         }
         Err(IndexError::Source(error)) => Err(error.into()),
-        // The first place is the one that somebody can do something about.
+        // The first place is the one that the user can do something about.
         Err(_) => Err(why.in_folder(folder)),
     }
 }
@@ -320,7 +320,7 @@ fn homes(host: &Host) -> Result<Vec<PathBuf>, IndexError> {
     Ok(std::iter::once(home(host)).chain(of_agents).collect())
 }
 
-/// Whether an index is in the cache, and not where somebody wanted it.
+/// Whether an index is in the cache, and not where the user wanted it.
 pub(crate) fn is_in_cache(index: &Path, host: &Host) -> bool {
     let Some(folder) = index.parent() else { return false };
     let agent = folder.parent().filter(|_| folder.ends_with(INDEXES));
@@ -337,7 +337,7 @@ fn entries(folder: &Path) -> Result<Vec<fs_err::DirEntry>, IndexError> {
     }
 }
 
-/// An index that lies in the cache.
+/// An index that is in the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeptIndex {
     /// Where it is.
@@ -448,8 +448,8 @@ pub fn drop_index(searched: &SearchTarget, host: &Host) -> Result<bool, IndexErr
     Ok(there)
 }
 
-/// Removes an index that lies in the cache, with its note. Whoever searches at this moment is
-/// waited for, and whoever searches next begins anew.
+/// Removes an index that is in the cache, with its note. Whoever searches at this moment is
+/// waited for, and whoever searches next starts over.
 fn remove(folder: &Path) -> Result<(), IndexError> {
     remove_index(folder, &NoProgress).map_err(OpenIndexError::from)?;
     match fs_err::remove_file(note_path(folder)) {

@@ -1,10 +1,10 @@
-//! What somebody should know about an answer, besides the answer.
+//! What the user should know about an answer, besides the answer.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::embedder::{EmbedderError, FillError, Wanted};
+use crate::embedder::{EmbedderError, EmbedderName, FillError};
 use crate::search::target::TargetChoice;
 
 /// A note in the words of the program that asked.
@@ -24,14 +24,14 @@ pub enum SearchNote {
     /// An embedder that was chosen earlier cannot be used now.
     EmbedderUnavailable {
         /// The embedder.
-        embedder: Wanted,
+        embedder: EmbedderName,
         /// Why.
         error: EmbedderError,
     },
     /// The index has vectors of a service, and no text is sent to one that nobody named.
     EmbedderNotNamed {
         /// The service and its model.
-        embedder: Wanted,
+        embedder: EmbedderName,
     },
     /// A model was added and is not used here.
     ModelUnused {
@@ -121,7 +121,7 @@ pub enum SourceNote {
         /// Why.
         reason: String,
     },
-    /// The index of something encrypted is not kept where somebody wanted it.
+    /// The index of something encrypted is not kept where the user wanted it.
     EncryptedNotKept,
     /// The index cannot be kept, so that each search builds one.
     IndexNotKept {
@@ -179,8 +179,8 @@ pub enum VectorNote {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedEmbedder {
     /// The embedder.
-    pub wanted: Wanted,
-    /// The URL that somebody gave for it.
+    pub wanted: EmbedderName,
+    /// The URL that the user gave for it.
     pub url: Option<String>,
     /// What is searched.
     pub target: TargetChoice,

@@ -73,7 +73,7 @@ impl ReadReport {
 /// Why nothing was read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ReadError {
+pub enum ReadDocumentError {
     /// Lines stand behind the path, and were named besides.
     #[error("the lines are named twice")]
     LinesTwice,
@@ -107,14 +107,17 @@ pub enum ReadError {
 }
 
 /// Reads lines of a document.
-pub fn read(request: &ReadRequest, host: &Host) -> Result<ReadReport, ReadError> {
+pub fn read(request: &ReadRequest, host: &Host) -> Result<ReadReport, ReadDocumentError> {
     let machine = host.machine()?;
     let target = request.target.find(&machine, host)?;
     read_in(request, &target)
 }
 
 /// Reads lines of a document of what was found already.
-pub fn read_in(request: &ReadRequest, target: &SearchTarget) -> Result<ReadReport, ReadError> {
+pub fn read_in(
+    request: &ReadRequest,
+    target: &SearchTarget,
+) -> Result<ReadReport, ReadDocumentError> {
     let Some((document, range)) = find_document(&request.path, request.lines, target)? else {
         return Err(not_found(&request.path, target));
     };
@@ -145,14 +148,14 @@ pub fn find_document(
     named: &str,
     lines: LineRange,
     target: &SearchTarget,
-) -> Result<Option<(Document, LineRange)>, ReadError> {
+) -> Result<Option<(Document, LineRange)>, ReadDocumentError> {
     if let Some(document) = read_named(target, named)? {
         return Ok(Some((document, lines)));
     }
     let Some((path, range)) = split(named) else { return Ok(None) };
     let Some(document) = read_named(target, path)? else { return Ok(None) };
     if lines != LineRange::default() {
-        return Err(ReadError::LinesTwice);
+        return Err(ReadDocumentError::LinesTwice);
     }
     Ok(Some((document, range)))
 }
@@ -166,17 +169,17 @@ fn read_named(target: &SearchTarget, path: &str) -> Result<Option<Document>, Sou
 }
 
 /// Says that there is no such document, and which ones have a similar name.
-fn not_found(path: &str, target: &SearchTarget) -> ReadError {
+fn not_found(path: &str, target: &SearchTarget) -> ReadDocumentError {
     // What cannot be read is no document whose lines were named wrongly.
     let is_there = |path: &&str| read_named(target, path).is_ok_and(|document| document.is_some());
     if let Some(document) = without_end(path).find(is_there) {
         let (end, document) = (path[document.len()..].to_owned(), document.to_owned());
-        return ReadError::NotLines { end, document };
+        return ReadDocumentError::NotLines { end, document };
     }
     let mut nearest = Nearest::to(split(path).map_or(path, |(path, _)| path));
     // A source that cannot be read has no names to offer.
     each_document(target, &mut |document| nearest.offer(document.path)).ok();
-    ReadError::NotFound {
+    ReadDocumentError::NotFound {
         path: path.to_owned(),
         place: target.place.display().to_string(),
         similar: nearest.into_names(),

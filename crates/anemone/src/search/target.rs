@@ -22,11 +22,11 @@ use anemone_memory::stamps_in;
 use anemone_runtimes::{FoundAgent, Machine, Runtime, Store, StoreKind, by_name, with_agents};
 
 use self::archive::ArchiveDocuments;
-use self::documents::Wanted;
+use self::documents::DocumentFilter;
 use self::store::StoreSource;
 use self::workspace::{Scope, WorkspaceSource, extra_sources};
 use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError};
-use crate::files::{FileError, Scratch, Source};
+use crate::files::{FileError, InputFile, Scratch};
 use crate::host::{Host, Progress};
 use crate::identity::{AgentIdentity, identify};
 use crate::sealed_header::Packaging;
@@ -38,7 +38,7 @@ const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 /// How every ZIP file with something in it starts.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
-/// What is searched, as somebody said it.
+/// What is searched, as the user named it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetChoice {
     /// The archive, database, folder or file, instead of an agent.
@@ -67,7 +67,7 @@ pub struct SearchTarget {
     pub chosen: Option<ChosenAgent>,
     /// The folder of its index, which may not exist; the same things always have the same one.
     pub index_folder: PathBuf,
-    /// What somebody should know.
+    /// What the user should know.
     pub notes: Vec<SourceNote>,
     /// Entries without which there is nothing to search: their source, and their key.
     vital: Vec<(usize, String)>,
@@ -171,7 +171,7 @@ pub enum TargetError {
 
 /// What was found, before it has an index.
 #[derive(Default)]
-struct Found {
+struct ResolvedSources {
     sources: Vec<Box<dyn DocumentSource>>,
     kind: &'static str,
     place: PathBuf,
@@ -226,12 +226,17 @@ impl TargetChoice {
         self.place_index(self.workspace_of(&self.agent, chosen, machine, host)?, host)
     }
 
-    fn wanted(&self) -> Wanted {
-        Wanted { sessions: self.sessions, private: self.private }
+    fn wanted(&self) -> DocumentFilter {
+        DocumentFilter { sessions: self.sessions, private: self.private }
     }
 
     /// Finds what lies at a path by looking at it.
-    fn by_path(&self, path: &Path, machine: &Machine, host: &Host) -> Result<Found, TargetError> {
+    fn by_path(
+        &self,
+        path: &Path,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<ResolvedSources, TargetError> {
         let named = || path.to_owned();
         let there = fs_err::metadata(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => TargetError::NotFound { path: named() },
@@ -275,7 +280,7 @@ impl TargetChoice {
     }
 
     /// Takes a database, of one agent or of all in it: the runtime that was named comes first.
-    fn database(&self, path: &Path, machine: &Machine) -> Option<Found> {
+    fn database(&self, path: &Path, machine: &Machine) -> Option<ResolvedSources> {
         let path = absolute(path);
         let alias = self.agent.agent.as_deref().unwrap_or_default();
         let named = self.agent.runtime.as_deref().and_then(by_name);
@@ -293,7 +298,7 @@ impl TargetChoice {
         path: &Path,
         agent: FoundAgent,
         machine: &Machine,
-    ) -> Found {
+    ) -> ResolvedSources {
         let log = |end: &str| {
             let mut path = path.as_os_str().to_owned();
             path.push(end);
@@ -315,14 +320,14 @@ impl TargetChoice {
     }
 
     /// Opens an encrypted archive; nothing of it is left on disk after the run.
-    fn encrypted(&self, path: &Path, host: &Host) -> Result<Found, TargetError> {
-        let opened = Source::open(path, host, &Progress::hidden())?;
+    fn encrypted(&self, path: &Path, host: &Host) -> Result<ResolvedSources, TargetError> {
+        let opened = InputFile::open(path, host, &Progress::hidden())?;
         let archive = Archive::open(opened.bytes, opened.length, &Limits::default())
             .map_err(|source| TargetError::Archive { path: path.to_owned(), source })?;
         let path = absolute(path);
         let source = ArchiveDocuments::decrypted(path.clone(), self.wanted(), archive);
         let found = single("archive", &path, Box::new(source));
-        Ok(Found { is_encrypted: true, ..found })
+        Ok(ResolvedSources { is_encrypted: true, ..found })
     }
 
     /// Takes an agent, or a folder that is none's.
@@ -331,7 +336,7 @@ impl TargetChoice {
         args: &AgentChoice,
         machine: &Machine,
         host: &Host,
-    ) -> Result<Found, TargetError> {
+    ) -> Result<ResolvedSources, TargetError> {
         if args.runtime.as_deref() == Some(FOLDER) && args.workspace.is_none() {
             return Err(TargetError::NoFolder);
         }
@@ -344,11 +349,11 @@ impl TargetChoice {
         chosen: ChosenAgent,
         machine: &Machine,
         host: &Host,
-    ) -> Result<Found, TargetError> {
+    ) -> Result<ResolvedSources, TargetError> {
         let agent = &chosen.agent;
         if args.runtime.as_deref() == Some(FOLDER) {
             let found = folder_of_markdown(&agent.workspace);
-            return Ok(Found { chosen: Some(chosen), ..found });
+            return Ok(ResolvedSources { chosen: Some(chosen), ..found });
         }
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
             return Err(TargetError::StateFolder { message: oddity.message.clone() });
@@ -359,7 +364,7 @@ impl TargetChoice {
             }
             _ => self.agent(chosen.clone(), machine, host)?,
         };
-        Ok(Found { chosen: Some(chosen), ..found })
+        Ok(ResolvedSources { chosen: Some(chosen), ..found })
     }
 
     fn agent(
@@ -367,11 +372,11 @@ impl TargetChoice {
         chosen: ChosenAgent,
         machine: &Machine,
         host: &Host,
-    ) -> Result<Found, TargetError> {
+    ) -> Result<ResolvedSources, TargetError> {
         let ChosenAgent { adapter, agent } = chosen;
         let searchable = adapter.searchable(machine, &agent);
         let workspace = absolute(&agent.workspace);
-        let mut found = Found {
+        let mut found = ResolvedSources {
             kind: adapter.name,
             place: workspace.clone(),
             notes: searchable
@@ -385,7 +390,7 @@ impl TargetChoice {
                 })
                 .map(|message| SourceNote::Runtime { message })
                 .collect(),
-            ..Found::default()
+            ..ResolvedSources::default()
         };
         let has_rows = searchable.stores.iter().any(|store| store.kind == StoreKind::Rows);
         if !workspace.is_dir() && !has_rows {
@@ -438,7 +443,11 @@ impl TargetChoice {
     }
 
     /// Says where the index lies.
-    fn place_index(&self, found: Found, host: &Host) -> Result<SearchTarget, TargetError> {
+    fn place_index(
+        &self,
+        found: ResolvedSources,
+        host: &Host,
+    ) -> Result<SearchTarget, TargetError> {
         let mut scratch = None;
         let index_folder = if found.is_encrypted {
             let folder = Scratch::new()?;
@@ -523,22 +532,22 @@ fn short_digest(text: &str) -> String {
 }
 
 /// What is one thing.
-fn single(kind: &'static str, path: &Path, source: Box<dyn DocumentSource>) -> Found {
+fn single(kind: &'static str, path: &Path, source: Box<dyn DocumentSource>) -> ResolvedSources {
     let key = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Found {
+    ResolvedSources {
         sources: vec![source],
         kind,
         place: path.to_owned(),
         vital: vec![(0, key)],
-        ..Found::default()
+        ..ResolvedSources::default()
     }
 }
 
-fn folder_of_markdown(folder: &Path) -> Found {
+fn folder_of_markdown(folder: &Path) -> ResolvedSources {
     let folder = absolute(folder);
     let rules = Box::new(MarkdownFolder::default());
     let source = FolderSource::new(folder.clone(), String::new(), rules);
-    Found { vital: Vec::new(), ..single(FOLDER, &folder, Box::new(source)) }
+    ResolvedSources { vital: Vec::new(), ..single(FOLDER, &folder, Box::new(source)) }
 }
 
 /// Files that a runtime puts into the workspace of an agent and that say who it is. One of them may

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::SearchHit;
 use super::target::SearchTarget;
+use crate::agent_memory::{Access, MemoryChoice};
 use crate::host::Host;
-use crate::living::{Access, MemoryChoice};
 
 /// What is to be known of a find before a model reads it.
 #[derive(Clone, Debug, Default, Serialize)]

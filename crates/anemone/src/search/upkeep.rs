@@ -13,7 +13,7 @@ use super::index::{
 use super::target::{SearchTarget, TargetChoice};
 use super::{IndexSummary, NoteWords, SearchError, SearchNote, SourceSummary};
 use crate::embedder::{
-    ChosenEmbedder, EmbedderChoice, Embedders, FillError, Filled, Filling, Job, LargeJobs,
+    ChosenEmbedder, EmbedderChoice, Embedders, FillError, FillReport, Filling, Job, LargeJobs,
     LatencyBudget, Signals, Stop, VectorLine, fill, milliseconds, notes_of, take_carried,
     vector_lines,
 };
@@ -41,7 +41,7 @@ pub struct IndexReport {
     ok: bool,
     /// What it is of.
     pub source: SourceSummary,
-    /// Where it lies.
+    /// Where it is.
     pub folder: String,
     /// What it holds.
     #[serde(flatten)]
@@ -52,10 +52,10 @@ pub struct IndexReport {
     pub vectors: Vec<VectorLine>,
     /// What was done for them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub filled: Option<Filled>,
+    pub filled: Option<FillReport>,
     /// What is not searched, the first of it.
     pub skipped_paths: Vec<SkippedPath>,
-    /// What somebody should know.
+    /// What the user should know.
     pub warnings: Vec<Statement<SearchNote, NoteWords>>,
     /// Milliseconds that it took.
     pub took_ms: f64,
@@ -93,7 +93,7 @@ pub struct VectorPlan {
     /// The work; `None` where no embedder is used.
     #[serde(flatten)]
     pub job: Option<Job>,
-    /// What somebody should know.
+    /// What the user should know.
     pub warnings: Vec<Statement<SearchNote, NoteWords>>,
 }
 
@@ -173,7 +173,7 @@ fn embed(
     target: &SearchTarget,
     stop: Option<&Stop>,
     host: &Host,
-) -> Result<(Option<Filled>, Vec<SearchNote>), SearchError> {
+) -> Result<(Option<FillReport>, Vec<SearchNote>), SearchError> {
     let signals = if stop.is_some() { Signals::Others } else { Signals::Filling };
     let stop = stop.cloned().unwrap_or_default();
     let budget = LatencyBudget::Vectors(stop.clone());
@@ -207,7 +207,7 @@ fn embed(
 #[derive(Debug, Serialize)]
 pub struct IndexList {
     ok: bool,
-    /// Where they lie.
+    /// Where they are.
     pub folder: String,
     /// The indexes.
     pub indexes: Vec<KeptIndex>,

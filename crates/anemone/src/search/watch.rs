@@ -19,7 +19,7 @@ use crate::watcher::{Told, watcher};
 const QUIET: Duration = Duration::from_millis(1500);
 /// How often we look when nobody tells us.
 const LOOK: Duration = Duration::from_secs(5);
-/// How often we look although we are told: not all that is searched lies in one place.
+/// How often we look although we are told: not all that is searched is in one place.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 
 /// Why the loop wakes.

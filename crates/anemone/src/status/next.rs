@@ -15,12 +15,12 @@ use crate::statement::Statement;
 /// So many steps are offered.
 const MOST: usize = 3;
 
-/// How somebody names an agent among all that were found.
+/// How the user names an agent among all that were found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentName {
     /// It is the only one.
     Only,
-    /// By its workspace, which somebody named.
+    /// By its workspace, which the user named.
     Workspace(PathBuf),
     /// By its name.
     Alias {

@@ -10,7 +10,7 @@ use crate::config::ConfigError;
 /// Changes that are not in an archive for longer than this are a risk.
 const DAYS: i64 = 7;
 
-/// Something that somebody should know.
+/// Something that the user should know.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Problem {
@@ -156,7 +156,7 @@ impl Problem {
 /// What was seen of an agent.
 pub(super) struct AgentFacts {
     pub(super) workspace_exists: bool,
-    /// Whether its memories lie in a database that is there.
+    /// Whether its memories are in a database that is there.
     pub(super) has_rows: bool,
     pub(super) database_trouble: Option<String>,
     pub(super) source_trouble: Option<RefreshError>,

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use anemone::validate::{ValidateFinding, ValidateRequest, validate};
-use anemone_format::Edits;
+use anemone::validate::{ValidateRequest, validate};
+use anemone_format::{Edits, Finding};
 use anemone_messages::UserError;
 use serde::Serialize;
 
@@ -15,12 +15,12 @@ use crate::output::count;
 struct Validated<'a> {
     ok: bool,
     valid: bool,
-    errors: Vec<Finding<'a>>,
-    warnings: Vec<Finding<'a>>,
+    errors: Vec<FindingLine<'a>>,
+    warnings: Vec<FindingLine<'a>>,
 }
 
 #[derive(Serialize)]
-struct Finding<'a> {
+struct FindingLine<'a> {
     path: &'a str,
     message: &'a str,
 }
@@ -33,8 +33,8 @@ pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode
     let shape = Validated {
         ok: validated.valid,
         valid: validated.valid,
-        errors: validated.errors.iter().map(Finding::new).collect(),
-        warnings: validated.warnings.iter().map(Finding::new).collect(),
+        errors: validated.errors.iter().map(FindingLine::new).collect(),
+        warnings: validated.warnings.iter().map(FindingLine::new).collect(),
     };
     context.printer.print(&Answer { shape, ours: &validated })?;
     if validated.valid {
@@ -48,8 +48,8 @@ pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode
     Ok(print_error(context.printer, &error))
 }
 
-impl<'a> Finding<'a> {
-    fn new(finding: &'a ValidateFinding) -> Self {
+impl<'a> FindingLine<'a> {
+    fn new(finding: &'a Finding) -> Self {
         Self { path: &finding.path, message: &finding.message }
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::config::{self, Config, DEFAULT};
-use anemone::files::{Existing, FileError, Target};
+use anemone::files::{Existing, FileError, OutputFile};
 use anemone_messages::UserError;
 use clap::Args;
 use serde::Serialize;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<(), UserEr
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
-        let mut target = Target::create(&path, Existing::Keep)?;
+        let mut target = OutputFile::create(&path, Existing::Keep)?;
         target.write(None, |out| out.write_all(DEFAULT.as_bytes()).map_err(FileError::Io))?;
         target.commit()?;
     }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::connect::{
-    ConnectNote, ConnectReport, ConnectRequest, DisconnectRequest, Fate, Hooks, Target,
+    ConnectNote, ConnectReport, ConnectRequest, ConnectTarget, DisconnectRequest, FileAction, Hooks,
 };
 use anemone::statement::Statement;
 use anemone_messages::UserError;
@@ -84,7 +84,7 @@ pub(crate) struct ConnectArgs {
 pub(crate) struct DisconnectArgs {
     /// The program to disconnect
     #[arg(value_parser = targets())]
-    target: Target,
+    target: ConnectTarget,
 
     /// Claude Code: disconnect only the sessions in this project
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -201,12 +201,12 @@ impl Report for ConnectReport {
                 writeln!(out, "{}", safe(line))?;
             }
         }
-        for file in self.files.iter().filter(|file| file.fate != Fate::Same) {
+        for file in self.files.iter().filter(|file| file.fate != FileAction::Same) {
             let word = match file.fate {
-                Fate::Made => "new",
-                Fate::Changed => "change",
-                Fate::Removed => "remove",
-                Fate::Same => "same",
+                FileAction::Made => "new",
+                FileAction::Changed => "change",
+                FileAction::Removed => "remove",
+                FileAction::Same => "same",
             };
             writeln!(out, "{BOLD}{word}{BOLD:#} {}", safe(&file.path))?;
             let sign = if self.takes_out { '-' } else { '+' };

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::embedder::VectorLine;
-use anemone::search::eval::{EvalReport, EvalRequest, Figures, Line, VectorShare, evaluate};
+use anemone::search::eval::{
+    EvalReport, EvalRequest, Figures, RelevantLine, VectorShare, evaluate,
+};
 use anemone::statement::Statement;
 use anemone_messages::{UserError, warning};
 use clap::Args;
@@ -82,7 +84,7 @@ impl Report for EvalReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         for miss in self.misses.iter().flatten() {
             writeln!(out, "{BOLD}{}{BOLD:#}  {}", safe(&miss.id), title(&miss.query))?;
-            for Line { path, line } in &miss.missing {
+            for RelevantLine { path, line } in &miss.missing {
                 writeln!(out, "  {DIM}missing{DIM:#} {}#L{line}", safe(path))?;
             }
         }

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use anemone::connect::ConnectedProgram;
 use anemone::statement::Statement;
 use anemone::status::{
-    AgentStatus, ConnectionLine, LastExport, Level, ProblemWords, Readiness, SearchStatus,
-    StatusReport, StatusRequest, status,
+    AgentStatus, LastExport, Level, ProblemWords, Readiness, SearchStatus, StatusReport,
+    StatusRequest, status,
 };
 use anemone_memory::HookWrite;
 use anemone_messages::{UserError, next, problem};
@@ -72,7 +73,7 @@ impl Report for StatusReport {
     }
 }
 
-fn connection_text(connection: &ConnectionLine) -> String {
+fn connection_text(connection: &ConnectedProgram) -> String {
     let project = connection.project.as_ref().map(|project| format!(" in {}", safe(project)));
     let writes = if connection.hooks_write { ", with hooks that write" } else { "" };
     format!("{}{}{writes}", connection.program, project.unwrap_or_default())

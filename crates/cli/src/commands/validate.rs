@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anemone::validate::{ValidateCounts, ValidateReport, ValidateRequest, validate};
-use anemone_format::Edits;
+use anemone::validate::{ValidateReport, ValidateRequest, validate};
+use anemone_format::{Counts, Edits};
 use anemone_messages::UserError;
 use clap::Args;
 
@@ -71,7 +71,7 @@ impl output::Report for ValidateReport {
             return writeln!(out, "{BAD}not valid{BAD:#} ({}): {errors}", self.class);
         }
         let warnings = count(self.warnings.len() as u64, "warning");
-        let ValidateCounts { entries, records, bytes, digests } = self.checked;
+        let Counts { entries, records, bytes, digests } = self.checked;
         writeln!(
             out,
             "{GOOD}valid{GOOD:#} ({}): {}, {}, {} read, {} compared, {warnings}",

@@ -69,7 +69,8 @@ fn is_version(segment: &str) -> bool {
 }
 
 /// Whether what is sent there stays on this machine.
-fn is_loopback(url: &Url) -> bool {
+#[must_use]
+pub fn is_loopback(url: &Url) -> bool {
     let Some(host) = url.host_str() else {
         return false;
     };

@@ -2,7 +2,7 @@
 
 use anemone::forget::ForgetError;
 use anemone::remember::RememberError;
-use anemone::search::read::ReadError;
+use anemone::search::read::ReadDocumentError;
 use anemone_memory::{ForgetError as PlanForgetError, MemoryError};
 use anemone_messages::{Kind, UserError};
 
@@ -21,21 +21,23 @@ impl<E: Into<UserError>> From<E> for Refusal {
 }
 
 /// Refuses to read, with the arguments that would be right or with similar documents.
-pub(super) fn of_read(error: ReadError) -> Refusal {
+pub(super) fn of_read(error: ReadDocumentError) -> Refusal {
     let hint = read_hint(&error);
     with_hint(error, hint)
 }
 
 /// Says how lines are named, or which documents have a similar name.
-pub(super) fn read_hint(error: &ReadError) -> Option<String> {
+pub(super) fn read_hint(error: &ReadDocumentError) -> Option<String> {
     match error {
-        ReadError::LinesTwice => {
+        ReadDocumentError::LinesTwice => {
             Some("give them behind the path, or with from and lines".to_owned())
         }
-        ReadError::NotFound { similar, .. } if similar.is_empty() => {
+        ReadDocumentError::NotFound { similar, .. } if similar.is_empty() => {
             Some("use a path as memory_search prints it".to_owned())
         }
-        ReadError::NotFound { similar, .. } => Some(format!("similar are: {}", similar.join(", "))),
+        ReadDocumentError::NotFound { similar, .. } => {
+            Some(format!("similar are: {}", similar.join(", ")))
+        }
         _ => None,
     }
 }

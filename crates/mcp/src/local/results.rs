@@ -1,8 +1,8 @@
 //! Reports of the library as results of tools.
 
+use anemone::agent_memory::MemoryChoice;
 use anemone::context::ContextReport;
 use anemone::forget::ForgetReport;
-use anemone::living::MemoryChoice;
 use anemone::remember::{RememberError, RememberReport};
 use anemone::search::read::ReadReport;
 use anemone::search::{SearchHit, SearchNote, SearchReport};

@@ -1,6 +1,6 @@
 //! Why an embedder cannot be used, or did not fill an index, in words.
 
-use anemone::embedder::{EmbedderError, FillError, Filled};
+use anemone::embedder::{EmbedderError, FillError, FillReport};
 use anemone_embed::{EmbedError, KeyError, ModelError, RemoteError};
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ impl From<EmbedderError> for UserError {
 /// What programs are told of a filling that failed.
 #[derive(Serialize)]
 struct Details<'a> {
-    filled: &'a Filled,
+    filled: &'a FillReport,
 }
 
 impl From<FillError> for UserError {

@@ -1,7 +1,7 @@
 //! Why nothing was forgotten, in words.
 
+use anemone::agent_memory::NotWritable;
 use anemone::forget::ForgetError;
-use anemone::living::NotWritable;
 use anemone_memory::ApplyForgetError;
 
 use super::{Kind, UserError};

@@ -1,7 +1,7 @@
 //! Why a hook did not do what it is for, in words.
 
+use anemone::agent_memory::NotWritable;
 use anemone::hooks::HookError;
-use anemone::living::NotWritable;
 
 use super::{Kind, UserError};
 

@@ -1,6 +1,6 @@
 //! Why a memory cannot be read or changed, in words.
 
-use anemone::living::{OpenMemoryError, RandomError};
+use anemone::agent_memory::{OpenMemoryError, RandomError};
 use anemone_memory::{
     ApplyError, FindError, ForgetError, JournalError, MarkdownStoreError, MemoryError,
     RememberError, UndoError,

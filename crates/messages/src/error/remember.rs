@@ -1,6 +1,6 @@
 //! Why nothing was remembered, in words.
 
-use anemone::living::NotWritable;
+use anemone::agent_memory::NotWritable;
 use anemone::remember::{RememberError, RememberReport};
 
 use super::{Kind, UserError};

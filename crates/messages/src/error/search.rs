@@ -2,7 +2,7 @@
 
 use anemone::search::eval::EvalError;
 use anemone::search::index::IndexError;
-use anemone::search::read::ReadError;
+use anemone::search::read::ReadDocumentError;
 use anemone::search::target::TargetError;
 use anemone::search::{NoteWords, SearchError};
 use anemone_runtimes::with_agents;
@@ -81,22 +81,22 @@ impl From<SearchError> for UserError {
     }
 }
 
-impl From<ReadError> for UserError {
-    fn from(error: ReadError) -> Self {
+impl From<ReadDocumentError> for UserError {
+    fn from(error: ReadDocumentError) -> Self {
         let said = |kind, code| Self::from_error(kind, code, &error);
         match &error {
-            ReadError::LinesTwice => said(Kind::Usage, "usage")
+            ReadDocumentError::LinesTwice => said(Kind::Usage, "usage")
                 .hint("give them behind the path, or with --from and --lines"),
-            ReadError::NotLines { .. } => said(Kind::Usage, "usage")
+            ReadDocumentError::NotLines { .. } => said(Kind::Usage, "usage")
                 .hint("lines start at 1: PATH:FROM, PATH:FROM:LINES, PATH#L8 or PATH#L8-L12"),
-            ReadError::NotFound { similar, .. } => {
+            ReadDocumentError::NotFound { similar, .. } => {
                 let said = said(Kind::Failed, "document_not_found");
                 match similar.as_slice() {
                     [] => said.hint("use a path as `anemone search` prints it"),
                     similar => said.hint(format!("similar are: {}", similar.join(", "))),
                 }
             }
-            _ => pass_on!(error, "read", ReadError, [Target, Source, Io]),
+            _ => pass_on!(error, "read", ReadDocumentError, [Target, Source, Io]),
         }
     }
 }

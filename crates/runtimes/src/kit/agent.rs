@@ -146,7 +146,7 @@ impl PartialEq for ConfigFile {
 impl Eq for ConfigFile {}
 
 /// Something unusual that does not stop us.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Oddity {
     /// For programs, such as `schema_newer`.
     pub code: &'static str,

@@ -8,7 +8,7 @@ const BUDGET: usize = 4000;
 
 /// A line of a document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-pub struct Line {
+pub struct RelevantLine {
     /// The document.
     pub path: String,
     /// The line, from 1.
@@ -17,26 +17,26 @@ pub struct Line {
 
 /// What counts of a hit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Returned<'a> {
+pub(super) struct ReturnedHit<'a> {
     path: &'a str,
     start_line: u32,
     end_line: u32,
     text: &'a str,
 }
 
-impl<'a> Returned<'a> {
+impl<'a> ReturnedHit<'a> {
     pub(super) fn of(hit: &'a Hit) -> Self {
         let Hit { path, start_line, end_line, text, .. } = hit;
         Self { path, start_line: *start_line, end_line: *end_line, text }
     }
 
-    fn covers(&self, line: &Line) -> bool {
+    fn covers(&self, line: &RelevantLine) -> bool {
         self.path == line.path && (self.start_line..=self.end_line).contains(&line.line)
     }
 
     /// Whether a line lies wholly in the first `chars` characters of the text. A text that was cut
     /// has fewer lines than its range says.
-    fn covers_within(&self, line: &Line, chars: usize) -> bool {
+    fn covers_within(&self, line: &RelevantLine, chars: usize) -> bool {
         if !self.covers(line) {
             return false;
         }
@@ -71,8 +71,12 @@ pub(super) struct Outcome {
 impl Outcome {
     /// Compares the hits of a question with the lines that answer it, of which there is at least
     /// one; also returns the lines that the first 4,000 characters do not have.
-    pub(super) fn of(relevant: &[Line], hits: &[Returned<'_>], took_ms: f64) -> (Self, Vec<Line>) {
-        let covered_by = |hits: &[Returned<'_>]| {
+    pub(super) fn of(
+        relevant: &[RelevantLine],
+        hits: &[ReturnedHit<'_>],
+        took_ms: f64,
+    ) -> (Self, Vec<RelevantLine>) {
+        let covered_by = |hits: &[ReturnedHit<'_>]| {
             relevant.iter().filter(|line| hits.iter().any(|hit| hit.covers(line))).count()
         };
         let first = |count: usize| &hits[..count.min(hits.len())];
@@ -94,8 +98,8 @@ impl Outcome {
 
 /// Returns the lines that are not in the first 4,000 characters of the hits' texts. A hit that
 /// still fits counts whole; the one that does not is cut, and what follows is not read.
-fn missing(relevant: &[Line], hits: &[Returned<'_>]) -> Vec<Line> {
-    let mut missing: Vec<&Line> = relevant.iter().collect();
+fn missing(relevant: &[RelevantLine], hits: &[ReturnedHit<'_>]) -> Vec<RelevantLine> {
+    let mut missing: Vec<&RelevantLine> = relevant.iter().collect();
     let mut left = BUDGET;
     for hit in hits {
         let chars = hit.text.chars().count();
@@ -178,17 +182,17 @@ fn whole(count: usize) -> f64 {
 mod tests {
     use super::*;
 
-    fn line(path: &str, line: u32) -> Line {
-        Line { path: path.to_owned(), line }
+    fn line(path: &str, line: u32) -> RelevantLine {
+        RelevantLine { path: path.to_owned(), line }
     }
 
-    fn hit<'a>(path: &'a str, start_line: u32, text: &'a str) -> Returned<'a> {
+    fn hit<'a>(path: &'a str, start_line: u32, text: &'a str) -> ReturnedHit<'a> {
         let end_line = start_line + u32::try_from(text.matches('\n').count()).unwrap();
-        Returned { path, start_line, end_line, text }
+        ReturnedHit { path, start_line, end_line, text }
     }
 
     /// Compares the parts of an outcome that have no time in them.
-    fn outcome(relevant: &[Line], hits: &[Returned<'_>]) -> [f64; 6] {
+    fn outcome(relevant: &[RelevantLine], hits: &[ReturnedHit<'_>]) -> [f64; 6] {
         let (it, _) = Outcome::of(relevant, hits, 0.0);
         [it.recall_at_5, it.recall_at_10, it.hit_at_5, it.reciprocal_rank, it.recall_4k, it.empty]
     }
@@ -258,7 +262,7 @@ mod tests {
 
     #[test]
     fn lines_that_a_cut_text_does_not_have_are_not_read() {
-        let cut = Returned { path: "a", start_line: 1, end_line: 30, text: "one\ntwo" };
+        let cut = ReturnedHit { path: "a", start_line: 1, end_line: 30, text: "one\ntwo" };
         let (outcome, missing) = Outcome::of(&[line("a", 2), line("a", 30)], &[cut], 0.0);
         assert_eq!(missing, [line("a", 30)]);
         assert_eq!(outcome.recall_at_5.to_bits(), 1f64.to_bits(), "its range has both");

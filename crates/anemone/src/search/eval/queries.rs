@@ -7,21 +7,21 @@ use std::path::Path;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::EvalError;
-use super::metrics::Line;
+use super::metrics::RelevantLine;
 
 /// A question and the lines that answer it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Query {
     pub(super) id: String,
     pub(super) query: String,
-    pub(super) category: Category,
+    pub(super) category: QueryCategory,
     /// Sorted, each once.
-    pub(super) relevant: Vec<Line>,
+    pub(super) relevant: Vec<RelevantLine>,
 }
 
 /// The sort of a question: a number, a word, or none.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Category {
+pub enum QueryCategory {
     /// A number.
     Number(u64),
     /// A word.
@@ -30,13 +30,13 @@ pub enum Category {
     None,
 }
 
-impl Category {
+impl QueryCategory {
     pub(super) fn is_called(&self, name: &str) -> bool {
         self.to_string() == name
     }
 }
 
-impl fmt::Display for Category {
+impl fmt::Display for QueryCategory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => number.fmt(f),
@@ -46,7 +46,7 @@ impl fmt::Display for Category {
     }
 }
 
-impl Serialize for Category {
+impl Serialize for QueryCategory {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -61,7 +61,7 @@ struct Written {
     #[serde(default)]
     category: Option<Name>,
     #[serde(default)]
-    relevant: Vec<Line>,
+    relevant: Vec<RelevantLine>,
 }
 
 #[derive(Deserialize)]
@@ -120,9 +120,9 @@ fn parse(line: &[u8], number: u64) -> serde_json::Result<Query> {
         },
         query,
         category: match category {
-            Some(Name::Number(number)) => Category::Number(number),
-            Some(Name::Word(word)) => Category::Word(word),
-            None => Category::None,
+            Some(Name::Number(number)) => QueryCategory::Number(number),
+            Some(Name::Word(word)) => QueryCategory::Word(word),
+            None => QueryCategory::None,
         },
         relevant,
     })
@@ -132,8 +132,8 @@ fn parse(line: &[u8], number: u64) -> serde_json::Result<Query> {
 mod tests {
     use super::*;
 
-    fn line(path: &str, line: u32) -> Line {
-        Line { path: path.to_owned(), line }
+    fn line(path: &str, line: u32) -> RelevantLine {
+        RelevantLine { path: path.to_owned(), line }
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
             {"path": "b.md", "line": 7}]}"#;
         let query = parse(text.as_bytes(), 1).unwrap();
         assert_eq!((query.id.as_str(), query.query.as_str()), ("q1", "Which tea?"));
-        assert_eq!(query.category, Category::Number(2));
+        assert_eq!(query.category, QueryCategory::Number(2));
         assert_eq!(query.relevant, [line("a.md", 3), line("b.md", 7)], "each once");
     }
 

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{Durability, folder_of, make_private_folder, read_small, replace_file};
+use anemone_files::{Durability, folder_of, make_private_folder};
 use anemone_format::Moment;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::is_in_cache;
 
 use crate::host::Host;
+use crate::note_file;
 use crate::search::target::SearchTarget;
 
 /// What the note beside an index says.
@@ -27,18 +28,18 @@ pub(super) struct Note {
     /// Whether something was there: an agent may have memories and no workspace.
     was_there: bool,
     pub used_at: Moment,
-    /// The embedder that somebody filled this index with.
+    /// The embedder that the user filled this index with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     embedder: Option<NotedEmbedder>,
 }
 
-/// An embedder that somebody named for an index, so that it is found again when the index is made
+/// An embedder that the user named for an index, so that it is found again when the index is made
 /// anew. No text goes to a service that was not.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct NotedEmbedder {
     /// Such as `builtin-quality` or `openai:text-embedding-3-small`.
     pub name: String,
-    /// Where it is, when somebody said so.
+    /// Where it is, when the user said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
@@ -129,10 +130,8 @@ fn write_if_other(
 
 /// Writes a note as a whole; a link in its place is replaced.
 pub(super) fn write_note(path: &Path, note: &Note) -> std::io::Result<()> {
-    let mut bytes = serde_json::to_vec(note)?;
-    bytes.push(b'\n');
     // A search writes it, and must not wait for the disk.
-    replace_file(path, &bytes, Durability::Eventual)
+    note_file::write(path, note, Durability::Eventual)
 }
 
 pub(super) fn note_path(folder: &Path) -> PathBuf {
@@ -142,7 +141,7 @@ pub(super) fn note_path(folder: &Path) -> PathBuf {
 pub(super) fn read_note(path: &Path) -> Option<Note> {
     /// A path or a URL has some thousand bytes, and no byte of it takes more than ten in JSON.
     const MAX_NOTE: u64 = 64 << 10;
-    serde_json::from_slice(&read_small(path, MAX_NOTE).ok()??).ok()
+    note_file::read(path, MAX_NOTE)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use anemone_index::{
 };
 use anemone_runtimes::{Remembered, by_name, vectors_in};
 
-use super::documents::{Documents, Wanted};
+use super::documents::{DocumentFilter, Documents};
 use super::vectors::{carried, wanted_model};
 use super::workspace::AgentRules;
 use crate::files::open_plain;
@@ -25,7 +25,7 @@ use crate::files::open_plain;
 /// An archive.
 pub(super) struct ArchiveDocuments {
     path: PathBuf,
-    wanted: Wanted,
+    wanted: DocumentFilter,
     /// The open archive, when it is encrypted: its keys are asked for once.
     decrypted: Option<(Archive, FileStamp)>,
 }
@@ -35,12 +35,12 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 impl ArchiveDocuments {
     /// Takes an archive that is opened when it is needed.
-    pub(super) fn closed(path: PathBuf, wanted: Wanted) -> Self {
+    pub(super) fn closed(path: PathBuf, wanted: DocumentFilter) -> Self {
         Self { path, wanted, decrypted: None }
     }
 
     /// Takes an archive that only its keys open.
-    pub(super) fn decrypted(path: PathBuf, wanted: Wanted, archive: Archive) -> Self {
+    pub(super) fn decrypted(path: PathBuf, wanted: DocumentFilter, archive: Archive) -> Self {
         let stamp = FileStamp::of_path(&path).unwrap_or_default();
         Self { path, wanted, decrypted: Some((archive, stamp)) }
     }

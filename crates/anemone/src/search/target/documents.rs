@@ -12,7 +12,7 @@ const MAX_TRANSCRIPT_BYTES: usize = 16 << 20;
 
 /// What to take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct DocumentFilter {
     pub sessions: bool,
     pub private: bool,
 }
@@ -20,7 +20,7 @@ pub(super) struct Wanted {
 /// Makes documents, and hands them out under names that no two of them share.
 pub(super) struct Documents<'a> {
     each: &'a mut dyn FnMut(Document),
-    wanted: Wanted,
+    wanted: DocumentFilter,
     names: Names,
     /// The conversation whose pieces are coming in.
     open: Option<Document>,
@@ -30,7 +30,7 @@ pub(super) struct Documents<'a> {
 }
 
 impl<'a> Documents<'a> {
-    pub(super) fn new(wanted: Wanted, each: &'a mut dyn FnMut(Document)) -> Self {
+    pub(super) fn new(wanted: DocumentFilter, each: &'a mut dyn FnMut(Document)) -> Self {
         Self {
             each,
             wanted,
@@ -56,8 +56,8 @@ impl<'a> Documents<'a> {
     pub(super) fn take(&mut self, it: Remembered) {
         if it.is_session {
             match self.wanted {
-                Wanted { sessions: false, .. } => {}
-                Wanted { private: false, .. } if it.is_private => {
+                DocumentFilter { sessions: false, .. } => {}
+                DocumentFilter { private: false, .. } if it.is_private => {
                     self.close();
                     self.skip("sessions", SkipReason::Private);
                 }
@@ -211,9 +211,9 @@ impl Names {
 mod tests {
     use super::*;
 
-    const ALL: Wanted = Wanted { sessions: true, private: false };
+    const ALL: DocumentFilter = DocumentFilter { sessions: true, private: false };
 
-    fn make(wanted: Wanted, all: Vec<Remembered>) -> (Vec<Document>, Vec<SkipReason>) {
+    fn make(wanted: DocumentFilter, all: Vec<Remembered>) -> (Vec<Document>, Vec<SkipReason>) {
         let mut found = Vec::new();
         let mut each = |document| found.push(document);
         let mut documents = Documents::new(wanted, &mut each);
@@ -249,7 +249,7 @@ mod tests {
         let (found, skipped) = make(ALL, all.clone());
         assert_eq!(found.len(), 1);
         assert_eq!(skipped, [SkipReason::Superseded, SkipReason::Private, SkipReason::NoText]);
-        let (found, _) = make(Wanted { private: true, ..ALL }, all);
+        let (found, _) = make(DocumentFilter { private: true, ..ALL }, all);
         assert_eq!(found.len(), 2);
     }
 
@@ -279,7 +279,7 @@ mod tests {
             ]
         );
         assert!(found.iter().all(|found| found.format == Format::Transcript));
-        assert_eq!(make(Wanted { sessions: false, ..ALL }, all).0, []);
+        assert_eq!(make(DocumentFilter { sessions: false, ..ALL }, all).0, []);
     }
 
     #[test]
@@ -291,9 +291,9 @@ mod tests {
         let (found, skipped) = make(ALL, all.clone());
         assert_eq!(found.iter().map(|found| found.path.as_str()).collect::<Vec<_>>(), ["s/1"]);
         assert_eq!(skipped, [SkipReason::Private]);
-        assert_eq!(make(Wanted { private: true, ..ALL }, all.clone()).0.len(), 2);
+        assert_eq!(make(DocumentFilter { private: true, ..ALL }, all.clone()).0.len(), 2);
         // Without conversations nothing is said of them.
-        assert_eq!(make(Wanted { sessions: false, private: false }, all).1, []);
+        assert_eq!(make(DocumentFilter { sessions: false, private: false }, all).1, []);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use anemone_index::{
 };
 use anemone_runtimes::{FoundAgent, Machine, Runtime, Store, StoreKind};
 
-use super::documents::{Documents, Wanted};
+use super::documents::{DocumentFilter, Documents};
 use super::vectors;
 
 /// One store of an agent; it is read as a whole, and only when it changed.
@@ -55,7 +55,7 @@ impl DocumentSource for StoreSource {
         each: &mut dyn FnMut(Document),
     ) -> Result<Vec<SkippedDocument>, SourceError> {
         let sessions = self.store.kind == StoreKind::Sessions;
-        let wanted = Wanted { sessions, private: self.private };
+        let wanted = DocumentFilter { sessions, private: self.private };
         let mut documents = Documents::new(wanted, each);
         let name = &self.store.name;
         let read = self.adapter.read_store(

@@ -2,20 +2,20 @@
 
 use std::ffi::OsStr;
 
-use anemone::connect::{Program, Target, names_of_others};
+use anemone::connect::{ConnectTarget, Program, names_of_others};
 use anemone::nearest::Nearest;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 
 /// Reads the name of a program whose configuration we edit.
-pub(super) fn targets() -> impl TypedValueParser<Value = Target> {
+pub(super) fn targets() -> impl TypedValueParser<Value = ConnectTarget> {
     PossibleValuesParser::new(possible_targets())
-        .try_map(|name| Target::of_name(&name).ok_or("this program cannot be connected"))
+        .try_map(|name| ConnectTarget::of_name(&name).ok_or("this program cannot be connected"))
 }
 
 fn possible_targets() -> impl Iterator<Item = PossibleValue> {
-    Target::all().map(|target| PossibleValue::new(target.name()).help(target.config()))
+    ConnectTarget::all().map(|target| PossibleValue::new(target.name()).help(target.config()))
 }
 
 /// A program that a memory can be given to.
@@ -36,7 +36,8 @@ impl TypedValueParser for ProgramParser {
         value: &OsStr,
     ) -> Result<Self::Value, Error> {
         let name = value.to_string_lossy();
-        if let Some(target) = Target::all().find(|target| target.name().eq_ignore_ascii_case(&name))
+        if let Some(target) =
+            ConnectTarget::all().find(|target| target.name().eq_ignore_ascii_case(&name))
         {
             return Ok(ProgramArg(Program::Known(target)));
         }
@@ -44,7 +45,7 @@ impl TypedValueParser for ProgramParser {
             return Ok(ProgramArg(Program::Other(name.into_owned())));
         }
         let mut nearest = Nearest::to(&name);
-        let known = Target::all().map(Target::name);
+        let known = ConnectTarget::all().map(ConnectTarget::name);
         known.chain(names_of_others()).for_each(|known| nearest.offer(known.to_owned()));
         let similar = nearest.into_names();
         if similar.is_empty() && !name.is_empty() {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use anemone::files::{Existing, Target, spool};
+use anemone::files::{Existing, OutputFile, spool};
 use anemone_format::{Archive, Delta, Limits, Snapshot, apply_delta, write_delta};
 use anemone_messages::UserError;
 use anemone_sample as sample;
@@ -22,7 +22,7 @@ pub(super) fn write(folder: &Path, threads: usize) -> Result<(), UserError> {
     let (base, target) = (open(&march)?, open(&april)?);
 
     let path = folder.join("march-to-april.alf-delta");
-    let mut file = Target::create(&path, Existing::Keep)?;
+    let mut file = OutputFile::create(&path, Existing::Keep)?;
     file.write(None, |out| {
         Ok::<_, UserError>(write_delta(&base, &target, out, spool(Some(&path))?, threads)?.1)
     })?;
@@ -32,7 +32,7 @@ pub(super) fn write(folder: &Path, threads: usize) -> Result<(), UserError> {
     let delta = Delta::open(Box::new(bytes), length, &Limits::default())?;
 
     let path = folder.join("applied.alf");
-    let mut file = Target::create(&path, Existing::Keep)?;
+    let mut file = OutputFile::create(&path, Existing::Keep)?;
     file.write(None, |out| {
         Ok::<_, UserError>(apply_delta(&base, &delta, out, spool(Some(&path))?, threads)?.1)
     })?;
@@ -45,7 +45,7 @@ pub(super) fn write(folder: &Path, threads: usize) -> Result<(), UserError> {
 }
 
 fn write_archive(snapshot: &Snapshot, path: &Path, threads: usize) -> Result<(), UserError> {
-    let mut file = Target::create(path, Existing::Keep)?;
+    let mut file = OutputFile::create(path, Existing::Keep)?;
     file.write(None, |out| {
         Ok::<_, UserError>(snapshot.write(out, spool(Some(path))?, threads)?.1)
     })?;

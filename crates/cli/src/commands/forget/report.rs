@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use anemone::forget::{ErasureProof, ForgetReport, LostChange, UnreadFile};
-use anemone::living::MemoryChoice;
+use anemone::agent_memory::MemoryChoice;
+use anemone::forget::{ErasureProof, ForgetReport, LostChange, SkippedFile};
 use anemone_memory::EntryToForget;
 use anemone_messages::{HolderMessage, lost_change, note};
 use serde::Serialize;
@@ -20,7 +20,7 @@ pub(crate) struct Forgotten {
     declined: bool,
     entries: Vec<EntryToForget>,
     /// Files that could not be looked into.
-    skipped: Vec<UnreadFile>,
+    skipped: Vec<SkippedFile>,
     /// Lines that say that something was forgotten.
     tombstones: usize,
     /// Whether `anemone undo` brings it back.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use anemone::embedder::{Filled, Job, VectorLine};
+use anemone::embedder::{FillReport, Job, VectorLine};
 use anemone::search::chunks::{ChunkReport, ListedChunk};
 use anemone::search::index::KeptIndex;
 use anemone::search::upkeep::{
@@ -73,7 +73,8 @@ impl Report for IndexReport {
             writeln!(out, "  {:<10} {chunks} of {all} chunks by {}", "vectors", safe(model))?;
         }
         if let Some(filled) = &self.filled {
-            let Filled { embedder, embedded, reused, known, cut, refused, took_ms, .. } = filled;
+            let FillReport { embedder, embedded, reused, known, cut, refused, took_ms, .. } =
+                filled;
             let (new, seconds) = (count(*embedded, "text"), took_ms / 1e3);
             let rest = format!("{reused} came with them, {known} known, in {seconds:.1} s");
             writeln!(out, "  {:<10} {new} by {embedder}, {rest}", "embedded")?;

@@ -6,7 +6,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anemone::files::{Existing, FileError, Target};
+use anemone::files::{Existing, FileError, OutputFile};
 use anemone_messages::UserError;
 use clap_complete::Shell;
 
@@ -189,7 +189,7 @@ impl Step {
         }
         match &self.thing {
             Thing::File { content, .. } => {
-                let mut target = Target::create(&self.path, Existing::Replace)?;
+                let mut target = OutputFile::create(&self.path, Existing::Replace)?;
                 target.write(None, |out| out.write_all(content).map_err(FileError::Io))?;
                 // Everybody may read them: a package is for all users.
                 #[cfg(unix)]

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anemone::files::{Existing, FileError, Target};
+use anemone::files::{Existing, FileError, OutputFile};
 use anemone_format::Hex;
 use anemone_mcp::is_token;
 use anemone_messages::UserError;
@@ -59,7 +59,7 @@ impl Token {
         if let Some(folder) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             fs_err::create_dir_all(folder)?;
         }
-        let mut file = Target::create(&path, Existing::Keep)?;
+        let mut file = OutputFile::create(&path, Existing::Keep)?;
         file.write(None, |out| writeln!(out, "{}", *text).map_err(FileError::Io))?;
         match file.commit() {
             Ok(()) => Ok(Self { text, path }),

@@ -7,13 +7,13 @@ use anemone_files::make_private_folder;
 use anemone_runtimes::connect::MAX_BYTES;
 
 use super::error::ConnectError;
-use crate::files::{Existing, FileError, Target};
+use crate::files::{Existing, FileError, OutputFile};
 
 /// A file as it was when the plan was made.
-pub(super) struct Place {
+pub(super) struct ProgramFile {
     /// What was asked for.
     pub(super) path: PathBuf,
-    /// Where it lies: a link leads there.
+    /// Where it is: a link leads there.
     real: PathBuf,
     /// What is in it; `None` where there is no file.
     pub(super) text: Option<String>,
@@ -21,7 +21,7 @@ pub(super) struct Place {
     is_read_only: bool,
 }
 
-impl Place {
+impl ProgramFile {
     pub(super) fn look(path: &Path) -> Result<Self, ConnectError> {
         let real = match fs_err::symlink_metadata(path) {
             Ok(there) if there.is_symlink() => fs_err::canonicalize(path)
@@ -81,7 +81,7 @@ impl Place {
             make_private_folder(&folder)?;
         }
         let existing = if self.text.is_some() { Existing::Replace } else { Existing::Keep };
-        let mut target = Target::create(&self.real, existing)?;
+        let mut target = OutputFile::create(&self.real, existing)?;
         target.write(None, |out| out.write_all(text.as_bytes()).map_err(FileError::Io))?;
         if self.text.is_some() {
             keep_rights(&self.real, target.file())?;
@@ -110,8 +110,8 @@ impl Place {
 
 /// A file that is written and has no name yet.
 pub(super) struct Staged<'a> {
-    place: &'a Place,
-    target: Target,
+    place: &'a ProgramFile,
+    target: OutputFile,
 }
 
 impl Staged<'_> {
@@ -142,7 +142,7 @@ fn is_read_only(path: &Path) -> bool {
 }
 
 fn read(path: &Path) -> Result<Option<String>, ConnectError> {
-    // Looked at before it is opened: opening a pipe waits for somebody to write to it.
+    // Looked at before it is opened: opening a pipe blocks until something writes to it.
     let there = match fs_err::metadata(path) {
         Ok(there) => there,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

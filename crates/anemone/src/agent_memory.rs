@@ -17,7 +17,7 @@ use crate::search::index::note_elsewhere;
 use crate::search::target::{SearchTarget, TargetChoice, TargetError, is_folder_of_notes};
 use crate::survey::real;
 
-/// Whose memory is meant, as somebody said it.
+/// Whose memory is meant, as the user named it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryChoice {
     /// The agent.
@@ -315,4 +315,29 @@ pub fn delimiter() -> Result<String, RandomError> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|_| RandomError)?;
     Ok(anemone_format::Hex(&bytes).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_the_place_of_the_state_folder_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = crate::testing::host(folder.path());
+        let workspace = folder.path().join("workspace");
+        fs_err::create_dir(&workspace).unwrap();
+        fs_err::write(workspace.join("MEMORY.md"), "# Memory\n").unwrap();
+        let own = host.folders.own_state();
+        fs_err::create_dir_all(own.parent().unwrap()).unwrap();
+        fs_err::write(&own, "a file").unwrap();
+        let agent = AgentChoice { workspace: Some(workspace), ..AgentChoice::default() };
+        let choice = MemoryChoice { agent, index_dir: None };
+        assert!(choice.open(Access::Read, &host).is_ok(), "what only reads needs no state");
+        for access in [Access::Write, Access::Change] {
+            let error = choice.open(access, &host).err();
+            let Some(OpenMemoryError::StateIsFile { path }) = error else { panic!("{error:?}") };
+            assert_eq!(path, own);
+        }
+    }
 }

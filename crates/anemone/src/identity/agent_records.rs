@@ -6,16 +6,16 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{
-    Durability, Existing, commit, faults, folder_of, make_private_folder, read_small,
-    temporary_file,
+    Durability, Existing, commit, faults, folder_of, make_private_folder, temporary_file,
 };
 use anemone_format::AgentId;
 use anemone_runtimes::noted_agent_id;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::seen::{FolderStamp, SeenAgent};
+use super::observed_agent::{FolderStamp, ObservedAgent};
 use crate::host::Folders;
+use crate::note_file;
 
 /// The note in an agent's state folder.
 const NOTE: &str = "agent.json";
@@ -35,7 +35,7 @@ pub(super) struct AgentRecord {
     pub(super) folder: NotedPath,
     pub(super) stamp: Option<FolderStamp>,
     /// The name of the folder that the note is in. A note that was copied from another agent's
-    /// folder says nothing: what lies beside it still belongs to the agent of this folder.
+    /// folder says nothing: what is beside it still belongs to the agent of this folder.
     #[serde(default)]
     pub(super) key: Option<String>,
 }
@@ -78,20 +78,13 @@ impl AgentRecord {
         }
     }
 
-    fn to_bytes(&self) -> io::Result<Vec<u8>> {
-        let mut note = serde_json::to_vec(self)?;
-        note.push(b'\n');
-        Ok(note)
-    }
-
     /// Writes the note as a whole. With [`Existing::Keep`] the name of the folder may be taken.
     pub(super) fn write(&self, state: &Path, existing: Existing) -> io::Result<()> {
         make_private_folder(folder_of(state))?;
         make_private_folder(state)?;
         faults::step()?;
-        let note = self.to_bytes()?;
         let mut file = temporary_file(state)?;
-        file.write_all(&note)?;
+        file.write_all(&note_file::to_bytes(self)?)?;
         commit(file, &state.join(NOTE), existing, Durability::Immediate)
     }
 }
@@ -116,8 +109,7 @@ impl KnownAgents {
         let listed = fs_err::read_dir(folders.own_state().join(super::AGENTS));
         let read = |folder: PathBuf| {
             let key = folder.file_name()?.to_str()?.to_owned();
-            let note = read_small(&folder.join(NOTE), MAX_NOTE).ok()??;
-            let record: AgentRecord = serde_json::from_slice(&note).ok()?;
+            let record: AgentRecord = note_file::read(&folder.join(NOTE), MAX_NOTE)?;
             let is_foreign = record.key.as_ref().is_some_and(|of| *of != key);
             (!is_foreign).then_some((key, record))
         };
@@ -131,7 +123,7 @@ impl KnownAgents {
     /// there that keeps its id.
     pub(super) fn assign(
         &self,
-        seen: &SeenAgent,
+        seen: &ObservedAgent,
         is_copy_of_ours: &dyn Fn() -> bool,
     ) -> Assignment {
         let found = self.find(seen, is_copy_of_ours);
@@ -151,7 +143,7 @@ impl KnownAgents {
     /// Finds the note of an agent that was seen.
     fn find(
         &self,
-        seen: &SeenAgent,
+        seen: &ObservedAgent,
         is_copy_of_ours: &dyn Fn() -> bool,
     ) -> Option<&(String, AgentRecord)> {
         let is_here = |record: &AgentRecord| record.workspace.path() == seen.workspace;

@@ -25,14 +25,14 @@ pub enum LexicalOnly {
 }
 
 /// What became of the embedders at a search.
-pub(super) struct Compared {
+pub(super) struct VectorComparison {
     /// The models that were compared, the one that counts most first.
     pub vectors: Vec<VectorLine>,
     pub lexical_only: Option<LexicalOnly>,
     pub notes: Vec<VectorNote>,
 }
 
-impl Compared {
+impl VectorComparison {
     pub(super) fn of(rankers: &Rankers, embedders: &Embedders) -> Self {
         let mut compared = Self { vectors: Vec::new(), lexical_only: None, notes: Vec::new() };
         let both = [&embedders.main, &embedders.fallback];

@@ -9,12 +9,12 @@ use anemone_format::AgentId;
 use anemone_runtimes::{FoundAgent, Runtime, noted_agent_id};
 use serde::{Deserialize, Serialize};
 
-use super::known::{AgentRecord, NotedPath};
+use super::agent_records::{AgentRecord, NotedPath};
 use crate::survey::real;
 
 /// An agent as it is found on disk.
 #[derive(Clone, Debug)]
-pub(super) struct SeenAgent {
+pub(super) struct ObservedAgent {
     pub(super) runtime: &'static str,
     /// Its name; empty if nobody named it, as with a folder of notes.
     pub(super) alias: String,
@@ -32,7 +32,7 @@ pub(super) struct SeenAgent {
     pub(super) derived: AgentId,
 }
 
-impl SeenAgent {
+impl ObservedAgent {
     pub(super) fn new(adapter: &Runtime, agent: &FoundAgent) -> Self {
         let workspace = real(&agent.workspace);
         let install = || agent.install.as_deref().map(real);
