@@ -71,7 +71,7 @@ impl Kept {
             make,
         };
         vec![
-            kept("openclaw", |folder, _| markdown(folder, MarkdownLayout::PLAIN)),
+            kept("openclaw", |folder, _| markdown(folder, by_name("openclaw").unwrap().layout)),
             kept("zeroclaw", |folder, _| markdown(folder, by_name("zeroclaw").unwrap().layout)),
             kept("rows", rows),
         ]

@@ -653,7 +653,7 @@ mod tests {
             let mut paths = Vec::new();
             for source in &searched.sources {
                 for entry in source.list().unwrap().entries {
-                    source.load(&entry, &mut |it| paths.push(it.path)).unwrap();
+                    source.load(&entry, &mut |document| paths.push(document.path)).unwrap();
                 }
             }
             Ok((searched.kind, paths))

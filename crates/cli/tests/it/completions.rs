@@ -83,6 +83,6 @@ fn agents_are_completed_with_those_on_the_machine() {
     bash.args(["--norc", "-c", &run]).current_dir(environment.path(""));
     match bash.envs(environment.variables()).output() {
         Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "main"),
-        Err(error) => eprintln!("skipped: bash does not start: {error}"),
+        Err(error) => skip("bash", format_args!("bash does not start: {error}")),
     }
 }

@@ -214,7 +214,7 @@ fn remembered_text(remembered: &RememberResult, delimiter: &str) -> String {
     let mut text = match remembered.written {
         true => {
             let (path, id) = (name_line(&remembered.path), name_line(&remembered.id));
-            format!("RememberResult in {path} with id {id}.\n")
+            format!("Remembered in {path} with id {id}.\n")
         }
         false => {
             "Not written: the memory says it already. `force` writes it all the same.\n".to_owned()

@@ -136,7 +136,7 @@ async fn something_is_remembered_once_and_forgotten_for_good() {
     let tea = json!({"text": "Bo takes coffee.", "key": "bo", "type": "preference"});
     let (text, data) = client.told("memory_remember", tea.clone()).await;
     assert_eq!(data["written"], true);
-    assert!(text.starts_with("RememberResult in memory/bo.md with id memory/bo.md."), "{text}");
+    assert!(text.starts_with("Remembered in memory/bo.md with id memory/bo.md."), "{text}");
 
     let (text, data) = client.told("memory_remember", tea).await;
     assert_eq!(data["written"], false);

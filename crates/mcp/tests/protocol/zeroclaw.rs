@@ -20,19 +20,19 @@ async fn the_answers_are_word_for_word_those_of_zeroclaw_but_for_the_frame() {
         (
             "memory_recall",
             json!({"query": "coffee", "since": "2026-03-01T08:00:00Z", "search_mode": "hybrid"}),
-            "SearchResults 1 memories:\n- [core] memory/bo.md: Bo takes - [core] coffee. [100%]",
+            "Found 1 memories:\n- [core] memory/bo.md: Bo takes - [core] coffee. [100%]",
         ),
         (
             "memory_recall",
             json!({"query": "tea and", "limit": 1}),
-            "SearchResults 1 memories:\n\
+            "Found 1 memories:\n\
              - [core] MEMORY.md: Ana prefers green tea. The database is Postgres. [50%]",
         ),
         ("memory_recall", json!({"query": "xyzzy"}), "No memories found."),
         (
             "memory_recall",
             json!({"since": "2026-03-01T08:00:00Z", "limit": 1}),
-            "SearchResults 1 memories:\n\
+            "Found 1 memories:\n\
              - [core] MEMORY.md: Ana prefers green tea. The database is Postgres. [0%]",
         ),
         ("memory_recall", json!({"since": "2026-03-02"}), "No memories found."),
@@ -46,7 +46,7 @@ async fn the_answers_are_word_for_word_those_of_zeroclaw_but_for_the_frame() {
     }
     assert!(!memory.holds("memory/bo.md"));
     let (told, _) = client.told("memory_recall", json!({"query": "sing"})).await;
-    assert!(told.starts_with("SearchResults 1 memories:\n<recalled-memory 7f3c>\n"), "{told}");
+    assert!(told.starts_with("Found 1 memories:\n<recalled-memory 7f3c>\n"), "{told}");
     assert!(told.contains(" [suspicious: override: "), "{told}");
 }
 

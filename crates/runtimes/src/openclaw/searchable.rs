@@ -346,7 +346,7 @@ mod tests {
             let mut found = Vec::new();
             let machine = machine(home.path());
             let left = OpenClaw
-                .read_store(&machine, &agent, StoreKind::Facts, false, &mut |it| found.push(it));
+                .read_store(&machine, &agent, StoreKind::Facts, false, &mut |document| found.push(document));
             (found, left.unwrap().unreadable)
         };
         #[cfg(unix)]

@@ -298,7 +298,7 @@ mod tests {
             let mut found = Vec::new();
             let machine = machine(home.path());
             let left = ZeroClaw
-                .read_store(&machine, &agent, StoreKind::Rows, private, &mut |it| found.push(it));
+                .read_store(&machine, &agent, StoreKind::Rows, private, &mut |document| found.push(document));
             (found, left.unwrap().private)
         };
         let paths = |found: &[Remembered]| -> Vec<String> {

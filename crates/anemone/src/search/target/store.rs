@@ -63,7 +63,7 @@ impl DocumentSource for StoreSource {
             &self.agent,
             self.store.kind,
             self.private,
-            &mut |it| documents.take(it),
+            &mut |document| documents.take(document),
         );
         let left = read.map_err(|error| SourceError {
             place: self.store.name.clone(),

@@ -388,7 +388,7 @@ mod tests {
         let mut skipped = listing.skipped;
         let mut paths = Vec::new();
         for entry in &listing.entries {
-            skipped.extend(source.load(entry, &mut |it| paths.push(it.path)).unwrap());
+            skipped.extend(source.load(entry, &mut |document| paths.push(document.path)).unwrap());
         }
         (paths, skipped.into_iter().map(|skipped| (skipped.path, skipped.reason)).collect())
     }

@@ -390,9 +390,10 @@ fn a_status_that_a_comment_says_is_no_part_of_the_text() {
     let returned = returned.unwrap().unwrap();
     let mut found = Vec::new();
     returned
-        .each_record(&mut |it| {
-            if returned.fate(it.id) != Some(RecordChange::Same) {
-                found.push((it.content.clone(), it.status.clone(), returned.fate(it.id)));
+        .each_record(&mut |record| {
+            let change = returned.fate(record.id);
+            if change != Some(RecordChange::Same) {
+                found.push((record.content.clone(), record.status.clone(), change));
             }
             Ok(())
         })
@@ -497,8 +498,8 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
         .unwrap();
     let mut fates = Vec::new();
     returned
-        .each_record(&mut |it| {
-            fates.push((it.content.clone(), returned.fate(it.id)));
+        .each_record(&mut |record| {
+            fates.push((record.content.clone(), returned.fate(record.id)));
             Ok(())
         })
         .unwrap();
