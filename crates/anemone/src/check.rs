@@ -171,15 +171,18 @@ pub enum CheckError {
 /// Checks an agent.
 pub fn check(request: &CheckRequest, host: &Host) -> Result<CheckReport, CheckError> {
     let machine = host.machine()?;
-    let adapter = match &request.agent.runtime {
-        Some(runtime) => adapter(runtime)?,
-        None => request.agent.choose(&machine)?.adapter,
+    let (adapter, found) = match &request.agent.runtime {
+        Some(runtime) => (adapter(runtime)?, None),
+        None => {
+            let chosen = request.agent.choose(&machine)?;
+            (chosen.adapter, Some(chosen.agent))
+        }
     };
     let (settings, settings_error) = match AlfSettings::read(&machine.home) {
         Ok(settings) => (settings, None),
         Err(error) => (AlfSettings { exists: true, ..AlfSettings::default() }, Some(error)),
     };
-    let (agent, source) = choose(&request.agent, adapter, &machine, &settings)?;
+    let (agent, source) = choose(&request.agent, adapter, found, &machine, &settings)?;
     let mut check = adapter.check(&machine, &agent);
     let refusal = check.is_ready().then(|| {
         let chosen = ChosenAgent { adapter, agent: agent.clone() };
@@ -197,28 +200,35 @@ pub fn check(request: &CheckRequest, host: &Host) -> Result<CheckReport, CheckEr
     Ok(CheckReport { ok: ready, ready_to_sync: ready, refusal, settings_error, ..report })
 }
 
-/// Finds the agent, and says who named its workspace; `None` leaves that to the configuration.
+/// Finds the agent, unless it was found already, and says who named its workspace; `None` leaves
+/// that to the configuration.
 fn choose(
     choice: &AgentChoice,
     adapter: &'static Runtime,
+    found: Option<FoundAgent>,
     machine: &Machine,
     settings: &AlfSettings,
 ) -> Result<(FoundAgent, Option<WorkspaceSource>), FindAgentError> {
     if let Some(workspace) = &choice.workspace {
         let alias = choice.agent.as_deref();
-        let agent = adapter.locate(machine, workspace, alias);
+        let agent = found.unwrap_or_else(|| adapter.locate(machine, workspace, alias));
         check_alias(&agent, alias)?;
         return Ok((agent, Some(WorkspaceSource::Request)));
     }
     if let Some(alias) = &choice.agent {
-        return Ok((find(&[adapter], machine, alias)?.agent, Some(WorkspaceSource::Request)));
+        let agent = match found {
+            Some(agent) => agent,
+            None => find(&[adapter], machine, alias)?.agent,
+        };
+        return Ok((agent, Some(WorkspaceSource::Request)));
     }
     if let Some(workspace) = &settings.workspace {
         let agent = adapter.locate(machine, workspace, None);
         return Ok((agent, Some(WorkspaceSource::AlfSettings)));
     }
     let usual = || adapter.locate(machine, &adapter.first_place(machine), None);
-    Ok((adapter.discover(machine).into_iter().next().unwrap_or_else(usual), None))
+    let agent = found.or_else(|| adapter.discover(machine).into_iter().next());
+    Ok((agent.unwrap_or_else(usual), None))
 }
 
 /// Says whether the runtime's configuration named the workspace.

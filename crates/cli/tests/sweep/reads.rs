@@ -78,6 +78,12 @@ fn a_command_reads_the_configuration_once() {
         &["search", "walnut"],
         &["get", "MEMORY.md"],
         &["forget", "--query", "walnut", "--yes"],
+        &["list"],
+        &["audit"],
+        &["tidy", "--dry-run"],
+        &["undo", "--dry-run"],
+        &["check"],
+        &["index"],
         &["context"],
         &["status"],
         &["agents"],
@@ -92,4 +98,23 @@ fn a_command_reads_the_configuration_once() {
     assert_eq!(opens(&outcome, &case.path(CONFIG)), 2);
     let config = case.path("home/.zeroclaw/config.toml");
     assert_eq!(opens(&outcome, &config), 1);
+}
+
+#[test]
+fn what_reads_an_agent_walks_its_workspace_once() {
+    let case = openclaw();
+    run(&case, &["search", "tea"]);
+    for words in [
+        &["list"][..],
+        &["tidy", "--dry-run"],
+        &["index"],
+        &["get", "MEMORY.md"],
+        &["migrate", "--from", "openclaw", "--to", "zeroclaw"],
+    ] {
+        let outcome = run(&case, words);
+        for folder in FOLDERS {
+            let path = case.path(&format!("{WORKSPACE}{folder}"));
+            assert!(listings(&outcome, &path) <= 1, "{words:?}: {folder:?}");
+        }
+    }
 }

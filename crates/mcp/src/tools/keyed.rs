@@ -111,11 +111,7 @@ fn recall(service: &dyn MemoryService, asked: Recall, example: &str) -> Result<A
     }
     let mut frame = Frame::new(&service.delimiter()?);
     found.results.iter().for_each(|memory| frame.line(&line_of(memory)));
-    Ok(Answer::words(format!(
-        "Found {} memories:\n{}",
-        found.results.len(),
-        frame.finish()
-    )))
+    Ok(Answer::words(format!("Found {} memories:\n{}", found.results.len(), frame.finish())))
 }
 
 /// Returns the day of a point in time.

@@ -345,8 +345,10 @@ mod tests {
         let read = || {
             let mut found = Vec::new();
             let machine = machine(home.path());
-            let left = OpenClaw
-                .read_store(&machine, &agent, StoreKind::Facts, false, &mut |document| found.push(document));
+            let left =
+                OpenClaw.read_store(&machine, &agent, StoreKind::Facts, false, &mut |document| {
+                    found.push(document)
+                });
             (found, left.unwrap().unreadable)
         };
         #[cfg(unix)]

@@ -297,8 +297,10 @@ mod tests {
             agent.database = Some(path.clone());
             let mut found = Vec::new();
             let machine = machine(home.path());
-            let left = ZeroClaw
-                .read_store(&machine, &agent, StoreKind::Rows, private, &mut |document| found.push(document));
+            let left =
+                ZeroClaw.read_store(&machine, &agent, StoreKind::Rows, private, &mut |document| {
+                    found.push(document)
+                });
             (found, left.unwrap().private)
         };
         let paths = |found: &[Remembered]| -> Vec<String> {
