@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anemone_index::{Hit, Request};
 use anemone_memory::{
-    Budget, ComposeRequest, ComposedContext, ContextRules, FindError, MarkdownStoreError, Part,
-    Recalled, SessionKind, compose, estimated_tokens, note_recalls, recalled,
+    Budget, ComposeRequest, ComposedContext, ContextRules, Fate, FindError, MarkdownStoreError,
+    Part, Recalled, SessionKind, compose, estimated_tokens, note_recalls, recalled,
 };
 use anemone_runtimes::{Machine, MemoryBackend};
 use serde::Serialize;
@@ -282,14 +282,13 @@ fn recall(
 
 impl ContextPart {
     fn of(part: &Part) -> Self {
-        let code = part.fate.code();
         Self {
             path: part.path.clone(),
             included_chars: part.included_chars,
             total_chars: part.total_chars,
             included: part.fate.is_in(),
-            cut: code == "cut",
-            reason: code,
+            cut: matches!(part.fate, Fate::Cut { .. }),
+            reason: part.fate.code(),
             detail: part.fate.to_string(),
         }
     }

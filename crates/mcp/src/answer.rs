@@ -9,7 +9,7 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::service::Refusal;
+use crate::service::{Refusal, RefusalKind};
 
 /// Where a refusal stands in `_meta`.
 const REFUSAL_KEY: &str = "anemone/error";
@@ -100,6 +100,7 @@ fn reveal_all(data: &mut Value) {
 /// Returns the refusal of a memory that broke.
 pub(crate) fn broken(cause: &str) -> Refusal {
     Refusal {
+        kind: RefusalKind::Other,
         code: "internal_error".to_owned(),
         message: "the memory broke at this call".to_owned(),
         causes: vec![cause.to_owned()],

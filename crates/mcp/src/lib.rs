@@ -32,8 +32,8 @@ pub use local::{LocalMemoryService, OpenServiceError, ServeOptions};
 pub use service::{
     ContextArguments, ContextResult, Document, DocumentChanges, Duplicate, ForgetArguments,
     ForgetResult, ForgottenEntry, Holder, MemoryService, Origin, ReadArguments, ReadResult,
-    ReadStatus, Refusal, RememberArguments, RememberResult, SearchArguments, SearchResult,
-    SearchResults, SessionKind, Status, Watch,
+    ReadStatus, Refusal, RefusalKind, RememberArguments, RememberResult, SearchArguments,
+    SearchResult, SearchResults, SessionKind, Status, Watch,
 };
 pub use settings::{ServeError, Settings};
 pub use stdio::serve_stdio;

@@ -18,7 +18,8 @@ pub trait MemoryService: Send + Sync + 'static {
     /// Remembers something.
     fn remember(&self, remembering: &RememberArguments) -> Result<RememberResult, Refusal>;
 
-    /// Forgets something. What is not there is refused with [`Refusal::NOTHING_TO_FORGET`].
+    /// Forgets something. What is not there is refused as
+    /// [`RefusalKind::NothingToForget`].
     fn forget(&self, forgetting: &ForgetArguments) -> Result<ForgetResult, Refusal>;
 
     /// Composes what a session should see.
@@ -57,7 +58,9 @@ pub struct DocumentChanges {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
-    /// A word for programs, such as [`Refusal::NOTHING_TO_FORGET`].
+    /// What another tool's words depend on.
+    pub kind: RefusalKind,
+    /// A word for programs, such as `read_only`.
     pub code: String,
     /// What is wrong.
     pub message: String,
@@ -67,18 +70,24 @@ pub struct Refusal {
     pub hint: Option<String>,
 }
 
+/// What sort of refusal it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// Nothing was remembered under the key or id that was to be forgotten.
+    NothingToForget,
+    /// Anything else.
+    Other,
+}
+
 impl Refusal {
     /// The code of a document that is not there.
     pub const NOT_FOUND: &'static str = "not_found";
-
-    /// The code of a key or an id that nothing was remembered under.
-    pub const NOTHING_TO_FORGET: &'static str = "nothing_to_forget";
 
     /// Returns a refusal without causes and without a hint.
     #[must_use]
     pub fn new(code: &str, message: impl Into<String>) -> Self {
         let (code, message) = (code.to_owned(), message.into());
-        Self { code, message, causes: Vec::new(), hint: None }
+        Self { kind: RefusalKind::Other, code, message, causes: Vec::new(), hint: None }
     }
 
     /// Says what to do about it.
@@ -88,7 +97,7 @@ impl Refusal {
     }
 
     pub(crate) fn is_nothing_to_forget(&self) -> bool {
-        self.code == Self::NOTHING_TO_FORGET
+        self.kind == RefusalKind::NothingToForget
     }
 }
 

@@ -6,7 +6,7 @@ use anemone::search::read::ReadDocumentError;
 use anemone_memory::{ForgetError as PlanForgetError, MemoryError};
 use anemone_messages::{Kind, UserError};
 
-use crate::service::Refusal;
+use crate::service::{Refusal, RefusalKind};
 
 impl<E: Into<UserError>> From<E> for Refusal {
     fn from(error: E) -> Self {
@@ -16,7 +16,7 @@ impl<E: Into<UserError>> From<E> for Refusal {
             Kind::Conflict => Some("search again, then try again".to_owned()),
             Kind::Failed | Kind::Usage | Kind::Interrupted => hint,
         };
-        Self { code: code.to_owned(), message, causes, hint }
+        Self { kind: RefusalKind::Other, code: code.to_owned(), message, causes, hint }
     }
 }
 
@@ -56,6 +56,10 @@ pub(super) fn of_remember(error: RememberError) -> Refusal {
 
 /// Refuses to forget.
 pub(super) fn of_forget(error: ForgetError) -> Refusal {
+    let kind = match &error {
+        ForgetError::NothingToForget { .. } => RefusalKind::NothingToForget,
+        _ => RefusalKind::Other,
+    };
     let hint = match &error {
         ForgetError::NothingToForget { .. } => Some(
             "find it with memory_search, and give its citation, or the key it was remembered under"
@@ -66,7 +70,7 @@ pub(super) fn of_forget(error: ForgetError) -> Refusal {
         }
         _ => None,
     };
-    with_hint(error, hint)
+    Refusal { kind, ..with_hint(error, hint) }
 }
 
 fn with_hint(error: impl Into<UserError>, hint: Option<String>) -> Refusal {

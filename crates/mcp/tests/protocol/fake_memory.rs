@@ -8,7 +8,8 @@ use std::time::Duration;
 use anemone_mcp::{
     ContextArguments, ContextResult, Document, DocumentChanges, Duplicate, ForgetArguments,
     ForgetResult, ForgottenEntry, MemoryService, ReadArguments, ReadResult, ReadStatus, Refusal,
-    RememberArguments, RememberResult, SearchArguments, SearchResult, SearchResults, Status, Watch,
+    RefusalKind, RememberArguments, RememberResult, SearchArguments, SearchResult, SearchResults,
+    Status, Watch,
 };
 
 /// Where a line is cut.
@@ -203,7 +204,8 @@ impl MemoryService for FakeMemory {
         let path = key.or_else(|| id.map(str::to_owned)).expect("a key or an id");
         let mut documents = self.documents.lock().expect("nobody panicked with it");
         let Some(text) = documents.get(&path).cloned() else {
-            return Err(refusal(Refusal::NOTHING_TO_FORGET, "nothing has this key"));
+            let kind = RefusalKind::NothingToForget;
+            return Err(Refusal { kind, ..refusal("nothing_to_forget", "nothing has this key") });
         };
         if !forgetting.dry_run {
             documents.remove(&path);
@@ -268,6 +270,7 @@ impl MemoryService for FakeMemory {
 
 fn refusal(code: &str, message: &str) -> Refusal {
     Refusal {
+        kind: RefusalKind::Other,
         code: code.to_owned(),
         message: message.to_owned(),
         causes: vec!["that is how this memory is".to_owned()],
