@@ -166,7 +166,7 @@ pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, OpenMem
 fn not_examined(keeps: &MemoryBackend) -> Option<String> {
     Some(match keeps {
         MemoryBackend::Markdown => return None,
-        MemoryBackend::None => "this agent is told to remember nothing".to_owned(),
+        MemoryBackend::None => "this agent is configured without a memory".to_owned(),
         MemoryBackend::Sqlite(database) => {
             let place = database.display();
             format!("this agent remembers in {place}: its rows were not examined, only its files")

@@ -132,7 +132,7 @@ pub enum ConfigProblem {
         reason: String,
     },
     /// A config is shared, so no key may be in it.
-    #[error("{setting}: keys do not stand in the config")]
+    #[error("{setting}: API keys are not allowed in the config")]
     KeyInConfig {
         /// The setting.
         setting: String,

@@ -73,7 +73,7 @@ pub enum DownloadError {
         expected: u64,
     },
     /// The host sends another file.
-    #[error("what {host} gives is not the one that is known, by its digest")]
+    #[error("the file from {host} does not match the expected SHA-256")]
     WrongDigest {
         /// The host.
         host: String,

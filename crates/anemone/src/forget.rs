@@ -109,7 +109,7 @@ pub enum ForgetError {
         until: Timestamp,
     },
     /// The choice can match several entries, and nobody can be asked whether they are meant.
-    #[error("nobody can be asked to confirm what the choice matches")]
+    #[error("the choice can match several entries and needs confirmation")]
     NotConfirmed,
     /// No entry matches.
     #[error("no entry matches")]

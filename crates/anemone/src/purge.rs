@@ -139,7 +139,7 @@ pub enum PurgeError {
     Entry(#[from] ReadEntryError),
     /// The text is also in a place that stays.
     #[error(
-        "the text of record {record} also stands in {place}; nothing was written ({} in all)",
+        "the text of record {record} also occurs in {place}; nothing was written ({} in all)",
         count(*.places as u64, "place")
     )]
     Obstacle {

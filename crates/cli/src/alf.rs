@@ -52,17 +52,17 @@ struct Cli {
 enum Command {
     /// Write everything about an agent into an archive
     ///
-    /// An archive that is there is replaced in one step. A mark is put where a secret stands in a
-    /// file; stderr says where, and what did not travel.
+    /// An existing archive is replaced atomically. Secrets in files are replaced by a placeholder;
+    /// stderr lists them, and what is not in the archive.
     Export(ExportArgs),
     /// Put an archive back as a workspace
     ///
-    /// Files of the workspace that the archive has too are replaced by the archive's; what was
-    /// there is kept beside the workspace, and a warning says where.
+    /// Files that are also in the archive are replaced; the old ones are kept next to the workspace,
+    /// and a warning says where.
     Import(ImportArgs),
     /// Check an archive and name everything that is wrong with it
     Validate(ValidateArgs),
-    /// Say what a workspace holds and what stands in the way; the exit code is 0 either way
+    /// Show what a workspace holds and what prevents an export; the exit code is 0 either way
     ///
     /// No service is asked: service_reachable and ready_to_sync are always false. ok says whether
     /// the agent can be exported.

@@ -54,7 +54,7 @@ pub enum NameFault {
     #[error("is too long")]
     TooLong,
     /// Something that is no folder is above it.
-    #[error("lies below a file or a link")]
+    #[error("is inside a file or a link")]
     BelowFile,
 }
 

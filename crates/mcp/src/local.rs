@@ -138,7 +138,7 @@ impl Inner {
         if self.options.is_of_agent() {
             return Ok(());
         }
-        let message = "this is no agent's memory: it can be searched and read, and nothing else";
+        let message = "this source is read-only: it can be searched and read, and nothing else";
         Err(Refusal::new("only_read", message).with_hint("search it and read it"))
     }
 
@@ -149,7 +149,7 @@ impl Inner {
             return Ok(());
         }
         Err(Refusal::new("read_only", "this memory is offered for reading only")
-            .with_hint("whoever runs this server allows it with `anemone mcp --allow-write`"))
+            .with_hint("to enable writing, start the server with `anemone mcp --allow-write`"))
     }
 
     fn agent_memory(&self) -> Result<AgentMemory, OpenMemoryError> {

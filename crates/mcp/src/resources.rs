@@ -118,7 +118,7 @@ pub(crate) fn list(
         None => 0,
         Some(cursor) => {
             let last = cursor.strip_prefix(AFTER).ok_or_else(|| {
-                ErrorData::invalid_params("the cursor is not one that this server gave", None)
+                ErrorData::invalid_params("invalid cursor", None)
             })?;
             documents.partition_point(|document| document.path.as_str() <= last)
         }

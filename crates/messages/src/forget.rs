@@ -106,7 +106,7 @@ pub fn note(warning: &ForgetWarning) -> String {
             format!("a table in {path} has no rows left; its header was kept")
         }
         ForgetWarning::OnlyInJournal { entries: number } => {
-            format!("{} stood only in the undo journal", entries(*number))
+            format!("{} was found only in the undo journal", entries(*number))
         }
         ForgetWarning::DatabaseInUse => {
             "the database is in use: what it left in unused pages stays there".to_owned()

@@ -43,10 +43,10 @@ pub fn warning(note: SearchNote) -> NoteWords {
             ),
         ),
         SearchNote::CarriedUnreadable { reason } => {
-            ("carried_unreadable", format!("vectors that came along are not all used: {reason}"))
+            ("carried_unreadable", format!("some vectors stored with the source are not used: {reason}"))
         }
         SearchNote::CarriedTooMany { left } => {
-            ("carried_left", format!("{left} vectors that came along are too many"))
+            ("carried_left", format!("{left} vectors stored with the source were left out: there are too many"))
         }
         SearchNote::PhraseNotFound { phrase } => (
             "phrase_not_found",
@@ -145,8 +145,8 @@ fn source(note: &SourceNote) -> NoteWords {
 pub fn vectors(note: &VectorNote) -> NoteWords {
     let (code, message) = match note {
         VectorNote::Failed { embedder, reason, is_large_job } => {
-            let hint = if *is_large_job { "; if that is meant: --yes" } else { "" };
-            ("embedder_failed", format!("{embedder} is left out of this search: {reason}{hint}"))
+            let hint = if *is_large_job { "; pass --yes to confirm" } else { "" };
+            ("embedder_failed", format!("{embedder} was not used in this search: {reason}{hint}"))
         }
         VectorNote::Missing { embedder, model, missing, chunks } => (
             "vectors_missing",

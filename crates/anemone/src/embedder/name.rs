@@ -102,9 +102,9 @@ impl Serialize for EmbedderSetting {
 pub enum NameError {
     #[error("there is no embedder {text:?}{}; choose one of {}", meant(.near), known())]
     Unknown { text: String, near: Vec<String> },
-    #[error("{name} has one model; leave out what stands behind the colon")]
+    #[error("{name} has one model; leave out the part after the colon")]
     OneModel { name: &'static str },
-    #[error("a model must stand behind the colon, as in openai:text-embedding-3-small")]
+    #[error("a model must follow the colon, as in openai:text-embedding-3-small")]
     NoModel,
     #[error(
         "the name of a model has at most {MOST_OF_A_MODEL} characters, and none of them is a space"

@@ -130,7 +130,7 @@ pub enum TargetError {
         source: OpenError,
     },
     /// A folder of notes was asked for, and none was named.
-    #[error("which folder is meant?")]
+    #[error("no folder was given")]
     NoFolder,
     /// No agent was found.
     #[error(transparent)]

@@ -82,7 +82,7 @@ impl<'a> Issue<'a> {
 /// An export under this name does not stop for secrets.
 fn soften(issue: &mut IssueLine) {
     if issue.code == "secrets_found" {
-        let fix = "take them out; an export puts a mark where each stands".to_owned();
+        let fix = "take them out; an export replaces each with a placeholder".to_owned();
         let message = std::mem::take(&mut issue.message);
         *issue = IssueLine::new(Severity::Warning, issue.code, message, fix);
     }

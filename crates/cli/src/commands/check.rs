@@ -17,9 +17,9 @@ use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 
 /// Check whether an agent can be exported, and list what prevents it
 ///
-/// Looks through the workspace without changing it: what is there, what cannot be read, what is
-/// not UTF-8, links that lead out of it, what looks like a secret, and how the runtime's search
-/// index stands. Secrets are named by file and line and never shown. Exits 0 when the agent can
+/// Looks through the workspace without changing it: its contents, what cannot be read, what
+/// is not UTF-8, links that lead out of it, what looks like a secret, and the state of the runtime's
+/// search index. Secrets are named by file and line and never shown. Exits 0 when the agent can
 /// be exported and 1 when not; warnings do not count.
 ///
 /// The workspace is the one that -w or --agent gives, else that of ~/.alf/config.toml, else that

@@ -90,7 +90,7 @@ pub(crate) struct DisconnectArgs {
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     project: Option<PathBuf>,
 
-    /// Also remove entries that start anemone, whoever wrote or changed them, and files that are
+    /// Also remove entries that start anemone, regardless of who wrote them, and files that are
     /// the same as ours
     #[arg(long)]
     all: bool,
@@ -171,7 +171,7 @@ fn in_words(mut report: ConnectReport) -> ConnectReport {
         ConnectNote::ForeignEntry { entry, path, removable } => {
             let hint = if removable { "; disconnecting with --all takes it out" } else { "" };
             format!(
-                "{entry} in {} starts anemone, but not as it was written here: it stays{hint}",
+                "{entry} in {} starts anemone, but was not written by `connect`; left unchanged{hint}",
                 path.display()
             )
         }

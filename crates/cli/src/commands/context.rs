@@ -22,8 +22,8 @@ use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 /// begins. A group never sees MEMORY.md, whatever the runtime would do; sub-agents and jobs see no
 /// memory at all. With --query, up to six memories that answer it follow, quoted, with origin and
 /// date, between marks that are new each time, so that none of them can pose as an instruction.
-/// What others took the place of and what looks like an attack is not among them. MEMORY.md and
-/// logs are quoted in the same way. Invisible characters and stamps are left out.
+/// Superseded memories, and memories that look like an attack, are left out. MEMORY.md and logs
+/// are quoted in the same way. Invisible characters and stamps are left out.
 ///
 /// Prints the text; with --explain, what went in, what was cut and what was left out, and why.
 #[derive(Args, Debug)]

@@ -13,7 +13,7 @@ use crate::output::{BOLD, Report, bytes};
 
 /// Seal an archive or a delta as an age file
 ///
-/// With --recipient, whoever has that identity can open it; without, a passphrase is asked for.
+/// With --recipient, anyone with that identity can open it; without, a passphrase is asked for.
 /// Any age tool opens the result, and every command here reads it when given the key.
 #[derive(Args, Debug)]
 pub(crate) struct EncryptArgs {

@@ -33,9 +33,9 @@ use crate::output::{Report, notice};
 ///
 /// Each hook is called by the program in which an agent runs, at one moment of a session, and is
 /// told about the session by arguments or by JSON on stdin (Claude Code's hooks, or the same
-/// names). A hook never breaks the session that calls it: whatever goes wrong is said as JSON with
-/// `"ok": false`, and the exit code is 0. Claude Code, which puts what a hook prints before the
-/// agent, is told on stderr. Only wrong arguments exit with 2.
+/// names). A hook never breaks the session that calls it: errors are reported as JSON with
+/// `"ok": false`, and the exit code is 0. For Claude Code, which shows the agent what a hook prints,
+/// errors go to stderr. Only wrong arguments exit with 2.
 #[derive(Args, Debug)]
 pub(crate) struct HookArgs {
     #[command(subcommand)]

@@ -19,7 +19,7 @@ use crate::restored::{store_lines, write_missing};
 /// What the archive holds of the same runtime comes back exactly: bytes, modes, times and links.
 /// For an archive of another runtime, the files are made from the records. An existing workspace
 /// keeps every file that the archive does not have, and nothing in it is replaced unless
-/// --on-conflict says so. The new tree takes the place of the old one in one step.
+/// --on-conflict says so. The new tree replaces the old one atomically.
 ///
 /// Without -w, the archive goes where the runtime looks for its agent on this machine, such as
 /// ~/.openclaw/workspace; the output names the folder. If an import is interrupted, run it again:

@@ -28,7 +28,7 @@ pub(crate) struct ModelArgs {
 enum ModelCommand {
     /// List the models, and which of them are here
     List,
-    /// Say everything about one model
+    /// Show the details of one model
     Show(NameArgs),
     Add(AddArgs),
     Get(GetArgs),
@@ -61,8 +61,8 @@ struct AddArgs {
 
 /// Fetch a model from where it is published
 ///
-/// What comes is taken only when it is the very file that its makers published, by its SHA-256,
-/// so that any mirror will do.
+/// The download is accepted only if its SHA-256 is that of the published file, so any mirror will
+/// do.
 #[derive(Args, Debug)]
 struct GetArgs {
     /// The model, such as minilm
@@ -140,7 +140,7 @@ impl Report for ModelReport {
         match (&self.model.path, self.is_published) {
             (Some(path), Some(published)) => {
                 let which = if published { "the published file" } else { "another file" };
-                writeln!(out, "  {:<10} {} ({which})", "lies in", safe(path))?;
+                writeln!(out, "  {:<10} {} ({which})", "stored in", safe(path))?;
             }
             _ => writeln!(
                 out,

@@ -73,12 +73,12 @@ impl Report for PurgeReport {
         }
         for obstacle in &self.obstacles {
             let (id, path) = (&obstacle.id, safe(&obstacle.path));
-            writeln!(out, "{ODD}in the way:{ODD:#} the text of {id} also stands in {path}")?;
+            writeln!(out, "{ODD}in the way:{ODD:#} the text of {id} also occurs in {path}")?;
         }
         if let Some(proof) = &self.proof {
             for place in &proof.shared_lines {
                 let place = safe(place);
-                writeln!(out, "{ODD}note:{ODD:#} a single line of it also stands in {place}")?;
+                writeln!(out, "{ODD}note:{ODD:#} a single line of it also occurs in {place}")?;
             }
             for id in &proof.too_short {
                 writeln!(

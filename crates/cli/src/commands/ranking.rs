@@ -18,7 +18,7 @@ pub(crate) struct RankingArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(20..=20_000))]
     chars: u32,
 
-    /// Prefer newer hits among equals; age counts half after DAYS
+    /// Prefer newer hits among equals; the weight halves every DAYS
     #[arg(long, value_name = "DAYS", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "30", value_parser = half_life)]
     recency: Option<f64>,

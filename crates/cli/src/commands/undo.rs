@@ -205,9 +205,9 @@ impl Report for Undone {
         let change = format!("`{}` of {}", safe(&undone.what), local_time(&undone.at));
         match (self.dry_run, self.skipped) {
             (true, true) => writeln!(out, "{change} would be passed over: this was a dry run"),
-            (true, false) => writeln!(out, "{change} would be taken back: this was a dry run"),
+            (true, false) => writeln!(out, "{change} would be reverted: this was a dry run"),
             (false, true) => writeln!(out, "passed over {change}"),
-            (false, false) => writeln!(out, "took back {change}"),
+            (false, false) => writeln!(out, "reverted {change}"),
         }
     }
 }

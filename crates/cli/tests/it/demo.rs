@@ -94,9 +94,9 @@ fn the_demo_tells_a_story() {
     insta::assert_snapshot!(headings.join("\n"), @"
     1. An agent is found
     2. She answers
-    3. She is told something
+    3. Telling her something new
     4. All of her in one file
-    5. Damage has a name
+    5. Damage is pinpointed
     6. To another runtime and back
     7. A secret is gone for good
 

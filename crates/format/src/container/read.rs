@@ -446,7 +446,7 @@ fn check_disk(
     if disk == [0; 2] || (disk == [0xff; 2] && wide) {
         return Ok(());
     }
-    Err(ContainerError::Damaged { what: "an entry lies on another disk", entry: None })
+    Err(ContainerError::Damaged { what: "an entry is on another disk", entry: None })
 }
 
 /// Returns true when every reader takes a name for the text that we take it for.

@@ -38,7 +38,7 @@ pub struct PurgeRequest {
 #[non_exhaustive]
 pub enum ApplyPurgeError {
     /// The text stands where it cannot be cut.
-    #[error("the text of record {id} also stands in {path}")]
+    #[error("the text of record {id} also occurs in {path}")]
     Obstacle {
         /// The record.
         id: RecordId,

@@ -217,7 +217,7 @@ fn remembered_text(remembered: &RememberResult, delimiter: &str) -> String {
             format!("Remembered in {path} with id {id}.\n")
         }
         false => {
-            "Not written: the memory says it already. `force` writes it all the same.\n".to_owned()
+            "Not written: it is already in memory. Pass `force` to write it anyway.\n".to_owned()
         }
     };
     if !remembered.duplicates.is_empty() {

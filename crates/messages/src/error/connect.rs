@@ -87,8 +87,8 @@ fn refusal(format: Format, error: &RefuseError) -> (Kind, &'static str, String) 
         RefuseError::Shape { .. } => (Kind::Conflict, "unexpected_shape", "repair the file first"),
         RefuseError::Form { .. } => {
             let hint = match format {
-                Format::Toml => "write it as a table with a header of its own",
-                Format::Json => "write it as an object of its own",
+                Format::Toml => "write it as a table with its own header",
+                Format::Json => "write it as a separate object",
             };
             (Kind::Conflict, "unexpected_form", hint)
         }
@@ -96,7 +96,7 @@ fn refusal(format: Format, error: &RefuseError) -> (Kind, &'static str, String) 
             (Kind::Conflict, "entangled", "take the lines out by hand")
         }
         RefuseError::SwitchedOff { .. } => {
-            (Kind::Conflict, "switched_off", "switch it on yourself, if that is meant")
+            (Kind::Conflict, "switched_off", "enable it yourself if that is intended")
         }
         RefuseError::NoAgent { there, .. } | RefuseError::ManyAgents { there }
             if !there.is_empty() =>

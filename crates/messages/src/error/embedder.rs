@@ -52,7 +52,7 @@ impl From<FillError> for UserError {
         let said = |kind, code| Self::from_error(kind, code, &error);
         match &error {
             FillError::LargeJob { embedder, .. } => said(Kind::Failed, "large_job")
-                .hint(format!("if that is meant: {} --yes", index_command(embedder))),
+                .hint(format!("to confirm: {} --yes", index_command(embedder))),
             FillError::NotConfirmed => said(Kind::Failed, "not_confirmed"),
             FillError::OtherModel { embedder, .. } => {
                 let command = index_command(embedder);

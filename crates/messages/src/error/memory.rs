@@ -104,7 +104,7 @@ impl From<ForgetError> for UserError {
                 Self::failure_from("part_of_an_entry", &error).hint(hint)
             }
             ForgetError::Ambiguous { ref places, .. } => {
-                let hint = format!("name the one that is meant: --id {}", places.join(" or --id "));
+                let hint = format!("choose one: --id {}", places.join(" or --id "));
                 Self::failure_from("ambiguous", &error).hint(hint)
             }
             error => Self::failure_from("memory", &error),

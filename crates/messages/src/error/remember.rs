@@ -47,8 +47,8 @@ fn duplicate(report: &RememberReport) -> UserError {
     };
     let message = format!("{path} {likeness}{place}; nothing was written");
     let hint = match first.and_then(|same| same.id.as_deref()) {
-        Some(id) => format!("--supersedes {id} takes its place; --force writes it all the same"),
-        None => "--force writes it all the same".to_owned(),
+        Some(id) => format!("--supersedes {id} replaces it; --force writes it anyway"),
+        None => "--force writes it anyway".to_owned(),
     };
     UserError::new(Kind::Conflict, "duplicate", message).with_details(report).hint(hint)
 }

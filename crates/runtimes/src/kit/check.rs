@@ -240,7 +240,7 @@ impl Check {
         let any =
             [found.soul_md, found.identity_md, found.agents_md, found.user_md, found.memory_md];
         if !any.contains(&true) {
-            self.note(ADVICE, "workspace_empty", "no file of an agent lies in the workspace");
+            self.note(ADVICE, "workspace_empty", "the workspace contains no agent files");
         }
         if !found.soul_md {
             self.note(ADVICE, "no_soul_md", "there is no SOUL.md");

@@ -522,7 +522,7 @@ mod tests {
         let zeroclaw = mapping("zeroclaw").unwrap();
         let of = |namespace: &str| zeroclaw.row("memory", namespace).unwrap().becomes.text();
         assert_eq!(of("facts"), "an entry of category core");
-        assert_eq!(of("recipes"), "an entry of the category that is called as the namespace");
+        assert_eq!(of("recipes"), "an entry whose category is the namespace");
         let config = zeroclaw.row_of_file(&FileRoot::Raw("zeroclaw".to_owned()), b"config.toml");
         assert_eq!(config.unwrap().kind, "raw/zeroclaw/config.toml");
     }

@@ -728,7 +728,7 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn add(&mut self, wanted: PlannedFile) -> Result<(), PlanError> {
         if self.out_of_reach.as_ref().is_some_and(|above| lies_below(&wanted.path, above)) {
-            let reason = Some("what lies above it is no folder, and stays");
+            let reason = Some("its parent is not a folder, and is kept");
             self.push(wanted, Action::Keep, reason, false);
             return Ok(());
         }
@@ -910,7 +910,7 @@ impl Planner<'_> {
                 let mut there = match tree::open_file(self.workspace, &wanted.path) {
                     Ok(file) => file,
                     Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                        return Ok(Some("what is there cannot be read"));
+                        return Ok(Some("the existing file cannot be read"));
                     }
                     Err(error) => return Err(failed(error)),
                 };

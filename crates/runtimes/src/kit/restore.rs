@@ -147,10 +147,10 @@ pub(crate) struct UnwrittenRecords {
 impl UnwrittenRecords {
     pub(crate) fn notes(&self) -> impl Iterator<Item = NotRestored> {
         [
-            (self.deleted, "only the mark is left that they were deleted"),
+            (self.deleted, "only a deletion marker remains"),
             (
                 self.session,
-                "transcripts lie outside the workspace, in a store of the runtime's own",
+                "transcripts are outside the workspace, in the runtime's own store",
             ),
             (self.private, "they are kept for one person, and rest in the folder .alf-origin"),
             (self.blank, "there is nothing to read in them; they rest in the folder .alf-origin"),

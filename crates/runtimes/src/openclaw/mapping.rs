@@ -38,7 +38,7 @@ const ROWS: &[Row] = &[
     aside("identity", "*", "OpenClaw has no file for it"),
     native("principals", "*", "USER.md, users/*/USER.md"),
     native_secret("credentials", "a profile in the install's store"),
-    nowhere("memory", DELETED, "only the mark is left that it was deleted"),
+    nowhere("memory", DELETED, "only a deletion marker remains"),
     aside("memory", PRIVATE, "OpenClaw shows its files to everyone"),
     aside("memory", BLANK, "there is nothing to read"),
     native("memory", "daily", "a section of memory/YYYY-MM-DD.md"),
@@ -49,7 +49,7 @@ const ROWS: &[Row] = &[
     native("memory", "project", "a section of memory/project-NAME.md"),
     native("memory", "procedural", "a section of memory/gating-policies.md"),
     native("memory", "facts", "a section of memory/facts.md"),
-    aside("memory", "session", "transcripts lie in a store of the runtime's own"),
+    aside("memory", "session", "the runtime keeps transcripts in its own store"),
     native("memory", "*", "a section of memory/NAMESPACE.md"),
     native("files", "artifacts", "the file itself"),
     nowhere("files", "raw/zeroclaw/.alf-database.json", "describes the database for the archive"),
@@ -78,7 +78,7 @@ const FIELDS: &[FieldRule] = &[
             _ => false,
         }
     }),
-    within("memory_type", "by the file that it stands in", |record| {
+    within("memory_type", "determined by the file", |record| {
         record.memory_type.as_str() == home(record).memory_type
     }),
     within(
@@ -88,7 +88,7 @@ const FIELDS: &[FieldRule] = &[
     ),
     within(
         "confidence",
-        "the tag `[category|i=0.9]`, else a comment from 1 to 10; 0.5 goes without",
+        "the tag `[category|i=0.9]`, else a comment from 1 to 10; omitted for 0.5, the default",
         |record| {
             let tenths = record.confidence.unwrap_or(0.0) * 10.0;
             let whole = (tenths - tenths.round()).abs() < 1e-9 && tenths >= 1.0 && tenths != 5.0;
@@ -111,7 +111,7 @@ const FIELDS: &[FieldRule] = &[
     ),
     without("entities", "none"),
     without("related_records", "none"),
-    never("embeddings", "none: OpenClaw makes them again"),
+    never("embeddings", "none: OpenClaw recomputes them"),
 ];
 
 /// Returns whether a record's category and confidence become one tag that is read back.

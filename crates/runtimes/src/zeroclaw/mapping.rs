@@ -55,7 +55,7 @@ const PERSONA: &[Row] = &[
     aside("identity", "*", "ZeroClaw has no file for it"),
     native("principals", "*", "USER.md"),
     native_secret("credentials", "a secret of config.toml"),
-    nowhere("memory", DELETED, "only the mark is left that it was deleted"),
+    nowhere("memory", DELETED, "only a deletion marker remains"),
     aside("memory", BLANK, "there is nothing to read"),
 ];
 
@@ -69,7 +69,7 @@ const ENTRIES: &[Row] = &[
     native("memory", "core", "an entry of category core"),
     native("memory", "conversation", "an entry of category conversation"),
     native("memory", "custom:*", "an entry of that category"),
-    native("memory", "*", "an entry of the category that is called as the namespace"),
+    native("memory", "*", "an entry whose category is the namespace"),
 ];
 
 const FILES: &[Row] = &[
@@ -102,11 +102,11 @@ const FIELDS: &[FieldRule] = &[
     without("tags", "none"),
     without("entities", "none"),
     without("related_records", "none"),
-    without("embeddings", "none: ZeroClaw makes them again"),
+    without("embeddings", "none: ZeroClaw recomputes them"),
 ];
 
 const MARKDOWN: &[Row] = &[
-    aside("memory", "session", "transcripts lie in a store of the runtime's own"),
+    aside("memory", "session", "the runtime keeps transcripts in its own store"),
     native("memory", "curated", "an entry of MEMORY.md"),
     native("memory", "core", "an entry of MEMORY.md"),
     native("memory", "daily", "an entry of memory/YYYY-MM-DD.md"),

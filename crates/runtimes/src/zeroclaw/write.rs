@@ -254,7 +254,7 @@ impl RestoreTarget {
                 return Err(PlanError::Choice {
                     what: "backend",
                     given: asked.as_str().to_owned(),
-                    reason: "the install that is there keeps memories in another way".to_owned(),
+                    reason: "the existing install uses a different memory backend".to_owned(),
                 });
             }
             (Some(live), _) => writable(&live).ok_or_else(|| cannot_write(&live))?,
@@ -328,7 +328,7 @@ fn cannot_write(backend: &Backend) -> PlanError {
         Backend::Elsewhere(name) => {
             (name.clone(), "memories would have to go into a service, which we do not write")
         }
-        _ => ("none".to_owned(), "the install that is there keeps no memories"),
+        _ => ("none".to_owned(), "the existing install keeps no memories"),
     };
     PlanError::Choice { what: "backend", given, reason: reason.to_owned() }
 }

@@ -25,7 +25,7 @@ impl Report for Demo {
         }
 
         let it = &self.remembered;
-        heading(out, "3. She is told something")?;
+        heading(out, "3. Telling her something new")?;
         command(out, &it.command)?;
         line(out, &format!("{GOOD}remembered{GOOD:#} in {}", safe(&it.path)))?;
         it.found.write(out)?;
@@ -38,7 +38,7 @@ impl Report for Demo {
         line(out, &format!("{}: {records}, {files}, {size}", safe(&it.archive)))?;
         for left in &it.left_out {
             let reason = match left.reason.as_str() {
-                "skipped" => "it can be made again".to_owned(),
+                "skipped" => "it can be rebuilt".to_owned(),
                 reason => safe(reason),
             };
             let path = safe(&left.path);
@@ -48,7 +48,7 @@ impl Report for Demo {
         line(out, &format!("{ODD}stays here:{ODD:#} the secret of {credentials}"))?;
 
         let it = &self.damaged;
-        heading(out, "5. Damage has a name")?;
+        heading(out, "5. Damage is pinpointed")?;
         line(out, &format!("In a copy, one bit of byte {} is changed.", it.byte))?;
         command(out, &it.command)?;
         for finding in &it.findings {

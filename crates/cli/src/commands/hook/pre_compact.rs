@@ -63,7 +63,7 @@ pub(crate) struct PreCompactArgs {
 }
 
 impl PreCompactArgs {
-    /// Whether nobody need say anything on stdin.
+    /// Whether stdin is not needed.
     pub(super) fn is_said(&self) -> bool {
         self.conversation.choice().is_named() || (self.tokens.is_some() && !self.direct)
     }

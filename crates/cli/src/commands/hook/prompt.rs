@@ -38,7 +38,7 @@ pub(crate) struct PromptArgs {
 }
 
 impl PromptArgs {
-    /// Whether nobody need say anything on stdin.
+    /// Whether stdin is not needed.
     pub(super) fn is_said(&self) -> bool {
         self.message.is_some()
     }

@@ -11,7 +11,7 @@ use super::conversation::{ConversationArgs, ZoneArgs};
 use crate::args::{ChatArgs, MemoryArgs};
 use crate::output::{BOLD, GOOD, ODD, Report, count, safe};
 
-/// Note the end of a session in a file of its own
+/// Note the end of a session in a separate file
 ///
 /// Takes the last messages of the conversation and writes memory/YYYY-MM-DD-NAME.md in the form
 /// that OpenClaw's session-memory hook has. The name comes from a chat model, if one is named or
@@ -62,7 +62,7 @@ pub(crate) struct SessionEndArgs {
 }
 
 impl SessionEndArgs {
-    /// Whether nobody need say anything on stdin.
+    /// Whether stdin is not needed.
     pub(super) fn is_said(&self) -> bool {
         self.conversation.choice().is_named()
     }

@@ -12,10 +12,10 @@ use crate::output::Report;
 /// Give a session what it should know when it begins
 ///
 /// Answers with what `anemone context` composes. Claude Code's SessionStart on stdin is answered in
-/// the form that it reads, and not longer than it takes in: what is longer it would put into a
-/// file. It has instructions of its own, so it is given the memory alone (MEMORY.md, today's and
-/// yesterday's notes), framed as data. What is longer is cut at the end of a line, and the last
-/// lines say how much more there is.
+/// the form that it reads, limited to what it shows inline; it would move longer output to a file.
+/// It has its own instructions, so it gets only the memory (MEMORY.md, today's and yesterday's
+/// notes), framed as data. Longer output is cut at the end of a line, and the last lines say how
+/// much more there is.
 #[derive(Args, Debug)]
 pub(crate) struct SessionStartArgs {
     #[command(flatten)]

@@ -45,7 +45,7 @@ pub(crate) struct TurnEndArgs {
 }
 
 impl TurnEndArgs {
-    /// Whether nobody need say anything on stdin.
+    /// Whether stdin is not needed.
     pub(super) fn is_said(&self) -> bool {
         self.conversation.choice().is_named() || !self.messages.is_empty()
     }

@@ -37,7 +37,7 @@ impl Report for VectorPlan {
         writeln!(out, "  {:<10} {texts}, {characters} characters, about {tokens} tokens", "to do")?;
         match job.known {
             Some(known) => writeln!(out, "  {:<10} {}", "known", count(known, "text"))?,
-            None => writeln!(out, "  {:<10} nobody knows before it was asked once", "known")?,
+            None => writeln!(out, "  {:<10} unknown until the first request", "known")?,
         }
         if let Some(host) = &job.host {
             writeln!(out, "  {:<10} {}", "goes to", safe(host))?;

@@ -2,7 +2,7 @@
 //!
 //! The owner's files are only read as bytes: no lock is taken and no shared memory is mapped. The
 //! database, its write-ahead log and its rollback journal are copied together, and taken only if
-//! none of them changed meanwhile. The `-shm` file is left behind: it can be made again, and it
+//! none of them changed meanwhile. The `-shm` file is left behind: it can be rebuilt, and it
 //! means nothing to another process.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -429,7 +429,7 @@ impl Merger<'_> {
             return Ok(None);
         }
         let Some(owner) = &self.merge.agent else {
-            return Err(fault(FaultKind::Refused, "the rows are nobody's"));
+            return Err(fault(FaultKind::Refused, "the rows have no owner"));
         };
         let owners = &self.schema.owners;
         let find = |alias: &str| -> rusqlite::Result<Option<String>> {
@@ -508,7 +508,7 @@ impl Merger<'_> {
                     self.update(rowid, &spoken, &cells)?;
                     rowid
                 }
-                _ => return Err(fault(FaultKind::Changed, "a row is not what it was")),
+                _ => return Err(fault(FaultKind::Changed, "a row changed meanwhile")),
             };
             if let Some(stamp) = stamp.as_text() {
                 self.put_stamp(written_at, stamp)?;

@@ -301,7 +301,7 @@ impl ReturnPlanner<'_> {
             if items.is_empty() && !self.pages.wants(path) {
                 let stays = fs_err::symlink_metadata(self.workspace.join(path)).is_ok();
                 let reason = match stays {
-                    true => "everything in it was forgotten; the file that is there stays",
+                    true => "everything in it was forgotten; the existing file is kept",
                     false => "everything in it was forgotten",
                 };
                 draft.not_restored.push(NotRestored::of(NotRestoredKind::File, path, reason));
@@ -398,7 +398,7 @@ impl ReturnPlanner<'_> {
             draft.not_restored.push(NotRestored::of(
                 NotRestoredKind::Files,
                 SIDECAR,
-                "a newer one takes its place",
+                "replaced by a newer one",
             ));
         }
         // All of the other runtime's files, so that it is itself again on one more way there.

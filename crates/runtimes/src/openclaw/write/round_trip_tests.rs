@@ -319,7 +319,7 @@ fn what_was_forgotten_is_counted_and_named() {
     // Nothing takes the place of the file, so it stays.
     let noted = plan.not_restored.iter().find(|restored| restored.what.as_str() == "file").unwrap();
     assert_eq!(noted.path.as_deref(), Some("memory/2026-01-16.md"));
-    assert!(noted.reason.ends_with("the file that is there stays"), "{noted:?}");
+    assert!(noted.reason.ends_with("the existing file is kept"), "{noted:?}");
 }
 
 fn credential(service: &str, label: &str, payload: &str) -> Credential {
