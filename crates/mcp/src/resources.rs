@@ -117,9 +117,9 @@ pub(crate) fn list(
     let start = match cursor {
         None => 0,
         Some(cursor) => {
-            let last = cursor.strip_prefix(AFTER).ok_or_else(|| {
-                ErrorData::invalid_params("invalid cursor", None)
-            })?;
+            let last = cursor
+                .strip_prefix(AFTER)
+                .ok_or_else(|| ErrorData::invalid_params("invalid cursor", None))?;
             documents.partition_point(|document| document.path.as_str() <= last)
         }
     };

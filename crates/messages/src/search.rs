@@ -42,12 +42,14 @@ pub fn warning(note: SearchNote) -> NoteWords {
                 target_words(&target)
             ),
         ),
-        SearchNote::CarriedUnreadable { reason } => {
-            ("carried_unreadable", format!("some vectors stored with the source are not used: {reason}"))
-        }
-        SearchNote::CarriedTooMany { left } => {
-            ("carried_left", format!("{left} vectors stored with the source were left out: there are too many"))
-        }
+        SearchNote::CarriedUnreadable { reason } => (
+            "carried_unreadable",
+            format!("some vectors stored with the source are not used: {reason}"),
+        ),
+        SearchNote::CarriedTooMany { left } => (
+            "carried_left",
+            format!("{left} vectors stored with the source were left out: there are too many"),
+        ),
         SearchNote::PhraseNotFound { phrase } => (
             "phrase_not_found",
             format!("No exact match for {phrase:?}; searched for its words instead"),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anemone::agent::{AgentChoice, FindAgentError};
 use anemone::connect::{
-    ConnectError, ConnectReport, ConnectRequest, DisconnectRequest, Hooks, Program, RefuseError,
-    Target, connect, disconnect,
+    ConnectError, ConnectReport, ConnectRequest, ConnectTarget, DisconnectRequest, Hooks, Program,
+    RefuseError, connect, disconnect,
 };
 use anemone::status::{StatusReport, StatusRequest, status};
 use anemone_testkit::fixture;
@@ -63,7 +63,7 @@ impl Home {
     }
 
     fn try_connect(&self, target: &str, more: &[With<'_>]) -> Result<ConnectReport, ConnectError> {
-        let program = Target::of_name(target)
+        let program = ConnectTarget::of_name(target)
             .map_or_else(|| Program::Other(target.to_owned()), Program::Known);
         let mut request = ConnectRequest {
             program,
@@ -106,7 +106,7 @@ impl Home {
         target: &str,
         change: impl FnOnce(&mut DisconnectRequest),
     ) -> Result<ConnectReport, ConnectError> {
-        let target = Target::of_name(target).unwrap();
+        let target = ConnectTarget::of_name(target).unwrap();
         let mut request = DisconnectRequest { target, project: None, all: false, dry_run: false };
         change(&mut request);
         disconnect(&request, &self.host)

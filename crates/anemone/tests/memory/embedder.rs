@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anemone::embedder::{Choice, EmbedderChoice, EmbedderError, FillError, LargeJobs};
+use anemone::embedder::{EmbedderChoice, EmbedderError, EmbedderSetting, FillError, LargeJobs};
 use anemone::host::ServiceKeys;
 use anemone::search::eval::{EvalError, EvalReport, EvalRequest, evaluate};
 use anemone::search::index::Rebuild;
@@ -169,7 +169,7 @@ fn the_model_inside_the_program_serves_unasked() {
     assert_eq!((report.mode, report.model.as_deref()), (SearchMode::Hybrid, TABLE));
     assert_eq!((report.vectors.len(), report.vectors[0].missing), (1, 0));
     assert!(report.notes.is_empty(), "{report:?}");
-    let none = Some(Choice::None);
+    let none = Some(EmbedderSetting::None);
     let report = shop.search_with("router", |request| request.embedder.embedder = none);
     assert_eq!((report.mode, report.vectors.len()), (SearchMode::Lexical, 0));
     assert_eq!(report.model, None);

@@ -2,7 +2,7 @@
 
 use anemone::days::{DayEnd, time_of};
 use anemone::forget::{
-    ArchiveKind, Confirmation, ForgetChoice, ForgetError, ForgetReport, ForgetWarning, HolderKind,
+    ArchiveOrigin, Confirmation, ForgetChoice, ForgetError, ForgetReport, ForgetWarning, HolderKind,
 };
 use anemone::import::{ImportRequest, import};
 use anemone::remember::{DuplicateCheck, MemoryPart, RememberRequest};
@@ -245,7 +245,7 @@ fn archives_that_still_hold_it_are_named() {
     let mut found: Vec<_> = kinds(&report)
         .into_iter()
         .map(|kind| match kind {
-            HolderKind::Archive { kind: ArchiveKind::Export, .. } => "archive",
+            HolderKind::Archive { kind: ArchiveOrigin::Export, .. } => "archive",
             HolderKind::Archive { .. } => "snapshot",
             other => panic!("{other:?}"),
         })
@@ -488,7 +488,7 @@ fn every_archive_and_copy_that_is_known_is_named() {
         holders.iter().any(|holder| holder.place.ends_with(name) && is_kind(&holder.kind))
     };
     let is_export =
-        |kind: &HolderKind| matches!(kind, HolderKind::Archive { kind: ArchiveKind::Export, .. });
+        |kind: &HolderKind| matches!(kind, HolderKind::Archive { kind: ArchiveOrigin::Export, .. });
     assert!(holds("one.alf", is_export) && holds("two.alf", is_export), "{report:?}");
     let copy = memory.path("copy");
     let is_copy =

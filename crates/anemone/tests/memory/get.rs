@@ -1,6 +1,6 @@
 //! Reading documents and their lines.
 
-use anemone::search::read::{LineRange, ReadError};
+use anemone::search::read::{LineRange, ReadDocumentError};
 
 use super::search::tea_shop;
 use crate::support::memory::TestMemory;
@@ -39,10 +39,10 @@ fn lines_are_named_behind_the_path_or_beside_it() {
     assert_eq!((&*read.path, &*read.text), ("MEMORY.md", "two"));
     for wrong in [":0", ":3:0", ":-1", ":abc", "#L5-L3", "#L0"] {
         let error = memory.get(&format!("MEMORY.md{wrong}")).unwrap_err();
-        assert!(matches!(error, ReadError::NotLines { .. }), "{wrong}: {error:?}");
+        assert!(matches!(error, ReadDocumentError::NotLines { .. }), "{wrong}: {error:?}");
     }
     let twice = memory.get_with("MEMORY.md:2", |request| request.lines.lines = Some(1));
-    assert!(matches!(twice, Err(ReadError::LinesTwice)));
+    assert!(matches!(twice, Err(ReadDocumentError::LinesTwice)));
 }
 
 #[test]
@@ -107,14 +107,14 @@ fn nothing_outside_the_source_can_be_read() {
         &absolute,
     ] {
         let error = shop.get(trick).unwrap_err();
-        assert!(matches!(error, ReadError::NotFound { .. }), "{trick}: {error:?}");
+        assert!(matches!(error, ReadDocumentError::NotFound { .. }), "{trick}: {error:?}");
     }
 }
 
 #[test]
 fn a_name_that_is_not_there_comes_with_similar_ones() {
     let error = tea_shop().get("2026-01-16.md:3").unwrap_err();
-    let ReadError::NotFound { similar, .. } = error else { panic!("{error:?}") };
+    let ReadDocumentError::NotFound { similar, .. } = error else { panic!("{error:?}") };
     assert!(similar.iter().any(|path| path == "memory/2026-01-15.md"), "{similar:?}");
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anemone::agent::FOLDER;
-use anemone::embedder::Choice;
+use anemone::embedder::EmbedderSetting;
 use anemone::hooks::HookInput;
 use anemone::hooks::prompt::{PromptRequest, prompt};
 use anemone::search::target::{TargetChoice, TargetError};
@@ -50,7 +50,7 @@ pub(crate) fn tea_shop() -> TestMemory {
 
 /// Compares words only: a text that has none of the words is no hit.
 pub(crate) fn words_only(request: &mut SearchRequest) {
-    request.embedder.embedder = Some(Choice::None);
+    request.embedder.embedder = Some(EmbedderSetting::None);
 }
 
 /// Returns the documents that were found, the best first.

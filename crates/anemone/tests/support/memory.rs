@@ -3,14 +3,14 @@
 use std::ops::Deref;
 
 use anemone::agent::AgentChoice;
+use anemone::agent_memory::MemoryChoice;
 use anemone::export::{ExportReport, ExportRequest, export};
 use anemone::forget::{
     Confirmation, ForgetChoice, ForgetError, ForgetReport, ForgetRequest, forget,
 };
 use anemone::list::{ListReport, ListRequest, list};
-use anemone::living::MemoryChoice;
 use anemone::remember::{RememberError, RememberReport, RememberRequest, remember};
-use anemone::search::read::{LineRange, ReadError, ReadReport, ReadRequest, read};
+use anemone::search::read::{LineRange, ReadDocumentError, ReadReport, ReadRequest, read};
 use anemone::search::target::TargetChoice;
 use anemone::search::{SearchError, SearchReport, SearchRequest, search};
 use anemone::undo::{UndoAction, UndoError, UndoReport, UndoRequest, undo};
@@ -101,7 +101,7 @@ impl TestMemory {
     }
 
     /// Reads a document, or the lines of a citation.
-    pub(crate) fn get(&self, path: &str) -> Result<ReadReport, ReadError> {
+    pub(crate) fn get(&self, path: &str) -> Result<ReadReport, ReadDocumentError> {
         self.get_with(path, |_| {})
     }
 
@@ -109,7 +109,7 @@ impl TestMemory {
         &self,
         path: &str,
         change: impl FnOnce(&mut ReadRequest),
-    ) -> Result<ReadReport, ReadError> {
+    ) -> Result<ReadReport, ReadDocumentError> {
         let mut request = ReadRequest {
             path: path.to_owned(),
             target: self.target(),

@@ -148,10 +148,7 @@ impl UnwrittenRecords {
     pub(crate) fn notes(&self) -> impl Iterator<Item = NotRestored> {
         [
             (self.deleted, "only a deletion marker remains"),
-            (
-                self.session,
-                "transcripts are outside the workspace, in the runtime's own store",
-            ),
+            (self.session, "transcripts are outside the workspace, in the runtime's own store"),
             (self.private, "they are kept for one person, and rest in the folder .alf-origin"),
             (self.blank, "there is nothing to read in them; they rest in the folder .alf-origin"),
             (self.other, "no file of the snapshot holds them"),

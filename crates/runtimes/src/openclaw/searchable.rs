@@ -347,7 +347,7 @@ mod tests {
             let machine = machine(home.path());
             let left =
                 OpenClaw.read_store(&machine, &agent, StoreKind::Facts, false, &mut |document| {
-                    found.push(document)
+                    found.push(document);
                 });
             (found, left.unwrap().unreadable)
         };

@@ -299,7 +299,7 @@ mod tests {
             let machine = machine(home.path());
             let left =
                 ZeroClaw.read_store(&machine, &agent, StoreKind::Rows, private, &mut |document| {
-                    found.push(document)
+                    found.push(document);
                 });
             (found, left.unwrap().private)
         };
