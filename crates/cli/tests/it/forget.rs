@@ -155,7 +155,8 @@ fn each_place_that_still_holds_it_comes_with_what_clears_it() {
     environment.write_below("ws/notes/quote.json", json!({ "said": SECRET }).to_string());
     let report = forget(&environment, &["--key", "gate", "--for-good"]);
     assert!(report["notes"].to_string().contains("1 archive of this memory"), "{report}");
-    assert_eq!(report["proof"]["found"], json!([{ "path": "notes/quote.json" }]));
+    let found = report["proof"]["found"].as_array().expect("they are listed");
+    assert!(found.contains(&json!({ "path": "notes/quote.json" })), "{report}");
     let holders = report["proof"]["holders"].as_array().expect("they are listed");
     for (name, kind, command) in [
         ("one.alf", "archive", "anemone purge "),
@@ -187,6 +188,17 @@ fn rows_that_are_gone_or_of_another_agent_have_codes_and_commands() {
            category TEXT NOT NULL DEFAULT 'core', embedding BLOB, created_at TEXT NOT NULL,
            updated_at TEXT NOT NULL, session_id TEXT,
            agent_id TEXT NOT NULL REFERENCES agents(id), UNIQUE (agent_id, key));
+         CREATE VIRTUAL TABLE memories_fts USING fts5(key, content, content=memories,
+           content_rowid=rowid);
+         CREATE TRIGGER memories_ai AFTER INSERT ON memories BEGIN INSERT INTO
+           memories_fts(rowid, key, content) VALUES (new.rowid, new.key, new.content); END;
+         CREATE TRIGGER memories_ad AFTER DELETE ON memories BEGIN INSERT INTO
+           memories_fts(memories_fts, rowid, key, content)
+           VALUES ('delete', old.rowid, old.key, old.content); END;
+         CREATE TRIGGER memories_au AFTER UPDATE ON memories BEGIN INSERT INTO
+           memories_fts(memories_fts, rowid, key, content)
+           VALUES ('delete', old.rowid, old.key, old.content); INSERT INTO
+           memories_fts(rowid, key, content) VALUES (new.rowid, new.key, new.content); END;
          INSERT INTO memories (id, key, content, created_at, updated_at, agent_id)
            SELECT 'r' || id, 'gate', 'The password of the gate is seven-grey-geese.',
              '2026-01-15T00:00:00Z', '2026-01-15T00:00:00Z', id FROM agents;");
