@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use anemone_format::Origin;
+use anemone_markdown::{BlockKind, Conventions, atx_heading, outline};
 use anemone_secrets::redact_text;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -106,10 +107,12 @@ pub(crate) fn tell_apart(entries: &mut [EntrySummary]) {
     }
 }
 
-/// Returns the title of a file: its first heading, when that is of the first level.
+/// Returns the title of a file: its first heading, if that is of the first level.
 pub(crate) fn title_of(text: &str) -> Option<&str> {
-    let first = text.lines().find(|line| line.starts_with('#'))?;
-    first.strip_prefix("# ").map(str::trim)
+    let blocks = outline(text, Conventions::PLAIN);
+    let first = blocks.into_iter().find(|block| matches!(block.kind, BlockKind::Heading(_)))?;
+    let (level, title) = atx_heading(text[first.bytes].trim_start())?;
+    (level == 1).then_some(title)
 }
 
 /// Returns a text as it may be shown: whoever asks for the health of a memory is not to see its
@@ -197,4 +200,18 @@ pub(crate) fn contradictions(entries: &[EntrySummary]) -> Vec<Contradiction> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::title_of;
+
+    #[test]
+    fn a_title_is_a_heading_and_no_comment_in_code() {
+        assert_eq!(title_of("# Tea ##\n\n## Green\n"), Some("Tea"));
+        assert_eq!(title_of("```sh\n# build\n```\n\n# Tea\n"), Some("Tea"));
+        assert_eq!(title_of("## Green\n# Tea\n"), None);
+        assert_eq!(title_of("#tea is a tag\n\n# Tea\n"), Some("Tea"));
+        assert_eq!(title_of("```sh\n# build\n```\n"), None);
+    }
 }

@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use anemone_index::{Document, Format, Provenance, SkipReason, SkippedDocument, is_markdown};
+use anemone_markdown::{BlockKind, Conventions, outline};
 use anemone_runtimes::Remembered;
 
 /// Bytes of a conversation in one document, at most; what follows is another document.
@@ -139,12 +140,10 @@ fn of(it: Remembered) -> Document {
     }
 }
 
-/// Whether a text has a line that can only be a heading.
+/// Whether a text has a heading.
 fn has_heading(text: &str) -> bool {
-    text.lines().any(|line| {
-        let rest = line.trim_start_matches('#');
-        (1..=6).contains(&(line.len() - rest.len())) && rest.starts_with(' ')
-    })
+    let blocks = outline(text, Conventions::PLAIN);
+    blocks.iter().any(|block| matches!(block.kind, BlockKind::Heading(_)))
 }
 
 /// Writes a piece of a conversation with one turn a line.

@@ -6,6 +6,7 @@ use anemone_format::{
     Capability, Identity, Moment, Principal, SnapshotSource, StructuredIdentity, StructuredProfile,
     SubAgent,
 };
+use anemone_markdown::atx_heading;
 
 use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder};
 
@@ -89,10 +90,9 @@ pub(crate) fn one_line(text: &str) -> String {
 fn names_sub_agent(instructions: Option<&str>, agent: &SubAgent) -> bool {
     let name = one_line(&agent.name);
     instructions.unwrap_or_default().lines().any(|line| {
-        line.trim_start()
-            .strip_prefix("## ")
-            .map(str::trim)
-            .and_then(|heading| heading.strip_prefix("SubAgent"))
+        atx_heading(line.trim())
+            .filter(|(level, _)| *level == 2)
+            .and_then(|(_, title)| title.strip_prefix("SubAgent"))
             .is_some_and(|rest| rest.trim_start_matches(':').trim() == name)
     })
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use anemone_format::{Moment, Record, RecordId, SnapshotSource, Status};
+use anemone_markdown::{atx_heading, indentation};
 use jiff::Timestamp;
 
 use super::one_line;
@@ -635,10 +636,8 @@ pub(super) fn heading_end(content: &str) -> usize {
     let start = content.len() - content.trim_start_matches(['\n', '\r']).len();
     let line = &content[start..];
     let end = line.find('\n').map_or(line.len(), |at| at + 1);
-    let indent = line.len() - line.trim_start_matches(' ').len();
-    let Some(rest) = line[..end].trim_start_matches(' ').strip_prefix("##") else { return 0 };
-    let is_heading = indent <= 3 && (rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r']));
-    if !is_heading {
+    let (indent, body) = indentation(line[..end].trim_end());
+    if indent > 3 || atx_heading(body).is_none_or(|(level, _)| level != 2) {
         return 0;
     }
     // A blank line behind it belongs to it, so that what is added stands with the text.
