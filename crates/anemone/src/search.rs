@@ -504,9 +504,7 @@ fn note_of(
     index: &Index,
 ) -> Result<SearchNote, IndexError> {
     Ok(match note {
-        AnswerNote::PhraseNotFound { phrase } => {
-            SearchNote::PhraseNotFound { phrase: phrase.clone() }
-        }
+        AnswerNote::PhraseNotFound(phrase) => SearchNote::PhraseNotFound { phrase: phrase.clone() },
         AnswerNote::NothingAsked if only_excludes(&request.query) => SearchNote::OnlyExclusions,
         AnswerNote::NothingAsked => SearchNote::NothingAsked,
         AnswerNote::OnlyAlike => SearchNote::OnlyAlike,

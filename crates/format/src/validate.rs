@@ -232,8 +232,8 @@ impl Findings {
         self.refusal = Some(error.refusal());
         let path = match error {
             OpenError::Manifest { entry, .. } => (*entry).to_owned(),
-            OpenError::Version { .. } => "manifest.json#/alf_version".to_owned(),
-            OpenError::Feature { .. } => "manifest.json#/requires".to_owned(),
+            OpenError::Version(_) => "manifest.json#/alf_version".to_owned(),
+            OpenError::Feature(_) => "manifest.json#/requires".to_owned(),
             _ => String::new(),
         };
         self.error("unreadable", path, with_causes(error));

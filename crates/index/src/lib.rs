@@ -11,10 +11,11 @@ mod document;
 mod embedding;
 mod erase;
 mod excerpt;
-#[doc(hidden)]
-pub mod fuzzing;
 mod index;
 mod known;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod law_tests;
 mod near;
 mod outline;
 mod passages;

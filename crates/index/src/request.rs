@@ -111,27 +111,18 @@ pub enum VectorOutcome {
     /// There are vectors, and those of the embedders before it left nothing to compare.
     Spare,
     /// The embedder failed on the query.
-    Failed {
-        /// Why.
-        message: String,
-    },
+    Failed(String),
     /// The index has no vectors of it.
     NoVectors,
     /// In the place of its vectors the index has those of another model.
-    OtherModel {
-        /// Whose.
-        there: ModelIdentity,
-    },
+    OtherModel(ModelIdentity),
 }
 
 /// Something worth saying about an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerNote {
     /// No text has this quoted phrase; its words were looked for instead.
-    PhraseNotFound {
-        /// The phrase.
-        phrase: String,
-    },
+    PhraseNotFound(String),
     /// There was nothing to look for in the query.
     NothingAsked,
     /// The filters leave no document.

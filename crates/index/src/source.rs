@@ -117,6 +117,12 @@ pub struct SkippedDocument {
 }
 
 /// Makes the reasons and their words from one table.
+impl SkippedDocument {
+    pub(crate) fn new(path: &str, reason: SkipReason) -> Self {
+        Self { path: path.to_owned(), reason }
+    }
+}
+
 macro_rules! reasons {
     ($($(#[$meta:meta])* $name:ident = $word:literal,)*) => {
         /// Why something is not searched.

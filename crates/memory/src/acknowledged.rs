@@ -139,7 +139,7 @@ impl LockedStore<'_> {
             changed = true;
             match self.settle(&mut acknowledged, path) {
                 Ok(some) => restored.extend(some),
-                Err(MarkdownStoreError::NotPlain { .. } | MarkdownStoreError::TooLarge { .. }) => {}
+                Err(MarkdownStoreError::NotPlain(_) | MarkdownStoreError::TooLarge(_)) => {}
                 Err(error) => return Err(error),
             }
         }

@@ -82,11 +82,8 @@ pub struct Applied {
 #[non_exhaustive]
 pub enum ApplyError {
     /// A file is named twice.
-    #[error("a change names {path} twice")]
-    Twice {
-        /// The file.
-        path: String,
-    },
+    #[error("a change names {0} twice")]
+    Twice(String),
     /// Another program saved the file after it was read.
     #[error("{path} was changed by another program in the meantime")]
     Changed {
@@ -172,7 +169,7 @@ impl LockedStore<'_> {
         let (mut seen, mut looks) = (Vec::new(), Vec::new());
         for edit in &change.edits {
             if !paths.insert(edit.path()) {
-                return Err(ApplyError::Twice { path: edit.path().to_owned() });
+                return Err(ApplyError::Twice(edit.path().to_owned()));
             }
             let known = acknowledged.known(edit.path());
             let Rest::Resting(there) = self.read_at_rest(edit.path(), Some(known))? else {

@@ -92,7 +92,7 @@ impl MarkdownStore {
                     all.placed.extend(found.map(|unit| Entry::new(&path, kind, unit)));
                 }
                 None => {
-                    let error = MarkdownStoreError::NotText { path: PathBuf::from(&path) };
+                    let error = MarkdownStoreError::NotText(PathBuf::from(&path));
                     all.skipped.push((path.clone(), error));
                 }
             }

@@ -52,7 +52,7 @@ pub enum ForgetTarget {
 }
 
 /// An entry that goes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EntryToForget {
     /// Its id.
     pub id: String,
@@ -346,14 +346,14 @@ impl EntryList {
 fn reason(error: &MarkdownStoreError) -> String {
     match error {
         MarkdownStoreError::Io { source, .. } => source.to_string(),
-        MarkdownStoreError::NotPlain { .. } => "not a plain file".to_owned(),
-        MarkdownStoreError::NotText { .. } => {
+        MarkdownStoreError::NotPlain(_) => "not a plain file".to_owned(),
+        MarkdownStoreError::NotText(_) => {
             "neither UTF-8 nor an encoding with one byte a character".to_owned()
         }
-        MarkdownStoreError::Outside { .. } => "outside the workspace".to_owned(),
-        MarkdownStoreError::TooLarge { .. } => "too large".to_owned(),
-        MarkdownStoreError::Busy { .. } => "somebody else is writing".to_owned(),
-        MarkdownStoreError::Saving { .. } => "somebody else is saving it".to_owned(),
+        MarkdownStoreError::Outside(_) => "outside the workspace".to_owned(),
+        MarkdownStoreError::TooLarge(_) => "too large".to_owned(),
+        MarkdownStoreError::Busy(_) => "somebody else is writing".to_owned(),
+        MarkdownStoreError::Saving(_) => "somebody else is saving it".to_owned(),
         MarkdownStoreError::Journal(error) => error.to_string(),
     }
 }

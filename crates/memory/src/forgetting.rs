@@ -287,14 +287,8 @@ impl EntryDigest {
     }
 
     fn bare(&self) -> EntryToForget {
-        EntryToForget {
-            id: self.id.clone(),
-            key: None,
-            path: self.path.clone(),
-            lines: None,
-            written: None,
-            text: String::new(),
-        }
+        let (id, path) = (self.id.clone(), self.path.clone());
+        EntryToForget { id, path, ..EntryToForget::default() }
     }
 }
 

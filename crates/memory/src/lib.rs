@@ -77,7 +77,7 @@ pub use context::{
     Budget, ComposeRequest, ComposedContext, ContextRules, Cutting, DailyNotes, Fate, Part,
     SessionKind, compose, cut_of, estimated_tokens,
 };
-pub use duplicates::{Candidate, Duplicate, duplicates};
+pub use duplicates::{Candidate, Duplicate, DuplicateSearch};
 pub use entries::{Entry, EntryList};
 pub use entry::{Category, Clock, Importance, Label, MemoryEntry, NewEntry, Tier};
 pub use erasure::{ErasedEntries, JournalErasure, KeptEntry};

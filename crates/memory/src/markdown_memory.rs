@@ -7,9 +7,8 @@ use uuid::Uuid;
 
 use crate::addition::Addition;
 use crate::change::{Applied, ApplyError, Change, Edit};
-use crate::duplicates::{Candidate, Duplicate, duplicates, same_in};
+use crate::duplicates::{Candidate, Duplicate, DuplicateSearch, duplicates, same_in};
 use crate::entry::NewEntry;
-use crate::finder::Finder;
 use crate::list::{EntryListing, entry_listing};
 use crate::memory::{Memory, MemoryError, PlannedEntry};
 use crate::page::{ParsedEntry, render, units};
@@ -97,14 +96,8 @@ impl Memory for MarkdownMemory {
         Ok(found)
     }
 
-    fn duplicates(
-        &self,
-        finder: &Finder,
-        candidate: Candidate<'_>,
-        least: f64,
-        now: Timestamp,
-    ) -> Result<Vec<Duplicate>, MemoryError> {
-        Ok(duplicates(&self.store, finder, candidate, least, now)?)
+    fn duplicates(&self, search: DuplicateSearch<'_>) -> Result<Vec<Duplicate>, MemoryError> {
+        Ok(duplicates(&self.store, search)?)
     }
 
     fn state(&self, place: Place) -> Result<Option<[u8; 32]>, MemoryError> {

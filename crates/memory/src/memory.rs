@@ -13,9 +13,9 @@ use uuid::Uuid;
 
 use crate::addition::Addition;
 use crate::change::{Applied, ApplyError};
-use crate::duplicates::{Candidate, Duplicate};
+use crate::duplicates::{Candidate, Duplicate, DuplicateSearch};
 use crate::entry::{Category, NewEntry};
-use crate::finder::{FindError, Finder};
+use crate::finder::FindError;
 use crate::forget::ForgetError;
 use crate::journal::JournalError;
 use crate::list::EntryListing;
@@ -61,13 +61,7 @@ pub trait Memory: Send + Sync {
     fn texts(&self, paths: &[&str]) -> Result<Vec<String>, MemoryError>;
 
     /// Returns the entries that say what a text says, the most similar first.
-    fn duplicates(
-        &self,
-        finder: &Finder,
-        candidate: Candidate<'_>,
-        least: f64,
-        now: Timestamp,
-    ) -> Result<Vec<Duplicate>, MemoryError>;
+    fn duplicates(&self, search: DuplicateSearch<'_>) -> Result<Vec<Duplicate>, MemoryError>;
 
     /// Returns a digest of what an entry is added to: the file, or the database; `None` when it does
     /// not exist yet.

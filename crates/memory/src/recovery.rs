@@ -178,7 +178,7 @@ impl LockedStore<'_> {
             let undone = edit.take_back(&folder, name, &beside, image);
             undone.map_err(|error| self.site().fail(&edit.path, error))?;
         }
-        Err(MarkdownStoreError::Saving { path: self.site().root().join(&edit.path) })
+        Err(MarkdownStoreError::Saving(self.site().root().join(&edit.path)))
     }
 
     /// Says how far an edit got, and clears away what lies beside its file.
@@ -195,7 +195,7 @@ impl LockedStore<'_> {
         };
         match look() {
             // Somebody put something else in its place since.
-            Err(MarkdownStoreError::NotPlain { .. } | MarkdownStoreError::TooLarge { .. }) => {
+            Err(MarkdownStoreError::NotPlain(_) | MarkdownStoreError::TooLarge(_)) => {
                 Ok(Got::Theirs)
             }
             got => got,

@@ -4,14 +4,14 @@
 //! the same. Whether to write all the same is for whoever asked.
 
 use anemone_format::ProvenanceStamp;
-use anemone_secrets::{redact_text, scan};
+use anemone_secrets::{SecretHit, redact_text, scan};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use uuid::Uuid;
 
 use crate::addition::Addition;
 use crate::change::Applied;
-use crate::duplicates::{Candidate, Duplicate};
+use crate::duplicates::{Candidate, Duplicate, DuplicateSearch};
 use crate::entry::{Category, NewEntry};
 use crate::finder::Finder;
 use crate::memory::{Memory, MemoryError, PlannedEntry};
@@ -125,17 +125,11 @@ pub enum RememberError {
         bytes: usize,
     },
     /// A tag would not be read as one.
-    #[error("`{tag}` is not a valid tag: use letters, digits, `-`, `_` and `/`")]
-    Tag {
-        /// The tag.
-        tag: String,
-    },
+    #[error("`{0}` is not a valid tag: use letters, digits, `-`, `_` and `/`")]
+    Tag(String),
     /// The name of a type would not be read as one.
-    #[error("`{name}` is not a valid type: use letters, digits, `-` and `_`")]
-    Type {
-        /// The name.
-        name: String,
-    },
+    #[error("`{0}` is not a valid type: use letters, digits, `-` and `_`")]
+    Type(String),
     /// The text holds a secret.
     #[error("there is a secret in it: {} in {}", .0.kind, .0.part)]
     Secret(SecretLocation),
@@ -168,7 +162,8 @@ pub fn plan_remember(
     };
     let duplicates = match finder.filter(|_| is_clear) {
         Some(finder) => {
-            memory.duplicates(finder, candidate(&given), settings.near_duplicate, now)?
+            let (candidate, least) = (candidate(&given), settings.near_duplicate);
+            memory.duplicates(DuplicateSearch { finder, candidate, least, now })?
         }
         None => Vec::new(),
     };
@@ -259,11 +254,11 @@ fn check(given: &NewEntry) -> Result<(), RememberError> {
     };
     let short = |text: &str| text.chars().take(64).collect::<String>();
     if let Some(tag) = given.tags.iter().find(|tag| !is_word(tag, &['-', '_', '/'])) {
-        return Err(RememberError::Tag { tag: short(tag) });
+        return Err(RememberError::Tag(short(tag)));
     }
     match &given.label {
         Some(label) if !is_word(&label.name, &['-', '_']) => {
-            Err(RememberError::Type { name: short(&label.name) })
+            Err(RememberError::Type(short(&label.name)))
         }
         _ => Ok(()),
     }
@@ -277,8 +272,7 @@ pub(crate) fn look_for_secrets(given: &mut NewEntry, secrets: Secrets) -> Vec<Se
         if secrets == Secrets::Redact && !hits.is_empty() {
             *text = redact_text(text).0.into_owned();
         }
-        let hits = hits.into_iter();
-        found.extend(hits.map(|hit| SecretLocation { kind: hit.kind, part, line: hit.line }));
+        found.extend(locations(part, hits));
     };
     look("text", &mut given.text);
     given.key.iter_mut().for_each(|key| look("key", key));
@@ -290,6 +284,10 @@ pub(crate) fn look_for_secrets(given: &mut NewEntry, secrets: Secrets) -> Vec<Se
     found
 }
 
+fn locations(part: &'static str, hits: Vec<SecretHit>) -> impl Iterator<Item = SecretLocation> {
+    hits.into_iter().map(move |hit| SecretLocation { kind: hit.kind, part, line: hit.line })
+}
+
 /// Finds secrets that only the parts together give away: a key that is called `password` and a text
 /// that is one. What is found so is taken out of the text.
 fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> {
@@ -299,11 +297,7 @@ fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> 
         let named = format!("{start}{}", given.text);
         let hits = scan(named.as_bytes());
         if !hits.is_empty() && scan(given.text.as_bytes()).is_empty() {
-            found.extend(hits.iter().map(|hit| SecretLocation {
-                kind: hit.kind,
-                part: "text",
-                line: hit.line,
-            }));
+            found.extend(locations("text", hits));
             if secrets == Secrets::Redact {
                 let redacted = redact_text(&named).0;
                 given.text = redacted.strip_prefix(&start).unwrap_or(&redacted).to_owned();
@@ -318,12 +312,7 @@ fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> 
         let parts = [Some(&given.text), given.key.as_ref()];
         let is_known = parts.into_iter().flatten().any(|text| !scan(text.as_bytes()).is_empty());
         if !is_known {
-            let hits = scan(entry.as_bytes()).into_iter();
-            found.extend(hits.map(|hit| SecretLocation {
-                kind: hit.kind,
-                part: "entry",
-                line: hit.line,
-            }));
+            found.extend(locations("entry", scan(entry.as_bytes())));
             if secrets == Secrets::Redact && !found.is_empty() {
                 given.tags.clear();
                 given.stamp.supersedes = None;

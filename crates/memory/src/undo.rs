@@ -65,10 +65,7 @@ pub enum UndoError {
     },
     /// It was a change of rows of a database that the memory does not have.
     #[error("the database that was changed is no longer there")]
-    DatabaseGone {
-        /// The database.
-        database: PathBuf,
-    },
+    DatabaseGone(PathBuf),
     /// The memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
@@ -142,7 +139,7 @@ pub fn undo(
 /// Returns the rows that a change was about.
 fn rows_of<'a>(memory: &'a dyn Memory, noted: &RowsRecord) -> Result<&'a dyn RowStore, UndoError> {
     let rows = memory.rows().filter(|rows| rows.database().is_file());
-    rows.ok_or_else(|| UndoError::DatabaseGone { database: noted.database.clone() })
+    rows.ok_or_else(|| UndoError::DatabaseGone(noted.database.clone()))
 }
 
 fn checked(noted: &RowsRecord, back: RowsUndo) -> Result<RowsUndo, UndoError> {

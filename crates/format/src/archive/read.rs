@@ -54,17 +54,11 @@ pub enum OpenError {
         source: ReadJsonError,
     },
     /// A version that we do not know.
-    #[error("the archive has format version {found}; this program reads version {MAJOR}")]
-    Version {
-        /// The version in the manifest.
-        found: String,
-    },
+    #[error("the archive has format version {0}; this program reads version {MAJOR}")]
+    Version(String),
     /// A feature that a reader must know.
-    #[error("the archive needs the feature {feature:?}, which this program does not know")]
-    Feature {
-        /// The first unknown one.
-        feature: String,
-    },
+    #[error("the archive needs the feature {0:?}, which this program does not know")]
+    Feature(String),
     /// An archive where a delta is wanted, or the other way round.
     #[error("the file is {found}, not {wanted}")]
     Kind {
@@ -91,7 +85,7 @@ impl OpenError {
     #[must_use]
     pub fn refusal(&self) -> Refusal {
         match self {
-            Self::Version { .. } | Self::Feature { .. } => Refusal::Version,
+            Self::Version(_) | Self::Feature(_) => Refusal::Version,
             Self::Container(error) if error.is_unsafe() => Refusal::Unsafe,
             _ => Refusal::Corrupt,
         }
@@ -251,10 +245,10 @@ impl Opened {
         let major =
             preamble.alf_version.split('.').next().and_then(|text| text.parse::<u64>().ok());
         if major != Some(MAJOR) {
-            return Err(OpenError::Version { found: preamble.alf_version });
+            return Err(OpenError::Version(preamble.alf_version));
         }
         if let Some(feature) = preamble.requires.into_iter().next() {
-            return Err(OpenError::Feature { feature });
+            return Err(OpenError::Feature(feature));
         }
         // Links and folders are only listed, and a list takes many times the memory of its text.
         if let Some(ListLength(count)) = preamble.entries
@@ -653,7 +647,7 @@ pub(crate) fn check_listed<'a>(
     container: &Container,
     listed: impl IntoIterator<Item = &'a Entry>,
 ) -> Result<(), ContainerError> {
-    let collision = |entry: &Entry| ContainerError::Collision { name: entry.path.clone() };
+    let collision = |entry: &Entry| ContainerError::Collision(entry.path.clone());
     let mut names = Names::default();
     for entry in container.entries() {
         names.insert_file(&entry.path);

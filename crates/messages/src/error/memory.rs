@@ -31,8 +31,8 @@ impl From<RandomError> for UserError {
 impl From<MarkdownStoreError> for UserError {
     fn from(error: MarkdownStoreError) -> Self {
         match &error {
-            MarkdownStoreError::Busy { .. } => Self::failure_from("busy", &error).hint("try again"),
-            MarkdownStoreError::Saving { .. } => {
+            MarkdownStoreError::Busy(_) => Self::failure_from("busy", &error).hint("try again"),
+            MarkdownStoreError::Saving(_) => {
                 Self::from_error(Kind::Conflict, "changed", &error).hint("try again")
             }
             _ => Self::failure_from("memory", &error),
@@ -46,7 +46,7 @@ impl From<ApplyError> for UserError {
             ApplyError::Changed { .. } => {
                 Self::from_error(Kind::Conflict, "changed", &error).hint("try again")
             }
-            ApplyError::Store(source @ MarkdownStoreError::Saving { .. }) => {
+            ApplyError::Store(source @ MarkdownStoreError::Saving(_)) => {
                 Self::from_error(Kind::Conflict, "changed", source).hint("try again")
             }
             _ => Self::failure_from("memory", &error),

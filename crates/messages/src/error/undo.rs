@@ -17,7 +17,7 @@ impl From<UndoError> for UserError {
                 MemoryUndoError::RowsGone { database, .. } => {
                     Self::from_error(Kind::Failed, "rows_gone", &error).about(database).hint(HINT)
                 }
-                MemoryUndoError::DatabaseGone { database } => {
+                MemoryUndoError::DatabaseGone(database) => {
                     Self::failure_from("database_gone", &error).about(database).hint(HINT)
                 }
                 _ => error.into(),
