@@ -13,7 +13,7 @@ mod erase;
 mod excerpt;
 mod index;
 mod known;
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, feature = "testing"))]
 #[doc(hidden)]
 pub mod law_tests;
 mod near;
@@ -42,7 +42,9 @@ pub use excerpt::{Excerpt, ExcerptLimits};
 pub use index::{Freshness, Index, OpenIndexError, QueryError, RefreshError, RefreshExtras};
 pub use known::{Kinds, KnownDocument};
 pub use near::SimilarPlace;
-pub use passages::{Passage, cited_lines, passages};
+#[cfg(any(test, feature = "testing"))]
+pub use passages::cited_lines;
+pub use passages::{Passage, passages};
 pub use peek::{IndexContents, IndexState, peek};
 pub use profile::{Profile, ProfileError, RankingProfile, TextVectors, embed_texts};
 pub use progress::{IndexProgress, NoProgress};

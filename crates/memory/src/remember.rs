@@ -331,11 +331,6 @@ mod tests {
     use crate::markdown_memory::MarkdownMemory;
 
     #[test]
-    fn at_least_forty_kinds_of_secrets_are_known() {
-        assert!(anemone_secrets::KINDS.len() >= 40, "{}", anemone_secrets::KINDS.len());
-    }
-
-    #[test]
     fn two_who_remember_the_same_at_once_write_it_once() {
         let kept = tempfile::tempdir().unwrap();
         fs_err::create_dir(kept.path().join("w")).unwrap();
