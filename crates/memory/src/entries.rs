@@ -346,22 +346,7 @@ pub(crate) fn encoded(file: &[u8], text: String) -> Vec<u8> {
 /// Returns a file without some of its entries, and without the blank lines that would be left
 /// where they stood.
 pub(crate) fn without(text: &str, gone: &[Range<usize>]) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut at = 0;
-    for range in gone {
-        kept.push_str(text.get(at..range.start).unwrap_or_default());
-        at = range.end.max(at);
-        let rest = text.get(at..).unwrap_or_default();
-        let stood_apart = kept.is_empty() || kept.ends_with("\n\n") || kept.ends_with("\r\n\r\n");
-        if stood_apart {
-            at += match rest {
-                it if it.starts_with("\r\n") => 2,
-                it if it.starts_with('\n') => 1,
-                _ => 0,
-            };
-        }
-    }
-    let rest = text.get(at..).unwrap_or_default();
+    let (mut kept, rest) = cut_out(text, gone);
     if rest.is_empty() && kept.ends_with("\n\n") && !kept.trim_start().is_empty() {
         let heads_only =
             kept.trim_end().lines().all(|line| line.starts_with('#') || line.is_empty());
@@ -371,4 +356,22 @@ pub(crate) fn without(text: &str, gone: &[Range<usize>]) -> String {
     }
     kept.push_str(rest);
     kept
+}
+
+/// Returns what is kept of a text up to the last of some entries, and what follows that one. What
+/// stood between two empty lines leaves one of them.
+pub(crate) fn cut_out<'a>(text: &'a str, gone: &[Range<usize>]) -> (String, &'a str) {
+    let mut kept = String::with_capacity(text.len());
+    let mut at = 0;
+    for range in gone {
+        kept.push_str(text.get(at..range.start).unwrap_or_default());
+        at = range.end.max(at);
+        let rest = text.get(at..).unwrap_or_default();
+        let stood_apart = kept.is_empty() || kept.ends_with("\n\n") || kept.ends_with("\r\n\r\n");
+        if stood_apart {
+            let blank = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'));
+            at = blank.map_or(at, |rest| text.len() - rest.len());
+        }
+    }
+    (kept, text.get(at..).unwrap_or_default())
 }

@@ -194,16 +194,7 @@ impl RemoteError {
             }
             Self::Answer { .. } => "check the URL: this is not how the provider answers",
             Self::Redirected { .. } => "give the URL that it points to, if you trust it",
-            Self::Url(_)
-            | Self::Scheme(_)
-            | Self::Model
-            | Self::Dimensions { .. }
-            | Self::Threads(_)
-            | Self::NotConnected
-            | Self::Rejected { .. }
-            | Self::TooLong { .. }
-            | Self::Body { .. }
-            | Self::Interrupted => return None,
+            _ => return None,
         };
         Some(hint.to_owned())
     }

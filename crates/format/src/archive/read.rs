@@ -19,7 +19,7 @@ use crate::container::read::{
     Bytes, Container, ContainerEntry, ContainerError, EntryReader, short,
 };
 use crate::container::seal::Seal;
-use crate::digest::Digesting;
+use crate::digest;
 use crate::entry_path::{self, Names};
 use crate::json::{self, Lines, ReadJsonError};
 use crate::limits::Limits;
@@ -553,10 +553,8 @@ impl Archive {
     }
 
     fn compute_digest(&self, path: &str) -> Result<String, ReadEntryError> {
-        let mut digest = Digesting::new(std::io::sink());
-        std::io::copy(&mut self.entries.reader(path)?, &mut digest)
-            .map_err(|error| ReadEntryError::new(path, None, ReadJsonError::Io(error)))?;
-        Ok(digest.finish().2)
+        digest::digest_of(self.entries.reader(path)?)
+            .map_err(|error| ReadEntryError::new(path, None, ReadJsonError::Io(error)))
     }
 }
 
@@ -567,11 +565,7 @@ fn take_edits(container: &Container, manifest: &mut Manifest) -> Vec<EditedEntry
     if manifest.entries.is_empty() {
         return Vec::new();
     }
-    let digest_of = |entry: &ContainerEntry| {
-        let mut digest = Digesting::new(std::io::sink());
-        std::io::copy(&mut container.read(entry, None), &mut digest).ok()?;
-        Some(digest.finish().2)
-    };
+    let digest_of = |entry: &ContainerEntry| digest::digest_of(container.read(entry, None)).ok();
     let mut edited = Vec::new();
     manifest.entries.retain(|entry| {
         let is_there = !entry.is_file() || container.get(&entry.path).is_some();
@@ -707,11 +701,7 @@ impl CarriedFile {
     /// Returns where a symlink points.
     #[must_use]
     pub fn target(&self) -> Option<Vec<u8>> {
-        match (&self.entry.target, &self.entry.target_base64) {
-            (Some(target), _) => Some(target.as_bytes().to_vec()),
-            (None, Some(encoded)) => BASE64.decode(encoded).ok(),
-            (None, None) => None,
-        }
+        bytes_of(self.entry.target.as_deref(), self.entry.target_base64.as_deref())
     }
 
     /// Calls `with` with the head under which a writer takes this file.
@@ -762,9 +752,11 @@ fn order_of(entry: &Entry) -> Vec<u8> {
 
 /// Returns the name of an entry in the workspace, where that is not its name in the archive.
 fn true_name(entry: &Entry) -> Option<Vec<u8>> {
-    match (&entry.source_path, &entry.source_path_base64) {
-        (Some(path), _) => Some(path.as_bytes().to_vec()),
-        (None, Some(encoded)) => BASE64.decode(encoded).ok(),
-        (None, None) => None,
-    }
+    bytes_of(entry.source_path.as_deref(), entry.source_path_base64.as_deref())
+}
+
+/// Returns the bytes that an entry has as text, or in base64 where they are no text.
+fn bytes_of(text: Option<&str>, base64: Option<&str>) -> Option<Vec<u8>> {
+    let plain = text.map(|text| text.as_bytes().to_vec());
+    plain.or_else(|| BASE64.decode(base64?).ok())
 }
