@@ -46,7 +46,7 @@ pub use near::SimilarPlace;
 pub use passages::cited_lines;
 pub use passages::{Passage, passages};
 pub use peek::{IndexContents, IndexState, peek};
-pub use profile::{Profile, ProfileError, RankingProfile, TextVectors, embed_texts};
+pub use profile::{ProfileError, RankingChoice, RankingProfile, TextVectors, embed_texts};
 pub use progress::{IndexProgress, NoProgress};
 pub use request::{
     Answer, AnswerNote, Explanation, Hit, Rankers, Request, VectorOutcome, VectorRanker,

@@ -6,7 +6,7 @@ use anemone_format::with_causes;
 use crate::document::Document;
 use crate::embedding::{Cached, checked};
 use crate::index::{Index, QueryError};
-use crate::profile::Profile;
+use crate::profile::RankingChoice;
 use crate::rank::rank;
 use crate::request::{Answer, AnswerNote, Rankers, Request, VectorOutcome, VectorRanker};
 use crate::store::{Allowed, ChunkId, Reading, Slot, StoreError, StoredSet};
@@ -26,7 +26,7 @@ impl Index {
     ) -> Result<Answer, QueryError> {
         let reading = self.store.reading()?;
         let allowed = reading.allowed(request)?;
-        if let Profile::Other(profile) = request.profile {
+        if let RankingChoice::Other(profile) = request.profile {
             let mut documents: Vec<Document> = Vec::new();
             if allowed.as_ref().is_some_and(|allowed| allowed.documents.is_empty()) {
                 let rankers = Rankers { lexical: true, vectors: Vec::new() };

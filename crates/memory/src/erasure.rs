@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::change::digest;
-use crate::entries::{Entry, decoded, encoded, without};
+use crate::entries::{PageEntry, decoded, encoded, without};
 use crate::forget::{EntryToForget, ForgetTarget, buried, is_in_time};
 use crate::journal::{
     ChangeId, ChangeRecord, EditRecord, JournalError, Listed, StoredChange, listed,
@@ -48,7 +48,7 @@ pub struct KeptEntry {
     session: Option<String>,
     /// When it was written.
     written: Option<Timestamp>,
-    placed: Option<Box<Entry>>,
+    placed: Option<Box<PageEntry>>,
 }
 
 enum RecordOutcome {
@@ -335,7 +335,7 @@ impl StoredChange {
             for bytes in [added.as_deref(), after.as_deref(), Some(image)].into_iter().flatten() {
                 let Some(text) = decoded(bytes) else { continue };
                 let placed =
-                    units(&text).into_iter().map(|unit| Entry::new(&edit.path, kind, unit));
+                    units(&text).into_iter().map(|unit| PageEntry::new(&edit.path, kind, unit));
                 found.extend(placed.map(KeptEntry::of));
             }
         }
@@ -347,7 +347,7 @@ impl StoredChange {
 }
 
 impl KeptEntry {
-    fn of(placed: Entry) -> Self {
+    fn of(placed: PageEntry) -> Self {
         let entry = EntryToForget { lines: None, ..EntryToForget::of(&placed) };
         Self { entry, session: None, written: None, placed: Some(Box::new(placed)) }
     }
@@ -434,7 +434,7 @@ mod tests {
             held.apply(&change, self.id(), Timestamp::UNIX_EPOCH).unwrap();
         }
 
-        fn undo(&self) -> Result<(), crate::undo::UndoError> {
+        fn undo(&self) -> Result<(), crate::undo::RevertError> {
             let undo = self.site.plan_undo()?;
             self.site.lock().unwrap().undo(&undo, self.id(), Timestamp::UNIX_EPOCH)?;
             Ok(())

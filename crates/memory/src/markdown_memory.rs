@@ -180,7 +180,7 @@ impl Memory for MarkdownMemory {
             if meant.peek().is_none() && entries.page(&hit.path).is_some() {
                 ids.push(hit.citation());
             }
-            let id = |entry: &&&crate::entries::Entry| match entry.is_shown(hit) {
+            let id = |entry: &&&crate::entries::PageEntry| match entry.is_shown(hit) {
                 true => entry.id.clone(),
                 false => hit.citation(),
             };

@@ -16,7 +16,7 @@ use crate::change::{Applied, ApplyError};
 use crate::duplicates::{Candidate, Duplicate, DuplicateSearch};
 use crate::entry::{Category, NewEntry};
 use crate::finder::FindError;
-use crate::forget::ForgetError;
+use crate::forget::ForgetPlanError;
 use crate::journal::JournalError;
 use crate::list::EntryListing;
 use crate::remember::{Caution, Place};
@@ -133,7 +133,7 @@ pub enum MemoryError {
     Store(#[from] MarkdownStoreError),
     /// What was named cannot be forgotten.
     #[error(transparent)]
-    Forget(#[from] ForgetError),
+    Forget(#[from] ForgetPlanError),
     /// A change could not be made.
     #[error(transparent)]
     Apply(#[from] ApplyError),

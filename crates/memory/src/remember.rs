@@ -114,7 +114,7 @@ enum LastLook {
 /// Why something cannot be remembered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RememberError {
+pub enum RememberPlanError {
     /// There is no text.
     #[error("there is nothing to remember")]
     Empty,
@@ -152,7 +152,7 @@ pub fn plan_remember(
     asked: EntryRequest,
     settings: &RememberSettings,
     now: Timestamp,
-) -> Result<RememberPlan, RememberError> {
+) -> Result<RememberPlan, RememberPlanError> {
     let EntryRequest { given, place, secrets } = asked;
     let (given, secrets, is_clear) = checked(given, secrets)?;
     let entry = memory.plan_entry(&given, place)?;
@@ -179,18 +179,18 @@ impl RememberPlan {
         memory: &dyn Memory,
         id: Uuid,
         now: Timestamp,
-    ) -> Result<Applied, RememberError> {
+    ) -> Result<Applied, RememberPlanError> {
         if let Some(first) = self.secrets.first().filter(|_| !self.is_clear) {
-            return Err(RememberError::Secret(first.clone()));
+            return Err(RememberPlanError::Secret(first.clone()));
         }
         if let Some(first) = self.duplicates.first() {
-            return Err(RememberError::Duplicate(Box::new(first.clone())));
+            return Err(RememberPlanError::Duplicate(Box::new(first.clone())));
         }
         let held = memory.store().lock()?;
         if let LastLook::Unless(known) = self.last_look
             && let Some(same) = memory.equal_since(known, self.place, candidate(&self.given))?
         {
-            return Err(RememberError::Duplicate(Box::new(same)));
+            return Err(RememberPlanError::Duplicate(Box::new(same)));
         }
         let addition = Addition::clear("remember", self.given.clone(), self.place);
         Ok(memory.add(&held, &addition, id, now)?)
@@ -232,7 +232,7 @@ fn candidate(given: &NewEntry) -> Candidate<'_> {
 fn checked(
     mut given: NewEntry,
     secrets: Secrets,
-) -> Result<(NewEntry, Vec<SecretLocation>, bool), RememberError> {
+) -> Result<(NewEntry, Vec<SecretLocation>, bool), RememberPlanError> {
     given.text = tidied(&given.text).trim_start().to_owned();
     check(&given)?;
     let found = look_for_secrets(&mut given, secrets);
@@ -241,12 +241,12 @@ fn checked(
     Ok((given, found, is_clear))
 }
 
-fn check(given: &NewEntry) -> Result<(), RememberError> {
+fn check(given: &NewEntry) -> Result<(), RememberPlanError> {
     if given.text.trim().is_empty() {
-        return Err(RememberError::Empty);
+        return Err(RememberPlanError::Empty);
     }
     if given.text.len() > MAX_TEXT_BYTES {
-        return Err(RememberError::TooLong { bytes: given.text.len() });
+        return Err(RememberPlanError::TooLong { bytes: given.text.len() });
     }
     let is_word = |text: &str, more: &[char]| {
         let plain = |c: char| c.is_alphanumeric() || more.contains(&c);
@@ -254,11 +254,11 @@ fn check(given: &NewEntry) -> Result<(), RememberError> {
     };
     let short = |text: &str| text.chars().take(64).collect::<String>();
     if let Some(tag) = given.tags.iter().find(|tag| !is_word(tag, &['-', '_', '/'])) {
-        return Err(RememberError::Tag(short(tag)));
+        return Err(RememberPlanError::Tag(short(tag)));
     }
     match &given.label {
         Some(label) if !is_word(&label.name, &['-', '_']) => {
-            Err(RememberError::Type(short(&label.name)))
+            Err(RememberPlanError::Type(short(&label.name)))
         }
         _ => Ok(()),
     }
@@ -353,7 +353,7 @@ mod tests {
         let (one, other) = (plan(1), plan(2));
         one.write(&memory, Uuid::from_u128(3), Timestamp::UNIX_EPOCH).unwrap();
         let refused = other.write(&memory, Uuid::from_u128(4), Timestamp::UNIX_EPOCH);
-        assert!(matches!(refused, Err(RememberError::Duplicate(_))), "{refused:?}");
+        assert!(matches!(refused, Err(RememberPlanError::Duplicate(_))), "{refused:?}");
         let log = site.read("memory/2026-11-16.md").unwrap().unwrap();
         assert_eq!(log.text().unwrap().matches("fog tea").count(), 1);
     }
