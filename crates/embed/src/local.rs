@@ -35,7 +35,7 @@ enum Weights {
     /// In the binary; they are made ready when the first text comes.
     Builtin,
     /// Read from a file.
-    File(Transformer),
+    File(Box<Transformer>),
 }
 
 impl LocalModel {
@@ -91,7 +91,7 @@ impl LocalModel {
             print => format!("{name}-{print}"),
         };
         let identity = ModelIdentity { provider, model: name, dimensions: Self::DIMENSIONS };
-        Ok(Self { identity, weights: Weights::File(model), threads: 1 })
+        Ok(Self { identity, weights: Weights::File(Box::new(model)), threads: 1 })
     }
 
     /// Lets up to `threads` threads work on the texts of one call.

@@ -121,11 +121,11 @@ impl ErasedEntries {
         if record.to_bytes().is_ok_and(|bytes| self.probes.are_in_bytes(&bytes)) {
             return Ok(RecordOutcome::Dropped);
         }
-        Ok(match is_touched {
-            false => RecordOutcome::Untouched,
-            true if record.does_something() => RecordOutcome::Rewritten(Box::new(record)),
-            true => RecordOutcome::Dropped,
-        })
+        if !is_touched {
+            return Ok(RecordOutcome::Untouched);
+        }
+        let rewritten = Some(record).filter(StoredChange::does_something).map(Box::new);
+        Ok(rewritten.map_or(RecordOutcome::Dropped, RecordOutcome::Rewritten))
     }
 
     /// Takes the entries out of a record; says whether there were any.

@@ -65,6 +65,7 @@ mod undo;
 
 pub use acknowledged::RestoredText;
 pub use addition::Addition;
+pub use alike::Repeats;
 pub use audit::{
     AgeCounts, Audit, AuditSettings, CutPlace, KindCounts, OversizedFile, SecretFinding,
     StaleEntry, StaleReason, SuspiciousFinding, audit,

@@ -171,22 +171,22 @@ impl Memory for MarkdownMemory {
         is_meant: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<Vec<String>>, MemoryError> {
         let entries = self.store.entries()?;
-        let ids_of = |hit: &Hit| {
-            let found = entries.of_hit(hit);
-            let mut meant = found.iter().filter(|entry| is_meant(&entry.unit.content)).peekable();
-            let mut ids = Vec::new();
-            // A heading is no entry, and an entry may be longer than what was found of it: then the
-            // lines of the hit are what is meant.
-            if meant.peek().is_none() && entries.page(&hit.path).is_some() {
-                ids.push(hit.citation());
-            }
-            let id = |entry: &&&crate::entries::PageEntry| match entry.is_shown(hit) {
-                true => entry.id.clone(),
-                false => hit.citation(),
+        let ids_of =
+            |hit: &Hit| {
+                let found = entries.of_hit(hit);
+                let mut meant =
+                    found.iter().filter(|entry| is_meant(&entry.unit.content)).peekable();
+                let mut ids = Vec::new();
+                // A heading is no entry, and an entry may be longer than what was found of it: then the
+                // lines of the hit are what is meant.
+                if meant.peek().is_none() && entries.page(&hit.path).is_some() {
+                    ids.push(hit.citation());
+                }
+                ids.extend(meant.map(|entry| {
+                    if entry.is_shown(hit) { entry.id.clone() } else { hit.citation() }
+                }));
+                ids
             };
-            ids.extend(meant.map(|entry| id(&entry)));
-            ids
-        };
         Ok(hits.iter().map(ids_of).collect())
     }
 }

@@ -68,10 +68,8 @@ impl Patch {
             (None, _) => 0,
             _ => now.len(),
         };
-        let glue: &[u8] = match start > 0 && !now[..start].ends_with(b"\n") {
-            true => b"\n",
-            false => b"",
-        };
+        let is_open = start > 0 && !now[..start].ends_with(b"\n");
+        let glue: &[u8] = if is_open { b"\n" } else { b"" };
         Some([&now[..start], glue, cut, &now[start..]].concat())
     }
 }
