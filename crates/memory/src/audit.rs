@@ -1,4 +1,4 @@
-//! The health of a memory that may be somebody else's: reads, and changes nothing.
+//! The health of a memory, which may belong to another person: it is read and never changed.
 //!
 //! File by file; of each entry only what comparing needs is kept. The score begins at 100, and each
 //! kind of finding takes from it, up to a limit of its own:
@@ -120,7 +120,7 @@ pub struct AgeCounts {
     pub days_90: usize,
     /// More.
     pub older: usize,
-    /// Nobody knows.
+    /// Entries without a date.
     pub undated: usize,
 }
 

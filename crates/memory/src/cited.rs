@@ -1,4 +1,4 @@
-//! Lines of a file that somebody names to be forgotten, as a search cites them.
+//! Lines of a file that are named to be forgotten, as a search cites them.
 //!
 //! The cited lines are removed exactly: whole entries, and blocks that are no entry by themselves,
 //! such as a heading or an item within an item. Lines that would take a block, an entry or a table

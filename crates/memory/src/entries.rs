@@ -77,7 +77,7 @@ impl MarkdownStore {
         for (path, kind) in pages {
             let bytes = match shelf.read(&path) {
                 Ok(Some(bytes)) => bytes,
-                // Somebody took it away meanwhile.
+                // It was removed in the meantime.
                 Ok(None) => continue,
                 Err(error) => {
                     all.skipped.push((path, error));

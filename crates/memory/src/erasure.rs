@@ -111,7 +111,7 @@ impl ErasedEntries {
         let Ok(mut record) = listed.read() else {
             // What cannot be read can be dropped all the same.
             let holds = match self.probes.are_in(&listed.path) {
-                // Somebody dropped it meanwhile, to make room for a newer one.
+                // It was dropped in the meantime to make room for a newer one.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => false,
                 holds => holds?,
             };
@@ -225,7 +225,7 @@ impl MarkdownStore {
         let fail = |source| JournalError { path: folder.clone(), source };
         let mut erasure = JournalErasure::default();
         let outcome_of = |listed: &Listed| match gone.outcome_of(listed) {
-            // Somebody else's change took its room meanwhile.
+            // Another change replaced it in the meantime.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(RecordOutcome::Untouched),
             outcome => outcome.map_err(fail),
         };

@@ -79,7 +79,7 @@ pub trait Memory: Send + Sync {
     /// Plans how something is written.
     fn plan_entry(&self, given: &NewEntry, place: Place) -> Result<PlannedEntry, MemoryError>;
 
-    /// Returns what somebody should know before something is written.
+    /// Returns warnings about an entry before it is written.
     fn cautions(&self, given: &NewEntry) -> Result<Vec<Caution>, MemoryError>;
 
     /// Writes entries as one change.

@@ -28,7 +28,7 @@ use anemone_markdown::{
 
 use crate::entry::{Importance, Label, NewEntry};
 
-/// So much of a heading is told with each unit below it.
+/// Bytes of a heading that are kept with each entry below it.
 const MAX_HEADING_BYTES: usize = 200;
 
 /// Something that is remembered, where it stands.

@@ -58,7 +58,7 @@ impl Patch {
             let start = memmem::rfind(now, put).filter(|rfind| is_line(now, *rfind))?;
             return Some([&now[..start], cut, &now[start + put.len()..]].concat());
         }
-        // What went is there again: somebody brought it back.
+        // What was removed is in the file again: another program restored it.
         if memmem::find(now, cut).is_some() {
             return None;
         }

@@ -135,7 +135,7 @@ fn what_holds(
     if gone.is_empty() {
         return whole();
     }
-    // Somebody writes to the file just now: nobody can say what of it holds.
+    // The file is being written right now, so it is unknown which of its lines still hold.
     if text.get(hit.bytes.clone()) != Some(hit.text.as_str()) {
         return None;
     }

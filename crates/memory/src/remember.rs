@@ -1,7 +1,7 @@
 //! Remembering something: planned, looked at, then written.
 //!
 //! A plan says what would be written and what speaks against it: secrets in it, entries that say
-//! the same. Whether to write all the same is for whoever asked.
+//! the same. The caller decides whether to write it anyway.
 
 use anemone_format::ProvenanceStamp;
 use anemone_secrets::{SecretHit, redact_text, scan};
@@ -74,7 +74,7 @@ pub struct SecretLocation {
     pub line: u64,
 }
 
-/// Something that somebody should know before it is written.
+/// A warning about an entry before it is written.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Caution {
     /// A stable word for it.
@@ -102,7 +102,7 @@ pub struct RememberPlan {
     last_look: LastLook,
 }
 
-/// Whether the memory is looked through once more when nobody else can write to it.
+/// Whether the memory is searched once more while the lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LastLook {
     /// It is not: the entry is written whatever the memory says.

@@ -27,7 +27,7 @@ use crate::rest::RestTimes;
 /// Bytes of a file, at most.
 pub(crate) const MAX_FILE_BYTES: u64 = 64 << 20;
 
-/// How long one waits before one looks again whether somebody still writes.
+/// Pause between two attempts to take the lock.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// What a file of a memory is.
@@ -173,7 +173,7 @@ impl MarkdownStore {
         }
     }
 
-    /// Waits until nobody else writes, and keeps others from writing.
+    /// Waits until no other process writes, and keeps others from writing.
     ///
     /// A change that was cut off is ended or taken back first, and entries that an editor dropped
     /// without knowing of them are put back; see [`LockedStore::restored`].
@@ -250,7 +250,7 @@ impl MarkdownStore {
         }))
     }
 
-    /// Reads the bytes of a file, for whoever does not compare them.
+    /// Reads the bytes of a file without computing its digest.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Option<Vec<u8>>, MarkdownStoreError> {
         let Some((folder, name)) = self.find(path)? else { return Ok(None) };
         let read = folder.read(name, MAX_FILE_BYTES).map_err(|error| self.fail(path, error))?;
@@ -363,7 +363,7 @@ impl PageKind {
     }
 }
 
-/// A memory that nobody else writes to.
+/// A memory that is locked for writing.
 #[derive(Debug)]
 pub struct LockedStore<'a> {
     site: &'a MarkdownStore,
@@ -396,7 +396,7 @@ impl<'a> LockedStore<'a> {
 
 impl Drop for LockedStore<'_> {
     fn drop(&mut self) {
-        // Nobody asked, so nobody has to be told.
+        // The caller did not ask for them, so there is no report to wait for.
         self.finished.drain(..).for_each(FinishedForget::end);
     }
 }

@@ -565,7 +565,7 @@ fn check_layout(
 }
 
 /// Returns the length of the data descriptor that fills the room behind an entry: with or without
-/// its signature, 32 or 64 bit; `None` when what is there is no descriptor of this entry.
+/// its signature, 32 or 64 bit; `None` when the bytes are no descriptor of this entry.
 fn descriptor_length(
     source: &Bytes,
     room: Range<u64>,

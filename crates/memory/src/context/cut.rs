@@ -64,7 +64,7 @@ pub(super) fn length(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// Returns a text without blanks at its end, as JavaScript understands blanks.
+/// Returns a text without whitespace at its end, as JavaScript defines whitespace.
 pub(super) fn trimmed(text: &str) -> &str {
     text.trim_end_matches(|c: char| (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}')
 }
