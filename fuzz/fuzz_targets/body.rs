@@ -2,4 +2,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| anemone_index::fuzzing::body(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| anemone_index::law_tests::body(bytes));

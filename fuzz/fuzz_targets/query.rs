@@ -3,5 +3,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    anemone_index::fuzzing::query(&String::from_utf8_lossy(bytes));
+    anemone_index::law_tests::query(&String::from_utf8_lossy(bytes));
 });

@@ -14,6 +14,7 @@ import gzip
 import json
 import pathlib
 import random
+import textwrap
 
 from tokenizers import Tokenizer
 
@@ -182,16 +183,11 @@ def write_classes(tokenizer):
             alone.add(code)
         if len(tokenizer.pre_tokenizer.pre_tokenize_str(around)) == 3:
             marks.add(code)
-    source = "//! Classes of characters, as tools/model/reference_tokens.py finds them in the reference.\n"
-    for name, about, codes in [
-        ("DROPPED", "Read as if they were not there: most control characters and accents.", dropped),
-        ("IDEOGRAPHS", "A word each.", alone),
-        ("PUNCTUATION", "A piece each, between words.", marks),
-    ]:
-        edges = [f"0x{c:04x}" if c < 0x10000 else f"0x{c >> 16:x}_{c & 0xFFFF:04x}"
-                 for c in range(0x110001) if (c in codes) != (c - 1 in codes)]
-        source += f"\n/// {about}\npub(super) const {name}: &[u32] = &[\n    {', '.join(edges)},\n];\n"
-    (CRATE / "src" / "tokens" / "classes.rs").write_text(source)
+    classes = []
+    for name, codes in [("dropped", dropped), ("ideographs", alone), ("punctuation", marks)]:
+        edges = [f"{c:x}" for c in range(0x110001) if (c in codes) != (c - 1 in codes)]
+        classes.append(f"{name}\n{textwrap.fill(' '.join(edges), 99)}\n")
+    (CRATE / "assets" / "classes.txt").write_text("\n".join(classes))
 
 
 def main():

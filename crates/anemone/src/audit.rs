@@ -188,12 +188,12 @@ impl AuditReport {
             kinds: audit.kinds,
             ages: audit.ages,
             findings: findings(audit),
-            near: audit.near.iter().map(SimilarEntries::of).collect(),
+            near: audit.repeats.near.iter().map(SimilarEntries::of).collect(),
             contradictions: audit.contradictions.iter().map(ContradictoryEntries::of).collect(),
             unread: audit.unread.iter().map(UnreadFile::of).collect(),
             unknown_stamps: audit.unknown_stamps,
-            not_compared: audit.not_compared,
-            near_is_cut: audit.near_is_cut,
+            not_compared: audit.repeats.not_compared,
+            near_is_cut: audit.repeats.near_is_cut,
             notes: Vec::new(),
         }
     }
@@ -242,13 +242,15 @@ fn findings(audit: &Audit) -> Vec<AuditFinding> {
             add("contradiction", &newer.path, Some(newer.line), detail, Fix::removing(older));
         }
     }
-    for group in &audit.same {
+    for group in &audit.repeats.same {
         for entry in group.iter().skip(1).map(EntryReference::of) {
             let detail = format!("said before: {}", entry.text);
             add("duplicate", &entry.path, Some(entry.line), detail, Fix::removing(&entry));
         }
     }
-    for SimilarEntries { entries: [one, other], .. } in audit.near.iter().map(SimilarEntries::of) {
+    for SimilarEntries { entries: [one, other], .. } in
+        audit.repeats.near.iter().map(SimilarEntries::of)
+    {
         let detail = format!("nearly as in {}: {}", one.place(), other.text);
         add("near_duplicate", &other.path, Some(other.line), detail, Fix::removing(&other));
     }

@@ -13,8 +13,8 @@ mod stop;
 use std::path::PathBuf;
 
 use anemone_embed::{
-    Builtin, BuiltinQuality, Effort, Embedder, KeyError, MiniLm, ModelError, ModelIdentity,
-    Provider, RemoteError,
+    Builtin, Effort, Embedder, KeyError, LocalModel, ModelError, ModelIdentity, Provider,
+    RemoteError,
 };
 use anemone_format::with_causes;
 use anemone_index::{Index, StoreError, VectorSet};
@@ -349,14 +349,14 @@ impl Maker<'_> {
                 return asked.make(self.host);
             }
             EmbedderKind::Builtin => return Ok(self.table()),
-            EmbedderKind::BuiltinQuality => Box::new(BuiltinQuality::new().with_threads(threads)),
+            EmbedderKind::BuiltinQuality => Box::new(LocalModel::builtin().with_threads(threads)),
             EmbedderKind::MiniLm => {
                 let path = MINILM.path(self.host);
                 if !path.is_file() {
                     return Err(EmbedderError::NoModel { name: MINILM.name });
                 }
-                let model =
-                    MiniLm::open(&path).map_err(|source| EmbedderError::Model { path, source })?;
+                let model = LocalModel::minilm(&path);
+                let model = model.map_err(|source| EmbedderError::Model { path, source })?;
                 Box::new(model.with_threads(threads))
             }
         };

@@ -13,7 +13,7 @@ mod upkeep;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use anemone_embed::MiniLm;
+use anemone_embed::LocalModel;
 use sha2::{Digest as _, Sha256};
 
 use crate::host::Host;
@@ -93,7 +93,7 @@ pub const MINILM: Model = Model {
     name: "minilm",
     full_name: "sentence-transformers/all-MiniLM-L6-v2",
     url: "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/main/model.safetensors",
-    file: Pinned { sha256: MiniLm::SHA256, bytes: MiniLm::SIZE_BYTES },
+    file: Pinned { sha256: LocalModel::MINILM_SHA256, bytes: LocalModel::MINILM_SIZE_BYTES },
 };
 
 /// The models that there are.

@@ -3,9 +3,8 @@
 
 use anemone_format::{Moment, Origin, ProvenanceStamp, StampId};
 use anemone_memory::{
-    Caution, Duplicate, EntryRequest, Importance, Label, Memory, NewEntry, Place,
-    RememberError as PlanError, RememberPlan, RememberSettings, RestoredText, SecretLocation,
-    Secrets, plan_remember,
+    Caution, Duplicate, EntryRequest, Importance, Label, Memory, NewEntry, Place, RememberPlan,
+    RememberPlanError, RememberSettings, RestoredText, SecretLocation, Secrets, plan_remember,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -170,7 +169,7 @@ pub enum RememberError {
     NotWritable(#[from] NotWritable),
     /// It cannot be planned or written.
     #[error(transparent)]
-    Memory(PlanError),
+    Memory(RememberPlanError),
     /// The memory was not found, or cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenMemoryError),
@@ -199,10 +198,10 @@ pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport
     }
     let applied = match plan.write(&*memory, host.fresh_id(), host.now()) {
         Ok(applied) => applied,
-        Err(PlanError::Secret(_)) => {
+        Err(RememberPlanError::Secret(_)) => {
             return Err(RememberError::Secret { report: Box::new(report) });
         }
-        Err(PlanError::Duplicate(same)) => {
+        Err(RememberPlanError::Duplicate(same)) => {
             // Somebody else was quicker to remember the same.
             if report.duplicates.is_empty() {
                 report.duplicates.push(*same);

@@ -21,8 +21,8 @@ use std::time::Instant;
 
 use anemone_format::StampTable;
 use anemone_index::{
-    Answer, AnswerNote, Explanation, Freshness, Hit, Index, Kinds, Profile, Provenance, Request,
-    SourceError, StoreError,
+    Answer, AnswerNote, Explanation, Freshness, Hit, Index, Kinds, Provenance, RankingChoice,
+    Request, SourceError, StoreError,
 };
 use anemone_memory::Successor;
 use jiff::civil::Date;
@@ -130,7 +130,7 @@ pub struct Ranking {
     /// How much hits that say the same are spread: 1 looks at relevance only, 0 at difference only.
     pub diversity: Option<f64>,
     /// Whose ranking it is.
-    pub profile: Profile,
+    pub profile: RankingChoice,
     /// The least score of a hit.
     pub min_score: Option<f64>,
 }
@@ -142,7 +142,7 @@ impl Default for Ranking {
             recency: None,
             importance: false,
             diversity: None,
-            profile: Profile::Anemone,
+            profile: RankingChoice::Anemone,
             min_score: None,
         }
     }
@@ -435,7 +435,7 @@ pub fn ask(
     }
     let is_empty = answer.hits.is_empty() && open.freshness.documents > 0;
     if is_empty
-        && let Profile::Other(profile) = request.ranking.profile
+        && let RankingChoice::Other(profile) = request.ranking.profile
         && let Some(score) = profile.minimum_score()
     {
         notes.push(SearchNote::MinimumScore { profile: profile.name(), score });
@@ -504,9 +504,7 @@ fn note_of(
     index: &Index,
 ) -> Result<SearchNote, IndexError> {
     Ok(match note {
-        AnswerNote::PhraseNotFound { phrase } => {
-            SearchNote::PhraseNotFound { phrase: phrase.clone() }
-        }
+        AnswerNote::PhraseNotFound(phrase) => SearchNote::PhraseNotFound { phrase: phrase.clone() },
         AnswerNote::NothingAsked if only_excludes(&request.query) => SearchNote::OnlyExclusions,
         AnswerNote::NothingAsked => SearchNote::NothingAsked,
         AnswerNote::OnlyAlike => SearchNote::OnlyAlike,

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use anemone_memory::{
-    ChangeId, ChangeRecord, Edit, MarkdownStoreError, RestoredText, RowsRecord, RowsUndo,
-    UndoError as MemoryUndoError, plan_undo,
+    ChangeId, ChangeRecord, Edit, MarkdownStoreError, RestoredText, RevertError, RowsRecord,
+    RowsUndo, plan_undo,
 };
 use serde::Serialize;
 
@@ -119,7 +119,7 @@ pub enum EditKind {
 pub enum UndoError {
     /// The change cannot be undone.
     #[error(transparent)]
-    Memory(#[from] MemoryUndoError),
+    Memory(#[from] RevertError),
     /// The files of the memory.
     #[error(transparent)]
     Store(#[from] MarkdownStoreError),
@@ -166,7 +166,7 @@ pub fn undo(request: &UndoRequest, host: &Host) -> Result<UndoReport, UndoError>
 /// Lists the changes of a memory that can be undone, the newest first.
 pub fn list_changes(memory: &MemoryChoice, host: &Host) -> Result<Vec<ListedChange>, UndoError> {
     let (_machine, living) = memory.open(Access::Read, host)?;
-    let all = living.site.changes().map_err(MemoryUndoError::from)?;
+    let all = living.site.changes().map_err(RevertError::from)?;
     let undone: HashSet<ChangeId> = all.iter().filter_map(|(_, noted)| noted.undoes).collect();
     let state = |id: &ChangeId, noted: &ChangeRecord| match noted.undoes {
         Some(_) => ChangeState::Undo,
@@ -175,7 +175,7 @@ pub fn list_changes(memory: &MemoryChoice, host: &Host) -> Result<Vec<ListedChan
     };
     let mut listed = Vec::new();
     for (id, noted) in &all {
-        let text = living.site.preview(*id).map_err(MemoryUndoError::from)?;
+        let text = living.site.preview(*id).map_err(RevertError::from)?;
         let text = text.map(|text| first_words(&text));
         listed.push(ListedChange { text, ..ListedChange::of(*id, noted, state(id, noted)) });
     }
@@ -185,18 +185,18 @@ pub fn list_changes(memory: &MemoryChoice, host: &Host) -> Result<Vec<ListedChan
 /// Says how many changes [`clear_changes`] would drop.
 pub fn count_changes(memory: &MemoryChoice, host: &Host) -> Result<usize, UndoError> {
     let (_machine, living) = memory.open(Access::Read, host)?;
-    Ok(living.site.changes().map_err(MemoryUndoError::from)?.len())
+    Ok(living.site.changes().map_err(RevertError::from)?.len())
 }
 
 /// Empties the undo journal: no earlier change can be undone. Returns how many changes it had.
 pub fn clear_changes(memory: &MemoryChoice, host: &Host) -> Result<usize, UndoError> {
     let (_machine, living) = memory.open(Access::Change, host)?;
-    Ok(living.site.lock()?.clear_changes().map_err(MemoryUndoError::from)?)
+    Ok(living.site.lock()?.clear_changes().map_err(RevertError::from)?)
 }
 
 fn last_change(living: &AgentMemory) -> Result<(ChangeId, ChangeRecord), UndoError> {
-    let last = living.site.last_change().map_err(MemoryUndoError::from)?;
-    Ok(last.ok_or(MemoryUndoError::Nothing)?)
+    let last = living.site.last_change().map_err(RevertError::from)?;
+    Ok(last.ok_or(RevertError::Nothing)?)
 }
 
 fn edits(undo: &anemone_memory::Undo) -> Vec<PlannedEdit> {

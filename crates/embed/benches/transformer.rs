@@ -16,7 +16,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use anemone_embed::{BuiltinQuality, Embedder, MiniLm, Purpose, Tokenizer};
+use anemone_embed::{Embedder, LocalModel, Purpose, Tokenizer};
 use nix::sys::resource::{UsageWho, getrusage};
 
 /// Texts that are measured, in calls of [`CALL`].
@@ -27,9 +27,9 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words[..] {
-        ["quality", tokens] => measure(tokens.parse().unwrap(), BuiltinQuality::new),
+        ["quality", tokens] => measure(tokens.parse().unwrap(), LocalModel::builtin),
         ["minilm", path, tokens] => {
-            measure(tokens.parse().unwrap(), || MiniLm::open(Path::new(path)).unwrap());
+            measure(tokens.parse().unwrap(), || LocalModel::minilm(Path::new(path)).unwrap());
         }
         _ => run_all(),
     }

@@ -2,8 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::minilm::embed;
-use crate::quality::{failed, model};
+use crate::local::{embed, failed, model};
 use crate::static_model::{StaticModel, to_unit_length};
 use crate::tensors::Tensors;
 use crate::tokens::Tokenizer;

@@ -42,14 +42,14 @@ impl ApiKey {
     pub fn from_file(path: &Path) -> Result<Self, KeyError> {
         // Asked before it is opened, because to open a pipe is to wait for its writer.
         if !fs_err::metadata(path)?.is_file() {
-            return Err(KeyError::NotAFile { path: path.to_owned() });
+            return Err(KeyError::NotAFile(path.to_owned()));
         }
         let file = fs_err::File::open(path)?;
         refuse_shared(&file, path)?;
         let mut bytes = Zeroizing::new(Vec::with_capacity(LONGEST_FILE as usize + 1));
         file.take(LONGEST_FILE + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LONGEST_FILE {
-            return Err(KeyError::TooLong { path: path.to_owned() });
+            return Err(KeyError::TooLong(path.to_owned()));
         }
         let text = str::from_utf8(&bytes).map_err(|_| KeyError::NotAKey)?;
         Self::new(text.to_owned())
@@ -93,11 +93,8 @@ pub enum KeyError {
     #[error("the key is not one line of printable ASCII without spaces")]
     NotAKey,
     /// The path leads to a folder, a pipe or a device.
-    #[error("{} is not a file", .path.display())]
-    NotAFile {
-        /// What was named.
-        path: PathBuf,
-    },
+    #[error("{} is not a file", .0.display())]
+    NotAFile(PathBuf),
     /// The group or everybody may read or write it.
     #[error("{} can be used by others than its owner (mode {mode:03o})", .path.display())]
     Shared {
@@ -107,11 +104,8 @@ pub enum KeyError {
         mode: u32,
     },
     /// A key is shorter than that.
-    #[error("{} is too long for a key", .path.display())]
-    TooLong {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{} is too long for a key", .0.display())]
+    TooLong(PathBuf),
     /// The file cannot be read. The source names it.
     #[error("the key cannot be read")]
     Read(#[from] std::io::Error),
@@ -121,14 +115,7 @@ impl KeyError {
     /// What the operator can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
-        match self {
-            Self::Shared { .. } => Some("run `chmod 600` on the file"),
-            Self::Empty
-            | Self::NotAKey
-            | Self::NotAFile { .. }
-            | Self::TooLong { .. }
-            | Self::Read(_) => None,
-        }
+        matches!(self, Self::Shared { .. }).then_some("run `chmod 600` on the file")
     }
 }
 
@@ -209,7 +196,7 @@ mod tests {
         #[test]
         fn a_file_over_16_kib_is_refused_and_one_below_is_not() {
             let (_folder, path) = file(&[b'k'; 16 * 1024 + 1], 0o600);
-            assert!(matches!(ApiKey::from_file(&path), Err(KeyError::TooLong { .. })));
+            assert!(matches!(ApiKey::from_file(&path), Err(KeyError::TooLong(_))));
             let (_folder, path) = file(&[b'k'; 16 * 1024], 0o600);
             assert_eq!(ApiKey::from_file(&path).unwrap().expose().len(), 16 * 1024);
         }
@@ -223,7 +210,7 @@ mod tests {
         #[test]
         fn a_folder_is_no_key() {
             let folder = tempfile::tempdir().unwrap();
-            assert!(matches!(ApiKey::from_file(folder.path()), Err(KeyError::NotAFile { .. })));
+            assert!(matches!(ApiKey::from_file(folder.path()), Err(KeyError::NotAFile(_))));
         }
     }
 }

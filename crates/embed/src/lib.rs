@@ -10,8 +10,7 @@ mod client;
 mod embedder;
 mod fingerprint;
 mod key;
-mod minilm;
-mod quality;
+mod local;
 mod remote;
 mod static_model;
 mod tensors;
@@ -22,8 +21,7 @@ pub use builtin::Builtin;
 pub use client::http_client;
 pub use embedder::{Effort, EmbedError, Embedder, EmbeddingBatch, ModelIdentity, Purpose};
 pub use key::{ApiKey, KeyError};
-pub use minilm::MiniLm;
-pub use quality::BuiltinQuality;
+pub use local::LocalModel;
 pub use remote::{
     AnswerError, Encoding, Patience, Pause, Provider, Remote, RemoteError, RemoteSettings, Sleep,
     estimate_tokens, is_loopback,

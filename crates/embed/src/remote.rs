@@ -71,7 +71,7 @@ impl Remote {
         let base = settings.url.as_deref();
         let url = address::endpoint(provider, base, form.model(), settings.allow_http)?;
         if settings.key.is_none() && base.is_none() && provider.key_variable().is_some() {
-            return Err(RemoteError::NoKey { provider });
+            return Err(RemoteError::NoKey(provider));
         }
         let user = !url.username().is_empty() || url.password().is_some();
         if user && settings.key.is_some() && provider != Provider::Gemini {
@@ -169,7 +169,7 @@ impl Remote {
                 let started = Builder::new().spawn_scoped(scope, || self.work(&job));
                 // One thread does the work of four, only later.
                 if let (0, Err(source)) = (worker, started) {
-                    job.fail(RemoteError::Threads { source });
+                    job.fail(RemoteError::Threads(source));
                 }
             }
         });

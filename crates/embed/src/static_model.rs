@@ -35,7 +35,7 @@ impl StaticModel {
             let found = vec![rows as u64, dimensions as u64];
             return Err(ModelError::Shape { tensor: "table".to_owned(), found });
         }
-        let name = tensors.metadata("name").ok_or(ModelError::Metadata { key: "name" })?.to_owned();
+        let name = tensors.metadata("name").ok_or(ModelError::Metadata("name"))?.to_owned();
         Ok(Self { name, dimensions, rows: bytes, scales })
     }
 

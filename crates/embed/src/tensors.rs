@@ -58,23 +58,14 @@ pub enum ModelError {
         source: serde_json::Error,
     },
     /// A tensor's place does not fit its shape, or lies outside the file.
-    #[error("the place of {tensor} in the file does not fit its shape or the file")]
-    Place {
-        /// The tensor.
-        tensor: String,
-    },
+    #[error("the place of {0} in the file does not fit its shape or the file")]
+    Place(String),
     /// Two tensors overlap.
-    #[error("{tensor} overlaps another tensor")]
-    Overlap {
-        /// The second of them.
-        tensor: String,
-    },
+    #[error("{0} overlaps another tensor")]
+    Overlap(String),
     /// A tensor that the model needs is not there.
-    #[error("the model has no tensor {tensor}")]
-    Missing {
-        /// The tensor.
-        tensor: String,
-    },
+    #[error("the model has no tensor {0}")]
+    Missing(String),
     /// A tensor holds numbers of a kind that is not read.
     #[error("{tensor} holds numbers of the type {dtype}, which is not read here")]
     Type {
@@ -92,17 +83,11 @@ pub enum ModelError {
         found: Vec<u64>,
     },
     /// A tensor holds a number that is infinite or none at all.
-    #[error("{tensor} holds a number that is not finite")]
-    NotFinite {
-        /// The tensor.
-        tensor: String,
-    },
+    #[error("{0} holds a number that is not finite")]
+    NotFinite(String),
     /// What the file says about itself is missing, or is not what it should be.
-    #[error("the model says nothing usable under {key:?}")]
-    Metadata {
-        /// Under what.
-        key: &'static str,
-    },
+    #[error("the model says nothing usable under {0:?}")]
+    Metadata(&'static str),
     /// The tensors are sound, and make another model than the one asked for.
     #[error("the model has {found} {what}; {expected} are needed")]
     OtherModel {
@@ -310,7 +295,7 @@ impl Tensors {
     }
 
     fn entry(&self, name: &str) -> Result<&Entry, ModelError> {
-        self.entries.get(name).ok_or_else(|| ModelError::Missing { tensor: name.to_owned() })
+        self.entries.get(name).ok_or_else(|| ModelError::Missing(name.to_owned()))
     }
 }
 
@@ -319,7 +304,7 @@ fn check_places(entries: &BTreeMap<String, Entry>, data_bytes: u64) -> Result<()
         let [start, end] = entry.data_offsets;
         let size = end.checked_sub(start);
         if size.is_none() || size != entry.size_bytes() || end > data_bytes {
-            return Err(ModelError::Place { tensor: tensor.clone() });
+            return Err(ModelError::Place(tensor.clone()));
         }
     }
     let mut places: Vec<_> = entries.iter().map(|(name, e)| (e.data_offsets, name)).collect();
@@ -328,7 +313,7 @@ fn check_places(entries: &BTreeMap<String, Entry>, data_bytes: u64) -> Result<()
         if let [([_, end], _), ([start, _], tensor)] = pair
             && start < end
         {
-            return Err(ModelError::Overlap { tensor: (*tensor).clone() });
+            return Err(ModelError::Overlap((*tensor).clone()));
         }
     }
     Ok(())

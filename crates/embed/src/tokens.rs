@@ -6,7 +6,6 @@
 //! the reference, one for one, its oddities among them.
 
 mod characters;
-mod classes;
 mod pieces;
 
 use characters::{Unit, units};

@@ -9,7 +9,7 @@
 
 use std::path::PathBuf;
 
-use anemone_embed::{BuiltinQuality, Embedder, MiniLm, ModelError, Purpose};
+use anemone_embed::{Embedder, LocalModel, ModelError, Purpose};
 use anemone_testkit::skip;
 
 fn model() -> Option<PathBuf> {
@@ -45,7 +45,7 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
 #[test]
 fn vectors_are_those_of_the_reference() {
     let Some(path) = model() else { return };
-    let model = MiniLm::open(&path).unwrap().with_threads(2);
+    let model = LocalModel::minilm(&path).unwrap().with_threads(2);
     let sentences = sentences();
     let texts: Vec<&str> = sentences.iter().map(String::as_str).collect();
     let vectors = model.embed(&texts, Purpose::Document).unwrap();
@@ -79,7 +79,7 @@ fn vectors_are_those_of_the_reference() {
 fn what_is_not_there_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().unwrap();
     for path in [folder.path().to_path_buf(), folder.path().join("none.safetensors")] {
-        let error = MiniLm::open(&path).unwrap_err();
+        let error = LocalModel::minilm(&path).unwrap_err();
         let ModelError::Read(source) = error else { panic!("{error:?}") };
         assert!(source.to_string().contains("safetensors"), "{source}");
     }
@@ -91,20 +91,20 @@ fn a_file_too_large_is_not_read() {
     let path = folder.path().join("model.safetensors");
     let size = (512 << 20) + 1;
     fs_err::File::create(&path).unwrap().set_len(size).unwrap();
-    let error = MiniLm::open(folder.path()).unwrap_err();
+    let error = LocalModel::minilm(folder.path()).unwrap_err();
     assert!(matches!(error, ModelError::TooLarge { size_bytes } if size_bytes == size));
 }
 
 #[test]
 fn another_model_is_not_taken_for_it() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/tiny.safetensors");
-    let error = MiniLm::open(&path).unwrap_err();
+    let error = LocalModel::minilm(&path).unwrap_err();
     assert!(matches!(error, ModelError::OtherModel { found: 32, expected: 384, .. }), "{error:?}");
 }
 
 #[test]
 fn the_built_in_transformer_tells_what_is_alike() {
-    let model = BuiltinQuality::new();
+    let model = LocalModel::builtin();
     let texts =
         ["The cat sleeps on the sofa.", "A kitten naps on the couch.", "The invoice is unpaid."];
     let vectors = model.embed(&texts, Purpose::Document).unwrap();
@@ -117,13 +117,13 @@ fn the_built_in_transformer_tells_what_is_alike() {
 fn another_file_of_the_same_shape_makes_vectors_of_another_name() {
     let Some(path) = model() else { return };
     let file = if path.is_dir() { path.join("model.safetensors") } else { path };
-    assert_eq!(MiniLm::open(&file).unwrap().identity().model, "all-MiniLM-L6-v2");
+    assert_eq!(LocalModel::minilm(&file).unwrap().identity().model, "all-MiniLM-L6-v2");
     let mut bytes = fs_err::read(&file).unwrap();
     // Some of a layer is gone.
     let at = bytes.len() - 8_000_000;
     bytes[at..at + 600_000].fill(0);
     let folder = tempfile::tempdir().unwrap();
     fs_err::write(folder.path().join("model.safetensors"), &bytes).unwrap();
-    let other = MiniLm::open(folder.path()).unwrap().identity().model.clone();
+    let other = LocalModel::minilm(folder.path()).unwrap().identity().model.clone();
     assert!(other.starts_with("all-MiniLM-L6-v2-"), "{other}");
 }

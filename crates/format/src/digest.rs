@@ -1,7 +1,7 @@
 //! SHA-256 of a stream, and its text.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, Read};
 
 use sha2::{Digest as _, Sha256};
 
@@ -20,33 +20,16 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     Hex(&Sha256::digest(bytes)).to_string()
 }
 
-/// Passes bytes on and digests them on the way.
-pub(crate) struct Digesting<W> {
-    inner: W,
-    hasher: Sha256,
-    size: u64,
-}
-
-impl<W> Digesting<W> {
-    pub(crate) fn new(inner: W) -> Self {
-        Self { inner, hasher: Sha256::new(), size: 0 }
-    }
-
-    /// Returns the inner writer, the number of bytes and their digest.
-    pub(crate) fn finish(self) -> (W, u64, String) {
-        (self.inner, self.size, Hex(&self.hasher.finalize()).to_string())
-    }
-}
-
-impl<W: Write> Write for Digesting<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(bytes)?;
-        self.hasher.update(&bytes[..written]);
-        self.size += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
+/// Reads to the end and returns the SHA-256 in lower-case hexadecimal.
+pub(crate) fn digest_of(mut content: impl Read) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match content.read(&mut buffer) {
+            Ok(0) => return Ok(Hex(&hasher.finalize()).to_string()),
+            Ok(read) => hasher.update(&buffer[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }

@@ -100,7 +100,9 @@ pub use record::{
 pub use schema::{SchemaDocument, schema_of};
 pub use sink::{Sink, SinkError};
 pub use snapshot::{File, FileRoot, Node, Snapshot};
-pub use source::{LoadedSnapshot, RecordPlace, SnapshotSource, SourceFile, SourceKind};
+#[cfg(any(test, feature = "testing"))]
+pub use source::loaded::LoadedSnapshot;
+pub use source::{RecordPlace, SnapshotSource, SourceFile, SourceKind};
 pub use stamp::{
     Origin, ParseOriginError, ParseStampIdError, ProvenanceStamp, StampId, StampTable, escaped,
     unescaped,

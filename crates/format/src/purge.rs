@@ -57,7 +57,7 @@ vocabulary! {
         GdprArticle17 = "gdpr_article_17",
         /// The right to deletion of the CCPA.
         CcpaDeletion = "ccpa_deletion",
-        /// Somebody wished it.
+        /// A user requested it.
         UserRequest = "user_request",
         /// Something leaked.
         SecurityIncident = "security_incident",

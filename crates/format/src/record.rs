@@ -139,7 +139,7 @@ vocabulary! {
         Episodic = "episodic",
         /// A way of doing things.
         Procedural = "procedural",
-        /// What somebody likes.
+        /// A preference.
         Preference = "preference",
         /// Something distilled from other memories.
         Summary = "summary",

@@ -1,20 +1,18 @@
 //! A snapshot: everything about one agent at one moment, in memory.
 //!
 //! For agents of ordinary size and for tests. What is too large for memory goes through
-//! [`ArchiveWriter`] and [`Archive`] piece by piece.
+//! [`ArchiveWriter`] and [`Archive`](crate::Archive) piece by piece.
 
 use std::io::Write;
 
 use crate::archive::Layer;
-use crate::archive::read::{Archive, CarriedFile, ReadEntryError};
 use crate::archive::write::{
     ArchiveWriter, FileHead, Root, Spool, WriteArchiveError, WrittenArchive,
 };
 use crate::attachments::Attachments;
 use crate::credentials::Credentials;
 use crate::identity::Identity;
-use crate::json;
-use crate::manifest::{EntryKind, Manifest};
+use crate::manifest::Manifest;
 use crate::moment::Moment;
 use crate::principals::Principals;
 use crate::record::Record;
@@ -146,30 +144,6 @@ impl Snapshot {
             .try_for_each(|attachments| writer.layer(Layer::Attachments, attachments))?;
         writer.finish()
     }
-
-    /// Reads a whole archive into memory.
-    pub fn read(archive: &Archive) -> Result<Self, ReadEntryError> {
-        let mut manifest = archive.manifest().clone();
-        manifest.blank();
-        let mut snapshot = Self::new(manifest);
-        snapshot.identity = archive.parse_document(Layer::Identity)?;
-        snapshot.principals = archive.parse_document(Layer::Principals)?;
-        snapshot.credentials = archive.parse_document(Layer::Credentials)?;
-        snapshot.attachments = archive.parse_document(Layer::Attachments)?;
-        for path in archive.partitions() {
-            archive.entries().each_line(path, |number, line| {
-                let record = json::parse(line)
-                    .map_err(|source| ReadEntryError::new(path, Some(number), source))?;
-                snapshot.records.push(record);
-                Ok::<_, ReadEntryError>(())
-            })?;
-        }
-        for file in archive.files()? {
-            snapshot.files.push(File::read(archive, &file)?);
-        }
-        snapshot.sort();
-        Ok(snapshot)
-    }
 }
 
 impl File {
@@ -185,25 +159,6 @@ impl File {
             redacted: false,
             unknown: Unknown::default(),
         }
-    }
-
-    fn read(archive: &Archive, file: &CarriedFile) -> Result<Self, ReadEntryError> {
-        let node = match file.entry.kind() {
-            EntryKind::Symlink => Node::Symlink(file.target().unwrap_or_default()),
-            EntryKind::Directory => Node::Folder,
-            EntryKind::File | EntryKind::Unknown(_) => {
-                Node::File(archive.entries().read_bytes(&file.entry.path)?)
-            }
-        };
-        Ok(file.with_head(|head| Self {
-            root: head.root.into(),
-            path: head.path.to_vec(),
-            node,
-            mode: head.mode,
-            mtime: head.mtime.clone(),
-            redacted: head.redacted,
-            unknown: head.unknown.clone(),
-        }))
     }
 
     fn head(&self) -> FileHead<'_> {
@@ -223,5 +178,61 @@ impl File {
 
     fn order(&self) -> Vec<u8> {
         [self.head().root.prefix().as_bytes(), &self.path].concat()
+    }
+}
+
+/// Reads whole archives into memory, for tests.
+#[cfg(any(test, feature = "testing"))]
+mod loading {
+    use super::*;
+    use crate::archive::read::{Archive, CarriedFile, ReadEntryError};
+    use crate::json;
+    use crate::manifest::EntryKind;
+
+    impl Snapshot {
+        /// Reads a whole archive into memory.
+        pub fn read(archive: &Archive) -> Result<Self, ReadEntryError> {
+            let mut manifest = archive.manifest().clone();
+            manifest.blank();
+            let mut snapshot = Self::new(manifest);
+            snapshot.identity = archive.parse_document(Layer::Identity)?;
+            snapshot.principals = archive.parse_document(Layer::Principals)?;
+            snapshot.credentials = archive.parse_document(Layer::Credentials)?;
+            snapshot.attachments = archive.parse_document(Layer::Attachments)?;
+            for path in archive.partitions() {
+                archive.entries().each_line(path, |number, line| {
+                    let record = json::parse(line)
+                        .map_err(|source| ReadEntryError::new(path, Some(number), source))?;
+                    snapshot.records.push(record);
+                    Ok::<_, ReadEntryError>(())
+                })?;
+            }
+            for file in archive.files()? {
+                snapshot.files.push(File::read(archive, &file)?);
+            }
+            snapshot.sort();
+            Ok(snapshot)
+        }
+    }
+
+    impl File {
+        fn read(archive: &Archive, file: &CarriedFile) -> Result<Self, ReadEntryError> {
+            let node = match file.entry.kind() {
+                EntryKind::Symlink => Node::Symlink(file.target().unwrap_or_default()),
+                EntryKind::Directory => Node::Folder,
+                EntryKind::File | EntryKind::Unknown(_) => {
+                    Node::File(archive.entries().read_bytes(&file.entry.path)?)
+                }
+            };
+            Ok(file.with_head(|head| Self {
+                root: head.root.into(),
+                path: head.path.to_vec(),
+                node,
+                mode: head.mode,
+                mtime: head.mtime.clone(),
+                redacted: head.redacted,
+                unknown: head.unknown.clone(),
+            }))
+        }
     }
 }

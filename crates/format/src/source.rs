@@ -4,13 +4,12 @@ use std::io::{self, Read};
 
 use crate::attachments::Attachments;
 use crate::credentials::Credentials;
-use crate::digest::sha256_hex;
 use crate::identity::Identity;
 use crate::manifest::Manifest;
 use crate::moment::Moment;
 use crate::principals::Principals;
 use crate::record::{Record, Status};
-use crate::snapshot::{File, FileRoot, Node, Snapshot};
+use crate::snapshot::FileRoot;
 
 /// A snapshot, wherever it is kept.
 pub trait SnapshotSource {
@@ -89,70 +88,78 @@ pub enum SourceKind {
     Folder,
 }
 
-/// A snapshot in memory as a source.
-pub struct LoadedSnapshot<'a> {
-    snapshot: &'a Snapshot,
-    files: Vec<SourceFile>,
-}
+/// A snapshot in memory as a source, for tests.
+#[cfg(any(test, feature = "testing"))]
+pub(crate) mod loaded {
+    use super::*;
+    use crate::digest::sha256_hex;
+    use crate::snapshot::{File, Node, Snapshot};
 
-impl<'a> LoadedSnapshot<'a> {
-    /// Takes a snapshot; digests of its files are computed here.
-    #[must_use]
-    pub fn new(snapshot: &'a Snapshot) -> Self {
-        Self { snapshot, files: snapshot.files.iter().map(describe).collect() }
-    }
-}
-
-fn describe(file: &File) -> SourceFile {
-    SourceFile {
-        root: file.root.clone(),
-        path: file.path.clone(),
-        kind: match &file.node {
-            Node::File(content) => {
-                SourceKind::File { size: content.len() as u64, sha256: sha256_hex(content) }
-            }
-            Node::Symlink(target) => SourceKind::Symlink(target.clone()),
-            Node::Folder => SourceKind::Folder,
-        },
-        mode: file.mode,
-        mtime: file.mtime.clone(),
-        redacted: file.redacted,
-    }
-}
-
-impl SnapshotSource for LoadedSnapshot<'_> {
-    fn manifest(&self) -> &Manifest {
-        &self.snapshot.manifest
+    /// A snapshot in memory as a source.
+    pub struct LoadedSnapshot<'a> {
+        snapshot: &'a Snapshot,
+        files: Vec<SourceFile>,
     }
 
-    fn identity(&self) -> io::Result<Option<Identity>> {
-        Ok(self.snapshot.identity.clone())
-    }
-
-    fn principals(&self) -> io::Result<Option<Principals>> {
-        Ok(self.snapshot.principals.clone())
-    }
-
-    fn credentials(&self) -> io::Result<Option<Credentials>> {
-        Ok(self.snapshot.credentials.clone())
-    }
-
-    fn attachments(&self) -> io::Result<Option<Attachments>> {
-        Ok(self.snapshot.attachments.clone())
-    }
-
-    fn files(&self) -> &[SourceFile] {
-        &self.files
-    }
-
-    fn content(&self, file: usize) -> io::Result<Box<dyn Read + '_>> {
-        match self.snapshot.files.get(file).map(|file| &file.node) {
-            Some(Node::File(content)) => Ok(Box::new(&content[..])),
-            _ => Err(io::ErrorKind::NotFound.into()),
+    impl<'a> LoadedSnapshot<'a> {
+        /// Takes a snapshot; digests of its files are computed here.
+        #[must_use]
+        pub fn new(snapshot: &'a Snapshot) -> Self {
+            Self { snapshot, files: snapshot.files.iter().map(describe).collect() }
         }
     }
 
-    fn each_record(&self, take: &mut dyn FnMut(&Record) -> io::Result<()>) -> io::Result<()> {
-        self.snapshot.records.iter().try_for_each(take)
+    fn describe(file: &File) -> SourceFile {
+        SourceFile {
+            root: file.root.clone(),
+            path: file.path.clone(),
+            kind: match &file.node {
+                Node::File(content) => {
+                    SourceKind::File { size: content.len() as u64, sha256: sha256_hex(content) }
+                }
+                Node::Symlink(target) => SourceKind::Symlink(target.clone()),
+                Node::Folder => SourceKind::Folder,
+            },
+            mode: file.mode,
+            mtime: file.mtime.clone(),
+            redacted: file.redacted,
+        }
+    }
+
+    impl SnapshotSource for LoadedSnapshot<'_> {
+        fn manifest(&self) -> &Manifest {
+            &self.snapshot.manifest
+        }
+
+        fn identity(&self) -> io::Result<Option<Identity>> {
+            Ok(self.snapshot.identity.clone())
+        }
+
+        fn principals(&self) -> io::Result<Option<Principals>> {
+            Ok(self.snapshot.principals.clone())
+        }
+
+        fn credentials(&self) -> io::Result<Option<Credentials>> {
+            Ok(self.snapshot.credentials.clone())
+        }
+
+        fn attachments(&self) -> io::Result<Option<Attachments>> {
+            Ok(self.snapshot.attachments.clone())
+        }
+
+        fn files(&self) -> &[SourceFile] {
+            &self.files
+        }
+
+        fn content(&self, file: usize) -> io::Result<Box<dyn Read + '_>> {
+            match self.snapshot.files.get(file).map(|file| &file.node) {
+                Some(Node::File(content)) => Ok(Box::new(&content[..])),
+                _ => Err(io::ErrorKind::NotFound.into()),
+            }
+        }
+
+        fn each_record(&self, take: &mut dyn FnMut(&Record) -> io::Result<()>) -> io::Result<()> {
+            self.snapshot.records.iter().try_for_each(take)
+        }
     }
 }

@@ -43,9 +43,10 @@ pub struct Finding {
 }
 
 /// The result in one word, as the conformance vectors use it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
     /// Sound, and all of it is known.
+    #[default]
     Ok,
     /// Sound, with fields, words or entries that this version only carries.
     OkWithUnknowns,
@@ -85,7 +86,7 @@ pub struct Counts {
 }
 
 /// Everything that was found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// What the file is, if that could be told.
     pub kind: Option<ArchiveKind>,
@@ -128,7 +129,7 @@ pub fn validate_with(source: Bytes, length: u64, limits: &Limits, edits: Edits) 
     });
     // A manifest that has not the right shape has been reported, fault by fault.
     if let Err(error) = checked
-        && (kind.is_none() || findings.errors.is_empty())
+        && (kind.is_none() || findings.report.is_valid())
     {
         kind = None;
         findings.refuse(&error);
@@ -163,7 +164,7 @@ fn check(opened: Opened, findings: &mut Findings) -> Result<ArchiveOrDelta, Open
             shape::parse::<DeltaManifest>(SchemaDocument::DeltaManifest, entry, bytes, findings);
         }
     }
-    let is_well_formed = findings.errors.is_empty();
+    let is_well_formed = findings.report.is_valid();
     let seal = opened.container.seal();
     let opening = ArchiveOrDelta::from_opened(opened)?;
     if is_well_formed {
@@ -212,14 +213,10 @@ fn is_edited(error: &ReadJsonError) -> bool {
 #[derive(Default)]
 struct Findings {
     edits: Edits,
-    errors: Vec<Finding>,
-    warnings: Vec<Finding>,
-    notes: Vec<Finding>,
-    unlisted: u64,
+    report: Report,
     refusal: Option<Refusal>,
     /// Unknown fields and words, by where they are in their kind of document.
     surprises: BTreeMap<String, u64>,
-    counts: Counts,
 }
 
 impl Findings {
@@ -232,8 +229,8 @@ impl Findings {
         self.refusal = Some(error.refusal());
         let path = match error {
             OpenError::Manifest { entry, .. } => (*entry).to_owned(),
-            OpenError::Version { .. } => "manifest.json#/alf_version".to_owned(),
-            OpenError::Feature { .. } => "manifest.json#/requires".to_owned(),
+            OpenError::Version(_) => "manifest.json#/alf_version".to_owned(),
+            OpenError::Feature(_) => "manifest.json#/requires".to_owned(),
             _ => String::new(),
         };
         self.error("unreadable", path, with_causes(error));
@@ -260,23 +257,17 @@ impl Findings {
     }
 
     fn error(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {
-        if self.errors.len() < MAX_LISTED {
-            self.errors.push(Finding { code, path: path.into(), message: message.into() });
-        } else {
-            self.unlisted += 1;
-        }
+        let Report { errors, unlisted, .. } = &mut self.report;
+        list(errors, unlisted, Finding { code, path: path.into(), message: message.into() });
     }
 
     fn warning(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {
-        if self.warnings.len() < MAX_LISTED {
-            self.warnings.push(Finding { code, path: path.into(), message: message.into() });
-        } else {
-            self.unlisted += 1;
-        }
+        let Report { warnings, unlisted, .. } = &mut self.report;
+        list(warnings, unlisted, Finding { code, path: path.into(), message: message.into() });
     }
 
     fn note(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {
-        self.notes.push(Finding { code, path: path.into(), message: message.into() });
+        self.report.notes.push(Finding { code, path: path.into(), message: message.into() });
     }
 
     /// Counts what this version does not know in a document of some kind.
@@ -299,6 +290,12 @@ impl Findings {
         });
     }
 
+    /// Counts an entry that was read to its end.
+    fn count(&mut self, bytes: u64) {
+        self.report.counts.entries += 1;
+        self.report.counts.bytes += bytes;
+    }
+
     fn surprise(&mut self, what: String) {
         *self.surprises.entry(what).or_default() += 1;
     }
@@ -311,22 +308,23 @@ impl Findings {
                 format!("not known to this version, carried along ({count})"),
             );
         }
-        let unknowns = self.notes.iter().any(|note| note.code == "unknown");
-        let class = match (self.refusal, self.errors.is_empty()) {
+        let mut report = self.report;
+        let unknowns = report.notes.iter().any(|note| note.code == "unknown");
+        report.class = match (self.refusal, report.is_valid()) {
             (Some(Refusal::Version), _) => Class::RefuseVersion,
             (Some(Refusal::Unsafe), _) => Class::RefuseUnsafe,
             (Some(Refusal::Corrupt), _) | (None, false) => Class::RefuseCorrupt,
             (None, true) if unknowns => Class::OkWithUnknowns,
             (None, true) => Class::Ok,
         };
-        Report {
-            kind,
-            class,
-            errors: self.errors,
-            warnings: self.warnings,
-            notes: self.notes,
-            unlisted: self.unlisted,
-            counts: self.counts,
-        }
+        Report { kind, ..report }
+    }
+}
+
+fn list(found: &mut Vec<Finding>, unlisted: &mut u64, finding: Finding) {
+    if found.len() < MAX_LISTED {
+        found.push(finding);
+    } else {
+        *unlisted += 1;
     }
 }

@@ -72,11 +72,8 @@ pub enum VaultError {
     #[error("the vault key is not 32 bytes in hexadecimal or base64")]
     Key,
     /// The secret was left behind when the archive was made.
-    #[error("the credential {id} carries no secret")]
-    NotCarried {
-        /// The credential.
-        id: String,
-    },
+    #[error("the credential {0} carries no secret")]
+    NotCarried(String),
     /// Sealed in a way that this version does not know.
     #[error("the credential {id} is sealed with {algorithm}, which this version does not know")]
     Algorithm {
@@ -94,17 +91,11 @@ pub enum VaultError {
         wanted: &'static str,
     },
     /// Metadata that is not what it should be, or costs that are too high.
-    #[error("the encryption metadata of the credential {id} is damaged")]
-    Metadata {
-        /// The credential.
-        id: String,
-    },
+    #[error("the encryption metadata of the credential {0} is damaged")]
+    Metadata(String),
     /// The key does not fit, or the secret or its metadata was changed.
-    #[error("the vault key does not open the credential {id}")]
-    WrongKey {
-        /// The credential.
-        id: String,
-    },
+    #[error("the vault key does not open the credential {0}")]
+    WrongKey(String),
 }
 
 impl VaultKey {
@@ -179,7 +170,7 @@ impl VaultKey {
         let payload = Payload { msg: secret, aad: &associated_data(credential) };
         let sealed = cipher
             .encrypt(&XNonce::from(fresh.nonce), payload)
-            .map_err(|_| VaultError::Metadata { id })?;
+            .map_err(|_| VaultError::Metadata(id))?;
         credential.encrypted_payload = BASE64.encode(sealed);
         credential.encryption = encryption;
         Ok(())
@@ -190,20 +181,20 @@ impl VaultKey {
         let id = || credential.id.to_string();
         let encryption = &credential.encryption;
         if credential.encrypted_payload == crate::credentials::NOT_EXPORTED {
-            return Err(VaultError::NotCarried { id: id() });
+            return Err(VaultError::NotCarried(id()));
         }
         if encryption.algorithm != ALGORITHM {
             let algorithm = encryption.algorithm.clone();
             return Err(VaultError::Algorithm { id: id(), algorithm });
         }
-        let damaged = || VaultError::Metadata { id: id() };
+        let damaged = || VaultError::Metadata(id());
         let nonce = BASE64.decode(&encryption.nonce).map_err(|_| damaged())?;
         let nonce = <[u8; NONCE_BYTES]>::try_from(&nonce[..]).map_err(|_| damaged())?;
         let sealed = BASE64.decode(&credential.encrypted_payload).map_err(|_| damaged())?;
         let cipher = self.cipher(encryption, &id())?;
         let payload = Payload { msg: &sealed, aad: &associated_data(credential) };
         let secret = cipher.decrypt(&XNonce::from(nonce), payload);
-        secret.map(Zeroizing::new).map_err(|_| VaultError::WrongKey { id: id() })
+        secret.map(Zeroizing::new).map_err(|_| VaultError::WrongKey(id()))
     }
 
     fn cipher(&self, encryption: &Encryption, id: &str) -> Result<XChaCha20Poly1305, VaultError> {
@@ -212,7 +203,7 @@ impl VaultKey {
             (Self::Raw(key), None) => Ok(XChaCha20Poly1305::new(&Key::from(**key))),
             (Self::Passphrase(phrase), Some(KDF)) => {
                 let key = derive(phrase, encryption.kdf_params.as_ref())
-                    .ok_or_else(|| VaultError::Metadata { id: id.to_owned() })?;
+                    .ok_or_else(|| VaultError::Metadata(id.to_owned()))?;
                 Ok(XChaCha20Poly1305::new(&Key::from(*key)))
             }
             (Self::Raw(_), Some(_)) => Err(wrong_kind("passphrase")),
@@ -295,7 +286,7 @@ mod tests {
         let mut sealed = credential();
         keys()[0].seal(&mut sealed, b"sk-secret", &FRESH).unwrap();
         let wrong = VaultKey::parse(&"7e".repeat(32)).unwrap();
-        assert!(matches!(wrong.open(&sealed), Err(VaultError::WrongKey { .. })));
+        assert!(matches!(wrong.open(&sealed), Err(VaultError::WrongKey(_))));
     }
 
     #[test]
@@ -321,7 +312,7 @@ mod tests {
         let mut sealed = credential();
         keys()[1].seal(&mut sealed, b"x", &FRESH).unwrap();
         sealed.encryption.kdf_params.as_mut().unwrap().memory_cost = Some(u32::MAX);
-        assert!(matches!(keys()[1].open(&sealed), Err(VaultError::Metadata { .. })));
+        assert!(matches!(keys()[1].open(&sealed), Err(VaultError::Metadata(_))));
     }
 
     #[test]

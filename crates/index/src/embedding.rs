@@ -91,11 +91,8 @@ pub enum EmbeddingError {
         source: EmbedError,
     },
     /// The index has vectors of another model, and replacing them was not allowed.
-    #[error("the index has vectors of {} by {}", there.model, there.provider)]
-    OtherModel {
-        /// Whose.
-        there: ModelIdentity,
-    },
+    #[error("the index has vectors of {} by {}", .0.model, .0.provider)]
+    OtherModel(ModelIdentity),
 }
 
 impl Index {

@@ -96,7 +96,7 @@ pub enum QueryError {
     Store(#[from] StoreError),
     /// Another program's ranking.
     #[error(transparent)]
-    Profile(#[from] ProfileError),
+    RankingChoice(#[from] ProfileError),
 }
 
 impl Index {

@@ -11,10 +11,11 @@ mod document;
 mod embedding;
 mod erase;
 mod excerpt;
-#[doc(hidden)]
-pub mod fuzzing;
 mod index;
 mod known;
+#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
+pub mod law_tests;
 mod near;
 mod outline;
 mod passages;
@@ -41,9 +42,11 @@ pub use excerpt::{Excerpt, ExcerptLimits};
 pub use index::{Freshness, Index, OpenIndexError, QueryError, RefreshError, RefreshExtras};
 pub use known::{Kinds, KnownDocument};
 pub use near::SimilarPlace;
-pub use passages::{Passage, cited_lines, passages};
+#[cfg(any(test, feature = "testing"))]
+pub use passages::cited_lines;
+pub use passages::{Passage, passages};
 pub use peek::{IndexContents, IndexState, peek};
-pub use profile::{Profile, ProfileError, RankingProfile, TextVectors, embed_texts};
+pub use profile::{ProfileError, RankingChoice, RankingProfile, TextVectors, embed_texts};
 pub use progress::{IndexProgress, NoProgress};
 pub use request::{
     Answer, AnswerNote, Explanation, Hit, Rankers, Request, VectorOutcome, VectorRanker,

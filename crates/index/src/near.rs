@@ -9,11 +9,8 @@ use crate::index::{Index, RefreshError};
 use crate::refresh::unseen;
 use crate::source::DocumentSource;
 use crate::store::{ChunkId, Narrow, SoughtTerm, StoreError};
-use crate::text::{Language, parse};
+use crate::text::parse;
 use crate::vector::{Nearest, Scan, normalised};
-
-/// Words are looked for in as many languages, at most.
-const LANGUAGES: usize = 6;
 
 /// A place that is like a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,17 +74,10 @@ impl Index {
     /// Finds the chunks that have the most and rarest words of a text, the best first.
     pub fn with_words_of(&self, text: &str, limit: usize) -> Result<Vec<SimilarPlace>, StoreError> {
         let reading = self.store.reading()?;
-        let languages: Vec<Language> = reading
-            .statistics()
-            .languages
-            .iter()
-            .take(LANGUAGES)
-            .map(|&(language, _)| language)
-            .collect();
         // A text is no question: nothing in it is quoted or excluded.
         let plain: String =
             text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
-        let words = parse(&plain, &languages);
+        let words = parse(&plain, &reading.statistics().main_languages());
         let forms = words.terms.iter().flat_map(|term| &term.forms);
         let wanted: Vec<SoughtTerm<'_>> = forms
             .map(|form| SoughtTerm { text: (&form.text).into(), term: form.term, weight: 1.0 })

@@ -1,6 +1,8 @@
 //! The passages that a document is cut into, to look at.
 
-use crate::document::{Document, Format};
+use crate::document::Document;
+#[cfg(any(test, feature = "testing"))]
+use crate::document::Format;
 use crate::outline::chunks::chunks;
 use crate::outline::outline;
 
@@ -33,6 +35,7 @@ pub fn passages(document: &Document) -> Vec<Passage<'_>> {
 }
 
 /// Returns the first and last line of every block of a text: what a search can cite.
+#[cfg(any(test, feature = "testing"))]
 #[must_use]
 pub fn cited_lines(text: &str, format: Format) -> Vec<(u32, u32)> {
     let outline = outline(text, format);

@@ -39,7 +39,7 @@ pub trait RankingProfile: Sync {
 
 /// The ranking that a search uses.
 #[derive(Clone, Copy, Default)]
-pub enum Profile {
+pub enum RankingChoice {
     /// Ours.
     #[default]
     Anemone,
@@ -47,7 +47,7 @@ pub enum Profile {
     Other(&'static dyn RankingProfile),
 }
 
-impl Profile {
+impl RankingChoice {
     /// Returns the name by which a user chooses it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -64,19 +64,19 @@ impl Profile {
     }
 }
 
-impl fmt::Debug for Profile {
+impl fmt::Debug for RankingChoice {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Profile").field(&self.name()).finish()
+        formatter.debug_tuple("RankingChoice").field(&self.name()).finish()
     }
 }
 
-impl PartialEq for Profile {
+impl PartialEq for RankingChoice {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()
     }
 }
 
-impl Eq for Profile {}
+impl Eq for RankingChoice {}
 
 /// Why another program's ranking could not be computed.
 #[derive(Debug, thiserror::Error)]

@@ -108,7 +108,7 @@ pub(crate) fn rank(
         }
         let phrases: Vec<&str> =
             words.phrases.iter().map(|phrase| phrase.surface.as_str()).collect();
-        notes.push(AnswerNote::PhraseNotFound { phrase: phrases.join("\" and \"") });
+        notes.push(AnswerNote::PhraseNotFound(phrases.join("\" and \"")));
         narrow.required.clear();
         question.wants_phrases = false;
     }

@@ -188,16 +188,12 @@ impl Call<'_> {
             writing => writing?,
         };
         let refreshing = Refreshing {
+            call: self,
             writing,
             listed: &listed,
-            along: self.along,
-            digest: self.digest,
-            progress: self.progress,
-            now_ns: self.now_ns,
             fresh,
             freed: BTreeSet::new(),
             displaced: HashMap::new(),
-            error: None,
             left: plan.load.len() as u64,
             done: 0,
         };
@@ -445,20 +441,34 @@ fn reordered(view: &View, listed: &[Listed<'_>]) -> Result<bool, StoreError> {
 
 /// A refresh that writes.
 struct Refreshing<'a> {
+    call: &'a Call<'a>,
     writing: Writing<'a>,
     listed: &'a [Listed<'a>],
-    along: RefreshExtras<'a>,
-    digest: &'a dyn for<'d> Fn(&'d Document) -> Digest<'d>,
-    progress: &'a dyn IndexProgress,
-    now_ns: i64,
     fresh: &'a mut Freshness,
     /// Paths whose documents went away: another entry may have one of that path.
     freed: BTreeSet<String>,
     /// Paths that an entry lost to one that comes earlier.
     displaced: HashMap<EntryId, Vec<String>>,
-    error: Option<StoreError>,
     left: u64,
     done: u64,
+}
+
+/// An entry while its documents are taken in.
+struct EntryLoad {
+    entry: EntryId,
+    content: ContentHash,
+    skipped: Vec<SkippedDocument>,
+    /// Its documents that are in the store.
+    kept: HashSet<DocumentId>,
+    added: u64,
+    changed: u64,
+}
+
+impl EntryLoad {
+    fn new(entry: EntryId) -> Self {
+        let (skipped, kept) = (Vec::new(), HashSet::new());
+        Self { entry, content: ContentHash::default(), skipped, kept, added: 0, changed: 0 }
+    }
 }
 
 impl Refreshing<'_> {
@@ -478,8 +488,8 @@ impl Refreshing<'_> {
         for (source, at, _) in &plan.doubtful {
             let entry = &self.listed[*source].listing.entries[*at];
             let is_known = confirmed.contains_key(&(*source, entry.key.clone()));
-            if is_known && !is_racy(entry.stamp, self.now_ns) {
-                self.writing.set_seen(numbers[*source], &entry.key, self.now_ns)?;
+            if is_known && !is_racy(entry.stamp, self.call.now_ns) {
+                self.writing.set_seen(numbers[*source], &entry.key, self.call.now_ns)?;
             }
         }
         self.write_displaced()?;
@@ -489,7 +499,7 @@ impl Refreshing<'_> {
         let left_out = left_out.iter().map(|(_, _, json)| LeftOut::read(json)).collect();
         self.fresh.see(self.listed, left_out);
         (self.fresh.documents, self.fresh.chunks) = self.writing.size();
-        if let Some(static_model) = self.along.static_model {
+        if let Some(static_model) = self.call.along.static_model {
             // A later request for the missing vectors reports why.
             drop(write_static_vectors(
                 &mut self.writing,
@@ -498,7 +508,7 @@ impl Refreshing<'_> {
             )?);
         }
         // Where everything is new, nothing was removed.
-        if self.along.erases && self.fresh.rebuilt.is_none() {
+        if self.call.along.erases && self.fresh.rebuilt.is_none() {
             self.writing.erase_removed();
         }
         Ok(self.writing.finish()?)
@@ -558,94 +568,69 @@ impl Refreshing<'_> {
         let id = self.writing.entry(number, &entry.key)?;
         // It says by itself which of its paths are another's.
         self.displaced.remove(&id);
-        let mut content = ContentHash::default();
-        let mut skipped = Vec::new();
-        let mut kept = HashSet::new();
-        let (mut added, mut changed) = (0, 0);
+        let mut load = EntryLoad::new(id);
+        let mut taken = Ok(());
         let loaded = listed.source.load(entry, &mut |document| {
-            if self.error.is_some() {
-                return;
-            }
-            let hash = hash(&document);
-            content.add(&hash);
-            if let Err(error) =
-                self.take(id, &document, &hash, &mut skipped, &mut kept, &mut added, &mut changed)
-            {
-                self.error = Some(error);
+            if taken.is_ok() {
+                taken = self.take(&document, &mut load);
             }
         });
-        if let Some(error) = self.error.take() {
-            return Err(error.into());
-        }
+        taken?;
         let content = if let Ok(more) = loaded {
-            let content = content.finish(&more);
-            skipped.extend(more);
+            let content = load.content.finish(&more);
+            load.skipped.extend(more);
             content
         } else {
             // Indexing half an entry would give inexplicable answers.
-            skipped =
-                vec![SkippedDocument { path: entry.key.clone(), reason: SkipReason::Unreadable }];
-            kept.clear();
+            load.skipped.clear();
+            load.skipped.push(SkippedDocument::new(&entry.key, SkipReason::Unreadable));
+            load.kept.clear();
             Content::new()
         };
-        let gone = self.remove_documents(id, &kept)?;
+        let gone = self.remove_documents(id, &load.kept)?;
         if content.is_empty() {
-            self.fresh.removed = self.fresh.removed.saturating_sub(gone.min(added));
+            self.fresh.removed = self.fresh.removed.saturating_sub(gone.min(load.added));
         } else {
-            self.fresh.added += added;
-            self.fresh.changed += changed;
+            self.fresh.added += load.added;
+            self.fresh.changed += load.changed;
         }
-        let skipped = LeftOut::of(skipped).write();
-        self.writing.set_entry(id, entry.stamp, self.now_ns, &content, skipped.as_deref())?;
+        let skipped = LeftOut::of(load.skipped).write();
+        self.writing.set_entry(id, entry.stamp, self.call.now_ns, &content, skipped.as_deref())?;
         Ok(())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the state of one entry's loading")]
-    fn take(
-        &mut self,
-        entry: EntryId,
-        document: &Document,
-        hash: &[u8],
-        skipped: &mut Vec<SkippedDocument>,
-        kept: &mut HashSet<DocumentId>,
-        added: &mut u64,
-        changed: &mut u64,
-    ) -> Result<(), StoreError> {
+    /// Takes in a document of an entry.
+    fn take(&mut self, document: &Document, load: &mut EntryLoad) -> Result<(), StoreError> {
+        let hash = hash(document);
+        load.content.add(&hash);
         let path = &document.path;
         if path.is_empty() || path.len() > MAX_PATH_BYTES {
-            let end = path.floor_char_boundary(MAX_PATH_BYTES);
-            skipped
-                .push(SkippedDocument { path: path[..end].to_owned(), reason: SkipReason::Name });
+            let start = &path[..path.floor_char_boundary(MAX_PATH_BYTES)];
+            load.skipped.push(SkippedDocument::new(start, SkipReason::Name));
             return Ok(());
         }
         let mut displaced = None;
-        let put = self.writing.put(entry, document, hash, self.digest, kept, &mut |other| {
-            displaced = Some(other);
-        })?;
+        let mut displace = |other| displaced = Some(other);
+        let (entry, digest) = (load.entry, self.call.digest);
+        let put = self.writing.put(entry, document, &hash, digest, &load.kept, &mut displace)?;
         if let Some(other) = displaced {
             self.displaced.entry(other).or_default().push(path.clone());
         }
         let id = match put {
-            Put::Added(id) => {
-                *added += 1;
-                id
-            }
-            Put::Changed(id) => {
-                *changed += 1;
-                id
-            }
-            Put::Same(id) => id,
+            Put::Added(id) | Put::Changed(id) | Put::Same(id) => id,
             Put::Duplicate => {
-                skipped.push(SkippedDocument { path: path.clone(), reason: SkipReason::Duplicate });
+                load.skipped.push(SkippedDocument::new(path, SkipReason::Duplicate));
                 return Ok(());
             }
         };
-        kept.insert(id);
+        load.added += u64::from(matches!(put, Put::Added(_)));
+        load.changed += u64::from(matches!(put, Put::Changed(_)));
+        load.kept.insert(id);
         if self.writing.chunks_of(id)? == 0 {
-            skipped.push(SkippedDocument { path: path.clone(), reason: SkipReason::NoText });
+            load.skipped.push(SkippedDocument::new(path, SkipReason::NoText));
         }
         self.done += 1;
-        self.progress.indexed(self.done, self.done + self.left.saturating_sub(1));
+        self.call.progress.indexed(self.done, self.done + self.left.saturating_sub(1));
         Ok(())
     }
 

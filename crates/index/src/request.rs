@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use crate::document::Provenance;
-use crate::profile::Profile;
+use crate::profile::RankingChoice;
 
 /// A question, as both doors hand it in.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct Request {
     /// Only paths that match one of these globs, or lie below one of these folders; empty: all.
     pub paths: Vec<String>,
     /// Whose ranking.
-    pub profile: Profile,
+    pub profile: RankingChoice,
     /// Whether newer things come first among equals: the half-life in days.
     pub recency_half_life: Option<f64>,
     /// Whether importance counts.
@@ -58,7 +58,7 @@ impl Request {
             types: Vec::new(),
             namespaces: Vec::new(),
             paths: Vec::new(),
-            profile: Profile::Anemone,
+            profile: RankingChoice::Anemone,
             recency_half_life: None,
             importance: false,
             diversity: None,
@@ -111,27 +111,18 @@ pub enum VectorOutcome {
     /// There are vectors, and those of the embedders before it left nothing to compare.
     Spare,
     /// The embedder failed on the query.
-    Failed {
-        /// Why.
-        message: String,
-    },
+    Failed(String),
     /// The index has no vectors of it.
     NoVectors,
     /// In the place of its vectors the index has those of another model.
-    OtherModel {
-        /// Whose.
-        there: ModelIdentity,
-    },
+    OtherModel(ModelIdentity),
 }
 
 /// Something worth saying about an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerNote {
     /// No text has this quoted phrase; its words were looked for instead.
-    PhraseNotFound {
-        /// The phrase.
-        phrase: String,
-    },
+    PhraseNotFound(String),
     /// There was nothing to look for in the query.
     NothingAsked,
     /// The filters leave no document.

@@ -6,15 +6,12 @@ use anemone_format::with_causes;
 use crate::document::Document;
 use crate::embedding::{Cached, checked};
 use crate::index::{Index, QueryError};
-use crate::profile::Profile;
+use crate::profile::RankingChoice;
 use crate::rank::rank;
 use crate::request::{Answer, AnswerNote, Rankers, Request, VectorOutcome, VectorRanker};
 use crate::store::{Allowed, ChunkId, Reading, Slot, StoreError, StoredSet};
 use crate::text::{Kind, Language, Votes, Words, parse};
 use crate::vector::{NEAREST, Nearest, Scan, Sense, normalised};
-
-/// A query is taken apart in this many languages at most: those of most chunks.
-const LANGUAGES: usize = 6;
 
 impl Index {
     /// Answers a question from what the last refresh left.
@@ -29,7 +26,7 @@ impl Index {
     ) -> Result<Answer, QueryError> {
         let reading = self.store.reading()?;
         let allowed = reading.allowed(request)?;
-        if let Profile::Other(profile) = request.profile {
+        if let RankingChoice::Other(profile) = request.profile {
             let mut documents: Vec<Document> = Vec::new();
             if allowed.as_ref().is_some_and(|allowed| allowed.documents.is_empty()) {
                 let rankers = Rankers { lexical: true, vectors: Vec::new() };
@@ -44,14 +41,7 @@ impl Index {
             let embedder = cached.as_ref().map(|embedder| embedder as &dyn Embedder);
             return Ok(profile.answer(&documents, request, embedder)?);
         }
-        let languages: Vec<Language> = reading
-            .statistics()
-            .languages
-            .iter()
-            .take(LANGUAGES)
-            .map(|&(language, _)| language)
-            .collect();
-        let words = parse(&request.query, &languages);
+        let words = parse(&request.query, &reading.statistics().main_languages());
         // Without a positive query no embedder is called: a service would be sent the excluded
         // words.
         let embedders = if words.terms.is_empty() { &[] } else { embedders };
@@ -142,8 +132,8 @@ impl<'a> Scanned<'a> {
                     && set.chunks > 0
             };
             let there = self.sets.iter().find(in_its_place);
-            return Ok(there.map_or(VectorOutcome::NoVectors, |set| VectorOutcome::OtherModel {
-                there: set.identity.clone(),
+            return Ok(there.map_or(VectorOutcome::NoVectors, |set| {
+                VectorOutcome::OtherModel(set.identity.clone())
             }));
         };
         if self.is_whole {
@@ -151,7 +141,7 @@ impl<'a> Scanned<'a> {
         }
         let vector = match query_vector(query, embedder) {
             Ok(vector) => vector,
-            Err(error) => return Ok(VectorOutcome::Failed { message: with_causes(&error) }),
+            Err(error) => return Ok(VectorOutcome::Failed(with_causes(&error))),
         };
         let missing = self.reading.statistics().chunks.saturating_sub(set.chunks);
         let trust = f64::from(embedder.reads(query)).clamp(0.0, 1.0);

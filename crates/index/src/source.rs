@@ -15,7 +15,7 @@ pub trait DocumentSource: Send + Sync {
     /// meant by it: the place and every setting that changes which documents there are.
     fn identity(&self) -> String;
 
-    /// Lists what is there now, without reading any content. Entries are sorted by key, and no
+    /// Lists the current entries, without reading any content. Entries are sorted by key, and no
     /// key occurs twice.
     fn list(&self) -> Result<Listing, SourceError>;
 
@@ -117,6 +117,12 @@ pub struct SkippedDocument {
 }
 
 /// Makes the reasons and their words from one table.
+impl SkippedDocument {
+    pub(crate) fn new(path: &str, reason: SkipReason) -> Self {
+        Self { path: path.to_owned(), reason }
+    }
+}
+
 macro_rules! reasons {
     ($($(#[$meta:meta])* $name:ident = $word:literal,)*) => {
         /// Why something is not searched.

@@ -79,6 +79,14 @@ pub(crate) struct Statistics {
     pub(crate) words: u64,
 }
 
+impl Statistics {
+    /// Returns the languages of most chunks: those in which a query is taken apart.
+    pub(crate) fn main_languages(&self) -> Vec<Language> {
+        const MOST: usize = 6;
+        self.languages.iter().take(MOST).map(|(language, _)| *language).collect()
+    }
+}
+
 /// A term to find candidates by.
 #[derive(Clone, Debug)]
 pub(crate) struct SoughtTerm<'a> {

@@ -271,7 +271,7 @@ fn a_phrase_is_found_however_common_its_words_are() {
     assert_eq!(paths(&answer.hits), ["memory/long.md"]);
     let answer = index.search(&Request::new("\"plan of the day\"", NOW), &[]).unwrap();
     assert!(
-        matches!(&*answer.notes, [anemone_index::AnswerNote::PhraseNotFound { .. }, ..]),
+        matches!(&*answer.notes, [anemone_index::AnswerNote::PhraseNotFound(_), ..]),
         "{:?}",
         answer.notes
     );

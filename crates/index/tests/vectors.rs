@@ -241,11 +241,11 @@ fn an_embedder_that_fails_takes_its_leg_and_not_the_answer() {
     assert_eq!(words.first().map(|hit| hit.path.as_str()), Some("memory/2026-01-04.md"));
     let (hits, ranker) = asked(&index, "router", &Bag::with(Fault::Fails));
     assert_eq!(hits, words);
-    let VectorOutcome::Failed { message } = ranker else { panic!("{ranker:?}") };
+    let VectorOutcome::Failed(message) = ranker else { panic!("{ranker:?}") };
     assert!(message.ends_with("the line is dead"), "{message}");
     for fault in [Fault::TooShort, Fault::NoNumber, Fault::TooFew] {
         let (hits, ranker) = asked(&index, "router", &Bag::with(fault));
-        assert!(matches!(ranker, VectorOutcome::Failed { .. }), "{ranker:?}");
+        assert!(matches!(ranker, VectorOutcome::Failed(_)), "{ranker:?}");
         assert_eq!(hits, words);
     }
 }
@@ -357,7 +357,7 @@ fn the_next_embedder_takes_over_when_the_first_fails() {
     let both: [&dyn Embedder; 2] = [&broken, &static_model];
     let answer = index.search(&Request::new("automobile", NOW), &both).unwrap();
     assert_eq!(answer.hits, wanted);
-    assert!(matches!(answer.rankers.vectors[0].outcome, VectorOutcome::Failed { .. }));
+    assert!(matches!(answer.rankers.vectors[0].outcome, VectorOutcome::Failed(_)));
     assert_eq!(answer.rankers.vectors[1].outcome, used(4, 0));
 }
 
@@ -372,11 +372,11 @@ fn vectors_of_another_model_go_only_when_somebody_says_so() {
         index.embed(&new, Replace::No, &NoProgress).unwrap_err(),
         index.embed_missing(&new, 9).unwrap_err(),
     ] {
-        let EmbeddingError::OtherModel { there } = error else { panic!("{error}") };
+        let EmbeddingError::OtherModel(there) = error else { panic!("{error}") };
         assert_eq!(there, old.identity);
     }
     assert_eq!(new.texts(), 0);
-    let other = VectorOutcome::OtherModel { there: old.identity.clone() };
+    let other = VectorOutcome::OtherModel(old.identity.clone());
     assert_eq!(outcomes(&index, "automobile", &[&new, &static_model]), [other, used(4, 0)]);
     // One that fails before it has made any leaves the old ones.
     new.fault.store(Fault::Fails as u8, Ordering::Relaxed);
@@ -385,7 +385,7 @@ fn vectors_of_another_model_go_only_when_somebody_says_so() {
     new.fault.store(Fault::None as u8, Ordering::Relaxed);
     index.embed(&new, Replace::Yes, &NoProgress).unwrap();
     assert_eq!(asked(&index, "automobile", &new).1, used(4, 0));
-    let other = VectorOutcome::OtherModel { there: new.identity.clone() };
+    let other = VectorOutcome::OtherModel(new.identity.clone());
     assert_eq!(outcomes(&index, "automobile", &[&old, &static_model]), [other, used(4, 0)]);
 }
 

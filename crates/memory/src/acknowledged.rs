@@ -34,7 +34,7 @@ const WINDOW_NS: i64 = 120_000_000_000;
 const MOST: usize = 5_000;
 /// And bytes of their texts.
 const MOST_BYTES: usize = 4 << 20;
-/// Nobody saves this often between two of our steps.
+/// No program saves this often between two of our steps.
 const ROUNDS: usize = 8;
 /// Files whose sizes are kept, at most.
 const MOST_SIZES: usize = 1_000;
@@ -130,7 +130,7 @@ impl LockedStore<'_> {
             acknowledged.kept.iter().map(|file| file.path.clone()).collect();
         let mut changed = false;
         for path in &paths {
-            // Where a file should be is something else now: whoever writes to it is told.
+            // Something else is in the place of the file now; the next write to it reports that.
             let Ok(Some((folder, name))) = self.site().find(path) else { continue };
             let look = folder.stamp(name).ok().flatten();
             if look.is_none() || look.as_ref() == acknowledged.left.get(path) {
@@ -139,7 +139,7 @@ impl LockedStore<'_> {
             changed = true;
             match self.settle(&mut acknowledged, path) {
                 Ok(some) => restored.extend(some),
-                Err(MarkdownStoreError::NotPlain { .. } | MarkdownStoreError::TooLarge { .. }) => {}
+                Err(MarkdownStoreError::NotPlain(_) | MarkdownStoreError::TooLarge(_)) => {}
                 Err(error) => return Err(error),
             }
         }

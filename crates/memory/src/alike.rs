@@ -25,21 +25,21 @@ const LEAST_WORDS: usize = 4;
 /// or the same: such as `telegram`, in a form that is filled in each time.
 const LEAST_WORDS_SAME: usize = 2;
 
-/// Entries that say the same, by their positions.
+/// What a memory says more than once.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Alike {
+pub struct Repeats {
     /// Entries with the same text, where there are several, in order.
-    pub(crate) same: Vec<Vec<usize>>,
-    /// Pairs that are nearly the same, and how nearly.
-    pub(crate) near: Vec<(usize, usize, f32)>,
-    /// How many entries were only compared letter by letter.
-    pub(crate) not_compared: usize,
-    /// Whether there may be more pairs than are told.
-    pub(crate) is_cut: bool,
+    pub same: Vec<Vec<EntrySummary>>,
+    /// Entries that say nearly the same, and how nearly.
+    pub near: Vec<(EntrySummary, EntrySummary, f32)>,
+    /// How many entries were compared letter by letter only, as there are too many.
+    pub not_compared: usize,
+    /// Whether more entries may say nearly the same than are listed.
+    pub near_is_cut: bool,
 }
 
 /// Finds entries that say the same.
-pub(crate) fn alike(entries: &[EntrySummary], threshold: f32) -> Alike {
+pub(crate) fn alike(entries: &[EntrySummary], threshold: f32) -> Repeats {
     let mut by_mark: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, entry) in entries.iter().enumerate() {
         if entry.text.split_whitespace().count() >= LEAST_WORDS_SAME {
@@ -71,8 +71,13 @@ pub(crate) fn alike(entries: &[EntrySummary], threshold: f32) -> Alike {
     let mut near: Vec<_> = found.near.into_iter().map(pair).collect();
     near.retain(|(one, other, _)| !differs(&entries[*one].text, &entries[*other].text));
     near.sort_unstable_by_key(|(one, other, _)| (*one, *other));
-    let is_cut = near.len() >= MOST_PAIRS;
-    Alike { same, near, not_compared, is_cut }
+    let pick = |at: &usize| entries[*at].clone();
+    Repeats {
+        same: same.iter().map(|same| same.iter().map(pick).collect()).collect(),
+        near_is_cut: near.len() >= MOST_PAIRS,
+        near: near.iter().map(|(one, other, cosine)| (pick(one), pick(other), *cosine)).collect(),
+        not_compared,
+    }
 }
 
 /// Pairs of vectors that point nearly the same way.
@@ -167,6 +172,6 @@ mod tests {
 
     #[test]
     fn nothing_is_like_itself() {
-        assert_eq!(alike(&entries(1), 0.9), Alike::default());
+        assert_eq!(alike(&entries(1), 0.9), Repeats::default());
     }
 }

@@ -1,4 +1,4 @@
-//! Adding to a file that somebody may empty at the same moment.
+//! Appending to a file that another program may empty at the same moment.
 //!
 //! What is added goes to the end of a file, wherever that is when it is written. An editor that
 //! empties the file between our look and our write moves that end: what we add then stands where
@@ -11,7 +11,7 @@ use anemone_files::{AppendOutcome, FileStamp, SwapOutcome};
 use crate::rest::{Known, Rest};
 use crate::store::{LockedStore, MarkdownStoreError};
 
-/// What is left of a text that somebody may have written over.
+/// What is left of a text that another program may have overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Remains {
     /// All of it, on lines of its own at the end of the file.

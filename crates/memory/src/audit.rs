@@ -1,4 +1,4 @@
-//! The health of a memory that may be somebody else's: reads, and changes nothing.
+//! The health of a memory, which may belong to another person: it is read and never changed.
 //!
 //! File by file; of each entry only what comparing needs is kept. The score begins at 100, and each
 //! kind of finding takes from it, up to a limit of its own:
@@ -23,7 +23,7 @@ use std::collections::HashSet;
 use anemone_secrets::{SecretHit, scan_file};
 use jiff::civil::Date;
 
-use crate::alike::alike;
+use crate::alike::{Repeats, alike};
 use crate::context::ContextRules;
 use crate::page::known_units;
 use crate::reading::{self, UnreadPage, UnreadReason};
@@ -78,18 +78,12 @@ pub struct Audit {
     pub unread: Vec<UnreadPage>,
     /// Entries of one key that say different things.
     pub contradictions: Vec<Contradiction>,
-    /// Entries with the same text.
-    pub same: Vec<Vec<EntrySummary>>,
-    /// Entries that say nearly the same, and how nearly.
-    pub near: Vec<(EntrySummary, EntrySummary, f32)>,
+    /// What is said more than once.
+    pub repeats: Repeats,
     /// Entries that have been overtaken.
     pub stale: Vec<StaleEntry>,
     /// Entries whose stamp the table of stamps does not have: who wrote them is not known.
     pub unknown_stamps: usize,
-    /// Entries that were compared letter by letter only, as there are too many.
-    pub not_compared: usize,
-    /// Whether more entries may say nearly the same than are told.
-    pub near_is_cut: bool,
 }
 
 /// Entries by the kind of their file.
@@ -126,7 +120,7 @@ pub struct AgeCounts {
     pub days_90: usize,
     /// More.
     pub older: usize,
-    /// Nobody knows.
+    /// Entries without a date.
     pub undated: usize,
 }
 
@@ -218,13 +212,7 @@ pub fn audit(
     audit.oversized.extend(oversized::of_all(rules, site));
     audit.stale = stale.end(&entries, &superseded(&entries));
     audit.contradictions = contradictions(&entries);
-    let found = alike(&entries, settings.near);
-    let pick = |at: &usize| entries[*at].clone();
-    audit.same = found.same.iter().map(|same| same.iter().map(pick).collect()).collect();
-    audit.near =
-        found.near.iter().map(|(one, other, near)| (pick(one), pick(other), *near)).collect();
-    audit.not_compared = found.not_compared;
-    audit.near_is_cut = found.is_cut;
+    audit.repeats = alike(&entries, settings.near);
     audit
 }
 
@@ -268,8 +256,8 @@ impl Audit {
     /// Returns how many entries only say what others say.
     #[must_use]
     pub fn repeated(&self) -> usize {
-        let same: usize = self.same.iter().map(|same| same.len().saturating_sub(1)).sum();
-        same + self.near.len()
+        let Repeats { same, near, .. } = &self.repeats;
+        same.iter().map(|same| same.len().saturating_sub(1)).sum::<usize>() + near.len()
     }
 
     /// Returns the score, from 0 to 100; how it is made is said at the top of this file.

@@ -36,11 +36,11 @@ impl Default for CaptureSettings {
 /// What a captured sentence is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CaptureKind {
-    /// What somebody likes or wants done.
+    /// A preference of the speaker.
     Preference,
     /// A decision.
     Decision,
-    /// Who somebody is, and how they are reached.
+    /// Who a person is, and how to reach them.
     Entity,
     /// Anything else that is to be remembered.
     Fact,
@@ -161,7 +161,7 @@ impl Language {
     }
 }
 
-/// Says whether a text names an address or a number at which somebody is reached.
+/// Says whether a text contains an e-mail address or a phone number.
 fn has_contact(text: &str) -> bool {
     let is_mail = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());

@@ -82,11 +82,8 @@ pub struct Applied {
 #[non_exhaustive]
 pub enum ApplyError {
     /// A file is named twice.
-    #[error("a change names {path} twice")]
-    Twice {
-        /// The file.
-        path: String,
-    },
+    #[error("a change names {0} twice")]
+    Twice(String),
     /// Another program saved the file after it was read.
     #[error("{path} was changed by another program in the meantime")]
     Changed {
@@ -128,7 +125,7 @@ impl Edit {
 }
 
 impl MarkdownStore {
-    /// Adds an entry to the end of a file, as whoever reads it next will see one.
+    /// Adds an entry to the end of a file, so that the next reader sees it as one.
     #[must_use]
     pub fn appended(
         &self,
@@ -141,7 +138,7 @@ impl MarkdownStore {
         Edit::Append { path: path.to_owned(), head: self.head(kind), text }
     }
 
-    /// Returns an entry with what has to stand before it, behind what is there.
+    /// Returns an entry with the separator that the existing content needs before it.
     pub(crate) fn added_to(&self, there: Option<&FileSnapshot>, entry: &str) -> String {
         let there = there.filter(|value| !value.bytes.is_empty());
         let mut text = there.and_then(|value| closing(value.text().ok()?)).unwrap_or_default();
@@ -172,7 +169,7 @@ impl LockedStore<'_> {
         let (mut seen, mut looks) = (Vec::new(), Vec::new());
         for edit in &change.edits {
             if !paths.insert(edit.path()) {
-                return Err(ApplyError::Twice { path: edit.path().to_owned() });
+                return Err(ApplyError::Twice(edit.path().to_owned()));
             }
             let known = acknowledged.known(edit.path());
             let Rest::Resting(there) = self.read_at_rest(edit.path(), Some(known))? else {
@@ -253,8 +250,8 @@ impl Edit {
         }
     }
 
-    /// What is put between what is there and what is added: the head of a new file, or the line
-    /// ending that is missing.
+    /// What is put between the existing content and the added text: the head of a new file, or the
+    /// missing line ending.
     pub(crate) fn glue<'a>(there: Option<&FileSnapshot>, head: &'a str) -> &'a str {
         match there.map(|value| value.bytes.as_slice()).unwrap_or_default() {
             [] => head,

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// A chat endpoint that speaks OpenAI's protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatSettings {
-    /// Where it is, with or without `/v1`; `None`: nobody is asked.
+    /// Where it is, with or without `/v1`; `None`: no model is asked.
     pub url: Option<String>,
     /// The model; many servers of one model need none.
     pub model: Option<String>,

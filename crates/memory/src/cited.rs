@@ -1,4 +1,4 @@
-//! Lines of a file that somebody names to be forgotten, as a search cites them.
+//! Lines of a file that are named to be forgotten, as a search cites them.
 //!
 //! The cited lines are removed exactly: whole entries, and blocks that are no entry by themselves,
 //! such as a heading or an item within an item. Lines that would take a block, an entry or a table
@@ -9,7 +9,7 @@ use std::ops::Range;
 use anemone_format::ProvenanceStamp;
 use anemone_markdown::{Block, BlockKind, indentation, tables};
 
-use crate::entries::Entry;
+use crate::entries::PageEntry;
 use crate::page::{ParsedEntry, after_line, blocks};
 use crate::store::PageKind;
 
@@ -42,9 +42,9 @@ pub fn citation_of(path: &str, (first, last): (usize, usize)) -> String {
 pub(crate) fn cited(
     text: &str,
     kind: PageKind,
-    entries: &[&Entry],
+    entries: &[&PageEntry],
     citation: &Citation<'_>,
-) -> Result<Vec<Entry>, (usize, usize)> {
+) -> Result<Vec<PageEntry>, (usize, usize)> {
     let outline = blocks(text);
     let end = outline.last().map_or(0, |block| lines_of(&block.lines).1);
     let (first, last) = (citation.lines.0, citation.lines.1.min(end));
@@ -54,7 +54,7 @@ pub(crate) fn cited(
         return Err(whole);
     }
     let entries = entries.iter().filter(|entry| entry.is_within(first, last));
-    let mut found: Vec<Entry> = entries.map(|entry| (*entry).clone()).collect();
+    let mut found: Vec<PageEntry> = entries.map(|entry| (*entry).clone()).collect();
     // Blocks that go as they are, because they belong to no entry that goes as a whole.
     let is_loose = |part: &&Part| {
         part.touches((first, last))
@@ -64,7 +64,7 @@ pub(crate) fn cited(
     for run in loose.chunk_by(|part, next| part.lines.1 + 1 == next.lines.0) {
         let (start, end) = (run[0], run[run.len() - 1]);
         let (bytes, lines) = (start.bytes.start..end.bytes.end, (start.lines.0, end.lines.1));
-        found.push(Entry::new(citation.path, kind, ParsedEntry::of_lines(text, bytes, lines)));
+        found.push(PageEntry::new(citation.path, kind, ParsedEntry::of_lines(text, bytes, lines)));
     }
     found.sort_by_key(|entry| entry.unit.bytes.start);
     Ok(found)
@@ -75,7 +75,7 @@ pub(crate) fn cited(
 fn whole_lines(
     outline: &[Block],
     parts: &[Part],
-    entries: &[&Entry],
+    entries: &[&PageEntry],
     cited: (usize, usize),
 ) -> (usize, usize) {
     let mut whole = cited;

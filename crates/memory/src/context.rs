@@ -110,7 +110,7 @@ pub enum Fate {
     },
     /// There is none, and the text says so.
     Missing,
-    /// There is none, and nobody expects one.
+    /// The file does not exist, and it is optional.
     Absent,
     /// There is nothing in it.
     Empty,

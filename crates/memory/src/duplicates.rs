@@ -60,6 +60,19 @@ pub struct Candidate<'a> {
     pub supersedes: Option<&'a str>,
 }
 
+/// A search for entries that say what a text says.
+#[derive(Clone, Copy)]
+pub struct DuplicateSearch<'a> {
+    /// The index that says where to look.
+    pub finder: &'a Finder,
+    /// The text.
+    pub candidate: Candidate<'a>,
+    /// From which cosine on two texts say the same.
+    pub least: f64,
+    /// The time.
+    pub now: Timestamp,
+}
+
 /// Which entry is a duplicate of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DuplicateRule {
@@ -97,20 +110,16 @@ impl Candidate<'_> {
     }
 }
 
-/// Finds entries that say what a text says: the same, or with vectors whose cosine is at least
-/// `least`; the likest first.
-pub fn duplicates(
+/// Finds entries that say what a text says, the most similar first.
+pub(crate) fn duplicates(
     site: &MarkdownStore,
-    finder: &Finder,
-    candidate: Candidate<'_>,
-    least: f64,
-    now: Timestamp,
+    search: DuplicateSearch<'_>,
 ) -> Result<Vec<Duplicate>, MarkdownStoreError> {
-    let wanted = Wanted::new(candidate, least);
+    let wanted = Wanted::new(search.candidate, search.least);
     let pages: BTreeSet<String> = site.pages()?.into_iter().map(|page| page.0).collect();
     // An index that cannot be used is no reason not to write: everything is read then.
     let places = wanted
-        .places(site, finder, &pages, now)
+        .places(site, search, &pages)
         .unwrap_or_else(|_| pages.iter().map(|page| (page.clone(), Place::Whole)).collect());
     let mut found: Vec<Duplicate> = Vec::new();
     for (path, place) in places {
@@ -208,9 +217,8 @@ impl<'a> Wanted<'a> {
     fn places(
         &self,
         site: &MarkdownStore,
-        finder: &Finder,
+        DuplicateSearch { finder, now, .. }: DuplicateSearch<'_>,
         pages: &BTreeSet<String>,
-        now: Timestamp,
     ) -> Result<BTreeMap<String, Place>, FindError> {
         let size = |path: &String| {
             fs_err::metadata(site.root().join(path)).map_or(0, |metadata| metadata.len())

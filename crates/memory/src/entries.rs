@@ -26,7 +26,7 @@ use crate::superseded::{self, Age, Taken};
 
 /// An entry and where it stands.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct PageEntry {
     /// Its id: that of its stamp, or how its place is quoted: `memory/2026-11-16.md#L8-L9`.
     pub id: String,
     /// The file.
@@ -41,7 +41,7 @@ pub struct Entry {
 #[derive(Debug, Default)]
 pub struct EntryList {
     /// In the order of the files and of their lines.
-    pub placed: Vec<Entry>,
+    pub placed: Vec<PageEntry>,
     /// The files they are in.
     pub pages: Vec<FileSnapshot>,
     /// Files that could not be read, and why.
@@ -77,7 +77,7 @@ impl MarkdownStore {
         for (path, kind) in pages {
             let bytes = match shelf.read(&path) {
                 Ok(Some(bytes)) => bytes,
-                // Somebody took it away meanwhile.
+                // It was removed in the meantime.
                 Ok(None) => continue,
                 Err(error) => {
                     all.skipped.push((path, error));
@@ -89,10 +89,10 @@ impl MarkdownStore {
                 Some(text) => {
                     let found = known_units(&text, &table).into_iter();
                     let found = found.filter(|unit| !is_head(kind, unit));
-                    all.placed.extend(found.map(|unit| Entry::new(&path, kind, unit)));
+                    all.placed.extend(found.map(|unit| PageEntry::new(&path, kind, unit)));
                 }
                 None => {
-                    let error = MarkdownStoreError::NotText { path: PathBuf::from(&path) };
+                    let error = MarkdownStoreError::NotText(PathBuf::from(&path));
                     all.skipped.push((path.clone(), error));
                 }
             }
@@ -140,7 +140,8 @@ impl EntryList {
 
     /// Returns the citations of the entries that have the same stamp.
     pub(crate) fn places_of(&self, id: StampId) -> Vec<String> {
-        let has_it = |entry: &&Entry| entry.unit.stamp.as_ref().is_some_and(|stamp| stamp.id == id);
+        let has_it =
+            |entry: &&PageEntry| entry.unit.stamp.as_ref().is_some_and(|stamp| stamp.id == id);
         let placed = self.placed.iter().filter(has_it);
         placed.map(|placed| citation_of(&placed.path, placed.unit.lines)).collect()
     }
@@ -148,9 +149,9 @@ impl EntryList {
     /// Returns the entries that count, the newest first. What was put away does not, but what it
     /// took the place of does not come back either.
     #[must_use]
-    pub fn live(&self) -> Vec<&Entry> {
+    pub fn live(&self) -> Vec<&PageEntry> {
         let taken = taken(&self.placed);
-        let mut sorted: Vec<&Entry> =
+        let mut sorted: Vec<&PageEntry> =
             self.placed.iter().filter(|placed| placed.kind != PageKind::Archived).collect();
         sorted.sort_by_key(|sorted| sorted.age());
         sorted.reverse();
@@ -171,10 +172,10 @@ impl EntryList {
     /// Returns the entry that took the place of another: the newest one that says so, or that this
     /// program wrote later under the same key.
     #[must_use]
-    pub(crate) fn successor_of(&self, old: &Entry) -> Option<&Entry> {
+    pub(crate) fn successor_of(&self, old: &PageEntry) -> Option<&PageEntry> {
         let (age, key) = (old.age(), old.unit.key.as_deref());
         let id = old.unit.stamp.is_some().then_some(old.id.as_str());
-        let takes_place = |entry: &&Entry| {
+        let takes_place = |entry: &&PageEntry| {
             let Some(stamp) = &entry.unit.stamp else { return false };
             let named = stamp.supersedes.as_deref();
             let is_newer = entry.age() > age;
@@ -192,10 +193,10 @@ impl EntryList {
 
     /// Returns the entries that a find of the index is about: those with words of the question,
     /// or all that it shows. An entry may have more lines than the find shows, see
-    /// [`is_shown`](Entry::is_shown).
+    /// [`is_shown`](PageEntry::is_shown).
     #[must_use]
-    pub fn of_hit(&self, hit: &Hit) -> Vec<&Entry> {
-        let shown: Vec<&Entry> = self
+    pub fn of_hit(&self, hit: &Hit) -> Vec<&PageEntry> {
+        let shown: Vec<&PageEntry> = self
             .placed
             .iter()
             .filter(|placed| placed.path == hit.path)
@@ -206,14 +207,15 @@ impl EntryList {
             hit.start_line as usize + before.iter().filter(|value| **value == b'\n').count()
         };
         let lines: Vec<usize> = hit.matches.iter().map(|found| line_of(found.start)).collect();
-        let has_match = |entry: &Entry| lines.iter().any(|line| entry.touches(*line, *line));
-        let told: Vec<&Entry> = shown.iter().copied().filter(|shown| has_match(shown)).collect();
+        let has_match = |entry: &PageEntry| lines.iter().any(|line| entry.touches(*line, *line));
+        let told: Vec<&PageEntry> =
+            shown.iter().copied().filter(|shown| has_match(shown)).collect();
         if told.is_empty() { shown } else { told }
     }
 }
 
 /// Returns what entries say that they take the place of.
-pub(crate) fn taken(placed: &[Entry]) -> Taken<'_> {
+pub(crate) fn taken(placed: &[PageEntry]) -> Taken<'_> {
     let mut taken = Taken::default();
     for it in placed {
         if let Some(name) = it.unit.stamp.as_ref().and_then(|stamp| stamp.supersedes.as_deref()) {
@@ -223,7 +225,7 @@ pub(crate) fn taken(placed: &[Entry]) -> Taken<'_> {
     taken
 }
 
-impl Entry {
+impl PageEntry {
     pub(crate) fn new(path: &str, kind: PageKind, unit: ParsedEntry) -> Self {
         let id = match &unit.stamp {
             Some(stamp) => stamp.id.to_string(),
@@ -346,22 +348,7 @@ pub(crate) fn encoded(file: &[u8], text: String) -> Vec<u8> {
 /// Returns a file without some of its entries, and without the blank lines that would be left
 /// where they stood.
 pub(crate) fn without(text: &str, gone: &[Range<usize>]) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut at = 0;
-    for range in gone {
-        kept.push_str(text.get(at..range.start).unwrap_or_default());
-        at = range.end.max(at);
-        let rest = text.get(at..).unwrap_or_default();
-        let stood_apart = kept.is_empty() || kept.ends_with("\n\n") || kept.ends_with("\r\n\r\n");
-        if stood_apart {
-            at += match rest {
-                it if it.starts_with("\r\n") => 2,
-                it if it.starts_with('\n') => 1,
-                _ => 0,
-            };
-        }
-    }
-    let rest = text.get(at..).unwrap_or_default();
+    let (mut kept, rest) = cut_out(text, gone);
     if rest.is_empty() && kept.ends_with("\n\n") && !kept.trim_start().is_empty() {
         let heads_only =
             kept.trim_end().lines().all(|line| line.starts_with('#') || line.is_empty());
@@ -371,4 +358,22 @@ pub(crate) fn without(text: &str, gone: &[Range<usize>]) -> String {
     }
     kept.push_str(rest);
     kept
+}
+
+/// Returns what is kept of a text up to the last of some entries, and what follows that one. What
+/// stood between two empty lines leaves one of them.
+pub(crate) fn cut_out<'a>(text: &'a str, gone: &[Range<usize>]) -> (String, &'a str) {
+    let mut kept = String::with_capacity(text.len());
+    let mut at = 0;
+    for range in gone {
+        kept.push_str(text.get(at..range.start).unwrap_or_default());
+        at = range.end.max(at);
+        let rest = text.get(at..).unwrap_or_default();
+        let stood_apart = kept.is_empty() || kept.ends_with("\n\n") || kept.ends_with("\r\n\r\n");
+        if stood_apart {
+            let blank = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'));
+            at = blank.map_or(at, |rest| text.len() - rest.len());
+        }
+    }
+    (kept, text.get(at..).unwrap_or_default())
 }

@@ -153,6 +153,6 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
     /// Returns the time zone in which days begin.
     fn zone(&self) -> TimeZone;
-    /// Makes an id that nobody has.
+    /// Creates a unique id.
     fn fresh_id(&self) -> Uuid;
 }

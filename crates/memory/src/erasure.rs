@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::change::digest;
-use crate::entries::{Entry, decoded, encoded, without};
+use crate::entries::{PageEntry, decoded, encoded, without};
 use crate::forget::{EntryToForget, ForgetTarget, buried, is_in_time};
 use crate::journal::{
     ChangeId, ChangeRecord, EditRecord, JournalError, Listed, StoredChange, listed,
@@ -48,7 +48,7 @@ pub struct KeptEntry {
     session: Option<String>,
     /// When it was written.
     written: Option<Timestamp>,
-    placed: Option<Box<Entry>>,
+    placed: Option<Box<PageEntry>>,
 }
 
 enum RecordOutcome {
@@ -111,7 +111,7 @@ impl ErasedEntries {
         let Ok(mut record) = listed.read() else {
             // What cannot be read can be dropped all the same.
             let holds = match self.probes.are_in(&listed.path) {
-                // Somebody dropped it meanwhile, to make room for a newer one.
+                // It was dropped in the meantime to make room for a newer one.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => false,
                 holds => holds?,
             };
@@ -121,11 +121,11 @@ impl ErasedEntries {
         if record.to_bytes().is_ok_and(|bytes| self.probes.are_in_bytes(&bytes)) {
             return Ok(RecordOutcome::Dropped);
         }
-        Ok(match is_touched {
-            false => RecordOutcome::Untouched,
-            true if record.does_something() => RecordOutcome::Rewritten(Box::new(record)),
-            true => RecordOutcome::Dropped,
-        })
+        if !is_touched {
+            return Ok(RecordOutcome::Untouched);
+        }
+        let rewritten = Some(record).filter(StoredChange::does_something).map(Box::new);
+        Ok(rewritten.map_or(RecordOutcome::Dropped, RecordOutcome::Rewritten))
     }
 
     /// Takes the entries out of a record; says whether there were any.
@@ -225,7 +225,7 @@ impl MarkdownStore {
         let fail = |source| JournalError { path: folder.clone(), source };
         let mut erasure = JournalErasure::default();
         let outcome_of = |listed: &Listed| match gone.outcome_of(listed) {
-            // Somebody else's change took its room meanwhile.
+            // Another change replaced it in the meantime.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(RecordOutcome::Untouched),
             outcome => outcome.map_err(fail),
         };
@@ -335,7 +335,7 @@ impl StoredChange {
             for bytes in [added.as_deref(), after.as_deref(), Some(image)].into_iter().flatten() {
                 let Some(text) = decoded(bytes) else { continue };
                 let placed =
-                    units(&text).into_iter().map(|unit| Entry::new(&edit.path, kind, unit));
+                    units(&text).into_iter().map(|unit| PageEntry::new(&edit.path, kind, unit));
                 found.extend(placed.map(KeptEntry::of));
             }
         }
@@ -347,7 +347,7 @@ impl StoredChange {
 }
 
 impl KeptEntry {
-    fn of(placed: Entry) -> Self {
+    fn of(placed: PageEntry) -> Self {
         let entry = EntryToForget { lines: None, ..EntryToForget::of(&placed) };
         Self { entry, session: None, written: None, placed: Some(Box::new(placed)) }
     }
@@ -434,7 +434,7 @@ mod tests {
             held.apply(&change, self.id(), Timestamp::UNIX_EPOCH).unwrap();
         }
 
-        fn undo(&self) -> Result<(), crate::undo::UndoError> {
+        fn undo(&self) -> Result<(), crate::undo::RevertError> {
             let undo = self.site.plan_undo()?;
             self.site.lock().unwrap().undo(&undo, self.id(), Timestamp::UNIX_EPOCH)?;
             Ok(())

@@ -13,7 +13,7 @@ use crate::page::tidied;
 pub struct FlushSettings {
     /// Whether they are at all.
     pub enabled: bool,
-    /// The context window of the model, where nobody says.
+    /// The context window of the model, when the caller does not give one.
     pub context_window: u64,
     /// The tokens that are kept free for the compaction itself: so many, but a quarter of the
     /// window at most.
@@ -138,7 +138,7 @@ pub fn flush_prompt(now: &Zoned) -> String {
     )
 }
 
-/// Returns what the agent is told besides.
+/// Returns the system prompt for the agent.
 #[must_use]
 pub fn flush_system_prompt(now: &Zoned) -> String {
     format!(

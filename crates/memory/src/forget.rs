@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 use crate::change::{Change, Edit};
 use crate::cited::{Citation, citation_of, cited};
-use crate::entries::{Entry, EntryList, decoded, encoded, without};
+use crate::entries::{EntryList, PageEntry, decoded, encoded, without};
 use crate::entry::Clock;
 use crate::forgetting::{ForgetMarker, ForgetNote};
 use crate::memory::{Memory, MemoryError};
@@ -52,7 +52,7 @@ pub enum ForgetTarget {
 }
 
 /// An entry that goes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EntryToForget {
     /// Its id.
     pub id: String,
@@ -89,7 +89,7 @@ pub struct ForgetPlan {
 /// Why nothing can be forgotten.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ForgetError {
+pub enum ForgetPlanError {
     /// The lines that are cited are a part of something that belongs together.
     #[error("{cited} is only part of {whole}; nothing was forgotten")]
     Part {
@@ -187,7 +187,7 @@ impl ForgetPlan {
 }
 
 impl ForgetTarget {
-    pub(crate) fn takes(&self, it: &Entry) -> bool {
+    pub(crate) fn takes(&self, it: &PageEntry) -> bool {
         match self {
             Self::Key(key) => it.key() == key,
             // What is cited is looked up by its lines.
@@ -208,7 +208,7 @@ pub fn is_in_time(at: Timestamp, since: Option<Timestamp>, until: Option<Timesta
 
 /// Returns when an entry was written; without a stamp, when the day of its file began where its
 /// user is: logs are named by the days of that place.
-fn written_in(zone: &TimeZone, it: &Entry) -> Option<Timestamp> {
+fn written_in(zone: &TimeZone, it: &PageEntry) -> Option<Timestamp> {
     match it.kind {
         PageKind::Daily(day) | PageKind::Session(day)
             if it.unit.stamp.as_ref().is_none_or(|stamp| stamp.at.is_none()) =>
@@ -273,15 +273,15 @@ impl LockedStore<'_> {
 impl MarkdownStore {
     /// Plans what is to be forgotten, everywhere in the files of the memory, also where they were
     /// put away. What is applied has to be planned again under the lock.
-    pub fn plan_forget(&self, wanted: &ForgetTarget) -> Result<ForgetPlan, ForgetError> {
+    pub fn plan_forget(&self, wanted: &ForgetTarget) -> Result<ForgetPlan, ForgetPlanError> {
         let all = self.entries_where(&|path, text| wanted.may_be_in(path, text))?;
-        let mut gone: Vec<Entry> =
+        let mut gone: Vec<PageEntry> =
             all.placed.iter().filter(|placed| wanted.takes(placed)).cloned().collect();
         if let ForgetTarget::Ids(ids) = wanted {
             for id in ids {
                 let places = id.parse().map(|parsed| all.places_of(parsed)).unwrap_or_default();
                 if places.len() > 1 {
-                    return Err(ForgetError::Ambiguous { id: id.clone(), places });
+                    return Err(ForgetPlanError::Ambiguous { id: id.clone(), places });
                 }
             }
             for citation in ids.iter().filter_map(|id| Citation::parse(id)) {
@@ -298,7 +298,8 @@ impl MarkdownStore {
         let mut edits = Vec::new();
         let mut rowless = Vec::new();
         for seen in &all.pages {
-            let of_page: Vec<&Entry> = gone.iter().filter(|file| file.path == seen.path).collect();
+            let of_page: Vec<&PageEntry> =
+                gone.iter().filter(|file| file.path == seen.path).collect();
             if of_page.is_empty() {
                 continue;
             }
@@ -329,14 +330,14 @@ impl MarkdownStore {
 
 impl EntryList {
     /// Returns the content of the cited lines and nothing else.
-    fn cited(&self, citation: &Citation<'_>) -> Result<Vec<Entry>, ForgetError> {
+    fn cited(&self, citation: &Citation<'_>) -> Result<Vec<PageEntry>, ForgetPlanError> {
         let Some(seen) = self.page(citation.path) else { return Ok(Vec::new()) };
-        let entries: Vec<&Entry> =
+        let entries: Vec<&PageEntry> =
             self.placed.iter().filter(|placed| placed.path == citation.path).collect();
         // What is no text has been passed over, and is told as such.
         let Some(text) = decoded(&seen.bytes) else { return Ok(Vec::new()) };
         let found = cited(&text, PageKind::of(citation.path), &entries, citation);
-        found.map_err(|whole| ForgetError::Part {
+        found.map_err(|whole| ForgetPlanError::Part {
             cited: citation_of(citation.path, citation.lines),
             whole: citation_of(citation.path, whole),
         })
@@ -346,20 +347,20 @@ impl EntryList {
 fn reason(error: &MarkdownStoreError) -> String {
     match error {
         MarkdownStoreError::Io { source, .. } => source.to_string(),
-        MarkdownStoreError::NotPlain { .. } => "not a plain file".to_owned(),
-        MarkdownStoreError::NotText { .. } => {
+        MarkdownStoreError::NotPlain(_) => "not a plain file".to_owned(),
+        MarkdownStoreError::NotText(_) => {
             "neither UTF-8 nor an encoding with one byte a character".to_owned()
         }
-        MarkdownStoreError::Outside { .. } => "outside the workspace".to_owned(),
-        MarkdownStoreError::TooLarge { .. } => "too large".to_owned(),
-        MarkdownStoreError::Busy { .. } => "somebody else is writing".to_owned(),
-        MarkdownStoreError::Saving { .. } => "somebody else is saving it".to_owned(),
+        MarkdownStoreError::Outside(_) => "outside the workspace".to_owned(),
+        MarkdownStoreError::TooLarge(_) => "too large".to_owned(),
+        MarkdownStoreError::Busy(_) => "somebody else is writing".to_owned(),
+        MarkdownStoreError::Saving(_) => "somebody else is saving it".to_owned(),
         MarkdownStoreError::Journal(error) => error.to_string(),
     }
 }
 
 impl EntryToForget {
-    pub(crate) fn of(it: &Entry) -> Self {
+    pub(crate) fn of(it: &PageEntry) -> Self {
         Self {
             id: it.id.clone(),
             key: it.unit.key.clone(),

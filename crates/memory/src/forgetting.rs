@@ -6,9 +6,9 @@
 //! the text as well. The note names entries by their ids and by digests, never by their texts.
 //!
 //! ```text
-//! <state>/forgetting/<id>.json        what is forgotten; locked while somebody is at it
+//! <state>/forgetting/<id>.json        what is forgotten; locked while a process works on it
 //! <state>/forgetting/<id>.erasing     the files are done: only what was kept of them is left
-//! <state>/forgetting/<id>.finished    everything is done, and nobody was told yet
+//! <state>/forgetting/<id>.finished    everything is done, and no caller was told yet
 //! ```
 
 use std::io;
@@ -56,11 +56,11 @@ pub struct ForgetNote {
     pub at: Timestamp,
 }
 
-/// A forget that is under way; nobody else finishes it while this value lives.
+/// A forget that is under way; no other process finishes it while this value lives.
 #[derive(Debug)]
 pub struct ForgetMarker {
     path: PathBuf,
-    /// The changes by which it takes entries out, known only to whoever began it.
+    /// The changes by which it takes entries out, known only to the process that began it.
     changes: Vec<ChangeId>,
     _lock: fs_err::File,
 }
@@ -287,19 +287,14 @@ impl EntryDigest {
     }
 
     fn bare(&self) -> EntryToForget {
-        EntryToForget {
-            id: self.id.clone(),
-            key: None,
-            path: self.path.clone(),
-            lines: None,
-            written: None,
-            text: String::new(),
-        }
+        let (id, path) = (self.id.clone(), self.path.clone());
+        EntryToForget { id, path, ..EntryToForget::default() }
     }
 }
 
 impl ForgetMarker {
-    /// Takes over what somebody left; `None` when somebody is at it, or it has just been ended.
+    /// Takes over an unfinished forget; `None` when another process works on it or has just ended
+    /// it.
     fn take(path: &Path) -> io::Result<Option<Self>> {
         let lock = match fs_err::File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -1,4 +1,4 @@
-//! Characters that nobody sees, by which a text can say something else than it shows.
+//! Invisible characters, by which a text can say something else than it shows.
 //!
 //! There is one table of them, [`is_hidden`], and one rule for where a script or an emoji needs
 //! one of them. Everything that hands remembered text to a model or a terminal goes through this

@@ -160,7 +160,7 @@ impl MarkdownStore {
         let mut found = Vec::new();
         for it in listed(&folder, "done").map_err(fail)?.into_iter().rev() {
             let file = match fs_err::File::open(&it.path) {
-                // Somebody else's change took its room meanwhile.
+                // Another change replaced it in the meantime.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 file => file.map_err(fail)?,
             };
@@ -231,7 +231,7 @@ impl LockedStore<'_> {
         let fail = |source| JournalError { path: folder.clone(), source };
         faults::step().map_err(fail)?;
         fs_err::rename(&begun.path, begun.path.with_extension("done")).map_err(fail)?;
-        // Whoever is told that the change is made can undo it, also after a power cut.
+        // Once the change is reported, it can be undone even after a power cut.
         sync_folder(&folder).map_err(fail)?;
         // The change is made; that an old one could not go is seen the next time.
         Ok((begun.id, prune(&folder).unwrap_or_default()))

@@ -1,6 +1,6 @@
 //! Which stamps this installation wrote.
 //!
-//! A stamp is text in a file, so whoever can write the file can write a stamp. What we wrote
+//! A stamp is text in a file, so whatever can write the file can write a stamp. What we wrote
 //! ourselves is noted in a file of the agent's state folder, outside the workspace: a digest of each
 //! entry with its stamp. An entry whose digest is there says where it comes from, and that is so.
 //! Any other stamp is a claim: one written by hand, one of an imported archive, one of ours whose
@@ -8,7 +8,7 @@
 //!
 //! The digests do not tell what was remembered: each covers the random part of the stamp's UUID,
 //! which is only in the entry or in the table of stamps. When an entry is forgotten for good its
-//! line goes from the table, and nobody can test a guess of its text.
+//! line goes from the table, and no guess of its text can be tested.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
@@ -33,7 +33,7 @@ const MOST_BYTES: u64 = 4 << 20;
 /// What stands before the id of an entry that was forgotten for good.
 const REVOKED: &str = "revoked ";
 
-/// As much of a digest as nobody finds a second text for.
+/// Characters of a digest that are kept: too many to find a second text for.
 const DIGEST_CHARS: usize = 32;
 
 /// The stamps that this installation wrote into one memory.
@@ -84,7 +84,7 @@ impl OwnStamps {
         }
     }
 
-    /// Returns what the stamps of the memory say, whoever wrote them.
+    /// Returns the table of the memory's stamps, of any writer.
     #[must_use]
     pub const fn table(&self) -> &StampTable {
         &self.table

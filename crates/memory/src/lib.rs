@@ -65,6 +65,7 @@ mod undo;
 
 pub use acknowledged::RestoredText;
 pub use addition::Addition;
+pub use alike::Repeats;
 pub use audit::{
     AgeCounts, Audit, AuditSettings, CutPlace, KindCounts, OversizedFile, SecretFinding,
     StaleEntry, StaleReason, SuspiciousFinding, audit,
@@ -77,8 +78,8 @@ pub use context::{
     Budget, ComposeRequest, ComposedContext, ContextRules, Cutting, DailyNotes, Fate, Part,
     SessionKind, compose, cut_of, estimated_tokens,
 };
-pub use duplicates::{Candidate, Duplicate, duplicates};
-pub use entries::{Entry, EntryList};
+pub use duplicates::{Candidate, Duplicate, DuplicateSearch};
+pub use entries::{EntryList, PageEntry};
 pub use entry::{Category, Clock, Importance, Label, MemoryEntry, NewEntry, Tier};
 pub use erasure::{ErasedEntries, JournalErasure, KeptEntry};
 pub use finder::{FindError, Finder};
@@ -87,7 +88,8 @@ pub use flush::{
     flush_system_prompt, flushed_entries, told,
 };
 pub use forget::{
-    ApplyForgetError, EntryToForget, ForgetError, ForgetPlan, ForgetTarget, is_in_time, plan_forget,
+    ApplyForgetError, EntryToForget, ForgetPlan, ForgetPlanError, ForgetTarget, is_in_time,
+    plan_forget,
 };
 pub use forgetting::{Finality, FinishedForget, ForgetMarker, ForgetNote};
 pub use frame::{DATA_NOTICE, Frame, FramedMemory, NOTICE, ShownOrigin, barred, frame, one_line};
@@ -103,7 +105,7 @@ pub use list::{EntryListing, ListFilter, ListedEntry, list_entries};
 pub use markdown_memory::MarkdownMemory;
 pub use memory::{BackendError, Memory, MemoryError, PlannedEntry, PlannedRow};
 pub use noteworthy::{NoteSkipReason, UnknownStatements, not_worth_noting, without_unanswered};
-pub use page::{EntryKind, ParsedEntry, render, tidied, units};
+pub use page::{EntryForm, ParsedEntry, render, tidied, units};
 pub use reading::{UnreadPage, UnreadReason};
 pub use recall_counts::{
     RecallCount, RecallError, RecallKey, mark_of, note_recalls, recall_counts, recalled_of,
@@ -111,8 +113,8 @@ pub use recall_counts::{
 pub use recall_view::{Recalled, RecalledMemory, recalled};
 pub use relevance::{RecallSettings, is_relevant, question_of};
 pub use remember::{
-    Caution, EntryRequest, MAX_TEXT_BYTES, Place, RememberError, RememberPlan, RememberSettings,
-    SecretLocation, Secrets, plan_remember,
+    Caution, EntryRequest, MAX_TEXT_BYTES, Place, RememberPlan, RememberPlanError,
+    RememberSettings, SecretLocation, Secrets, plan_remember,
 };
 pub use row_memory::{RowMemory, row_key, row_text};
 pub use row_store::{
@@ -130,4 +132,4 @@ pub use successors::{FoundLines, Successor, successors};
 pub use summary::{Contradiction, EntrySummary};
 pub use suspicion::{Suspicion, SuspicionKind, suspicion_reason, suspicious};
 pub use tidy::{ExpiredLogEntry, Promotion, TidyPlan, TidySettings, plan_promotion, plan_tidy};
-pub use undo::{Undo, UndoError, plan_undo, undo};
+pub use undo::{RevertError, Undo, plan_undo, undo};

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::entries::Entry;
+use crate::entries::PageEntry;
 use crate::entry::MemoryEntry;
 use crate::memory::{Memory, MemoryError};
 use crate::row_store::row_document;
@@ -120,7 +120,7 @@ pub(crate) fn row_listing(rows: Vec<MemoryEntry>, zone: &TimeZone) -> EntryListi
     EntryListing { entries, ..EntryListing::default() }
 }
 
-fn of_placed(placed: &Entry, zone: &TimeZone) -> ListedEntry {
+fn of_placed(placed: &PageEntry, zone: &TimeZone) -> ListedEntry {
     let unit = &placed.unit;
     let stamp = unit.stamp.as_ref();
     let kind = match (&unit.label, stamp.and_then(|stamp| stamp.category.as_deref()), placed.kind) {

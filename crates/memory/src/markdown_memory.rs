@@ -7,9 +7,8 @@ use uuid::Uuid;
 
 use crate::addition::Addition;
 use crate::change::{Applied, ApplyError, Change, Edit};
-use crate::duplicates::{Candidate, Duplicate, duplicates, same_in};
+use crate::duplicates::{Candidate, Duplicate, DuplicateSearch, duplicates, same_in};
 use crate::entry::NewEntry;
-use crate::finder::Finder;
 use crate::list::{EntryListing, entry_listing};
 use crate::memory::{Memory, MemoryError, PlannedEntry};
 use crate::page::{ParsedEntry, render, units};
@@ -97,14 +96,8 @@ impl Memory for MarkdownMemory {
         Ok(found)
     }
 
-    fn duplicates(
-        &self,
-        finder: &Finder,
-        candidate: Candidate<'_>,
-        least: f64,
-        now: Timestamp,
-    ) -> Result<Vec<Duplicate>, MemoryError> {
-        Ok(duplicates(&self.store, finder, candidate, least, now)?)
+    fn duplicates(&self, search: DuplicateSearch<'_>) -> Result<Vec<Duplicate>, MemoryError> {
+        Ok(duplicates(&self.store, search)?)
     }
 
     fn state(&self, place: Place) -> Result<Option<[u8; 32]>, MemoryError> {
@@ -178,22 +171,22 @@ impl Memory for MarkdownMemory {
         is_meant: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<Vec<String>>, MemoryError> {
         let entries = self.store.entries()?;
-        let ids_of = |hit: &Hit| {
-            let found = entries.of_hit(hit);
-            let mut meant = found.iter().filter(|entry| is_meant(&entry.unit.content)).peekable();
-            let mut ids = Vec::new();
-            // A heading is no entry, and an entry may be longer than what was found of it: then the
-            // lines of the hit are what is meant.
-            if meant.peek().is_none() && entries.page(&hit.path).is_some() {
-                ids.push(hit.citation());
-            }
-            let id = |entry: &&&crate::entries::Entry| match entry.is_shown(hit) {
-                true => entry.id.clone(),
-                false => hit.citation(),
+        let ids_of =
+            |hit: &Hit| {
+                let found = entries.of_hit(hit);
+                let mut meant =
+                    found.iter().filter(|entry| is_meant(&entry.unit.content)).peekable();
+                let mut ids = Vec::new();
+                // A heading is no entry, and an entry may be longer than what was found of it: then the
+                // lines of the hit are what is meant.
+                if meant.peek().is_none() && entries.page(&hit.path).is_some() {
+                    ids.push(hit.citation());
+                }
+                ids.extend(meant.map(|entry| {
+                    if entry.is_shown(hit) { entry.id.clone() } else { hit.citation() }
+                }));
+                ids
             };
-            ids.extend(meant.map(|entry| id(&entry)));
-            ids
-        };
         Ok(hits.iter().map(ids_of).collect())
     }
 }

@@ -13,10 +13,10 @@ use uuid::Uuid;
 
 use crate::addition::Addition;
 use crate::change::{Applied, ApplyError};
-use crate::duplicates::{Candidate, Duplicate};
+use crate::duplicates::{Candidate, Duplicate, DuplicateSearch};
 use crate::entry::{Category, NewEntry};
-use crate::finder::{FindError, Finder};
-use crate::forget::ForgetError;
+use crate::finder::FindError;
+use crate::forget::ForgetPlanError;
 use crate::journal::JournalError;
 use crate::list::EntryListing;
 use crate::remember::{Caution, Place};
@@ -61,13 +61,7 @@ pub trait Memory: Send + Sync {
     fn texts(&self, paths: &[&str]) -> Result<Vec<String>, MemoryError>;
 
     /// Returns the entries that say what a text says, the most similar first.
-    fn duplicates(
-        &self,
-        finder: &Finder,
-        candidate: Candidate<'_>,
-        least: f64,
-        now: Timestamp,
-    ) -> Result<Vec<Duplicate>, MemoryError>;
+    fn duplicates(&self, search: DuplicateSearch<'_>) -> Result<Vec<Duplicate>, MemoryError>;
 
     /// Returns a digest of what an entry is added to: the file, or the database; `None` when it does
     /// not exist yet.
@@ -85,7 +79,7 @@ pub trait Memory: Send + Sync {
     /// Plans how something is written.
     fn plan_entry(&self, given: &NewEntry, place: Place) -> Result<PlannedEntry, MemoryError>;
 
-    /// Returns what somebody should know before something is written.
+    /// Returns warnings about an entry before it is written.
     fn cautions(&self, given: &NewEntry) -> Result<Vec<Caution>, MemoryError>;
 
     /// Writes entries as one change.
@@ -139,7 +133,7 @@ pub enum MemoryError {
     Store(#[from] MarkdownStoreError),
     /// What was named cannot be forgotten.
     #[error(transparent)]
-    Forget(#[from] ForgetError),
+    Forget(#[from] ForgetPlanError),
     /// A change could not be made.
     #[error(transparent)]
     Apply(#[from] ApplyError),

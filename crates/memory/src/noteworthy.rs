@@ -30,7 +30,7 @@ const QUESTION_WORDS: &[&str] = &[
 const JOINS: &[&str] = &["and", "but", "so", "then", "ok", "okay", "und", "aber", "y", "et"];
 /// How people ask without a question.
 const REQUESTS: &[&str] = &["tell me|remind me|do you know|sag mir|dime|dis-moi|告诉我|教えて"];
-/// How somebody says that they have no answer.
+/// Ways of saying that there is no answer.
 const EXCUSES: &[&str] = &[
     "i don't know|i do not know|i don't have|i do not have|i'm not sure|i am not sure|no idea",
     "could not find|couldn't find|can't find|cannot find|did not find|didn't find|found nothing",

@@ -28,14 +28,14 @@ use anemone_markdown::{
 
 use crate::entry::{Importance, Label, NewEntry};
 
-/// So much of a heading is told with each unit below it.
+/// Bytes of a heading that are kept with each entry below it.
 const MAX_HEADING_BYTES: usize = 200;
 
 /// Something that is remembered, where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedEntry {
     /// What it looks like.
-    pub kind: EntryKind,
+    pub kind: EntryForm,
     /// Its bytes in the file, without blank lines around it, with its last line ending.
     pub bytes: Range<usize>,
     /// Its first and last line, from 1.
@@ -54,7 +54,7 @@ pub struct ParsedEntry {
 
 /// What a unit looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
+pub enum EntryForm {
     /// An item of a bulleted or numbered list, with all that is indented below it.
     Item,
     /// A row of a table that is neither its header nor the line below that.
@@ -96,7 +96,7 @@ pub(crate) fn blocks(text: &str) -> Vec<Block> {
 /// A unit that has not been read yet.
 #[derive(Debug)]
 struct Raw {
-    kind: EntryKind,
+    kind: EntryForm,
     bytes: Range<usize>,
     lines: (usize, usize),
     heading: Option<String>,
@@ -161,13 +161,13 @@ impl Reader<'_> {
             | BlockKind::Delimiter
             | BlockKind::Underline
             | BlockKind::ThematicBreak => return,
-            BlockKind::Item if marker.is_some() => EntryKind::Item,
-            BlockKind::Row if block.quote == 0 => EntryKind::Row,
-            BlockKind::Fence if block.quote == 0 => EntryKind::Code,
-            _ => EntryKind::Paragraph,
+            BlockKind::Item if marker.is_some() => EntryForm::Item,
+            BlockKind::Row if block.quote == 0 => EntryForm::Row,
+            BlockKind::Fence if block.quote == 0 => EntryForm::Code,
+            _ => EntryForm::Paragraph,
         };
         let nested = marker
-            .filter(|_| kind == EntryKind::Item)
+            .filter(|_| kind == EntryForm::Item)
             .map(|marker| (indent + marker.width + 1, marker.column));
         let bytes = block.bytes.start..after_line(self.text, block.bytes.end);
         let lines = (block.lines.start as usize, block.lines.end as usize - 1);
@@ -211,7 +211,7 @@ impl Raw {
             content: body.trim_end().to_owned(),
             stamp,
         };
-        if kind == EntryKind::Item {
+        if kind == EntryForm::Item {
             unit.read_item(body);
         }
         unit
@@ -225,7 +225,7 @@ impl ParsedEntry {
         let body = text[bytes.clone()].trim();
         let is_item = item_prefix(body).is_some();
         let mut unit = Self {
-            kind: if is_item { EntryKind::Item } else { EntryKind::Paragraph },
+            kind: if is_item { EntryForm::Item } else { EntryForm::Paragraph },
             bytes,
             lines,
             heading: None,
@@ -343,7 +343,7 @@ pub fn tidied(text: &str) -> String {
 /// Returns what closes a fence of code that somebody left open at the end of a text: what is added
 /// behind it would be code.
 pub(crate) fn closing(text: &str) -> Option<String> {
-    let last = units(text).pop().filter(|unit| unit.kind == EntryKind::Code)?;
+    let last = units(text).pop().filter(|unit| unit.kind == EntryForm::Code)?;
     let mut lines = text.get(last.bytes)?.lines();
     let fence = Fence::open(lines.next()?.trim_start())?;
     let is_closed = lines.next_back().is_some_and(|line| fence.is_closed_by(line.trim()));
@@ -492,7 +492,7 @@ mod tests {
         let entry = render(&given("found", Some("k")));
         let found = units(&format!("```sh\nmake\n{entry}{entry}"));
         let kinds: Vec<_> = found.iter().map(|found| found.kind).collect();
-        assert_eq!(kinds, [EntryKind::Code, EntryKind::Item, EntryKind::Item]);
+        assert_eq!(kinds, [EntryForm::Code, EntryForm::Item, EntryForm::Item]);
         assert_eq!(closing("a\n```sh\nmake\n").as_deref(), Some("```\n"));
         assert_eq!(closing("```sh\nmake\n```\n"), None);
     }

@@ -58,7 +58,7 @@ impl Patch {
             let start = memmem::rfind(now, put).filter(|rfind| is_line(now, *rfind))?;
             return Some([&now[..start], cut, &now[start + put.len()..]].concat());
         }
-        // What went is there again: somebody brought it back.
+        // What was removed is in the file again: another program restored it.
         if memmem::find(now, cut).is_some() {
             return None;
         }
@@ -68,10 +68,8 @@ impl Patch {
             (None, _) => 0,
             _ => now.len(),
         };
-        let glue: &[u8] = match start > 0 && !now[..start].ends_with(b"\n") {
-            true => b"\n",
-            false => b"",
-        };
+        let is_open = start > 0 && !now[..start].ends_with(b"\n");
+        let glue: &[u8] = if is_open { b"\n" } else { b"" };
         Some([&now[..start], glue, cut, &now[start..]].concat())
     }
 }

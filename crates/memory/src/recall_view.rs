@@ -7,7 +7,7 @@ use anemone_format::{Origin, ProvenanceStamp, StampTable};
 use anemone_index::Hit;
 use jiff::civil::Date;
 
-use crate::entries::{Entry, taken};
+use crate::entries::{PageEntry, taken};
 use crate::frame::{FramedMemory, ShownOrigin, frame};
 use crate::hidden::shown;
 use crate::ledger::OwnStamps;
@@ -90,7 +90,7 @@ pub fn recalled(
 }
 
 /// Returns the entries that take the place of others. A file that cannot be read has none.
-fn takers(site: &MarkdownStore, table: &StampTable) -> Result<Vec<Entry>, MarkdownStoreError> {
+fn takers(site: &MarkdownStore, table: &StampTable) -> Result<Vec<PageEntry>, MarkdownStoreError> {
     let mut found = Vec::new();
     for (path, kind) in site.pages()? {
         let Ok(Some(bytes)) = site.read_bytes(&path) else { continue };
@@ -103,7 +103,7 @@ fn takers(site: &MarkdownStore, table: &StampTable) -> Result<Vec<Entry>, Markdo
             entry.stamp.as_ref().is_some_and(|stamp| stamp.supersedes.is_some())
         };
         let those = known_units(text, table).into_iter().filter(takes);
-        found.extend(those.map(|those| Entry::new(&path, kind, those)));
+        found.extend(those.map(|those| PageEntry::new(&path, kind, those)));
     }
     Ok(found)
 }
@@ -128,14 +128,14 @@ fn what_holds(
     };
     let touched = known_units(text, table).into_iter().filter(touches);
     let gone: Vec<Range<usize>> = touched
-        .map(|touched| Entry::new(&hit.path, kind, touched))
+        .map(|touched| PageEntry::new(&hit.path, kind, touched))
         .filter(|value| value.is_superseded(taken))
         .map(|value| value.unit.bytes)
         .collect();
     if gone.is_empty() {
         return whole();
     }
-    // Somebody writes to the file just now: nobody can say what of it holds.
+    // The file is being written right now, so it is unknown which of its lines still hold.
     if text.get(hit.bytes.clone()) != Some(hit.text.as_str()) {
         return None;
     }

@@ -46,7 +46,7 @@ use crate::replacing::{
 use crate::rest::{Known, Rest};
 use crate::store::{LockedStore, MAX_FILE_BYTES, MarkdownStoreError};
 
-/// Somebody saves between two of our steps; nobody does it this often.
+/// Attempts, as another program may save between two of our steps; none does it this often.
 const TIMES: usize = 8;
 
 /// How far an edit got.
@@ -67,7 +67,7 @@ enum Got {
 pub(crate) enum Cause {
     /// Another program saved a file, so its version was kept.
     Refused,
-    /// An error or a kill, after which nobody knows how far an edit got.
+    /// An error or a kill, after which it is unknown how far an edit got.
     CutOff,
 }
 
@@ -178,7 +178,7 @@ impl LockedStore<'_> {
             let undone = edit.take_back(&folder, name, &beside, image);
             undone.map_err(|error| self.site().fail(&edit.path, error))?;
         }
-        Err(MarkdownStoreError::Saving { path: self.site().root().join(&edit.path) })
+        Err(MarkdownStoreError::Saving(self.site().root().join(&edit.path)))
     }
 
     /// Says how far an edit got, and clears away what lies beside its file.
@@ -194,8 +194,8 @@ impl LockedStore<'_> {
             got.map_err(|error| self.site().fail(&edit.path, error))
         };
         match look() {
-            // Somebody put something else in its place since.
-            Err(MarkdownStoreError::NotPlain { .. } | MarkdownStoreError::TooLarge { .. }) => {
+            // Another program put something else in its place since.
+            Err(MarkdownStoreError::NotPlain(_) | MarkdownStoreError::TooLarge(_)) => {
                 Ok(Got::Theirs)
             }
             got => got,

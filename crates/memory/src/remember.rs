@@ -1,17 +1,17 @@
 //! Remembering something: planned, looked at, then written.
 //!
 //! A plan says what would be written and what speaks against it: secrets in it, entries that say
-//! the same. Whether to write all the same is for whoever asked.
+//! the same. The caller decides whether to write it anyway.
 
 use anemone_format::ProvenanceStamp;
-use anemone_secrets::{redact_text, scan};
+use anemone_secrets::{SecretHit, redact_text, scan};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use uuid::Uuid;
 
 use crate::addition::Addition;
 use crate::change::Applied;
-use crate::duplicates::{Candidate, Duplicate};
+use crate::duplicates::{Candidate, Duplicate, DuplicateSearch};
 use crate::entry::{Category, NewEntry};
 use crate::finder::Finder;
 use crate::memory::{Memory, MemoryError, PlannedEntry};
@@ -74,7 +74,7 @@ pub struct SecretLocation {
     pub line: u64,
 }
 
-/// Something that somebody should know before it is written.
+/// A warning about an entry before it is written.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Caution {
     /// A stable word for it.
@@ -102,7 +102,7 @@ pub struct RememberPlan {
     last_look: LastLook,
 }
 
-/// Whether the memory is looked through once more when nobody else can write to it.
+/// Whether the memory is searched once more while the lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LastLook {
     /// It is not: the entry is written whatever the memory says.
@@ -114,7 +114,7 @@ enum LastLook {
 /// Why something cannot be remembered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RememberError {
+pub enum RememberPlanError {
     /// There is no text.
     #[error("there is nothing to remember")]
     Empty,
@@ -125,17 +125,11 @@ pub enum RememberError {
         bytes: usize,
     },
     /// A tag would not be read as one.
-    #[error("`{tag}` is not a valid tag: use letters, digits, `-`, `_` and `/`")]
-    Tag {
-        /// The tag.
-        tag: String,
-    },
+    #[error("`{0}` is not a valid tag: use letters, digits, `-`, `_` and `/`")]
+    Tag(String),
     /// The name of a type would not be read as one.
-    #[error("`{name}` is not a valid type: use letters, digits, `-` and `_`")]
-    Type {
-        /// The name.
-        name: String,
-    },
+    #[error("`{0}` is not a valid type: use letters, digits, `-` and `_`")]
+    Type(String),
     /// The text holds a secret.
     #[error("there is a secret in it: {} in {}", .0.kind, .0.part)]
     Secret(SecretLocation),
@@ -158,7 +152,7 @@ pub fn plan_remember(
     asked: EntryRequest,
     settings: &RememberSettings,
     now: Timestamp,
-) -> Result<RememberPlan, RememberError> {
+) -> Result<RememberPlan, RememberPlanError> {
     let EntryRequest { given, place, secrets } = asked;
     let (given, secrets, is_clear) = checked(given, secrets)?;
     let entry = memory.plan_entry(&given, place)?;
@@ -168,7 +162,8 @@ pub fn plan_remember(
     };
     let duplicates = match finder.filter(|_| is_clear) {
         Some(finder) => {
-            memory.duplicates(finder, candidate(&given), settings.near_duplicate, now)?
+            let (candidate, least) = (candidate(&given), settings.near_duplicate);
+            memory.duplicates(DuplicateSearch { finder, candidate, least, now })?
         }
         None => Vec::new(),
     };
@@ -184,18 +179,18 @@ impl RememberPlan {
         memory: &dyn Memory,
         id: Uuid,
         now: Timestamp,
-    ) -> Result<Applied, RememberError> {
+    ) -> Result<Applied, RememberPlanError> {
         if let Some(first) = self.secrets.first().filter(|_| !self.is_clear) {
-            return Err(RememberError::Secret(first.clone()));
+            return Err(RememberPlanError::Secret(first.clone()));
         }
         if let Some(first) = self.duplicates.first() {
-            return Err(RememberError::Duplicate(Box::new(first.clone())));
+            return Err(RememberPlanError::Duplicate(Box::new(first.clone())));
         }
         let held = memory.store().lock()?;
         if let LastLook::Unless(known) = self.last_look
             && let Some(same) = memory.equal_since(known, self.place, candidate(&self.given))?
         {
-            return Err(RememberError::Duplicate(Box::new(same)));
+            return Err(RememberPlanError::Duplicate(Box::new(same)));
         }
         let addition = Addition::clear("remember", self.given.clone(), self.place);
         Ok(memory.add(&held, &addition, id, now)?)
@@ -237,7 +232,7 @@ fn candidate(given: &NewEntry) -> Candidate<'_> {
 fn checked(
     mut given: NewEntry,
     secrets: Secrets,
-) -> Result<(NewEntry, Vec<SecretLocation>, bool), RememberError> {
+) -> Result<(NewEntry, Vec<SecretLocation>, bool), RememberPlanError> {
     given.text = tidied(&given.text).trim_start().to_owned();
     check(&given)?;
     let found = look_for_secrets(&mut given, secrets);
@@ -246,12 +241,12 @@ fn checked(
     Ok((given, found, is_clear))
 }
 
-fn check(given: &NewEntry) -> Result<(), RememberError> {
+fn check(given: &NewEntry) -> Result<(), RememberPlanError> {
     if given.text.trim().is_empty() {
-        return Err(RememberError::Empty);
+        return Err(RememberPlanError::Empty);
     }
     if given.text.len() > MAX_TEXT_BYTES {
-        return Err(RememberError::TooLong { bytes: given.text.len() });
+        return Err(RememberPlanError::TooLong { bytes: given.text.len() });
     }
     let is_word = |text: &str, more: &[char]| {
         let plain = |c: char| c.is_alphanumeric() || more.contains(&c);
@@ -259,11 +254,11 @@ fn check(given: &NewEntry) -> Result<(), RememberError> {
     };
     let short = |text: &str| text.chars().take(64).collect::<String>();
     if let Some(tag) = given.tags.iter().find(|tag| !is_word(tag, &['-', '_', '/'])) {
-        return Err(RememberError::Tag { tag: short(tag) });
+        return Err(RememberPlanError::Tag(short(tag)));
     }
     match &given.label {
         Some(label) if !is_word(&label.name, &['-', '_']) => {
-            Err(RememberError::Type { name: short(&label.name) })
+            Err(RememberPlanError::Type(short(&label.name)))
         }
         _ => Ok(()),
     }
@@ -277,8 +272,7 @@ pub(crate) fn look_for_secrets(given: &mut NewEntry, secrets: Secrets) -> Vec<Se
         if secrets == Secrets::Redact && !hits.is_empty() {
             *text = redact_text(text).0.into_owned();
         }
-        let hits = hits.into_iter();
-        found.extend(hits.map(|hit| SecretLocation { kind: hit.kind, part, line: hit.line }));
+        found.extend(locations(part, hits));
     };
     look("text", &mut given.text);
     given.key.iter_mut().for_each(|key| look("key", key));
@@ -290,6 +284,10 @@ pub(crate) fn look_for_secrets(given: &mut NewEntry, secrets: Secrets) -> Vec<Se
     found
 }
 
+fn locations(part: &'static str, hits: Vec<SecretHit>) -> impl Iterator<Item = SecretLocation> {
+    hits.into_iter().map(move |hit| SecretLocation { kind: hit.kind, part, line: hit.line })
+}
+
 /// Finds secrets that only the parts together give away: a key that is called `password` and a text
 /// that is one. What is found so is taken out of the text.
 fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> {
@@ -299,11 +297,7 @@ fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> 
         let named = format!("{start}{}", given.text);
         let hits = scan(named.as_bytes());
         if !hits.is_empty() && scan(given.text.as_bytes()).is_empty() {
-            found.extend(hits.iter().map(|hit| SecretLocation {
-                kind: hit.kind,
-                part: "text",
-                line: hit.line,
-            }));
+            found.extend(locations("text", hits));
             if secrets == Secrets::Redact {
                 let redacted = redact_text(&named).0;
                 given.text = redacted.strip_prefix(&start).unwrap_or(&redacted).to_owned();
@@ -318,12 +312,7 @@ fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> 
         let parts = [Some(&given.text), given.key.as_ref()];
         let is_known = parts.into_iter().flatten().any(|text| !scan(text.as_bytes()).is_empty());
         if !is_known {
-            let hits = scan(entry.as_bytes()).into_iter();
-            found.extend(hits.map(|hit| SecretLocation {
-                kind: hit.kind,
-                part: "entry",
-                line: hit.line,
-            }));
+            found.extend(locations("entry", scan(entry.as_bytes())));
             if secrets == Secrets::Redact && !found.is_empty() {
                 given.tags.clear();
                 given.stamp.supersedes = None;
@@ -340,11 +329,6 @@ mod tests {
     use super::*;
     use crate::layout::MarkdownLayout;
     use crate::markdown_memory::MarkdownMemory;
-
-    #[test]
-    fn at_least_forty_kinds_of_secrets_are_known() {
-        assert!(anemone_secrets::KINDS.len() >= 40, "{}", anemone_secrets::KINDS.len());
-    }
 
     #[test]
     fn two_who_remember_the_same_at_once_write_it_once() {
@@ -369,7 +353,7 @@ mod tests {
         let (one, other) = (plan(1), plan(2));
         one.write(&memory, Uuid::from_u128(3), Timestamp::UNIX_EPOCH).unwrap();
         let refused = other.write(&memory, Uuid::from_u128(4), Timestamp::UNIX_EPOCH);
-        assert!(matches!(refused, Err(RememberError::Duplicate(_))), "{refused:?}");
+        assert!(matches!(refused, Err(RememberPlanError::Duplicate(_))), "{refused:?}");
         let log = site.read("memory/2026-11-16.md").unwrap().unwrap();
         assert_eq!(log.text().unwrap().matches("fog tea").count(), 1);
     }

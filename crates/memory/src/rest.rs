@@ -51,14 +51,14 @@ pub(crate) struct Known {
 /// A file that was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
-    /// Nobody is saving it; `None`: there is no such file.
+    /// No program is saving it; `None`: there is no such file.
     Resting(Option<(FileSnapshot, FileStamp)>),
     /// Another program is saving it and did not finish while we waited.
     Saving,
 }
 
 impl LockedStore<'_> {
-    /// Reads a file once nobody is in the middle of saving it.
+    /// Reads a file once no program is in the middle of saving it.
     pub(crate) fn read_at_rest(
         &self,
         path: &str,

@@ -9,9 +9,8 @@ use uuid::Uuid;
 
 use crate::addition::Addition;
 use crate::change::Applied;
-use crate::duplicates::{Candidate, Duplicate, row_duplicates, same_row};
+use crate::duplicates::{Candidate, Duplicate, DuplicateSearch, row_duplicates, same_row};
 use crate::entry::{MemoryEntry, NewEntry};
-use crate::finder::Finder;
 use crate::forget::ForgetTarget;
 use crate::list::{EntryListing, row_listing};
 use crate::markdown_memory::MarkdownMemory;
@@ -76,14 +75,8 @@ impl Memory for RowMemory {
         Ok(self.rows.entries()?.into_iter().map(|row| row.content).collect())
     }
 
-    fn duplicates(
-        &self,
-        finder: &Finder,
-        candidate: Candidate<'_>,
-        least: f64,
-        now: Timestamp,
-    ) -> Result<Vec<Duplicate>, MemoryError> {
-        Ok(row_duplicates(&self.rows.entries()?, finder, candidate, least, now))
+    fn duplicates(&self, search: DuplicateSearch<'_>) -> Result<Vec<Duplicate>, MemoryError> {
+        Ok(row_duplicates(&self.rows.entries()?, search))
     }
 
     fn state(&self, _: Place) -> Result<Option<[u8; 32]>, MemoryError> {

@@ -14,7 +14,7 @@ use crate::forget::{EntryToForget, ForgetTarget};
 use crate::journal::{JournalError, RowsRecord};
 use crate::memory::{BackendError, MemoryError};
 
-/// Receives what is there before something is written; nothing is written when it fails.
+/// Receives the current rows before something is written; nothing is written when it fails.
 pub type KeepRows<'a> = dyn FnMut(RowsRecord) -> Result<(), JournalError> + 'a;
 
 /// The rows of one agent in a database.

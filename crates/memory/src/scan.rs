@@ -27,7 +27,7 @@ const PIECE_BYTES: usize = 64;
 const WINDOW_BYTES: usize = 256 << 10;
 /// So many probes are looked for one after the other, which is faster than all at once.
 const FEW: usize = 4;
-/// Files that are read, at most; nobody has more.
+/// Files that are read, at most.
 const MAX_FILES: u64 = 1_000_000;
 /// Folders in folders that are entered, at most.
 const MAX_DEPTH: usize = 64;
@@ -222,7 +222,7 @@ impl ErasureProbes {
                         break;
                     }
                     match self.look_into(&path, &mut window) {
-                        // Somebody took it away meanwhile.
+                        // It was removed in the meantime.
                         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                         Err(error) => skip(error.to_string()),
                         Ok((found, bytes)) => {
@@ -278,13 +278,13 @@ fn one_byte_each(text: &str) -> Option<Vec<u8>> {
     if text.is_ascii() { None } else { bytes() }
 }
 
-/// Whether bytes end with a word, and blanks behind it.
+/// Whether bytes end with a word, followed by spaces.
 fn ends_with_word(bytes: &[u8]) -> bool {
     let near = bytes.iter().rev().take(AROUND);
     near.copied().find(|byte| *byte != b' ').is_some_and(is_word)
 }
 
-/// Whether bytes begin with a word, and blanks before it.
+/// Whether bytes begin with a word, after spaces.
 fn begins_with_word(bytes: &[u8]) -> bool {
     bytes.iter().take(AROUND).copied().find(|byte| *byte != b' ').is_some_and(is_word)
 }

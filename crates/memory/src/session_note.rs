@@ -19,13 +19,13 @@
 //! by `## Conversation Summary`. A session that goes on after it was noted has its note brought up
 //! to date; a note that somebody edited is left alone, and the session gets a second one.
 
-use anemone_format::escaped;
+use anemone_format::{escaped, sha256_hex};
 use anemone_secrets::SecretValues;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use crate::change::{Change, Edit, digest};
+use crate::change::{Change, Edit};
 use crate::page::{ParsedEntry, tidied};
 use crate::store::{FileSnapshot, MarkdownStore, MarkdownStoreError, PageKind};
 
@@ -102,10 +102,7 @@ pub enum NotePlan {
         change: Change,
     },
     /// The file already says the same.
-    Unchanged {
-        /// The file.
-        path: String,
-    },
+    Unchanged(String),
 }
 
 impl NotePlan {
@@ -113,7 +110,7 @@ impl NotePlan {
     #[must_use]
     pub fn path(&self) -> &str {
         match self {
-            Self::Write { path, .. } | Self::Update { path, .. } | Self::Unchanged { path } => path,
+            Self::Write { path, .. } | Self::Update { path, .. } | Self::Unchanged(path) => path,
         }
     }
 }
@@ -200,7 +197,7 @@ impl SessionNote<'_> {
     /// Returns the digest of what the note is about, whenever it is written.
     #[must_use]
     pub fn digest(&self) -> String {
-        hex_digest(self.body().as_bytes())
+        sha256_hex(self.body().as_bytes())
     }
 
     /// Plans the file, under a name that is free; `before` is what is known of an earlier note of
@@ -217,7 +214,7 @@ impl SessionNote<'_> {
         };
         if let (Some(before), Some(there)) = (before, there) {
             if before.digest == self.digest() {
-                return Ok(NotePlan::Unchanged { path: before.path.clone() });
+                return Ok(NotePlan::Unchanged(before.path.clone()));
             }
             if let Some(text) = before.is_of(&there.bytes).then(|| self.text_after_file(&there)) {
                 let path = before.path.clone();
@@ -234,11 +231,11 @@ impl SessionNote<'_> {
                 Ok(Some(there)) => {
                     let after_time = there.bytes.splitn(2, |byte| *byte == b'\n').nth(1);
                     if after_time == Some(body.as_bytes()) {
-                        return Ok(NotePlan::Unchanged { path });
+                        return Ok(NotePlan::Unchanged(path));
                     }
                 }
                 // A link or a folder has the name.
-                Err(MarkdownStoreError::NotPlain { .. }) => {}
+                Err(MarkdownStoreError::NotPlain(_)) => {}
                 Err(error) => return Err(error),
             }
             path = format!("memory/{day}-{slug}-{number}.md");
@@ -263,7 +260,7 @@ impl SessionNote<'_> {
         NotedSession {
             path: path.to_owned(),
             digest: self.digest(),
-            file: Some(hex_digest(text.as_bytes())),
+            file: Some(sha256_hex(text.as_bytes())),
         }
     }
 }
@@ -282,14 +279,10 @@ impl NotedSession {
     fn is_of(&self, bytes: &[u8]) -> bool {
         let body = || bytes.splitn(2, |byte| *byte == b'\n').nth(1).unwrap_or_default();
         match &self.file {
-            Some(file) => hex_digest(bytes) == *file,
-            None => hex_digest(body()) == self.digest,
+            Some(file) => sha256_hex(bytes) == *file,
+            None => sha256_hex(body()) == self.digest,
         }
     }
-}
-
-fn hex_digest(bytes: &[u8]) -> String {
-    anemone_format::Hex(&digest(bytes)).to_string()
 }
 
 /// Returns the name of a time zone, or how far it is from UTC.
@@ -434,7 +427,7 @@ mod tests {
         one.at = one.at.checked_add(jiff::Span::new().minutes(1)).unwrap();
         for before in [None, noted.as_ref()] {
             let (plan, _) = notes.write(&one, before);
-            assert!(matches!(&plan, NotePlan::Unchanged { path } if path.ends_with("design.md")));
+            assert!(matches!(&plan, NotePlan::Unchanged(path) if path.ends_with("design.md")));
         }
         let other = SessionNote { session_id: Some("other"), ..one.clone() };
         assert_eq!(notes.write(&other, None).0.path(), "memory/2026-01-16-api-design-2.md");
@@ -458,7 +451,7 @@ mod tests {
             let words = ["first", "second", "third", "fourth"];
             let counts = words.map(|word| text.matches(word).count());
             assert_eq!(counts, [1; 4], "{text}");
-            assert!(matches!(notes.write(&one, later.as_ref()).0, NotePlan::Unchanged { .. }));
+            assert!(matches!(notes.write(&one, later.as_ref()).0, NotePlan::Unchanged(_)));
             // What earlier versions kept of a note is enough.
             let old = NotedSession { file: None, digest: noted.unwrap().digest, ..later.unwrap() };
             fs_err::write(notes.path(&old.path), {

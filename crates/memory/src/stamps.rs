@@ -69,8 +69,7 @@ impl LockedStore<'_> {
         let seen = match site.read(path) {
             Ok(Some(seen)) => seen,
             // What we do not read as a table is none of ours, and must not stop a forget for ever.
-            Ok(None)
-            | Err(MarkdownStoreError::NotPlain { .. } | MarkdownStoreError::TooLarge { .. }) => {
+            Ok(None) | Err(MarkdownStoreError::NotPlain(_) | MarkdownStoreError::TooLarge(_)) => {
                 return Ok(());
             }
             Err(error) => return Err(error),

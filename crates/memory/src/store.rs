@@ -27,7 +27,7 @@ use crate::rest::RestTimes;
 /// Bytes of a file, at most.
 pub(crate) const MAX_FILE_BYTES: u64 = 64 << 20;
 
-/// How long one waits before one looks again whether somebody still writes.
+/// Pause between two attempts to take the lock.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// What a file of a memory is.
@@ -77,44 +77,26 @@ pub enum MarkdownStoreError {
         source: io::Error,
     },
     /// It is a link, a folder or the like where a file should be.
-    #[error("{path} is not a plain file in the workspace")]
-    NotPlain {
-        /// What it is about.
-        path: PathBuf,
-    },
+    #[error("{0} is not a plain file in the workspace")]
+    NotPlain(PathBuf),
     /// It does not lie in the workspace.
-    #[error("{path:?} is not a path in a workspace")]
-    Outside {
-        /// What was named.
-        path: String,
-    },
+    #[error("{0:?} is not a path in a workspace")]
+    Outside(String),
     /// The file is larger than any memory.
-    #[error("{path} is too large")]
-    TooLarge {
-        /// What it is about.
-        path: PathBuf,
-    },
+    #[error("{0} is too large")]
+    TooLarge(PathBuf),
     /// Another program keeps writing.
-    #[error("another program is writing to {path}")]
-    Busy {
-        /// The workspace.
-        path: PathBuf,
-    },
+    #[error("another program is writing to {0}")]
+    Busy(PathBuf),
     /// A change that was cut off cannot be ended.
     #[error("the last change was interrupted and cannot be completed")]
     Journal(#[from] JournalError),
     /// An editor is in the middle of saving it, and does not end.
-    #[error("another program is saving {path}")]
-    Saving {
-        /// What it is about.
-        path: PathBuf,
-    },
+    #[error("another program is saving {0}")]
+    Saving(PathBuf),
     /// Its text is no text.
-    #[error("{path} is not UTF-8")]
-    NotText {
-        /// What it is about.
-        path: PathBuf,
-    },
+    #[error("{0} is not UTF-8")]
+    NotText(PathBuf),
 }
 
 /// A file as it was when it was read.
@@ -191,7 +173,7 @@ impl MarkdownStore {
         }
     }
 
-    /// Waits until nobody else writes, and keeps others from writing.
+    /// Waits until no other process writes, and keeps others from writing.
     ///
     /// A change that was cut off is ended or taken back first, and entries that an editor dropped
     /// without knowing of them are put back; see [`LockedStore::restored`].
@@ -216,7 +198,7 @@ impl MarkdownStore {
                     waited += PAUSE;
                 }
                 Err(Errno::WOULDBLOCK) => {
-                    return Err(MarkdownStoreError::Busy { path: self.root.clone() });
+                    return Err(MarkdownStoreError::Busy(self.root.clone()));
                 }
                 Err(error) => return Err(fail(error.into())),
             }
@@ -268,7 +250,7 @@ impl MarkdownStore {
         }))
     }
 
-    /// Reads the bytes of a file, for whoever does not compare them.
+    /// Reads the bytes of a file without computing its digest.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Option<Vec<u8>>, MarkdownStoreError> {
         let Some((folder, name)) = self.find(path)? else { return Ok(None) };
         let read = folder.read(name, MAX_FILE_BYTES).map_err(|error| self.fail(path, error))?;
@@ -312,8 +294,8 @@ impl MarkdownStore {
     pub(crate) fn fail(&self, path: &str, source: io::Error) -> MarkdownStoreError {
         let path = self.root.join(path);
         match source.kind() {
-            io::ErrorKind::FileTooLarge => MarkdownStoreError::TooLarge { path },
-            _ if is_not_plain(&source) => MarkdownStoreError::NotPlain { path },
+            io::ErrorKind::FileTooLarge => MarkdownStoreError::TooLarge(path),
+            _ if is_not_plain(&source) => MarkdownStoreError::NotPlain(path),
             _ => MarkdownStoreError::Io { path, source },
         }
     }
@@ -357,7 +339,7 @@ impl FileSnapshot {
     /// Returns the text.
     pub fn text(&self) -> Result<&str, MarkdownStoreError> {
         let text = std::str::from_utf8(&self.bytes);
-        text.map_err(|_| MarkdownStoreError::NotText { path: PathBuf::from(&self.path) })
+        text.map_err(|_| MarkdownStoreError::NotText(PathBuf::from(&self.path)))
     }
 }
 
@@ -381,7 +363,7 @@ impl PageKind {
     }
 }
 
-/// A memory that nobody else writes to.
+/// A memory that is locked for writing.
 #[derive(Debug)]
 pub struct LockedStore<'a> {
     site: &'a MarkdownStore,
@@ -414,7 +396,7 @@ impl<'a> LockedStore<'a> {
 
 impl Drop for LockedStore<'_> {
     fn drop(&mut self) {
-        // Nobody asked, so nobody has to be told.
+        // The caller did not ask for them, so there is no report to wait for.
         self.finished.drain(..).for_each(FinishedForget::end);
     }
 }
@@ -427,7 +409,7 @@ fn parts(path: &str) -> Result<(Vec<&str>, &str), MarkdownStoreError> {
     };
     match names.pop().filter(|name| is_plain(name) && names.iter().all(is_plain)) {
         Some(name) => Ok((names, name)),
-        None => Err(MarkdownStoreError::Outside { path: path.chars().take(256).collect() }),
+        None => Err(MarkdownStoreError::Outside(path.chars().take(256).collect())),
     }
 }
 
@@ -459,7 +441,7 @@ mod tests {
         let (_kept, site) = site();
         let held = site.lock().unwrap();
         let busy = site.lock_within(2 * PAUSE);
-        assert!(matches!(busy, Err(MarkdownStoreError::Busy { .. })), "{busy:?}");
+        assert!(matches!(busy, Err(MarkdownStoreError::Busy(_))), "{busy:?}");
         drop(held);
         site.lock_within(Duration::ZERO).unwrap();
     }
@@ -474,19 +456,16 @@ mod tests {
         std::os::unix::fs::symlink(outside.join("a.md"), site.root().join("MEMORY.md")).unwrap();
         assert_eq!(site.pages().unwrap(), []);
         for path in ["memory/a.md", "MEMORY.md"] {
-            assert!(matches!(site.read(path), Err(MarkdownStoreError::NotPlain { .. })), "{path}");
+            assert!(matches!(site.read(path), Err(MarkdownStoreError::NotPlain(_))), "{path}");
         }
-        assert!(matches!(
-            site.find_or_make("memory/b.md"),
-            Err(MarkdownStoreError::NotPlain { .. })
-        ));
+        assert!(matches!(site.find_or_make("memory/b.md"), Err(MarkdownStoreError::NotPlain(_))));
     }
 
     #[test]
     fn what_is_no_file_is_no_page() {
         let (_kept, site) = site();
         fs_err::create_dir_all(site.root().join("memory/a.md")).unwrap();
-        assert!(matches!(site.read("memory/a.md"), Err(MarkdownStoreError::NotPlain { .. })));
+        assert!(matches!(site.read("memory/a.md"), Err(MarkdownStoreError::NotPlain(_))));
         assert!(site.read("memory/b.md").unwrap().is_none());
         assert!(site.read("other/b.md").unwrap().is_none());
     }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::cited::citation_of;
-use crate::entries::{Entry, decoded};
+use crate::entries::{PageEntry, decoded};
 use crate::page::{ParsedEntry, key_prefix, known_units};
 use crate::store::{MarkdownStore, MarkdownStoreError, PageKind};
 use crate::summary::day_of;
@@ -41,7 +41,7 @@ pub fn successors(
     found: &[FoundLines<'_>],
 ) -> Result<Vec<Option<Successor>>, MarkdownStoreError> {
     let table = site.stamps();
-    let shown: Vec<Vec<Entry>> =
+    let shown: Vec<Vec<PageEntry>> =
         found.iter().map(|lines| entries_in(site, &table, lines)).collect();
     // Only what has a name can be replaced; of most notes nothing has, and no file is read.
     let names: Vec<String> = shown
@@ -56,9 +56,9 @@ pub fn successors(
     let may_replace = |_: &str, text: &str| {
         text.contains(" supersedes=\"") || names.iter().any(|name| text.contains(name.trim_end()))
     };
-    let since = shown.iter().flatten().map(Entry::written).min().flatten();
+    let since = shown.iter().flatten().map(PageEntry::written).min().flatten();
     let all = site.entries_of(newer_pages(site, since)?, &may_replace);
-    let successor = |entries: &Vec<Entry>| {
+    let successor = |entries: &Vec<PageEntry>| {
         let mut newest = None;
         for entry in entries {
             newest = Some(all.successor_of(entry)?);
@@ -88,13 +88,13 @@ fn entries_in(
     site: &MarkdownStore,
     table: &StampTable,
     (path, first, last): &FoundLines<'_>,
-) -> Vec<Entry> {
+) -> Vec<PageEntry> {
     // What is no file of the memory, such as a row of a database, has no lines.
     let Ok(Some(bytes)) = site.read_bytes(path) else { return Vec::new() };
     let Some(text) = decoded(&bytes) else { return Vec::new() };
     let touches = |unit: &ParsedEntry| unit.lines.0 <= *last && unit.lines.1 >= *first;
     let found = known_units(&text, table).into_iter().filter(touches);
-    found.map(|unit| Entry::new(path, PageKind::of(path), unit)).collect()
+    found.map(|unit| PageEntry::new(path, PageKind::of(path), unit)).collect()
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ pub(crate) fn written(kind: PageKind, unit: &ParsedEntry) -> Option<Timestamp> {
 
 #[cfg(test)]
 mod tests {
-    use crate::entries::{Entry, taken};
+    use crate::entries::{PageEntry, taken};
     use crate::page::units;
     use crate::store::PageKind;
 
@@ -89,9 +89,9 @@ mod tests {
             // By a clock that is slow, which does not matter where an id is named.
             stamp(4, &format!(" supersedes=\"{ID}\"")),
         );
-        let placed: Vec<Entry> = units(&text)
+        let placed: Vec<PageEntry> = units(&text)
             .into_iter()
-            .map(|unit| Entry::new("MEMORY.md", PageKind::Curated, unit))
+            .map(|unit| PageEntry::new("MEMORY.md", PageKind::Curated, unit))
             .collect();
         let taken = taken(&placed);
         let gone: Vec<usize> =

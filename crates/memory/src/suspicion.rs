@@ -99,7 +99,7 @@ const OVERRIDES: &[&str] = &[
     "あなたは今 … 制限なし|制限のない|制限はありません",
 ];
 
-/// What poses as somebody else's turn.
+/// Text that poses as another speaker's turn.
 const ROLES: &[&str] = &[
     "<|im_start|>",
     "<|im_end|>",

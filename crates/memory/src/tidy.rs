@@ -12,7 +12,7 @@ mod retention;
 
 use jiff::civil::Date;
 
-use crate::alike::alike;
+use crate::alike::{Repeats, alike};
 use crate::change::{Change, Edit};
 use crate::entry::Tier;
 use crate::page::known_units;
@@ -70,18 +70,12 @@ pub struct TidyPlan {
     pub archived: Vec<(String, String)>,
     /// Logs that were put away and are removed.
     pub purged: Vec<String>,
-    /// Entries with the same text.
-    pub same: Vec<Vec<EntrySummary>>,
-    /// Entries that say nearly the same, and how nearly.
-    pub near: Vec<(EntrySummary, EntrySummary, f32)>,
+    /// What is said more than once.
+    pub repeats: Repeats,
     /// Entries of one key that say different things.
     pub contradictions: Vec<Contradiction>,
     /// What was recalled often and is not in `MEMORY.md`, the most often first.
     pub promotions: Vec<Promotion>,
-    /// Entries that were compared letter by letter only, as there are too many.
-    pub not_compared: usize,
-    /// Whether more entries may say nearly the same than are told.
-    pub near_is_cut: bool,
     /// What was not read.
     pub unread: Vec<UnreadPage>,
     edits: Vec<Edit>,
@@ -146,18 +140,13 @@ pub fn plan_tidy(
     let promotions = promotion::promotions(&entries, &counts, settings);
     let live: Vec<EntrySummary> =
         entries.into_iter().filter(|entry| entry.kind != PageKind::Archived).collect();
-    let found = alike(&live, settings.near);
-    let pick = |at: &usize| live[*at].clone();
     Ok(TidyPlan {
         expired,
         archived: hygiene.archived,
         purged: hygiene.purged,
-        same: found.same.iter().map(|same| same.iter().map(pick).collect()).collect(),
-        near: found.near.iter().map(|(one, other, near)| (pick(one), pick(other), *near)).collect(),
+        repeats: alike(&live, settings.near),
         contradictions: contradictions(&live),
         promotions,
-        not_compared: found.not_compared,
-        near_is_cut: found.is_cut,
         unread,
         edits,
     })

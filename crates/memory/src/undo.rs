@@ -33,7 +33,7 @@ pub struct Undo {
 /// Why a change was not undone.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum UndoError {
+pub enum RevertError {
     /// There is none.
     #[error("there is no change to undo")]
     Nothing,
@@ -65,10 +65,7 @@ pub enum UndoError {
     },
     /// It was a change of rows of a database that the memory does not have.
     #[error("the database that was changed is no longer there")]
-    DatabaseGone {
-        /// The database.
-        database: PathBuf,
-    },
+    DatabaseGone(PathBuf),
     /// The memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
@@ -94,13 +91,13 @@ impl MarkdownStore {
     }
 
     /// Plans how the last change of files is taken back.
-    pub(crate) fn plan_undo(&self) -> Result<Undo, UndoError> {
-        let (id, noted) = self.last_change()?.ok_or(UndoError::Nothing)?;
-        let recorded = self.recorded(id)?.ok_or(UndoError::Nothing)?;
+    pub(crate) fn plan_undo(&self) -> Result<Undo, RevertError> {
+        let (id, noted) = self.last_change()?.ok_or(RevertError::Nothing)?;
+        let recorded = self.recorded(id)?.ok_or(RevertError::Nothing)?;
         let mut edits = Vec::new();
         for (edit, image) in recorded.noted.edits.iter().zip(recorded.images) {
             let there = self.read(&edit.path)?;
-            let undone = edit.undone(image, there).ok_or_else(|| UndoError::Conflict {
+            let undone = edit.undone(image, there).ok_or_else(|| RevertError::Conflict {
                 path: self.root().join(&edit.path),
                 what: noted.what.clone(),
                 kept: recorded.path.clone(),
@@ -112,8 +109,8 @@ impl MarkdownStore {
 }
 
 /// Plans how the last change of a memory is taken back.
-pub fn plan_undo(memory: &dyn Memory) -> Result<Undo, UndoError> {
-    let (id, noted) = memory.store().last_change()?.ok_or(UndoError::Nothing)?;
+pub fn plan_undo(memory: &dyn Memory) -> Result<Undo, RevertError> {
+    let (id, noted) = memory.store().last_change()?.ok_or(RevertError::Nothing)?;
     let Some(of_rows) = &noted.rows else { return memory.store().plan_undo() };
     let back = checked(of_rows, rows_of(memory, of_rows)?.plan_back(of_rows)?)?;
     Ok(Undo { id, change: Change::new("undo", Vec::new()), rows: Some(back), noted })
@@ -126,8 +123,8 @@ pub fn undo(
     held: &LockedStore<'_>,
     id: Uuid,
     now: Timestamp,
-) -> Result<(Undo, Applied), UndoError> {
-    let (change, noted) = memory.store().last_change()?.ok_or(UndoError::Nothing)?;
+) -> Result<(Undo, Applied), RevertError> {
+    let (change, noted) = memory.store().last_change()?.ok_or(RevertError::Nothing)?;
     let Some(of_rows) = &noted.rows else {
         let undo = memory.store().plan_undo()?;
         let applied = held.undo(&undo, id, now)?;
@@ -140,21 +137,24 @@ pub fn undo(
 }
 
 /// Returns the rows that a change was about.
-fn rows_of<'a>(memory: &'a dyn Memory, noted: &RowsRecord) -> Result<&'a dyn RowStore, UndoError> {
+fn rows_of<'a>(
+    memory: &'a dyn Memory,
+    noted: &RowsRecord,
+) -> Result<&'a dyn RowStore, RevertError> {
     let rows = memory.rows().filter(|rows| rows.database().is_file());
-    rows.ok_or_else(|| UndoError::DatabaseGone { database: noted.database.clone() })
+    rows.ok_or_else(|| RevertError::DatabaseGone(noted.database.clone()))
 }
 
-fn checked(noted: &RowsRecord, back: RowsUndo) -> Result<RowsUndo, UndoError> {
+fn checked(noted: &RowsRecord, back: RowsUndo) -> Result<RowsUndo, RevertError> {
     match back.changed.first() {
         None if back.finds_nothing() => {
             let (count, database) = (back.gone, noted.database.clone());
-            Err(UndoError::RowsGone { count, database })
+            Err(RevertError::RowsGone { count, database })
         }
         None => Ok(back),
         Some(key) => {
             let (key, database) = (key.clone(), noted.database.clone());
-            Err(UndoError::RowChanged { key, database })
+            Err(RevertError::RowChanged { key, database })
         }
     }
 }
@@ -168,12 +168,17 @@ fn gone(count: usize) -> String {
 
 impl LockedStore<'_> {
     /// Takes a change of files back as it was planned.
-    pub(crate) fn undo(&self, undo: &Undo, id: Uuid, now: Timestamp) -> Result<Applied, UndoError> {
+    pub(crate) fn undo(
+        &self,
+        undo: &Undo,
+        id: Uuid,
+        now: Timestamp,
+    ) -> Result<Applied, RevertError> {
         Ok(self.apply_as(&undo.change, Some(undo.id), id, now)?)
     }
 
     /// Leaves a change as it is and passes it over from here on.
-    pub fn skip(&self, change: ChangeId, id: Uuid, now: Timestamp) -> Result<Applied, UndoError> {
+    pub fn skip(&self, change: ChangeId, id: Uuid, now: Timestamp) -> Result<Applied, RevertError> {
         let nothing = Change::new("skip", Vec::new());
         Ok(self.apply_as(&nothing, Some(change), id, now)?)
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use anemone_format::ProvenanceStamp;
 use anemone_index::{Format, begins_turn, cited_lines};
 use anemone_markdown::{Conventions, Page, outline, tables};
-use anemone_memory::{Edit, ForgetError, ForgetTarget, MarkdownLayout, MarkdownStore, units};
+use anemone_memory::{Edit, ForgetPlanError, ForgetTarget, MarkdownLayout, MarkdownStore, units};
 use proptest::prelude::*;
 
 struct Place {
@@ -32,7 +32,7 @@ impl Place {
                 Edit::Write { after, .. } => String::from_utf8(after).expect("the test made it"),
                 other => panic!("{other:?} in {:?}", self.folder),
             })),
-            Err(ForgetError::Part { whole, .. }) => Err(whole),
+            Err(ForgetPlanError::Part { whole, .. }) => Err(whole),
             Err(error) => panic!("{error}"),
         }
     }

@@ -11,8 +11,8 @@ use anemone_format::{Moment, Origin, ProvenanceStamp};
 use anemone_memory::{
     Applied, Clock, EntryRequest, Finality, Finder, ForgetNote, ForgetTarget, ListFilter,
     ListedEntry, MarkdownLayout, MarkdownMemory, MarkdownStore, Memory, NewEntry, Place,
-    RememberError, RememberPlan, RememberSettings, RowMemory, Secrets, list_entries, plan_forget,
-    plan_remember, plan_undo, tidied, undo,
+    RememberPlan, RememberPlanError, RememberSettings, RowMemory, Secrets, list_entries,
+    plan_forget, plan_remember, plan_undo, tidied, undo,
 };
 use anemone_runtimes::by_name;
 use jiff::tz::TimeZone;
@@ -100,7 +100,11 @@ impl Kept {
         plan_remember(memory, finder, asked, &RememberSettings::default(), now).unwrap()
     }
 
-    fn write(&self, memory: &dyn Memory, plan: &RememberPlan) -> Result<Applied, RememberError> {
+    fn write(
+        &self,
+        memory: &dyn Memory,
+        plan: &RememberPlan,
+    ) -> Result<Applied, RememberPlanError> {
         plan.write(memory, self.clock.fresh_id(), self.clock.now())
     }
 
@@ -245,7 +249,7 @@ fn a_secret_is_refused_and_nothing_is_written() {
         let text = "the router password is Sommer-Krabbe-77";
         let plan = kept.plan(memory, kept.given(Some("router"), text, None), None);
         let refused = kept.write(memory, &plan);
-        assert!(matches!(refused, Err(RememberError::Secret(_))), "{refused:?}");
+        assert!(matches!(refused, Err(RememberPlanError::Secret(_))), "{refused:?}");
         assert_eq!(listed(memory), []);
     });
 }
@@ -261,7 +265,7 @@ fn what_the_memory_says_already_is_refused() {
         kept.write(memory, &one).unwrap();
         for plan in [other, plan(text)] {
             let refused = kept.write(memory, &plan);
-            assert!(matches!(refused, Err(RememberError::Duplicate(_))), "{}", kept.name);
+            assert!(matches!(refused, Err(RememberPlanError::Duplicate(_))), "{}", kept.name);
         }
         assert_eq!(listed(memory).len(), 1);
     });

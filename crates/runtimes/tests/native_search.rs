@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
 use anemone_index::{
-    CarriedVector, Document, DocumentSource, FileStamp, Hit, Index, Listing, NoProgress, Profile,
-    Request, SkippedDocument, SourceEntry, SourceError, markdown_document,
+    CarriedVector, Document, DocumentSource, FileStamp, Hit, Index, Listing, NoProgress,
+    RankingChoice, Request, SkippedDocument, SourceEntry, SourceError, markdown_document,
 };
 use anemone_runtimes::ranking_profiles;
 use jiff::Timestamp;
@@ -113,7 +113,7 @@ fn refreshed(folder: &Path, notes: &Notes) -> Index {
     index
 }
 
-fn request(query: &str, profile: Profile) -> Request {
+fn request(query: &str, profile: RankingChoice) -> Request {
     Request { profile, limit: 20, ..Request::new(query, NOW) }
 }
 
@@ -132,7 +132,7 @@ fn filters_hold_for_every_profile() {
     notes.put("memory/undated.md", "- Tea is good.\n");
     let folder = tempfile::tempdir().unwrap();
     let index = refreshed(folder.path(), &notes);
-    for profile in ranking_profiles().map(Profile::Other).chain([Profile::Anemone]) {
+    for profile in ranking_profiles().map(RankingChoice::Other).chain([RankingChoice::Anemone]) {
         let ask = |change: &dyn Fn(&mut Request)| {
             let mut request = request("tea", profile);
             change(&mut request);
@@ -177,7 +177,7 @@ fn a_profile_finds_the_vectors_of_its_own_chunks() {
         let mut notes = Notes::default();
         notes.put("MEMORY.md", &text);
         let mut index = refreshed(folder.path(), &notes);
-        let request = request("automobile", Profile::Other(profile));
+        let request = request("automobile", RankingChoice::Other(profile));
         let fresh = Counter::new("fresh", Effort::Work);
         let primed = Counter::new("primed", Effort::Work);
         index.search(&request, &[&fresh]).unwrap();
@@ -200,7 +200,7 @@ fn a_profile_embeds_a_text_once() {
     let index = refreshed(folder.path(), &notes);
     for profile in ranking_profiles() {
         let costly = Counter::new(profile.name(), Effort::Work);
-        let request = request("automobile", Profile::Other(profile));
+        let request = request("automobile", RankingChoice::Other(profile));
         let first = index.search(&request, &[&costly]).unwrap();
         let before = costly.texts();
         assert!(before > 1, "{}", profile.name());

@@ -371,24 +371,8 @@ fn is_distinct(value: &[u8]) -> bool {
 
 fn ends_bare(byte: u8) -> bool {
     byte <= b' '
-        || matches!(
-            byte,
-            b',' | b';'
-                | b'('
-                | b')'
-                | b'{'
-                | b'}'
-                | b'['
-                | b']'
-                | b'<'
-                | b'>'
-                | b'|'
-                | b'`'
-                | b'"'
-                | b'\''
-                | b'\\'
-                | 0x7f
-        )
+        || matches!(byte, b',' | b';' | b'(' | b')' | b'{'..=b'}' | b'['..=b']' | b'<' | b'>')
+        || matches!(byte, b'`' | b'"' | b'\'' | 0x7f)
 }
 
 /// Returns where a string begins: behind `"`, `\"`, `"""`, `b"` and the like.

@@ -5,7 +5,8 @@
 use anemone_testkit::SlowGroup;
 use proptest::prelude::*;
 
-use crate::{KINDS, Scanner, SecretHit, redact, scan};
+use crate::kinds::tests::KINDS;
+use crate::{Scanner, SecretHit, redact, scan};
 
 /// Repeats fake text up to a length.
 fn fill(text: &str, length: usize) -> String {

@@ -1,15 +1,6 @@
-//! The kinds of secrets we know, and the prefixes by which most of them are known.
+//! The prefixes by which most kinds of secrets are known.
 
 use crate::shape::{self, Alphabet};
-
-/// A kind of secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SecretKind {
-    /// For programs, such as `github_token`.
-    pub name: &'static str,
-    /// For people, one sentence.
-    pub about: &'static str,
-}
 
 /// Literals that have the same kind of body behind them.
 #[derive(Debug)]
@@ -54,10 +45,7 @@ pub(crate) enum Shape {
     Uuid,
 }
 
-const fn kind(name: &'static str, about: &'static str) -> SecretKind {
-    SecretKind { name, about }
-}
-
+/// A prefix with an ordinary body, itself a part of the secret.
 const fn token(
     kind: &'static str,
     literals: &'static [&'static str],
@@ -65,216 +53,19 @@ const fn token(
     least: usize,
     most: usize,
 ) -> Prefix {
-    shaped(kind, literals, alphabet, least, most, Shape::Ordinary)
-}
-
-const fn shaped(
-    kind: &'static str,
-    literals: &'static [&'static str],
-    alphabet: Alphabet,
-    least: usize,
-    most: usize,
-    shape: Shape,
-) -> Prefix {
+    let shape = Shape::Ordinary;
     Prefix { kind, literals, alphabet, least, most, shape, literal_is_secret: true }
 }
 
-const fn behind(
-    kind: &'static str,
-    literals: &'static [&'static str],
-    alphabet: Alphabet,
-    least: usize,
-    most: usize,
-    shape: Shape,
-) -> Prefix {
-    Prefix { kind, literals, alphabet, least, most, shape, literal_is_secret: false }
-}
+impl Prefix {
+    const fn shaped(self, shape: Shape) -> Self {
+        Self { shape, ..self }
+    }
 
-/// Every kind, in the order in which they are documented.
-pub const KINDS: &[SecretKind] = &[
-    kind(
-        "openai_api_key",
-        "Key of the OpenAI API, of a project, a service account or an administrator.",
-    ),
-    kind("anthropic_api_key", "Key of the Anthropic API."),
-    kind("openrouter_api_key", "Key of OpenRouter."),
-    kind("langfuse_secret_key", "Secret key of Langfuse."),
-    kind(
-        "sk_api_key",
-        "Key that begins with `sk-`, as many services give out (OpenAI, DeepSeek, LiteLLM).",
-    ),
-    kind("google_api_key", "Key of a Google API, Gemini included."),
-    kind("google_oauth_secret", "Client secret of a Google OAuth application."),
-    kind("google_oauth_token", "Access token of a Google account."),
-    kind(
-        "gcp_service_account_key",
-        "Private key in the JSON file of a Google Cloud service account.",
-    ),
-    kind("aws_access_key_id", "Id of an AWS access key; its secret is usually near."),
-    kind("aws_secret_access_key", "Secret access key of AWS."),
-    kind("aws_bedrock_api_key", "Key of Amazon Bedrock."),
-    kind("alibaba_access_key_id", "Id of an Alibaba Cloud access key."),
-    kind("tencent_secret_id", "Secret id of Tencent Cloud."),
-    kind("azure_storage_key", "Account key in a connection string of Azure Storage."),
-    kind("azure_shared_access_key", "Shared access key in a connection string of Azure."),
-    kind("azure_sas_signature", "Signature in a shared access URL of Azure."),
-    kind("azure_client_secret", "Client secret of an application in Microsoft Entra."),
-    kind("github_token", "Token of GitHub: personal, OAuth, application or refresh."),
-    kind("github_fine_grained_token", "Fine-grained personal token of GitHub."),
-    kind(
-        "gitlab_token",
-        "Token of GitLab: personal, runner, deploy, feed, trigger, agent or OAuth.",
-    ),
-    kind("bitbucket_app_password", "App password of Bitbucket."),
-    kind("atlassian_api_token", "API token of Atlassian."),
-    kind("slack_token", "Token of Slack: bot, user, application or configuration."),
-    kind("slack_webhook", "Webhook of Slack: who knows the address may post."),
-    kind("discord_bot_token", "Token of a Discord bot."),
-    kind("discord_webhook", "Webhook of Discord: who knows the address may post."),
-    kind("teams_webhook", "Webhook of Microsoft Teams: who knows the address may post."),
-    kind("telegram_bot_token", "Token of a Telegram bot."),
-    kind("stripe_secret_key", "Secret or restricted key of Stripe."),
-    kind("stripe_webhook_secret", "Signing secret of a webhook (Stripe, Svix)."),
-    kind("twilio_api_key", "API key of Twilio."),
-    kind("twilio_auth_token", "Auth token of Twilio."),
-    kind("sendgrid_api_key", "API key of SendGrid."),
-    kind("mailgun_api_key", "API key of Mailgun."),
-    kind("mailchimp_api_key", "API key of Mailchimp."),
-    kind("brevo_api_key", "API key of Brevo."),
-    kind("postmark_token", "Server token of Postmark."),
-    kind("resend_api_key", "API key of Resend."),
-    kind("npm_token", "Token of the npm registry."),
-    kind("pypi_token", "Token of PyPI."),
-    kind("crates_io_token", "Token of crates.io."),
-    kind("rubygems_token", "Token of RubyGems."),
-    kind("nuget_api_key", "API key of NuGet."),
-    kind("clojars_token", "Deploy token of Clojars."),
-    kind("docker_hub_token", "Access token of Docker Hub."),
-    kind("registry_auth", "User and password for a container registry, in base64."),
-    kind("digitalocean_token", "Token of DigitalOcean."),
-    kind("heroku_api_key", "API key of Heroku."),
-    kind("netlify_token", "Token of Netlify."),
-    kind("vercel_token", "Token of Vercel."),
-    kind("fly_token", "Token of Fly.io."),
-    kind("render_api_key", "API key of Render."),
-    kind("railway_token", "Token of Railway."),
-    kind("hugging_face_token", "Token of Hugging Face."),
-    kind("replicate_token", "Token of Replicate."),
-    kind("groq_api_key", "API key of Groq."),
-    kind("xai_api_key", "API key of xAI."),
-    kind("perplexity_api_key", "API key of Perplexity."),
-    kind("nvidia_api_key", "API key of NVIDIA."),
-    kind("cerebras_api_key", "API key of Cerebras."),
-    kind("together_api_key", "API key of Together."),
-    kind("fireworks_api_key", "API key of Fireworks."),
-    kind("jina_api_key", "API key of Jina."),
-    kind("tavily_api_key", "API key of Tavily."),
-    kind("firecrawl_api_key", "API key of Firecrawl."),
-    kind("brave_search_api_key", "Key of Brave Search."),
-    kind("pinecone_api_key", "API key of Pinecone."),
-    kind("elevenlabs_api_key", "API key of ElevenLabs."),
-    kind("langsmith_api_key", "API key of LangSmith."),
-    kind("wandb_api_key", "API key of Weights & Biases."),
-    kind("cohere_api_key", "API key of Cohere, known by the name it is assigned to."),
-    kind("mistral_api_key", "API key of Mistral, known by the name it is assigned to."),
-    kind("notion_token", "Token of a Notion integration."),
-    kind("linear_api_key", "API key of Linear."),
-    kind("airtable_token", "Personal token of Airtable."),
-    kind("figma_token", "Token of Figma."),
-    kind("asana_token", "Personal token of Asana."),
-    kind("shopify_token", "Token or shared secret of Shopify."),
-    kind("square_token", "Token or secret of Square."),
-    kind("facebook_token", "Access token of Facebook or Instagram."),
-    kind("paypal_token", "Access token of PayPal or Braintree."),
-    kind("razorpay_key", "Key of Razorpay."),
-    kind("databricks_token", "Token of Databricks."),
-    kind("vault_token", "Token of HashiCorp Vault."),
-    kind("terraform_token", "Token of Terraform Cloud."),
-    kind("tailscale_key", "Key of Tailscale."),
-    kind("cloudflare_api_token", "Token or key of Cloudflare."),
-    kind("grafana_token", "Token of Grafana."),
-    kind("new_relic_key", "Key of New Relic."),
-    kind("sentry_token", "Token of Sentry."),
-    kind("datadog_api_key", "Key of Datadog, known by the name it is assigned to."),
-    kind("dynatrace_token", "Token of Dynatrace."),
-    kind("postman_api_key", "API key of Postman."),
-    kind("pulumi_token", "Token of Pulumi."),
-    kind("doppler_token", "Token of Doppler."),
-    kind("planetscale_token", "Token or password of PlanetScale."),
-    kind("supabase_token", "Secret key or token of Supabase."),
-    kind("neon_api_key", "API key of Neon."),
-    kind("snyk_token", "Token of Snyk, known by the name it is assigned to."),
-    kind("circleci_token", "Token of CircleCI."),
-    kind("buildkite_token", "Token of Buildkite."),
-    kind("contentful_token", "Token of Contentful."),
-    kind("typeform_token", "Token of Typeform."),
-    kind("readme_api_key", "API key of ReadMe."),
-    kind("prefect_api_key", "API key of Prefect."),
-    kind("flutterwave_key", "Secret key of Flutterwave."),
-    kind("shippo_token", "Token of Shippo."),
-    kind("easypost_key", "Key of EasyPost."),
-    kind("dropbox_token", "Access token of Dropbox."),
-    kind("onepassword_token", "Service account token or secret key of 1Password."),
-    kind("openshift_token", "Token of OpenShift."),
-    kind("adobe_client_secret", "Client secret of Adobe."),
-    kind("jwt", "JSON Web Token."),
-    kind("pem_private_key", "Private key in PEM: RSA, EC, DSA, PKCS 8, OpenSSH."),
-    kind("pgp_private_key", "Private key block of PGP."),
-    kind("age_secret_key", "Identity of age."),
-    kind("wireguard_private_key", "Private or preshared key of WireGuard."),
-    kind("oauth_login", "Access or refresh token of an OAuth login that an agent keeps."),
-    kind("url_password", "Password in a URL, as in `scheme://user:password@host`."),
-    kind("bearer_token", "Token after the word Bearer."),
-    kind("basic_auth", "User and password in base64 after the word Basic."),
-    kind("netrc_password", "Password in a netrc file."),
-    kind("api_key", "Value assigned to a name such as `api_key` or `access_key`."),
-    kind("token", "Value assigned to a name such as `access_token`."),
-    kind("secret", "Value assigned to a name such as `client_secret`."),
-    kind("password", "Value assigned to a name such as `password` or `passphrase`."),
-    kind("private_key", "Value assigned to a name such as `private_key`."),
-    kind("pin", "Number that opens something, named as a PIN or code."),
-    kind("card_number", "Number of a payment card."),
-    kind("recovery_code", "Code that opens an account in place of a second factor."),
-    kind("one_time_secret", "Secret from which one-time passwords are made (TOTP)."),
-    kind("nostr_secret_key", "Private key of a Nostr identity."),
-    kind("card_code", "Security code of a payment card."),
-    kind("session_cookie", "Value of a cookie that keeps somebody signed in."),
-    kind("seed_phrase", "Words from which the keys of a wallet are made (BIP 39)."),
-    kind("wallet_private_key", "Private key of a wallet, alone or extended, in base58."),
-    kind("azure_service_key", "Key of an Azure service, known by the mark in it."),
-    kind("zhipu_api_key", "API key of Zhipu AI."),
-    kind("openai_session_token", "Session token of OpenAI."),
-    kind("google_refresh_token", "Refresh token of a Google account."),
-    kind("amazon_token", "Token or client secret of Amazon's selling and login services."),
-    kind("mapbox_secret_token", "Secret token of Mapbox."),
-    kind("hubspot_token", "Token of a HubSpot private application."),
-    kind("clickup_token", "Personal token of ClickUp."),
-    kind("intercom_token", "Access token of Intercom."),
-    kind("salesforce_token", "Session id of Salesforce."),
-    kind("twitch_token", "OAuth token of Twitch."),
-    kind("yandex_token", "Token or key of Yandex."),
-    kind("baidu_api_key", "API key of Baidu Cloud."),
-    kind("scaleway_access_key", "Access key of Scaleway."),
-    kind("voyage_api_key", "API key of Voyage AI."),
-    kind("modal_token", "Token of Modal."),
-    kind("runpod_api_key", "API key of RunPod."),
-    kind("apify_token", "Token of Apify."),
-    kind("posthog_key", "Personal key of PostHog."),
-    kind("sourcegraph_token", "Token of Sourcegraph."),
-    kind("axiom_token", "Token of Axiom."),
-    kind("honeycomb_key", "Key of Honeycomb."),
-    kind("launchdarkly_key", "Key of LaunchDarkly."),
-    kind("duffel_token", "Token of Duffel."),
-    kind("frameio_token", "Token of Frame.io."),
-    kind("infracost_key", "API key of Infracost."),
-    kind("mongodb_key", "Service account secret of MongoDB Atlas."),
-    kind("aiven_password", "Password or token of Aiven."),
-    kind("cockroach_key", "API key of CockroachDB Cloud."),
-    kind("xata_key", "API key of Xata."),
-    kind("e2b_key", "API key of E2B."),
-    kind("paseto", "Platform-agnostic security token."),
-    kind("minisign_secret_key", "Secret key of minisign or signify."),
-];
+    const fn behind(self) -> Self {
+        Self { literal_is_secret: false, ..self }
+    }
+}
 
 /// Every prefix. One position may have several; the longest literal is the most specific.
 #[rustfmt::skip]
@@ -283,47 +74,47 @@ pub(crate) const PREFIXES: &[Prefix] = &[
     token("anthropic_api_key", &["sk-ant-"], shape::URL64, 8, 400),
     token("openrouter_api_key", &["sk-or-"], shape::URL64, 8, 400),
     token("langfuse_secret_key", &["sk-lf-"], shape::URL64, 20, 100),
-    shaped("sk_api_key", &["sk-"], shape::URL64, 12, 400, Shape::NotWords),
+    token("sk_api_key", &["sk-"], shape::URL64, 12, 400).shaped(Shape::NotWords),
     token("google_api_key", &["AIza"], shape::URL64, 35, 35),
     token("google_oauth_secret", &["GOCSPX-"], shape::URL64, 24, 60),
     token("google_oauth_token", &["ya29."], shape::URL64_DOT, 30, 1024),
     token("aws_access_key_id", &["AKIA", "ASIA", "ABIA", "ACCA"], shape::UPPER_NUM, 16, 16),
     token("aws_bedrock_api_key", &["ABSK"], shape::BASE64, 100, 300),
     token("aws_bedrock_api_key", &["bedrock-api-key-"], shape::BASE64, 40, 4096),
-    shaped("alibaba_access_key_id", &["LTAI"], shape::ALNUM, 12, 26, Shape::AllThree),
-    shaped("tencent_secret_id", &["AKID"], shape::ALNUM, 32, 48, Shape::AllThree),
-    behind("azure_storage_key", &["AccountKey="], shape::BASE64, 40, 100, Shape::Ordinary),
-    behind("azure_shared_access_key", &["SharedAccessKey="], shape::BASE64, 40, 100, Shape::Ordinary),
-    behind("azure_sas_signature", &["sig="], shape::QUERY64, 40, 120, Shape::AllThree),
+    token("alibaba_access_key_id", &["LTAI"], shape::ALNUM, 12, 26).shaped(Shape::AllThree),
+    token("tencent_secret_id", &["AKID"], shape::ALNUM, 32, 48).shaped(Shape::AllThree),
+    token("azure_storage_key", &["AccountKey="], shape::BASE64, 40, 100).behind(),
+    token("azure_shared_access_key", &["SharedAccessKey="], shape::BASE64, 40, 100).behind(),
+    token("azure_sas_signature", &["sig="], shape::QUERY64, 40, 120).shaped(Shape::AllThree).behind(),
     token("github_token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], shape::ALNUM, 36, 255),
     token("github_fine_grained_token", &["github_pat_"], shape::WORD, 36, 255),
     token("gitlab_token", &[
         "glpat-", "glrt-", "gldt-", "glft-", "glsoat-", "glcbt-", "glptt-", "glagent-", "gloas-",
         "glimt-", "glffct-",
     ], shape::URL64_DOT, 16, 320),
-    shaped("bitbucket_app_password", &["ATBB"], shape::ALNUM, 28, 60, Shape::AllThree),
+    token("bitbucket_app_password", &["ATBB"], shape::ALNUM, 28, 60).shaped(Shape::AllThree),
     token("atlassian_api_token", &["ATATT3x", "ATCTT3x"], shape::URL64_PADDED, 60, 400),
     token("slack_token", &[
         "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxc-", "xoxd-", "xoxe-", "xapp-",
     ], shape::URL64, 16, 400),
     token("slack_token", &["xoxe."], shape::URL64_DOT, 20, 400),
-    behind("slack_webhook", &["hooks.slack.com/services/"], shape::PATH64, 30, 120, Shape::Path),
-    behind("slack_webhook", &["hooks.slack.com/workflows/"], shape::PATH64, 30, 160, Shape::Path),
-    behind("discord_webhook", &["/api/webhooks/"], shape::PATH64, 60, 140, Shape::DiscordWebhook),
-    behind("teams_webhook", &[
+    token("slack_webhook", &["hooks.slack.com/services/"], shape::PATH64, 30, 120).shaped(Shape::Path).behind(),
+    token("slack_webhook", &["hooks.slack.com/workflows/"], shape::PATH64, 30, 160).shaped(Shape::Path).behind(),
+    token("discord_webhook", &["/api/webhooks/"], shape::PATH64, 60, 140).shaped(Shape::DiscordWebhook).behind(),
+    token("teams_webhook", &[
         ".webhook.office.com/webhookb2/",
-    ], shape::UNRESERVED_AT, 60, 300, Shape::Ordinary),
+    ], shape::UNRESERVED_AT, 60, 300).behind(),
     token("stripe_secret_key", &["sk_live_", "sk_test_", "rk_live_", "rk_test_"], shape::ALNUM, 16, 255),
     token("stripe_webhook_secret", &["whsec_"], shape::BASE64, 24, 100),
     token("twilio_api_key", &["SK"], shape::HEX, 32, 32),
-    shaped("sendgrid_api_key", &["SG."], shape::URL64_DOT, 50, 90, Shape::SendGrid),
+    token("sendgrid_api_key", &["SG."], shape::URL64_DOT, 50, 90).shaped(Shape::SendGrid),
     token("mailgun_api_key", &["key-"], shape::HEX, 32, 32),
     token("brevo_api_key", &["xkeysib-", "xsmtpsib-"], shape::URL64, 60, 120),
-    shaped("resend_api_key", &["re_"], shape::WORD, 24, 60, Shape::AllThree),
+    token("resend_api_key", &["re_"], shape::WORD, 24, 60).shaped(Shape::AllThree),
     token("npm_token", &["npm_"], shape::ALNUM, 36, 36),
     token("pypi_token", &["pypi-"], shape::URL64, 60, 400),
     token("pypi_token", &["pypi-AgE"], shape::URL64, 30, 400),
-    shaped("crates_io_token", &["cio"], shape::ALNUM, 32, 32, Shape::AllThree),
+    token("crates_io_token", &["cio"], shape::ALNUM, 32, 32).shaped(Shape::AllThree),
     token("rubygems_token", &["rubygems_"], shape::HEX, 48, 48),
     token("nuget_api_key", &["oy2"], shape::LOWER_NUM, 43, 43),
     token("clojars_token", &["CLOJARS_"], shape::LOWER_NUM, 60, 60),
@@ -342,11 +133,11 @@ pub(crate) const PREFIXES: &[Prefix] = &[
     token("nvidia_api_key", &["nvapi-"], shape::URL64, 40, 100),
     token("cerebras_api_key", &["csk-"], shape::ALNUM, 30, 80),
     token("together_api_key", &["tgp_v1_"], shape::URL64, 30, 80),
-    shaped("fireworks_api_key", &["fw_"], shape::ALNUM, 22, 40, Shape::AllThree),
+    token("fireworks_api_key", &["fw_"], shape::ALNUM, 22, 40).shaped(Shape::AllThree),
     token("jina_api_key", &["jina_"], shape::URL64, 40, 100),
-    shaped("tavily_api_key", &["tvly-"], shape::URL64, 20, 80, Shape::NotWords),
+    token("tavily_api_key", &["tvly-"], shape::URL64, 20, 80).shaped(Shape::NotWords),
     token("firecrawl_api_key", &["fc-"], shape::HEX, 32, 32),
-    shaped("brave_search_api_key", &["BSA"], shape::URL64, 26, 30, Shape::AllThree),
+    token("brave_search_api_key", &["BSA"], shape::URL64, 26, 30).shaped(Shape::AllThree),
     token("pinecone_api_key", &["pcsk_"], shape::WORD, 40, 120),
     token("elevenlabs_api_key", &["sk_"], shape::HEX, 48, 48),
     token("langsmith_api_key", &["lsv2_pt_", "lsv2_sk_"], shape::WORD, 36, 80),
@@ -356,13 +147,13 @@ pub(crate) const PREFIXES: &[Prefix] = &[
     token("linear_api_key", &["lin_api_"], shape::ALNUM, 30, 60),
     token("linear_api_key", &["lin_oauth_"], shape::ALNUM, 30, 80),
     token("linear_api_key", &["lin_wh_"], shape::ALNUM, 30, 60),
-    shaped("airtable_token", &["pat"], shape::ALNUM_DOT, 79, 79, Shape::Airtable),
+    token("airtable_token", &["pat"], shape::ALNUM_DOT, 79, 79).shaped(Shape::Airtable),
     token("figma_token", &["figd_", "figu_"], shape::URL64, 36, 60),
     token("shopify_token", &["shpat_", "shpss_", "shpca_", "shppa_"], shape::HEX_ANY, 32, 32),
     token("square_token", &["sq0atp-"], shape::URL64, 22, 60),
     token("square_token", &["sq0csp-"], shape::URL64, 40, 60),
     token("square_token", &["sq0idp-"], shape::URL64, 22, 60),
-    shaped("square_token", &["EAAA"], shape::URL64, 60, 60, Shape::AllThree),
+    token("square_token", &["EAAA"], shape::URL64, 60, 60).shaped(Shape::AllThree),
     token("facebook_token", &["EAACEdEose0c"], shape::ALNUM, 20, 400),
     token("facebook_token", &["EAAG", "EAAB"], shape::ALNUM, 80, 400),
     token("facebook_token", &["IGQV"], shape::URL64, 80, 400),
@@ -370,7 +161,7 @@ pub(crate) const PREFIXES: &[Prefix] = &[
     token("razorpay_key", &["rzp_live_"], shape::ALNUM, 14, 30),
     token("databricks_token", &["dapi"], shape::HEX_DASH, 32, 34),
     token("vault_token", &["hvs.", "hvb.", "hvr."], shape::URL64_DOT, 24, 400),
-    behind("terraform_token", &[".atlasv1."], shape::URL64, 50, 100, Shape::Ordinary),
+    token("terraform_token", &[".atlasv1."], shape::URL64, 50, 100).behind(),
     token("tailscale_key", &["tskey-"], shape::URL64, 16, 120),
     token("cloudflare_api_token", &["v1.0-"], shape::HEX_DASH, 150, 200),
     token("grafana_token", &["glsa_"], shape::WORD, 36, 80),
@@ -401,7 +192,7 @@ pub(crate) const PREFIXES: &[Prefix] = &[
     token("easypost_key", &["EZAK", "EZTK"], shape::ALNUM, 54, 54),
     token("dropbox_token", &["sl."], shape::URL64_DOT, 100, 2048),
     token("onepassword_token", &["ops_eyJ"], shape::URL64_PADDED, 100, 2048),
-    shaped("onepassword_token", &["A3-"], shape::UPPER_DASH, 32, 40, Shape::OnePassword),
+    token("onepassword_token", &["A3-"], shape::UPPER_DASH, 32, 40).shaped(Shape::OnePassword),
     token("openshift_token", &["sha256~"], shape::URL64, 43, 43),
     token("adobe_client_secret", &["p8e-"], shape::ALNUM, 32, 32),
     token("openai_session_token", &["sess-"], shape::ALNUM, 24, 120),
@@ -419,22 +210,22 @@ pub(crate) const PREFIXES: &[Prefix] = &[
     token("grafana_token", &["eyJrIjoi"], shape::BASE64, 60, 400),
     token("intercom_token", &["dG9rOi"], shape::BASE64, 40, 120),
     token("hubspot_token", &["pat-na1-", "pat-na2-", "pat-eu1-"], shape::HEX_DASH, 36, 36),
-    shaped("clickup_token", &["pk_"], shape::WORD, 36, 48, Shape::ClickUp),
-    shaped("salesforce_token", &["00D"], shape::SALESFORCE, 70, 140, Shape::Salesforce),
+    token("clickup_token", &["pk_"], shape::WORD, 36, 48).shaped(Shape::ClickUp),
+    token("salesforce_token", &["00D"], shape::SALESFORCE, 70, 140).shaped(Shape::Salesforce),
     token("twitch_token", &["oauth:"], shape::LOWER_NUM, 30, 30),
     token("yandex_token", &["y0_"], shape::URL64, 50, 100),
     token("yandex_token", &["AQVN"], shape::URL64, 35, 40),
     token("baidu_api_key", &["bce-v3/ALTAK-"], shape::PATH64, 40, 90),
     token("scaleway_access_key", &["SCW"], shape::UPPER_NUM, 17, 17),
-    shaped("voyage_api_key", &["pa-"], shape::URL64, 40, 48, Shape::AllThree),
-    shaped("modal_token", &["as-", "ak-"], shape::ALNUM, 22, 22, Shape::AllThree),
+    token("voyage_api_key", &["pa-"], shape::URL64, 40, 48).shaped(Shape::AllThree),
+    token("modal_token", &["as-", "ak-"], shape::ALNUM, 22, 22).shaped(Shape::AllThree),
     token("runpod_api_key", &["rpa_"], shape::ALNUM, 32, 60),
     token("apify_token", &["apify_api_"], shape::ALNUM, 30, 50),
     token("posthog_key", &["phx_"], shape::URL64, 32, 60),
     token("sourcegraph_token", &["sgp_"], shape::WORD, 40, 80),
     token("axiom_token", &["xaat-", "xapt-"], shape::HEX_DASH, 36, 36),
     token("honeycomb_key", &["hcaik_", "hcamk_"], shape::ALNUM, 40, 70),
-    shaped("launchdarkly_key", &["api-", "sdk-"], shape::HEX_DASH, 36, 36, Shape::Uuid),
+    token("launchdarkly_key", &["api-", "sdk-"], shape::HEX_DASH, 36, 36).shaped(Shape::Uuid),
     token("duffel_token", &["duffel_live_", "duffel_test_"], shape::URL64_PADDED, 40, 50),
     token("frameio_token", &["fio-u-"], shape::URL64_PADDED, 60, 70),
     token("infracost_key", &["ico-"], shape::ALNUM, 32, 32),
@@ -460,29 +251,4 @@ pub(crate) const PREFIXES: &[Prefix] = &[
 ];
 
 #[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn names_are_unique_and_every_prefix_has_a_kind() {
-        let names: HashSet<_> = KINDS.iter().map(|kind| kind.name).collect();
-        assert_eq!(names.len(), KINDS.len());
-        for prefix in PREFIXES {
-            assert!(names.contains(prefix.kind), "{}", prefix.kind);
-        }
-    }
-
-    #[test]
-    fn every_kind_is_described_in_a_sentence() {
-        for kind in KINDS {
-            assert!(kind.about.ends_with('.') && kind.about.len() > 10, "{}", kind.name);
-            assert!(
-                kind.name
-                    .bytes()
-                    .all(|b| b.is_ascii_lowercase() || b == b'_' || b.is_ascii_digit())
-            );
-        }
-    }
-}
+pub(crate) mod tests;

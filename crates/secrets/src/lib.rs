@@ -38,7 +38,6 @@ use std::ops::Range;
 
 use anchors::{ANCHORS, Anchor, FOREIGN_ANCHORS, LONGEST_LITERAL};
 pub use file::{FileScanner, is_text, scan_file};
-pub use kinds::{KINDS, SecretKind};
 use memchr::memmem;
 pub use redact::{SecretValues, redact, redact_text};
 use rules::{AFTER, BEFORE, Candidate, Rank};
@@ -47,7 +46,7 @@ use samples::{SEED_STRIDE, STRIDE};
 /// A secret in some bytes; the secret itself is not here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretHit {
-    /// What kind of secret: the name of one of [`KINDS`].
+    /// What kind of secret, such as `github_token`.
     pub kind: &'static str,
     /// The bytes of the secret.
     pub range: Range<usize>,

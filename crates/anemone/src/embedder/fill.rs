@@ -255,7 +255,7 @@ pub fn fill(
     let (done, failure) = match result {
         Ok(done) => (done, None),
         Err(EmbeddingError::Embedder { done, source }) => (done, Some(source)),
-        Err(EmbeddingError::OtherModel { there }) => {
+        Err(EmbeddingError::OtherModel(there)) => {
             let model = chosen.identity().model.clone();
             let (there, embedder) = (Box::new(there), Box::new(chosen.named()));
             return Err(FillError::OtherModel { there, model, embedder });
@@ -378,7 +378,7 @@ pub fn top_up(
         let carried = take_carried(index, searched, main)?;
         embedders.notes.extend(notes_of(&carried));
         match index.embed_missing(&*main.embedder, GAP) {
-            Ok(_) | Err(EmbeddingError::OtherModel { .. }) => {}
+            Ok(_) | Err(EmbeddingError::OtherModel(_)) => {}
             Err(EmbeddingError::Store(error)) => return Err(error),
             Err(EmbeddingError::Embedder { source, .. }) => {
                 let (embedder, reason) = (main.wanted.to_string(), with_causes(&source));

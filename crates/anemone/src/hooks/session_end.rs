@@ -262,7 +262,7 @@ impl Noting<'_> {
         let plan = note.plan(&memory.site, slug, state.noted.as_ref())?;
         report.path = Some(plan.path().to_owned());
         let (status, path, text, change) = match plan {
-            NotePlan::Unchanged { .. } => {
+            NotePlan::Unchanged(_) => {
                 report.status = NoteStatus::Unchanged;
                 return Ok(report);
             }

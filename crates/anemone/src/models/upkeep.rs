@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anemone_embed::{MiniLm, ModelError};
+use anemone_embed::{LocalModel, ModelError};
 use serde::Serialize;
 
 use super::{Content, MAX_BYTES, MINILM, MODELS, Model, ModelFileError, copy, file_at, home};
@@ -226,7 +226,7 @@ pub fn add_model(request: &AddModelRequest, host: &Host) -> Result<AddedModel, M
         let (path, bytes) = (source, content.bytes);
         return Err(ModelsError::NotPublished { path, model, bytes });
     }
-    if let Err(error) = MiniLm::open(&source) {
+    if let Err(error) = LocalModel::minilm(&source) {
         return Err(ModelsError::Unusable { path: source, error });
     }
     let path = model.path(host);

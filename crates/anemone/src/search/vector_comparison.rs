@@ -65,7 +65,7 @@ impl VectorComparison {
                 (VectorNote::Missing { embedder, model, missing, chunks }, None)
             }
             VectorOutcome::Spare => return None,
-            VectorOutcome::Failed { message } => {
+            VectorOutcome::Failed(message) => {
                 let (embedder, reason) = (chosen.wanted.to_string(), message.clone());
                 let is_large_job = chosen.refused.load(Ordering::Relaxed);
                 (
@@ -78,7 +78,7 @@ impl VectorComparison {
             VectorOutcome::NoVectors => {
                 (VectorNote::None { embedder, model }, Some(LexicalOnly::NoVectorsOfModel))
             }
-            VectorOutcome::OtherModel { there } => {
+            VectorOutcome::OtherModel(there) => {
                 let (there, provider) = (there.model.clone(), there.provider.clone());
                 let note = VectorNote::OtherModel { embedder, model, there, provider };
                 (note, Some(LexicalOnly::OtherModel))

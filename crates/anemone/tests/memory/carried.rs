@@ -1,7 +1,7 @@
 //! Vectors that come along with what is searched are not asked for again.
 
 use anemone::search::{SearchNote, SearchReport, SearchRequest};
-use anemone_index::Profile;
+use anemone_index::RankingChoice;
 use anemone_runtimes::ranking_profiles;
 use anemone_testkit::services::Service;
 use anemone_testkit::write_database;
@@ -170,7 +170,7 @@ fn search_as_openclaw(library: &Library, change: impl FnOnce(&mut SearchRequest)
         request.embedder = named("openai");
         let mut profiles = ranking_profiles();
         let profile = profiles.find(|profile| profile.name() == "openclaw-2026.3");
-        request.ranking.profile = Profile::Other(profile.unwrap());
+        request.ranking.profile = RankingChoice::Other(profile.unwrap());
         change(request);
     })
 }

@@ -4,7 +4,7 @@ use anemone::remember::{
     DuplicateCheck, MemoryPart, RememberError, RememberReport, RememberRequest, SecretHandling,
 };
 use anemone_format::{Origin, StampTable};
-use anemone_memory::{Importance, RememberError as PlanError};
+use anemone_memory::{Importance, RememberPlanError};
 
 use crate::support::memory::TestMemory;
 
@@ -177,12 +177,12 @@ fn what_makes_no_sense_is_refused() {
             other => panic!("{text:?}: {other:?}"),
         };
     let tags = |request: &mut RememberRequest| request.tags = vec!["two words".to_owned()];
-    assert!(matches!(refused("text", tags), PlanError::Tag { .. }));
+    assert!(matches!(refused("text", tags), RememberPlanError::Tag { .. }));
     let kind = |request: &mut RememberRequest| request.kind = Some("a b".to_owned());
-    assert!(matches!(refused("text", kind), PlanError::Type { .. }));
-    assert!(matches!(refused(" \n ", |_| {}), PlanError::Empty));
+    assert!(matches!(refused("text", kind), RememberPlanError::Type { .. }));
+    assert!(matches!(refused(" \n ", |_| {}), RememberPlanError::Empty));
     let long = refused(&"a".repeat(70_000), |_| {});
-    assert!(matches!(long, PlanError::TooLong { bytes: 70_000 }), "{long:?}");
+    assert!(matches!(long, RememberPlanError::TooLong { bytes: 70_000 }), "{long:?}");
     for number in [2.0, f64::NAN] {
         assert!(Importance::new(number).is_none(), "{number}");
     }

@@ -10,9 +10,7 @@ use anemone::remember::{
 use anemone::tidy::{ExpiryAction, ProposalChoice, TidyRequest, tidy};
 use anemone::undo::{UndoAction, UndoError, UndoReport, list_changes};
 use anemone_format::Origin;
-use anemone_memory::{
-    Importance, MemoryError, RememberError as PlanError, SessionKind, UndoError as MemoryUndoError,
-};
+use anemone_memory::{Importance, MemoryError, RememberPlanError, RevertError, SessionKind};
 use anemone_testkit::write_database;
 
 use crate::support::memory::{TestMemory, key};
@@ -165,7 +163,7 @@ fn a_row_is_remembered_found_and_reverted() {
     assert!(!has_row(&memory, "m.key = 'gateway'") && !has_row(&memory, "s.origin = 'web'"));
     assert!(!finds(&memory, "gateway loopback", text));
     let error = memory.try_undo(|_| {}).unwrap_err();
-    assert!(matches!(error, UndoError::Memory(MemoryUndoError::Nothing)), "{error:?}");
+    assert!(matches!(error, UndoError::Memory(RevertError::Nothing)), "{error:?}");
 }
 
 #[test]
@@ -189,7 +187,7 @@ fn what_is_said_already_or_is_secret_is_not_written() {
     assert_eq!(report.row.unwrap().category, "core");
     assert!(has_row(&memory, "m.content = 'lin drinks GREEN tea!' AND m.key = m.id"));
     let refused = memory.try_remember("mine", |request| request.key = Some("p|lin".to_owned()));
-    let Err(RememberError::Memory(PlanError::Memory(error))) = refused else {
+    let Err(RememberError::Memory(RememberPlanError::Memory(error))) = refused else {
         panic!("{refused:?}")
     };
     assert!(matches!(error, MemoryError::PrivateKey), "{error:?}");
@@ -263,13 +261,13 @@ fn what_zeroclaw_changed_since_is_not_reverted() {
     write_database(&memory.path(DATABASE), theirs).unwrap();
     for refused in [dry_undo(&memory), memory.try_undo(|_| {})] {
         let error = refused.unwrap_err();
-        let is_it = matches!(error, UndoError::Memory(MemoryUndoError::RowChanged { .. }));
+        let is_it = matches!(error, UndoError::Memory(RevertError::RowChanged { .. }));
         assert!(is_it, "{error:?}");
     }
     assert!(has_row(&memory, "m.content = 'Lin drinks white tea.'"));
     fs_err::remove_file(memory.path(DATABASE)).unwrap();
     let error = memory.try_undo(|_| {}).unwrap_err();
-    let is_it = matches!(error, UndoError::Memory(MemoryUndoError::DatabaseGone { .. }));
+    let is_it = matches!(error, UndoError::Memory(RevertError::DatabaseGone { .. }));
     assert!(is_it, "{error:?}");
     memory.try_undo(|request| request.action = UndoAction::Skip).unwrap();
 }

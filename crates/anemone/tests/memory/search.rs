@@ -11,7 +11,7 @@ use anemone::search::target::{TargetChoice, TargetError};
 use anemone::search::{
     SearchError, SearchHit, SearchNote, SearchReport, SearchRequest, SourceNote, search,
 };
-use anemone_index::Profile;
+use anemone_index::RankingChoice;
 use anemone_runtimes::ranking_profiles;
 use anemone_testkit::sample;
 use jiff::civil::{Date, date};
@@ -200,12 +200,12 @@ fn a_query_that_asks_nothing_is_answered_with_that() {
 }
 
 /// Returns the rankings of other programs.
-fn others() -> [Profile; 3] {
+fn others() -> [RankingChoice; 3] {
     ["openclaw-2026.3", "openclaw-2026.9", "zeroclaw"].map(profile)
 }
 
-fn profile(name: &str) -> Profile {
-    Profile::Other(ranking_profiles().find(|profile| profile.name() == name).unwrap())
+fn profile(name: &str) -> RankingChoice {
+    RankingChoice::Other(ranking_profiles().find(|profile| profile.name() == name).unwrap())
 }
 
 #[test]

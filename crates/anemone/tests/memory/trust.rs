@@ -3,7 +3,7 @@
 use anemone::embedder::{EmbedderChoice, EmbedderError, LargeJobs};
 use anemone::search::upkeep::IndexRequest;
 use anemone::search::{SearchError, SearchMode, SearchNote, SearchRequest, VectorNote};
-use anemone_index::{Profile, Replace};
+use anemone_index::{RankingChoice, Replace};
 use anemone_runtimes::ranking_profiles;
 use anemone_testkit::services::{Play, Service};
 
@@ -106,7 +106,7 @@ fn another_programs_ranking_sends_no_large_job_by_accident() {
         request.embedder = named("openai");
         let mut profiles = ranking_profiles();
         let profile = profiles.find(|profile| profile.name() == "openclaw-2026.3");
-        request.ranking.profile = Profile::Other(profile.unwrap());
+        request.ranking.profile = RankingChoice::Other(profile.unwrap());
     };
     let report = library.search_with("harbour", named);
     let failed = |note: &SearchNote| {

@@ -5,7 +5,7 @@ use anemone::undo::{
     ChangeState, EditKind, ListedChange, UndoAction, UndoError, clear_changes, count_changes,
     list_changes,
 };
-use anemone_memory::UndoError as MemoryUndoError;
+use anemone_memory::RevertError;
 
 use crate::support::memory::{TestMemory, id};
 
@@ -28,7 +28,7 @@ fn changes(memory: &TestMemory) -> Vec<ListedChange> {
 
 fn assert_nothing_to_undo(memory: &TestMemory) {
     let error = memory.try_undo(|_| {}).unwrap_err();
-    assert!(matches!(error, UndoError::Memory(MemoryUndoError::Nothing)), "{error:?}");
+    assert!(matches!(error, UndoError::Memory(RevertError::Nothing)), "{error:?}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn what_somebody_changed_since_is_a_conflict_and_can_be_skipped() {
     let mine = memory.text("MEMORY.md").replace("- two ", "- two and a half ");
     memory.write("ws/MEMORY.md", &mine);
     let error = memory.try_undo(|_| {}).unwrap_err();
-    assert!(matches!(error, UndoError::Memory(MemoryUndoError::Conflict { .. })), "{error:?}");
+    assert!(matches!(error, UndoError::Memory(RevertError::Conflict { .. })), "{error:?}");
     memory.try_undo(|request| request.action = UndoAction::Skip).unwrap();
     memory.undo();
     assert_eq!(memory.text("MEMORY.md"), mine);

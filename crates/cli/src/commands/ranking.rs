@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anemone::embedder::LargeJobs;
 use anemone::search::Ranking;
-use anemone_index::{Profile, RankingProfile};
+use anemone_index::{RankingChoice, RankingProfile};
 use anemone_messages::UserError;
 use anemone_runtimes::ranking_profiles;
 use clap::Args;
@@ -34,7 +34,7 @@ pub(crate) struct RankingArgs {
 
     /// Rank as another program does
     #[arg(long, value_name = "NAME", default_value = "anemone", value_parser = profiles())]
-    profile: Profile,
+    profile: RankingChoice,
 
     /// Show only hits with at least this score, from 0 to 1; 0 shows the nearest texts, however far
     /// they are. Without it, texts that have no word of the query must be about as near as answers
@@ -80,14 +80,16 @@ pub(crate) const fn large_jobs(yes: bool) -> LargeJobs {
 }
 
 /// Reads the name of a profile.
-fn profiles() -> impl TypedValueParser<Value = Profile> {
-    let ours = Profile::Anemone.name();
+fn profiles() -> impl TypedValueParser<Value = RankingChoice> {
+    let ours = RankingChoice::Anemone.name();
     PossibleValuesParser::new(
         std::iter::once(ours).chain(ranking_profiles().map(RankingProfile::name)),
     )
     .map(|name| {
         let mut profiles = ranking_profiles();
-        profiles.find(|profile| profile.name() == name).map_or(Profile::Anemone, Profile::Other)
+        profiles
+            .find(|profile| profile.name() == name)
+            .map_or(RankingChoice::Anemone, RankingChoice::Other)
     })
 }
 

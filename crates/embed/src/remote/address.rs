@@ -12,14 +12,14 @@ pub(super) fn endpoint(
     allow_http: bool,
 ) -> Result<Url, RemoteError> {
     let mut url = Url::parse(base.unwrap_or(provider.default_url()))
-        .map_err(|source| RemoteError::Url { source: source.into() })?;
+        .map_err(|source| RemoteError::Url(source.into()))?;
     let plain = match url.scheme() {
         "https" => false,
         "http" => true,
-        other => return Err(RemoteError::Scheme { scheme: other.to_owned() }),
+        other => return Err(RemoteError::Scheme(other.to_owned())),
     };
     if plain && !allow_http && !is_loopback(&url) {
-        return Err(RemoteError::Plain { url: shown(&url) });
+        return Err(RemoteError::Plain(shown(&url)));
     }
     url.set_fragment(None);
     let tail = tail(provider, &url, model);
@@ -156,7 +156,7 @@ mod tests {
         }
         for base in ["http://example.org", "http://10.0.0.1", "http://127.0.0.1.example.org"] {
             let error = endpoint(Provider::OpenAi, Some(base), "m", false).unwrap_err();
-            assert!(matches!(error, RemoteError::Plain { .. }), "{base}");
+            assert!(matches!(error, RemoteError::Plain(_)), "{base}");
             assert!(endpoint(Provider::OpenAi, Some(base), "m", true).is_ok(), "{base}");
         }
     }
@@ -165,10 +165,10 @@ mod tests {
     fn no_other_scheme_is_spoken() {
         for base in ["file:///etc/passwd", "ftp://example.org", "data:text/plain,x"] {
             let error = endpoint(Provider::OpenAi, Some(base), "m", true).unwrap_err();
-            assert!(matches!(error, RemoteError::Scheme { .. }), "{base}");
+            assert!(matches!(error, RemoteError::Scheme(_)), "{base}");
         }
         let error = endpoint(Provider::OpenAi, Some("example.org"), "m", true).unwrap_err();
-        assert!(matches!(error, RemoteError::Url { .. }));
+        assert!(matches!(error, RemoteError::Url(_)));
     }
 
     #[test]

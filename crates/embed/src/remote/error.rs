@@ -14,28 +14,16 @@ use crate::remote::answer::AnswerError;
 pub enum RemoteError {
     /// The URL cannot be read. It is not repeated: it may hold a password.
     #[error("the embedder's URL is not valid")]
-    Url {
-        /// Why.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    Url(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The URL is neither `http` nor `https`.
-    #[error("the embedder's URL starts with {scheme}, not with https")]
-    Scheme {
-        /// What it starts with.
-        scheme: String,
-    },
+    #[error("the embedder's URL starts with {0}, not with https")]
+    Scheme(String),
     /// Texts and key would cross a network for all to read.
-    #[error("{url} is plain http to another machine")]
-    Plain {
-        /// Where.
-        url: String,
-    },
+    #[error("{0} is plain http to another machine")]
+    Plain(String),
     /// The provider wants a key.
-    #[error("{} needs a key", .provider.name())]
-    NoKey {
-        /// Who.
-        provider: Provider,
-    },
+    #[error("{} needs a key", .0.name())]
+    NoKey(Provider),
     /// The URL holds a user, and there is a key for the same header.
     #[error("both a key and a user in the URL: only one of them can be sent")]
     TwoKeys,
@@ -50,16 +38,10 @@ pub enum RemoteError {
     },
     /// The HTTP client could not be made, as when there are no root certificates.
     #[error("the HTTP client cannot start")]
-    Client {
-        /// Why.
-        source: reqwest::Error,
-    },
+    Client(#[source] reqwest::Error),
     /// The system gives us no thread to ask with.
     #[error("cannot start a thread")]
-    Threads {
-        /// Why.
-        source: std::io::Error,
-    },
+    Threads(#[source] std::io::Error),
     /// The size of the model's vectors is not known yet.
     #[error("the size of the model's vectors is unknown until the model has been asked once")]
     NotConnected,
@@ -191,14 +173,12 @@ impl RemoteError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Plain { .. } => {
-                "use https, or allow this URL with `allow_http = true` in the config"
-            }
-            Self::NoKey { provider } => {
+            Self::Plain(_) => "use https, or allow this URL with `allow_http = true` in the config",
+            Self::NoKey(provider) => {
                 return provider.key_variable().map(|name| format!("set {name}"));
             }
             Self::TwoKeys => "leave one of them out",
-            Self::Client { .. } => "are there root certificates on this machine?",
+            Self::Client(_) => "are there root certificates on this machine?",
             Self::Denied { .. } => "check the key, and that it may use this model",
             Self::Missing { provider: Provider::Ollama, .. } => {
                 "check the URL, and fetch the model with `ollama pull`"
@@ -214,16 +194,7 @@ impl RemoteError {
             }
             Self::Answer { .. } => "check the URL: this is not how the provider answers",
             Self::Redirected { .. } => "give the URL that it points to, if you trust it",
-            Self::Url { .. }
-            | Self::Scheme { .. }
-            | Self::Model
-            | Self::Dimensions { .. }
-            | Self::Threads { .. }
-            | Self::NotConnected
-            | Self::Rejected { .. }
-            | Self::TooLong { .. }
-            | Self::Body { .. }
-            | Self::Interrupted => return None,
+            _ => return None,
         };
         Some(hint.to_owned())
     }

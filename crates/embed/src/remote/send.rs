@@ -32,7 +32,7 @@ pub(super) fn client(settings: &RemoteSettings, url: &Url) -> Result<Client, Rem
     if url.scheme() == "http" {
         builder = builder.no_proxy().tls_certs_only([]);
     }
-    builder.build().map_err(|source| RemoteError::Client { source: source.without_url() })
+    builder.build().map_err(|source| RemoteError::Client(source.without_url()))
 }
 
 /// The headers of a request, the key among them.

@@ -143,7 +143,7 @@ impl Matrix {
 
     /// Says that a number of the matrix cannot be used.
     pub(crate) fn not_finite(&self) -> ModelError {
-        ModelError::NotFinite { tensor: self.name.clone() }
+        ModelError::NotFinite(self.name.clone())
     }
 }
 

@@ -85,7 +85,7 @@ fn a_broken_header_is_an_error() {
 fn a_tensor_outside_the_file_or_of_another_size_is_an_error() {
     let check = |dtype: &str, shape: &str, offsets: &str| {
         let error = file(&tensor(dtype, shape, offsets), &[0; 16]).unwrap_err();
-        assert!(matches!(&error, ModelError::Place { tensor } if tensor == "t"), "{error:?}");
+        assert!(matches!(&error, ModelError::Place(tensor) if tensor == "t"), "{error:?}");
     };
     check("F32", "[5]", "[0, 20]");
     check("F32", "[4]", "[4, 20]");
@@ -104,7 +104,7 @@ fn tensors_must_not_overlap() {
         "b": {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]}
     }"#;
     let error = file(header, &[0; 16]).unwrap_err();
-    assert!(matches!(&error, ModelError::Overlap { tensor } if tensor == "b"), "{error:?}");
+    assert!(matches!(&error, ModelError::Overlap(tensor) if tensor == "b"), "{error:?}");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn numbers_that_are_none_are_refused() {
     for strange in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let data = [1.0_f32.to_le_bytes(), strange.to_le_bytes()].concat();
         let error = file(&header, &data).unwrap().vector("t", 2).unwrap_err();
-        assert!(matches!(error, ModelError::NotFinite { .. }));
+        assert!(matches!(error, ModelError::NotFinite(_)));
     }
 }
 
@@ -133,6 +133,6 @@ fn another_shape_type_or_name_is_named() {
     let mut tensors = file(&tensor("I64", "[2]", "[0, 16]"), &[0; 16]).unwrap();
     assert!(matches!(tensors.vector("t", 3), Err(ModelError::Shape { .. })));
     assert!(matches!(tensors.vector("t", 2), Err(ModelError::Type { .. })));
-    assert!(matches!(tensors.vector("u", 2), Err(ModelError::Missing { .. })));
+    assert!(matches!(tensors.vector("u", 2), Err(ModelError::Missing(_))));
     assert!(matches!(tensors.matrix("t"), Err(ModelError::Shape { .. })));
 }

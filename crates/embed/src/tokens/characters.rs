@@ -1,8 +1,33 @@
 //! What a character says to the models.
 
+use std::sync::LazyLock;
+
 use unicode_normalization::char::decompose_canonical;
 
-use super::classes::{DROPPED, IDEOGRAPHS, PUNCTUATION};
+/// Classes of characters, each as the code points where it begins and ends, in turn.
+struct Classes {
+    /// Read as if they were not there: most control characters and accents.
+    dropped: Vec<u32>,
+    /// A word each.
+    ideographs: Vec<u32>,
+    /// A piece each, between words.
+    punctuation: Vec<u32>,
+}
+
+/// The classes as tools/model/reference_tokens.py finds them in the reference.
+static CLASSES: LazyLock<Classes> = LazyLock::new(|| {
+    let class = |name: &str| {
+        let lines = include_str!("../../assets/classes.txt").lines();
+        let lines = lines.skip_while(|line| *line != name).skip(1);
+        let edges = lines.take_while(|line| !line.is_empty()).flat_map(str::split_whitespace);
+        edges.filter_map(|edge| u32::from_str_radix(edge, 16).ok()).collect()
+    };
+    Classes {
+        dropped: class("dropped"),
+        ideographs: class("ideographs"),
+        punctuation: class("punctuation"),
+    }
+});
 
 /// What becomes of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,20 +45,21 @@ pub(super) enum Unit {
 ///
 /// Canonical order is not restored, as the marks that it concerns are dropped or in no piece.
 pub(super) fn units(character: char, mut each: impl FnMut(Unit)) {
-    if within(DROPPED, character) {
+    let Classes { dropped, ideographs, punctuation } = &*CLASSES;
+    if within(dropped, character) {
         return;
     }
     if character.is_whitespace() {
         return each(Unit::Gap);
     }
-    let alone = within(IDEOGRAPHS, character);
+    let alone = within(ideographs, character);
     if alone {
         each(Unit::Gap);
     }
     decompose_canonical(character, |part| {
-        if !within(DROPPED, part) {
+        if !within(dropped, part) {
             for letter in part.to_lowercase() {
-                let mark = within(PUNCTUATION, letter);
+                let mark = within(punctuation, letter);
                 each(if mark { Unit::Mark(letter) } else { Unit::Letter(letter) });
             }
         }
@@ -43,8 +69,7 @@ pub(super) fn units(character: char, mut each: impl FnMut(Unit)) {
     }
 }
 
-/// Tells whether a class holds a character. A class is written as the code points where it begins
-/// and ends, in turn.
+/// Tells whether a class holds a character.
 fn within(class: &[u32], character: char) -> bool {
     class.partition_point(|&edge| edge <= u32::from(character)) % 2 == 1
 }

@@ -50,7 +50,7 @@ pub(super) fn read(tensors: &mut Tensors) -> Result<Transformer, ModelError> {
     }
     if layers.is_empty() {
         let tensor = name("encoder.layer.0.output.dense.weight");
-        return Err(ModelError::Missing { tensor });
+        return Err(ModelError::Missing(tensor));
     }
     let projection = if tensors.has("projection.weight") {
         let matrix = sized(tensors, "projection.weight", None, width)?;

@@ -19,7 +19,7 @@ use crate::container::read::{
     Bytes, Container, ContainerEntry, ContainerError, EntryReader, short,
 };
 use crate::container::seal::Seal;
-use crate::digest::Digesting;
+use crate::digest;
 use crate::entry_path::{self, Names};
 use crate::json::{self, Lines, ReadJsonError};
 use crate::limits::Limits;
@@ -54,17 +54,11 @@ pub enum OpenError {
         source: ReadJsonError,
     },
     /// A version that we do not know.
-    #[error("the archive has format version {found}; this program reads version {MAJOR}")]
-    Version {
-        /// The version in the manifest.
-        found: String,
-    },
+    #[error("the archive has format version {0}; this program reads version {MAJOR}")]
+    Version(String),
     /// A feature that a reader must know.
-    #[error("the archive needs the feature {feature:?}, which this program does not know")]
-    Feature {
-        /// The first unknown one.
-        feature: String,
-    },
+    #[error("the archive needs the feature {0:?}, which this program does not know")]
+    Feature(String),
     /// An archive where a delta is wanted, or the other way round.
     #[error("the file is {found}, not {wanted}")]
     Kind {
@@ -91,7 +85,7 @@ impl OpenError {
     #[must_use]
     pub fn refusal(&self) -> Refusal {
         match self {
-            Self::Version { .. } | Self::Feature { .. } => Refusal::Version,
+            Self::Version(_) | Self::Feature(_) => Refusal::Version,
             Self::Container(error) if error.is_unsafe() => Refusal::Unsafe,
             _ => Refusal::Corrupt,
         }
@@ -251,10 +245,10 @@ impl Opened {
         let major =
             preamble.alf_version.split('.').next().and_then(|text| text.parse::<u64>().ok());
         if major != Some(MAJOR) {
-            return Err(OpenError::Version { found: preamble.alf_version });
+            return Err(OpenError::Version(preamble.alf_version));
         }
         if let Some(feature) = preamble.requires.into_iter().next() {
-            return Err(OpenError::Feature { feature });
+            return Err(OpenError::Feature(feature));
         }
         // Links and folders are only listed, and a list takes many times the memory of its text.
         if let Some(ListLength(count)) = preamble.entries
@@ -559,10 +553,8 @@ impl Archive {
     }
 
     fn compute_digest(&self, path: &str) -> Result<String, ReadEntryError> {
-        let mut digest = Digesting::new(std::io::sink());
-        std::io::copy(&mut self.entries.reader(path)?, &mut digest)
-            .map_err(|error| ReadEntryError::new(path, None, ReadJsonError::Io(error)))?;
-        Ok(digest.finish().2)
+        digest::digest_of(self.entries.reader(path)?)
+            .map_err(|error| ReadEntryError::new(path, None, ReadJsonError::Io(error)))
     }
 }
 
@@ -573,11 +565,7 @@ fn take_edits(container: &Container, manifest: &mut Manifest) -> Vec<EditedEntry
     if manifest.entries.is_empty() {
         return Vec::new();
     }
-    let digest_of = |entry: &ContainerEntry| {
-        let mut digest = Digesting::new(std::io::sink());
-        std::io::copy(&mut container.read(entry, None), &mut digest).ok()?;
-        Some(digest.finish().2)
-    };
+    let digest_of = |entry: &ContainerEntry| digest::digest_of(container.read(entry, None)).ok();
     let mut edited = Vec::new();
     manifest.entries.retain(|entry| {
         let is_there = !entry.is_file() || container.get(&entry.path).is_some();
@@ -653,7 +641,7 @@ pub(crate) fn check_listed<'a>(
     container: &Container,
     listed: impl IntoIterator<Item = &'a Entry>,
 ) -> Result<(), ContainerError> {
-    let collision = |entry: &Entry| ContainerError::Collision { name: entry.path.clone() };
+    let collision = |entry: &Entry| ContainerError::Collision(entry.path.clone());
     let mut names = Names::default();
     for entry in container.entries() {
         names.insert_file(&entry.path);
@@ -713,11 +701,7 @@ impl CarriedFile {
     /// Returns where a symlink points.
     #[must_use]
     pub fn target(&self) -> Option<Vec<u8>> {
-        match (&self.entry.target, &self.entry.target_base64) {
-            (Some(target), _) => Some(target.as_bytes().to_vec()),
-            (None, Some(encoded)) => BASE64.decode(encoded).ok(),
-            (None, None) => None,
-        }
+        bytes_of(self.entry.target.as_deref(), self.entry.target_base64.as_deref())
     }
 
     /// Calls `with` with the head under which a writer takes this file.
@@ -768,9 +752,11 @@ fn order_of(entry: &Entry) -> Vec<u8> {
 
 /// Returns the name of an entry in the workspace, where that is not its name in the archive.
 fn true_name(entry: &Entry) -> Option<Vec<u8>> {
-    match (&entry.source_path, &entry.source_path_base64) {
-        (Some(path), _) => Some(path.as_bytes().to_vec()),
-        (None, Some(encoded)) => BASE64.decode(encoded).ok(),
-        (None, None) => None,
-    }
+    bytes_of(entry.source_path.as_deref(), entry.source_path_base64.as_deref())
+}
+
+/// Returns the bytes that an entry has as text, or in base64 where they are no text.
+fn bytes_of(text: Option<&str>, base64: Option<&str>) -> Option<Vec<u8>> {
+    let plain = text.map(|text| text.as_bytes().to_vec());
+    plain.or_else(|| BASE64.decode(base64?).ok())
 }

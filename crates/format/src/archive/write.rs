@@ -61,17 +61,11 @@ pub enum WriteArchiveError {
         fault: NameFault,
     },
     /// Files must come sorted, so that the same files give the same archive.
-    #[error("the file {path:?} is out of order: it follows one that sorts after it")]
-    OutOfOrder {
-        /// The second of the two.
-        path: String,
-    },
+    #[error("the file {0:?} is out of order: it follows one that sorts after it")]
+    OutOfOrder(String),
     /// Two records with one id.
-    #[error("two records have the id {id}")]
-    DuplicateRecord {
-        /// The id.
-        id: RecordId,
-    },
+    #[error("two records have the id {0}")]
+    DuplicateRecord(RecordId),
     /// A record line without id, agent or time.
     #[error("cannot place a record")]
     Record(#[source] ReadJsonError),
@@ -84,17 +78,11 @@ pub enum WriteArchiveError {
         limit: u64,
     },
     /// A vector with a number that JSON cannot hold.
-    #[error("record {id} has an embedding with a number that is not finite")]
-    NotFinite {
-        /// The record.
-        id: RecordId,
-    },
+    #[error("record {0} has an embedding with a number that is not finite")]
+    NotFinite(RecordId),
     /// A line that is more than one.
-    #[error("the line of record {id} has a line feed")]
-    LineFeed {
-        /// The record.
-        id: RecordId,
-    },
+    #[error("the line of record {0} has a line feed")]
+    LineFeed(RecordId),
     /// A document that does not have its layer's shape.
     #[error("cannot write {entry}: it does not have the shape of that layer")]
     Document {
@@ -267,7 +255,7 @@ impl<W: Write> ArchiveWriter<W> {
     pub fn record(&mut self, record: &Record) -> Result<(), WriteArchiveError> {
         let finite = record.embeddings.iter().flat_map(|embedding| &embedding.vector);
         if !finite.copied().all(f32::is_finite) {
-            return Err(WriteArchiveError::NotFinite { id: record.id });
+            return Err(WriteArchiveError::NotFinite(record.id));
         }
         let line = serde_json::to_vec(record)
             .map_err(|error| WriteArchiveError::Record(ReadJsonError::Json(error)))?;
@@ -295,7 +283,7 @@ impl<W: Write> ArchiveWriter<W> {
             return Err(WriteArchiveError::TooLarge { what, limit: limit as u64 });
         }
         if memchr::memchr(b'\n', line).is_some() {
-            return Err(WriteArchiveError::LineFeed { id });
+            return Err(WriteArchiveError::LineFeed(id));
         }
         let length = u32::try_from(line.len()).expect("the limit of a line is below 4 GiB");
         self.has_embeddings |= has_embeddings;
@@ -395,9 +383,9 @@ impl<W: Write> ArchiveWriter<W> {
         let prefix = head.root.prefix();
         let order = [prefix.as_bytes(), head.path].concat();
         if order <= self.last_path {
-            return Err(WriteArchiveError::OutOfOrder {
-                path: String::from_utf8_lossy(&order).into_owned(),
-            });
+            return Err(WriteArchiveError::OutOfOrder(
+                String::from_utf8_lossy(&order).into_owned(),
+            ));
         }
         let (above, own) = entry_path::fingerprints(&order);
         if above.iter().any(|folder| self.leaves.contains(folder)) {
@@ -463,7 +451,7 @@ impl<W: Write> ArchiveWriter<W> {
         let mut keys = std::mem::take(&mut self.keys);
         keys.sort_unstable_by_key(|key| key.id);
         if let Some(twin) = keys.windows(2).find(|pair| pair[0].id == pair[1].id) {
-            return Err(WriteArchiveError::DuplicateRecord { id: twin[0].id });
+            return Err(WriteArchiveError::DuplicateRecord(twin[0].id));
         }
         keys.sort_unstable();
         let template = self.manifest.layers.memory.take().unwrap_or_default();

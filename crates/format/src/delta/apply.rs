@@ -56,11 +56,8 @@ pub enum ApplyDeltaError {
         operation: Operation,
     },
     /// A file whose content the base should have, but does not.
-    #[error("the delta builds {path} from a file that the archive does not have")]
-    File {
-        /// The file.
-        path: String,
-    },
+    #[error("the delta builds {0} from a file that the archive does not have")]
+    File(String),
     /// The result is not the target.
     #[error("the result has checksum {actual}, but the delta leads to {expected}")]
     WrongResult {
@@ -81,14 +78,7 @@ impl ApplyDeltaError {
     /// Returns true when archive and delta are both sound but do not fit each other.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
-        match self {
-            Self::WrongAgent { .. }
-            | Self::WrongBase { .. }
-            | Self::WrongContent { .. }
-            | Self::Record { .. }
-            | Self::File { .. } => true,
-            Self::WrongResult { .. } | Self::Read(_) | Self::Write(_) => false,
-        }
+        !matches!(self, Self::WrongResult { .. } | Self::Read(_) | Self::Write(_))
     }
 }
 
@@ -241,7 +231,7 @@ fn apply_files<W: Write>(
         let needs_base = matches!(&put, Some(put) if *put.content.effective() != ContentFrom::Delta
             && put.content != ContentFrom::None);
         if needs_base && !in_base.contains(path) {
-            return Err(ApplyDeltaError::File { path: path.to_owned() });
+            return Err(ApplyDeltaError::File(path.to_owned()));
         }
         file.with_head(|head| -> Result<(), ApplyDeltaError> {
             match file.entry.kind() {
@@ -274,7 +264,7 @@ fn foreign_files(delta: &Delta) -> Vec<CarriedFile> {
 
 fn spliced(base: &Archive, delta: &Delta, put: &FilePut) -> Result<Vec<u8>, ApplyDeltaError> {
     let path = put.entry.path.as_str();
-    let missing = || ApplyDeltaError::File { path: path.to_owned() };
+    let missing = || ApplyDeltaError::File(path.to_owned());
     let was = base.entries().read_bytes(path)?;
     let length = |field: Option<u64>| usize::try_from(field.unwrap_or(0)).map_err(|_| missing());
     let (prefix, suffix) = (length(put.prefix)?, length(put.suffix)?);

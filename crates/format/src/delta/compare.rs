@@ -26,11 +26,8 @@ pub enum CompareError {
         target: AgentId,
     },
     /// One of them has two records with one id.
-    #[error("an archive has two records with the id {id}")]
-    DuplicateRecord {
-        /// The id.
-        id: RecordId,
-    },
+    #[error("an archive has two records with the id {0}")]
+    DuplicateRecord(RecordId),
     /// More files differ than a comparison holds.
     #[error("more than {MAX_DIFFERENT_FILES} files differ between the archives")]
     TooManyFiles,
@@ -167,7 +164,7 @@ impl Comparison {
                 let twin = before.insert(head.id, (fingerprint, head.created_at().instant()));
                 match twin {
                     None => Ok(()),
-                    Some(_) => Err(CompareError::DuplicateRecord { id: head.id }),
+                    Some(_) => Err(CompareError::DuplicateRecord(head.id)),
                 }
             })?;
         }
@@ -182,7 +179,7 @@ impl Comparison {
         for path in target.partitions().filter(|path| !same.contains(path)) {
             let walk = target.each_record_head(path, |head, line| {
                 if !seen.insert(head.id) {
-                    return Err(CompareError::DuplicateRecord { id: head.id });
+                    return Err(CompareError::DuplicateRecord(head.id));
                 }
                 let operation = match before.remove(&head.id) {
                     None => Operation::Create,

@@ -158,17 +158,11 @@ impl ArchiveOrDelta {
 #[non_exhaustive]
 pub enum PlanPurgeError {
     /// Records that are not there.
-    #[error("there is no record with the id {}", list(ids))]
-    NotThere {
-        /// Their ids.
-        ids: Vec<RecordId>,
-    },
+    #[error("there is no record with the id {}", list(.0))]
+    NotThere(Vec<RecordId>),
     /// Files to leave out that are not there.
-    #[error("there is no file {path:?} to leave out")]
-    NoSuchFile {
-        /// The path.
-        path: String,
-    },
+    #[error("there is no file {0:?} to leave out")]
+    NoSuchFile(String),
     /// Something could not be read.
     #[error(transparent)]
     Read(#[from] ReadEntryError),
@@ -242,11 +236,11 @@ impl PurgePlan {
             found.iter().map(|target| (target.record.id, target.entry.clone())).collect();
         let missing: Vec<_> = ids.iter().copied().filter(|id| !records.contains_key(id)).collect();
         if !missing.is_empty() {
-            return Err(PlanPurgeError::NotThere { ids: missing });
+            return Err(PlanPurgeError::NotThere(missing));
         }
         for path in drop_files {
             if !file.is_carried(path) || file.entries().container.get(path).is_none() {
-                return Err(PlanPurgeError::NoSuchFile { path: path.clone() });
+                return Err(PlanPurgeError::NoSuchFile(path.clone()));
             }
         }
         let texts = found.iter().filter(|target| target.record.content != TOMBSTONE_CONTENT);

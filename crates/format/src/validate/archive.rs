@@ -82,7 +82,7 @@ pub(super) fn check_listing(entries: &Entries, listed: &[Entry], findings: &mut 
             Some(_) if entry.sha256.is_none() => {
                 findings.error("digest", &*at, format!("{} has no digest", entry.path));
             }
-            Some(_) => findings.counts.digests += 1,
+            Some(_) => findings.report.counts.digests += 1,
         }
     }
     for entry in entries.container.entries() {
@@ -111,8 +111,7 @@ fn check_layers(archive: &Archive, findings: &mut Findings, read: &mut HashSet<S
                 continue;
             }
         };
-        findings.counts.entries += 1;
-        findings.counts.bytes += bytes.len() as u64;
+        findings.count(bytes.len() as u64);
         let checked = layers::check(layer, entry, &bytes, manifest.agent.id, findings);
         let layers = &manifest.layers;
         let expect = |key: &str, says: Option<u64>, is: u64, findings: &mut Findings| {
@@ -183,7 +182,7 @@ fn check_memory(archive: &Archive, findings: &mut Findings, read: &mut HashSet<S
             findings.contradiction("count", format!("{at}/record_count"), message);
         }
     }
-    findings.counts.records = total;
+    findings.report.counts.records = total;
     if total != memory.record_count {
         let message = format!("the partitions have {total} records");
         findings.contradiction("count", "manifest.json#/layers/memory/record_count", message);
@@ -222,8 +221,7 @@ fn check_partition(
             return 0;
         }
     };
-    findings.counts.entries += 1;
-    findings.counts.bytes += archive.entries().container.get(entry).map_or(0, |entry| entry.size);
+    findings.count(archive.entries().container.get(entry).map_or(0, |entry| entry.size));
     loop {
         match lines.next() {
             Ok(None) => return count,
@@ -270,8 +268,7 @@ fn check_index(
         Ok(bytes) => bytes,
         Err(error) => return findings.unreadable(entry, &error.source),
     };
-    findings.counts.entries += 1;
-    findings.counts.bytes += bytes.len() as u64;
+    findings.count(bytes.len() as u64);
     let Ok(index) = json::parse::<MemoryIndex>(&bytes) else {
         return findings.warning("shape", entry, "the index is not one that this version knows");
     };
@@ -312,8 +309,7 @@ pub(super) fn drain_rest(entries: &Entries, read: &HashSet<String>, findings: &m
         if read.contains(&entry.path) {
             continue;
         }
-        findings.counts.entries += 1;
-        findings.counts.bytes += entry.size;
+        findings.count(entry.size);
         if let Err(error) = drain(entries, &entry.path, &mut buffer) {
             findings.unreadable(&*entry.path, &error.source);
         }

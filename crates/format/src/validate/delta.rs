@@ -43,8 +43,7 @@ fn check_layers(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Strin
         read.insert(file.to_owned());
         match delta.entries().read_layer(layer, file) {
             Ok(bytes) => {
-                findings.counts.entries += 1;
-                findings.counts.bytes += bytes.len() as u64;
+                findings.count(bytes.len() as u64);
                 layers::check(layer, file, &bytes, delta.manifest().agent.id, findings);
             }
             Err(error) => {
@@ -64,8 +63,7 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
         Ok(lines) => lines,
         Err(error) => return findings.unreadable(entry, &error.source),
     };
-    findings.counts.entries += 1;
-    findings.counts.bytes += delta.entries().container.get(entry).map_or(0, |entry| entry.size);
+    findings.count(delta.entries().container.get(entry).map_or(0, |entry| entry.size));
     let mut records = Records::new(delta.manifest().agent.id);
     let mut count = 0;
     loop {
@@ -101,7 +99,7 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
             }
         }
     }
-    findings.counts.records = count;
+    findings.report.counts.records = count;
     if count != memory.record_count {
         let path = "manifest.json#/changes/memory/record_count";
         findings.error("count", path, format!("{entry} has {count} lines"));

@@ -20,7 +20,7 @@ pub(super) fn parse<T: DeserializeOwned + Survey>(
     bytes: &[u8],
     findings: &mut Findings,
 ) -> Option<T> {
-    let before = findings.errors.len();
+    let before = findings.report.errors.len();
     let parsed = json::parse::<T>(bytes);
     report_schema(document, path, bytes, findings);
     match parsed {
@@ -29,7 +29,7 @@ pub(super) fn parse<T: DeserializeOwned + Survey>(
             Some(value)
         }
         Err(error) => {
-            if findings.errors.len() == before {
+            if findings.report.errors.len() == before {
                 findings.error("shape", path, describe(document, &error));
             }
             None
@@ -42,9 +42,9 @@ pub(super) fn parse_record(path: &str, line: &[u8], findings: &mut Findings) -> 
     match json::parse::<Record>(line) {
         Ok(record) => Some(record),
         Err(error) => {
-            let before = findings.errors.len();
+            let before = findings.report.errors.len();
             report_schema(SchemaDocument::Record, path, line, findings);
-            if findings.errors.len() == before {
+            if findings.report.errors.len() == before {
                 findings.error("shape", path, describe(SchemaDocument::Record, &error));
             }
             None

@@ -7,7 +7,7 @@ use anemone_embed::ModelIdentity;
 use super::CHUNKS_AT_ONCE;
 use super::blocks::{block_texts, hash};
 use crate::index::Index;
-use crate::profile::Profile;
+use crate::profile::RankingChoice;
 use crate::request::Request;
 use crate::source::{CarriedVector, DocumentSource, SourceError};
 use crate::store::{ChunkId, ContentHash, StoreError};
@@ -55,7 +55,7 @@ impl Index {
             let reading = self.store.reading()?;
             let allowed = reading.allowed(request)?;
             reading.documents(allowed.as_ref(), &mut |document| {
-                if let Profile::Other(profile) = request.profile {
+                if let RankingChoice::Other(profile) = request.profile {
                     profile.each_text(&document, &mut |text| hashes.push(hash(text)));
                 }
             })?;

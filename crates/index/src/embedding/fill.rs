@@ -150,7 +150,7 @@ impl<'a> Work<'a> {
         let from = match there {
             Some(set) if set.identity == *self.embedder.identity() => set.next,
             Some(set) if set.chunks > 0 && replace == Replace::No => {
-                return Err(EmbeddingError::OtherModel { there: set.identity });
+                return Err(EmbeddingError::OtherModel(set.identity));
             }
             _ => ChunkId(0),
         };

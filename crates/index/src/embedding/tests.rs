@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::*;
 use crate::document::Document;
-use crate::profile::{Profile, ProfileError, RankingProfile};
+use crate::profile::{ProfileError, RankingChoice, RankingProfile};
 use crate::request::{Answer, Rankers, Request};
 use crate::source::{
     DocumentSource, FileStamp, Listing, SkippedDocument, SourceEntry, SourceError,
@@ -157,7 +157,7 @@ fn a_kill_while_the_cache_is_written_costs_nothing() {
     assert_eq!(index.take_carried(&paid.identity, &[&Notes(101)]).unwrap().taken, 0);
     kill_a_writer(&path);
     let mut request = Request::new("note", NOW);
-    request.profile = Profile::Other(&EmbedsAll);
+    request.profile = RankingChoice::Other(&EmbedsAll);
     assert_eq!(index.search(&request, &[&paid]).unwrap().rankers.vectors.len(), 1);
     kill_a_writer(&path);
     let done = index.embed(&paid, Replace::No, &NoProgress).unwrap();

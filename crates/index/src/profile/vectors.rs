@@ -27,7 +27,7 @@ pub fn embed_texts<'a>(
             let chunks = vectors.texts.len() as u64;
             (Some(vectors), VectorOutcome::Used { chunks, missing: 0 })
         }
-        Err(error) => (None, VectorOutcome::Failed { message: with_causes(&error) }),
+        Err(error) => (None, VectorOutcome::Failed(with_causes(&error))),
     };
     (vectors, vec![VectorRanker { identity: embedder.identity().clone(), outcome }])
 }

@@ -94,7 +94,7 @@ struct Grounds<'a> {
 }
 
 impl FoundBlock {
-    /// Returns its score by words and vectors, whoever the speaker is.
+    /// Returns its score by words and vectors, regardless of the speaker.
     pub(super) fn evidence(&self) -> f64 {
         self.scores.score() + self.meaning.map_or(0.0, Meaning::score)
     }

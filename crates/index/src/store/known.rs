@@ -1,34 +1,28 @@
 //! What a store knows of its documents, without their texts.
 
-use rusqlite::OptionalExtension as _;
-
-use super::StoreError;
 use super::reading::View;
+use super::{StoreError, rows};
 
 impl View {
     /// Returns how many lines the document of a path has; `None` when there is none of that path.
     pub(crate) fn lines(&self, path: &str) -> Result<Option<u64>, StoreError> {
         // Chunks partition a text, so the last one says where it ends.
-        let mut find = self.db.prepare_cached(
-            "SELECT c.first_line, p.text FROM document d
-             LEFT JOIN chunk c ON d.chunks > 0 AND c.id = d.first_chunk + d.chunks - 1
-             LEFT JOIN passage p ON p.id = c.id
-             WHERE d.path = ?1",
-        )?;
-        let found = find.query_row([path], |row| {
+        let sql = "SELECT c.first_line, p.text FROM document d
+                   LEFT JOIN chunk c ON d.chunks > 0 AND c.id = d.first_chunk + d.chunks - 1
+                   LEFT JOIN passage p ON p.id = c.id
+                   WHERE d.path = ?1";
+        rows::first(&self.db, sql, [path], |row| {
             let first: Option<u64> = row.get::<_, Option<u32>>(0)?.map(u64::from);
             let text: Option<String> = row.get(1)?;
             let lines = text.map_or(0, |text| text.lines().count() as u64);
             Ok(first.map_or(0, |first| (first + lines).saturating_sub(1)))
-        });
-        Ok(found.optional()?)
+        })
     }
 
     /// Returns the paths of all documents with what tells one text from another, by path.
     pub(crate) fn known_documents(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        let mut find = self.db.prepare_cached("SELECT path, hash FROM document ORDER BY path")?;
-        let found = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        let sql = "SELECT path, hash FROM document ORDER BY path";
+        rows::all(&self.db, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// Returns the types and the namespaces that documents have, sorted; `most` of each at most.
@@ -38,9 +32,7 @@ impl View {
                 "SELECT DISTINCT {column} FROM document WHERE {column} IS NOT NULL
                  ORDER BY {column} LIMIT ?1"
             );
-            let mut find = self.db.prepare_cached(&sql)?;
-            let found = find.query_map([most], |row| row.get(0))?;
-            Ok(found.collect::<Result<_, _>>()?)
+            rows::all(&self.db, &sql, [most], |row| row.get(0))
         };
         Ok((names("type")?, names("namespace")?))
     }

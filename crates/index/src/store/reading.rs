@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, Row, params_from_iter};
 
 use super::body::Body;
 use super::kept::Kept;
@@ -107,17 +107,10 @@ impl View {
             words: rows::number(&db, "words")?,
             languages: Vec::new(),
         };
-        {
-            let mut find = db.prepare(
-                "SELECT code, chunks FROM language WHERE chunks > 0 ORDER BY chunks DESC, code",
-            )?;
-            let mut found = find.query([])?;
-            while let Some(row) = found.next()? {
-                let code: String = row.get(0)?;
-                if let Some(language) = Language::of_code(&code) {
-                    statistics.languages.push((language, unsigned(row, 1)?));
-                }
-            }
+        let sql = "SELECT code, chunks FROM language WHERE chunks > 0 ORDER BY chunks DESC, code";
+        let found = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, unsigned(row, 1)?));
+        for (code, chunks) in rows::all(&db, sql, [], found)? {
+            statistics.languages.extend(Language::of_code(&code).map(|known| (known, chunks)));
         }
         let lexical = Lexical::open(folder)?;
         Ok(Self {
@@ -149,8 +142,8 @@ impl View {
 
     /// Returns how many chunks have a term (in text or context), not counting removed ones.
     pub(crate) fn frequency(&self, term: Term) -> Result<u64, StoreError> {
-        let mut find = self.db.prepare_cached("SELECT chunks FROM term WHERE term = ?1")?;
-        Ok(find.query_row([term.0], |row| unsigned(row, 0)).optional()?.unwrap_or(0))
+        let sql = "SELECT chunks FROM term WHERE term = ?1";
+        Ok(rows::first(&self.db, sql, [term.0], |row| unsigned(row, 0))?.unwrap_or(0))
     }
 
     /// Returns the best chunks for any of these terms, the best first; at most `limit`. More of
@@ -392,10 +385,8 @@ impl View {
 
     /// Returns the sources by number and identity, in their order.
     pub(crate) fn sources(&self) -> Result<Vec<(i64, String)>, StoreError> {
-        let mut find =
-            self.db.prepare_cached("SELECT id, identity FROM source ORDER BY position")?;
-        let found = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        let sql = "SELECT id, identity FROM source ORDER BY position";
+        rows::all(&self.db, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// Goes through the entries of a source in the order of their keys.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anemone_files::open_private;
 use jiff::civil::Date;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Params, Row};
 
 use super::{ChunkId, StoreError};
 use crate::document::{Document, Format};
@@ -159,8 +159,8 @@ fn uri(path: &Path) -> String {
 
 /// Reads a number of the state; 0 when it was never written.
 pub(super) fn number(db: &Connection, name: &str) -> Result<u64, StoreError> {
-    let mut find = db.prepare_cached("SELECT value FROM state WHERE name = ?1")?;
-    Ok(find.query_row([name], |row| unsigned(row, 0)).optional()?.unwrap_or(0))
+    let sql = "SELECT value FROM state WHERE name = ?1";
+    Ok(first(db, sql, [name], |row| unsigned(row, 0))?.unwrap_or(0))
 }
 
 /// Writes a number of the state.
@@ -169,9 +169,35 @@ pub(super) fn set(
     name: &str,
     value: impl rusqlite::ToSql,
 ) -> Result<(), StoreError> {
-    db.prepare_cached("INSERT OR REPLACE INTO state VALUES (?1, ?2)")?
-        .execute(rusqlite::params![name, value])?;
+    run(db, "INSERT OR REPLACE INTO state VALUES (?1, ?2)", rusqlite::params![name, value])
+}
+
+/// Runs a statement.
+pub(super) fn run(db: &Connection, sql: &str, values: impl Params) -> Result<(), StoreError> {
+    db.prepare_cached(sql)?.execute(values)?;
     Ok(())
+}
+
+/// Returns the first row that a query finds.
+pub(super) fn first<T>(
+    db: &Connection,
+    sql: &str,
+    values: impl Params,
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Option<T>, StoreError> {
+    Ok(db.prepare_cached(sql)?.query_row(values, read).optional()?)
+}
+
+/// Returns every row that a query finds.
+pub(super) fn all<T>(
+    db: &Connection,
+    sql: &str,
+    values: impl Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>, StoreError> {
+    let mut find = db.prepare_cached(sql)?;
+    let found = find.query_map(values, read)?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 /// Reads a number that is stored with its sign: SQLite has no others.

@@ -7,11 +7,11 @@
 use std::ops::Range;
 
 use anemone_embed::{Effort, ModelIdentity};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use super::body::Body;
 use super::packs::{self, Pack};
-use super::rows::unsigned;
+use super::rows::{self, unsigned};
 use super::seal::Seal;
 use super::{ChunkId, Found, Store, StoreError, View, Writing};
 
@@ -138,13 +138,10 @@ impl Writing<'_> {
             }
         }
         self.put_pack(slot, &pack)?;
-        self.db
-            .prepare_cached(
-                "UPDATE vector_set SET chunks = chunks + ?2, next_chunk = max(next_chunk, ?3)
-                 WHERE slot = ?1",
-            )?
-            .execute(params![slot.number(), added, last.0.saturating_add(1).cast_signed()])?;
-        Ok(())
+        let sql = "UPDATE vector_set SET chunks = chunks + ?2, next_chunk = max(next_chunk, ?3)
+                   WHERE slot = ?1";
+        let next = last.0.saturating_add(1).cast_signed();
+        rows::run(&self.db, sql, params![slot.number(), added, next])
     }
 
     /// Forgets the vectors of chunks.
@@ -163,17 +160,15 @@ impl Writing<'_> {
                     }
                 }
                 if left.len() < bytes.len() {
-                    self.db
-                        .prepare_cached(&format!("DELETE FROM {} WHERE first = ?1", slot.rows()))?
-                        .execute([first])?;
+                    let sql = format!("DELETE FROM {} WHERE first = ?1", slot.rows());
+                    rows::run(&self.db, &sql, [first])?;
                     self.put_pack(slot, &left)?;
                 }
                 from = first.saturating_add(1);
             }
             if removed > 0 {
-                self.db
-                    .prepare_cached("UPDATE vector_set SET chunks = chunks - ?2 WHERE slot = ?1")?
-                    .execute(params![slot.number(), removed])?;
+                let sql = "UPDATE vector_set SET chunks = chunks - ?2 WHERE slot = ?1";
+                rows::run(&self.db, sql, params![slot.number(), removed])?;
             }
         }
         Ok(())
@@ -181,20 +176,16 @@ impl Writing<'_> {
 
     /// Writes a pack in place of the one that begins with the same chunk.
     fn put_pack(&self, slot: Slot, pack: &Pack) -> Result<(), StoreError> {
-        if let Some((first, bytes)) = pack.row() {
-            self.db
-                .prepare_cached(&format!("INSERT OR REPLACE INTO {} VALUES (?1, ?2)", slot.rows()))?
-                .execute(params![first, bytes])?;
-        }
-        Ok(())
+        let Some((first, bytes)) = pack.row() else { return Ok(()) };
+        let sql = format!("INSERT OR REPLACE INTO {} VALUES (?1, ?2)", slot.rows());
+        rows::run(&self.db, &sql, params![first, bytes])
     }
 
     /// Returns the last pack, to be added to.
     fn last_pack(&self, slot: Slot) -> Result<Pack, StoreError> {
         let sql = format!("SELECT first, pack FROM {} ORDER BY first DESC LIMIT 1", slot.rows());
-        let mut find = self.db.prepare_cached(&sql)?;
-        let found = find.query_row([], |row| Ok(Pack::of(row.get(0)?, row.get(1)?)));
-        Ok(found.optional()?.unwrap_or_default())
+        let found = rows::first(&self.db, &sql, [], |row| Ok(Pack::of(row.get(0)?, row.get(1)?)));
+        Ok(found?.unwrap_or_default())
     }
 
     /// Returns where the pack begins that a chunk would be in.
@@ -215,9 +206,8 @@ impl Writing<'_> {
             "SELECT first, pack FROM {} WHERE first >= ?1 AND first < ?2 ORDER BY first LIMIT 1",
             slot.rows()
         );
-        let mut find = self.db.prepare_cached(&sql)?;
-        let found = find.query_row([range.start, range.end], |row| Ok((row.get(0)?, row.get(1)?)));
-        Ok(found.optional()?)
+        let values = [range.start, range.end];
+        rows::first(&self.db, &sql, values, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// Returns chunks from a number on, with text and blocks; at most `limit`.
@@ -284,10 +274,9 @@ impl View {
 }
 
 fn set(db: &Connection, slot: Slot) -> Result<Option<StoredSet>, StoreError> {
-    let mut find = db.prepare_cached(
-        "SELECT provider, model, dimensions, chunks, next_chunk FROM vector_set WHERE slot = ?1",
-    )?;
-    let found = find.query_row([slot.number()], |row| {
+    let sql =
+        "SELECT provider, model, dimensions, chunks, next_chunk FROM vector_set WHERE slot = ?1";
+    rows::first(db, sql, [slot.number()], |row| {
         let dimensions = usize::try_from(unsigned(row, 2)?).unwrap_or(usize::MAX);
         Ok(StoredSet {
             slot,
@@ -295,8 +284,7 @@ fn set(db: &Connection, slot: Slot) -> Result<Option<StoredSet>, StoreError> {
             chunks: unsigned(row, 3)?,
             next: ChunkId(unsigned(row, 4)?),
         })
-    });
-    Ok(found.optional()?)
+    })
 }
 
 fn unembedded(

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use jiff::civil::Date;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, Row, params};
 
 use super::lexical::{LexicalWriter, Removed};
 use super::rows::{self, unsigned};
@@ -86,14 +86,9 @@ impl<'a> Writing<'a> {
     /// Says which sources there are, in their order, and returns their numbers. The entries of
     /// others must have been removed.
     pub(crate) fn set_sources(&mut self, identities: &[String]) -> Result<Vec<i64>, StoreError> {
-        let mut known: HashMap<String, i64> = HashMap::new();
-        {
-            let mut find = self.db.prepare("SELECT identity, id FROM source")?;
-            let mut found = find.query([])?;
-            while let Some(row) = found.next()? {
-                known.insert(row.get(0)?, row.get(1)?);
-            }
-        }
+        let pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let known = rows::all(&self.db, "SELECT identity, id FROM source", [], pair)?;
+        let known: HashMap<String, i64> = known.into_iter().collect();
         self.db.execute("DELETE FROM source", [])?;
         let mut next = known.values().max().map_or(0, |last| last + 1);
         let mut numbers = Vec::with_capacity(identities.len());
@@ -103,9 +98,8 @@ impl<'a> Writing<'a> {
                 next - 1
             });
             let position = i64::try_from(position).unwrap_or(i64::MAX);
-            self.db
-                .prepare_cached("INSERT INTO source VALUES (?1, ?2, ?3)")?
-                .execute(params![number, position, identity])?;
+            let sql = "INSERT INTO source VALUES (?1, ?2, ?3)";
+            rows::run(&self.db, sql, params![number, position, identity])?;
             numbers.push(number);
         }
         Ok(numbers)
@@ -113,16 +107,14 @@ impl<'a> Writing<'a> {
 
     /// Returns the number of an entry, which is new when the entry is.
     pub(crate) fn entry(&mut self, source: i64, key: &str) -> Result<EntryId, StoreError> {
-        let mut find =
-            self.db.prepare_cached("SELECT id FROM entry WHERE source = ?1 AND key = ?2")?;
-        if let Some(id) = find.query_row(params![source, key], |row| row.get(0)).optional()? {
+        let sql = "SELECT id FROM entry WHERE source = ?1 AND key = ?2";
+        if let Some(id) = rows::first(&self.db, sql, params![source, key], |row| row.get(0))? {
             return Ok(EntryId(id));
         }
         self.next_entry += 1;
         // Its row must be there before its documents: another entry may ask whose they are.
-        self.db
-            .prepare_cached("INSERT INTO entry VALUES (?1, ?2, ?3, 0, 0, 0, 0, 0, x'', NULL)")?
-            .execute(params![source, key, self.next_entry])?;
+        let sql = "INSERT INTO entry VALUES (?1, ?2, ?3, 0, 0, 0, 0, 0, x'', NULL)";
+        rows::run(&self.db, sql, params![source, key, self.next_entry])?;
         Ok(EntryId(self.next_entry))
     }
 
@@ -160,40 +152,32 @@ impl<'a> Writing<'a> {
         key: &str,
         seen_ns: i64,
     ) -> Result<(), StoreError> {
-        self.db
-            .prepare_cached("UPDATE entry SET seen_ns = ?3 WHERE source = ?1 AND key = ?2")?
-            .execute(params![source, key, seen_ns])?;
-        Ok(())
+        let sql = "UPDATE entry SET seen_ns = ?3 WHERE source = ?1 AND key = ?2";
+        rows::run(&self.db, sql, params![source, key, seen_ns])
     }
 
     /// Returns what an entry leaves out, as JSON.
     pub(crate) fn skipped(&self, entry: EntryId) -> Result<Option<String>, StoreError> {
-        let mut find = self.db.prepare_cached("SELECT skipped FROM entry WHERE id = ?1")?;
-        Ok(find.query_row([entry.0], |row| row.get(0)).optional()?.flatten())
+        let sql = "SELECT skipped FROM entry WHERE id = ?1";
+        Ok(rows::first(&self.db, sql, [entry.0], |row| row.get(0))?.flatten())
     }
 
     /// Says what an entry leaves out.
     pub(crate) fn set_skipped(&mut self, entry: EntryId, json: &str) -> Result<(), StoreError> {
-        self.db
-            .prepare_cached("UPDATE entry SET skipped = ?2 WHERE id = ?1")?
-            .execute(params![entry.0, json])?;
-        Ok(())
+        let sql = "UPDATE entry SET skipped = ?2 WHERE id = ?1";
+        rows::run(&self.db, sql, params![entry.0, json])
     }
 
     /// Returns the entries that leave something out: source, key and what.
     pub(crate) fn entries_with_skipped(&self) -> Result<Vec<(i64, String, String)>, StoreError> {
-        let mut find = self.db.prepare_cached(
-            "SELECT source, key, skipped FROM entry WHERE skipped IS NOT NULL
-             ORDER BY source, key",
-        )?;
-        let found = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        let sql = "SELECT source, key, skipped FROM entry WHERE skipped IS NOT NULL
+                   ORDER BY source, key";
+        rows::all(&self.db, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
     /// Removes an entry, whose documents must have been removed.
     pub(crate) fn remove_entry(&mut self, entry: EntryId) -> Result<(), StoreError> {
-        self.db.prepare_cached("DELETE FROM entry WHERE id = ?1")?.execute([entry.0])?;
-        Ok(())
+        rows::run(&self.db, "DELETE FROM entry WHERE id = ?1", [entry.0])
     }
 
     /// Returns the documents of an entry with their paths.
@@ -201,11 +185,9 @@ impl<'a> Writing<'a> {
         &self,
         entry: EntryId,
     ) -> Result<Vec<(DocumentId, String)>, StoreError> {
-        let mut find =
-            self.db.prepare_cached("SELECT id, path FROM document WHERE entry = ?1 ORDER BY id")?;
-        let found =
-            find.query_map([entry.0], |row| Ok((DocumentId(unsigned(row, 0)?), row.get(1)?)))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        let sql = "SELECT id, path FROM document WHERE entry = ?1 ORDER BY id";
+        let found = |row: &Row<'_>| Ok((DocumentId(unsigned(row, 0)?), row.get(1)?));
+        rows::all(&self.db, sql, [entry.0], found)
     }
 
     /// Whether there is a document of a path.
@@ -233,15 +215,11 @@ impl<'a> Writing<'a> {
         taken: &HashSet<DocumentId>,
         displaced: &mut dyn FnMut(EntryId),
     ) -> Result<Put, StoreError> {
-        let there = {
-            let mut find =
-                self.db.prepare_cached("SELECT id, entry, hash FROM document WHERE path = ?1")?;
-            let row = find.query_row([&document.path], |row| {
-                let same = row.get_ref(2)?.as_blob()? == hash;
-                Ok((DocumentId(unsigned(row, 0)?), EntryId(row.get(1)?), same))
-            });
-            row.optional()?
-        };
+        let sql = "SELECT id, entry, hash FROM document WHERE path = ?1";
+        let there = rows::first(&self.db, sql, [&document.path], |row| {
+            let same = row.get_ref(2)?.as_blob()? == hash;
+            Ok((DocumentId(unsigned(row, 0)?), EntryId(row.get(1)?), same))
+        })?;
         let mut put: fn(DocumentId) -> Put = Put::Added;
         if let Some((id, owner, same)) = there {
             if owner == entry {
@@ -388,10 +366,10 @@ impl<'a> Writing<'a> {
             "DELETE FROM chunk WHERE id >= ?1 AND id < ?2",
             "DELETE FROM passage WHERE id >= ?1 AND id < ?2",
         ] {
-            self.db.prepare_cached(sql)?.execute([first, end])?;
+            rows::run(&self.db, sql, [first, end])?;
         }
         self.remove_vectors(first..end)?;
-        self.db.prepare_cached("DELETE FROM document WHERE id = ?1")?.execute([id])?;
+        rows::run(&self.db, "DELETE FROM document WHERE id = ?1", [id])?;
         self.documents = self.documents.saturating_sub(1);
         self.chunks = self.chunks.saturating_sub(chunks.cast_unsigned());
         if chunks > 0 {
@@ -441,12 +419,9 @@ impl<'a> Writing<'a> {
     pub(crate) fn finish(mut self) -> Result<Exclusive, StoreError> {
         self.write_terms()?;
         for (code, change) in &self.languages {
-            self.db
-                .prepare_cached(
-                    "INSERT INTO language VALUES (?1, ?2)
-                     ON CONFLICT DO UPDATE SET chunks = chunks + ?2",
-                )?
-                .execute(params![code, change])?;
+            let sql = "INSERT INTO language VALUES (?1, ?2)
+                       ON CONFLICT DO UPDATE SET chunks = chunks + ?2";
+            rows::run(&self.db, sql, params![code, change])?;
         }
         let generation = rows::number(&self.db, "generation")?.saturating_add(1);
         for (name, value) in [

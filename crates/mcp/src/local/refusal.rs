@@ -3,7 +3,7 @@
 use anemone::forget::ForgetError;
 use anemone::remember::RememberError;
 use anemone::search::read::ReadDocumentError;
-use anemone_memory::{ForgetError as PlanForgetError, MemoryError};
+use anemone_memory::{ForgetPlanError, MemoryError};
 use anemone_messages::{Kind, UserError};
 
 use crate::service::{Refusal, RefusalKind};
@@ -46,7 +46,7 @@ pub(super) fn read_hint(error: &ReadDocumentError) -> Option<String> {
 pub(super) fn of_remember(error: RememberError) -> Refusal {
     let hint = match &error {
         RememberError::Secret { .. } => Some("leave the secret out: memories are read by many"),
-        RememberError::Memory(anemone_memory::RememberError::TooLong { .. }) => {
+        RememberError::Memory(anemone_memory::RememberPlanError::TooLong { .. }) => {
             Some("say it in fewer words, or remember its parts")
         }
         _ => None,
@@ -65,7 +65,7 @@ pub(super) fn of_forget(error: ForgetError) -> Refusal {
             "find it with memory_search, and give its citation, or the key it was remembered under"
                 .to_owned(),
         ),
-        ForgetError::Memory(MemoryError::Forget(PlanForgetError::Part { whole, .. })) => {
+        ForgetError::Memory(MemoryError::Forget(ForgetPlanError::Part { whole, .. })) => {
             Some(format!("to forget all of it: citation {whole}"))
         }
         _ => None,

@@ -24,7 +24,7 @@ pub struct StaleEntry {
 /// Why an entry is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StaleReason {
-    /// A task that nobody ticked off.
+    /// A task that was never ticked off.
     OpenTask,
     /// It speaks of a tomorrow that is long gone.
     PastSoon,

@@ -7,7 +7,7 @@ pub(super) struct Language {
     pub(super) preference: &'static [&'static str],
     /// What they decided.
     pub(super) decision: &'static [&'static str],
-    /// Who somebody is.
+    /// Who a person is.
     pub(super) entity: &'static [&'static str],
     /// That something is to be remembered.
     pub(super) remember: &'static [&'static str],

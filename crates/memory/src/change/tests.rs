@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     ApplyError, Change, Edit, MarkdownLayout, MarkdownStore, MarkdownStoreError, NewEntry,
-    UndoError, render,
+    RevertError, render,
 };
 use anemone_files::faults::with_faults;
 use anemone_format::{Origin, ProvenanceStamp};
@@ -55,7 +55,7 @@ impl Place {
         Ok(applied.restored.len())
     }
 
-    fn undo(&self) -> Result<(), UndoError> {
+    fn undo(&self) -> Result<(), RevertError> {
         let held = self.site.lock()?;
         let undo = self.site.plan_undo()?;
         held.undo(&undo, self.id(), NOW)?;
@@ -114,7 +114,7 @@ fn a_new_log_has_its_head_once_and_undo_leaves_no_trace() {
     assert_eq!(place.text(LOG), format!("# 2026-11-16\n\n{one}"));
     place.undo().unwrap();
     assert!(!place.site.root().join(LOG).exists());
-    assert!(matches!(place.undo(), Err(UndoError::Nothing)));
+    assert!(matches!(place.undo(), Err(RevertError::Nothing)));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn undo_does_not_write_over_what_somebody_else_wrote() {
     place.apply(&place.replace("MEMORY.md", "one\n")).unwrap();
     place.apply(&place.replace("MEMORY.md", "two\n")).unwrap();
     place.save("MEMORY.md", "theirs\n");
-    assert!(matches!(place.undo(), Err(UndoError::Conflict { .. })));
+    assert!(matches!(place.undo(), Err(RevertError::Conflict { .. })));
     assert_eq!(place.text("MEMORY.md"), "theirs\n");
     place.save("MEMORY.md", "two\n");
     place.undo().unwrap();
@@ -170,14 +170,14 @@ fn a_change_of_many_files_is_made_as_a_whole_or_not_at_all() {
     fs_err::write(place.site.root().join("memory"), "no folder").unwrap();
     assert!(matches!(
         place.apply(&change),
-        Err(ApplyError::Store(MarkdownStoreError::NotPlain { .. }))
+        Err(ApplyError::Store(MarkdownStoreError::NotPlain(_)))
     ));
     assert_eq!(place.text("a.md"), "a\n");
     assert_eq!(place.site.changes().unwrap(), []);
 
     let mut change = place.replace("a.md", "A\n");
     change.edits.extend(place.replace("a.md", "B\n").edits);
-    assert!(matches!(place.apply(&change), Err(ApplyError::Twice { .. })));
+    assert!(matches!(place.apply(&change), Err(ApplyError::Twice(_))));
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn a_memory_folder_that_is_a_link_is_not_written_through() {
     let change = place.append(&place.entry("one"));
     assert!(matches!(
         place.apply(&change),
-        Err(ApplyError::Store(MarkdownStoreError::NotPlain { .. }))
+        Err(ApplyError::Store(MarkdownStoreError::NotPlain(_)))
     ));
     assert_eq!(fs_err::read_dir(&outside).unwrap().count(), 0);
 }

@@ -1,4 +1,4 @@
-//! A budget of somebody's own, besides the runtime's.
+//! A budget that the caller sets, besides the runtime's.
 
 use super::{ComposeRequest, Fate, Part, Place, written};
 use crate::store::MarkdownStore;

@@ -64,7 +64,7 @@ pub(super) fn length(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// Returns a text without blanks at its end, as JavaScript understands blanks.
+/// Returns a text without whitespace at its end, as JavaScript defines whitespace.
 pub(super) fn trimmed(text: &str) -> &str {
     text.trim_end_matches(|c: char| (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}')
 }
@@ -137,10 +137,9 @@ fn fitted(text: &str, name: &str, limit: usize, total: usize) -> Kept {
     // Less than this beside the marker is not worth it: a short marker is used.
     const LEAST: usize = 16;
     let is_roomy = length(&marker(name, 0, 0, total)) + 2 + LEAST <= limit;
-    let marked = |head, tail| match is_roomy {
-        true => marker(name, head, tail, total),
-        false => format!("[\u{2026}truncated {head}+{tail}/{total}]"),
-    };
+    let short = |head, tail| format!("[\u{2026}truncated {head}+{tail}/{total}]");
+    let marked =
+        |head, tail| if is_roomy { marker(name, head, tail, total) } else { short(head, tail) };
     let breaks = |head: usize, tail: usize| {
         if is_roomy { usize::from(head > 0) + usize::from(tail > 0) } else { 0 }
     };

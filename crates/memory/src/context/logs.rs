@@ -28,10 +28,9 @@ pub(super) fn notes(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
     let days = [Some(asked.today), asked.today.yesterday().ok()];
     let paths = days.into_iter().flatten().flat_map(|day| of_day(site, day));
     let note = |path: String| {
-        let part = match asked.session.may_recall() {
-            true => note(site, &path, left),
-            false => Part::out(&path, Fate::Private),
-        };
+        let is_private = !asked.session.may_recall();
+        let part =
+            if is_private { Part::out(&path, Fate::Private) } else { note(site, &path, left) };
         left = match part.fate {
             Fate::NoRoom => 0,
             _ => left - part.included_chars,
@@ -59,10 +58,8 @@ fn note(site: &MarkdownStore, path: &str, left: usize) -> Part {
         return Part { total_chars, ..Part::out(path, Fate::NoRoom) };
     };
     let limit = limit.unwrap_or(OF_ONE);
-    let fate = match total_chars > limit {
-        true => Fate::Cut { limit, head: limit, tail: 0 },
-        false => Fate::Whole,
-    };
+    let cut = (total_chars > limit).then_some(Fate::Cut { limit, head: limit, tail: 0 });
+    let fate = cut.unwrap_or(Fate::Whole);
     let included_chars = quoted_length(path, &content);
     Part { included_chars, total_chars, content, hidden, ..Part::out(path, fate) }
 }

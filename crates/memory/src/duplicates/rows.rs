@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use anemone_embed::Embedder as _;
-use jiff::Timestamp;
 
-use super::{CHUNKS, Candidate, Duplicate, LIKE, SHARED, Wanted, in_order, without_tags};
+use super::{
+    CHUNKS, Candidate, Duplicate, DuplicateSearch, LIKE, SHARED, Wanted, in_order, without_tags,
+};
 use crate::entry::MemoryEntry;
-use crate::finder::{FindError, Finder};
+use crate::finder::FindError;
 use crate::row_store::row_document;
 use crate::sameness::comparable;
 
@@ -18,15 +19,12 @@ const READ_BYTES: usize = 2 << 20;
 /// Finds rows that say what a text says. Few rows are all compared; of many the index tells which.
 pub(crate) fn row_duplicates(
     entries: &[MemoryEntry],
-    finder: &Finder,
-    candidate: Candidate<'_>,
-    least: f64,
-    now: Timestamp,
+    search: DuplicateSearch<'_>,
 ) -> Vec<Duplicate> {
-    let wanted = Wanted::new(candidate, least);
+    let wanted = Wanted::new(search.candidate, search.least);
     let bytes: usize = entries.iter().map(|entry| entry.content.len()).sum();
     // An index that cannot be used is no reason not to write: everything is compared then.
-    let near = if bytes <= READ_BYTES { None } else { wanted.near_rows(finder, now).ok() };
+    let near = if bytes <= READ_BYTES { None } else { wanted.near_rows(search).ok() };
     let mut found = Vec::new();
     for entry in entries {
         let path = row_document(&entry.key);
@@ -35,15 +33,15 @@ pub(crate) fn row_duplicates(
         }
         // A row that is called by its id has no name.
         let key = Some(entry.key.as_str()).filter(|key| *key != entry.id);
-        if !wanted.can_be_duplicate(key, Some(&entry.id), &entry.content) {
-            continue;
-        }
-        if !wanted.shares_words_with(&entry.content) {
+        if !wanted.can_be_duplicate(key, Some(&entry.id), &entry.content)
+            || !wanted.shares_words_with(&entry.content)
+        {
             continue;
         }
         let similarity = wanted.similarity(&entry.content);
         // The row that has its key is replaced, unless nothing would change.
-        let least = if key.is_some() && key == candidate.key { 1.0 } else { least };
+        let is_replaced = key.is_some() && key == search.candidate.key;
+        let least = if is_replaced { 1.0 } else { search.least };
         if similarity >= least {
             found.push(duplicate(entry, similarity));
         }
@@ -83,8 +81,8 @@ impl Wanted<'_> {
     }
 
     /// Asks the index, brought up to date, which rows to look at.
-    fn near_rows(&self, finder: &Finder, now: Timestamp) -> Result<HashSet<String>, FindError> {
-        let index = finder.open(now)?;
+    fn near_rows(&self, search: DuplicateSearch<'_>) -> Result<HashSet<String>, FindError> {
+        let index = search.finder.open(search.now)?;
         let near = index
             .nearest(self.builtin.identity(), &self.vector, LIKE, CHUNKS)
             .map_err(anemone_index::QueryError::from)?;

@@ -8,6 +8,7 @@ use jiff::civil::Date;
 use super::hygiene::ARCHIVE;
 use super::{ExpiredLogEntry, TidySettings};
 use crate::change::Edit;
+use crate::entries::cut_out;
 use crate::entry::Tier;
 use crate::store::PageKind;
 use crate::summary::EntrySummary;
@@ -76,19 +77,6 @@ pub(super) fn without(text: &str, going: &[Range<usize>], units: usize) -> Optio
     if going.len() == units {
         return Some(String::new());
     }
-    let mut kept = String::with_capacity(text.len());
-    let mut at = 0;
-    for range in going {
-        kept.push_str(&text[at..range.start]);
-        at = range.end;
-        // What stood between two empty lines leaves one of them.
-        let is_open = kept.is_empty() || kept.ends_with("\n\n") || kept.ends_with("\r\n\r\n");
-        if is_open {
-            let rest = &text[at..];
-            let blank = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'));
-            at = blank.map_or(at, |rest| text.len() - rest.len());
-        }
-    }
-    kept.push_str(&text[at..]);
-    Some(kept)
+    let (kept, rest) = cut_out(text, going);
+    Some(kept + rest)
 }

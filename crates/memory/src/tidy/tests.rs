@@ -175,10 +175,10 @@ fn what_is_said_twice_or_otherwise_is_told() {
         ],
     );
     let plan = workspace.plan();
-    assert_eq!(plan.same.len(), 1);
-    assert_eq!(plan.same[0].len(), 2);
-    let near: Vec<_> = plan.near.iter().map(|(_, near, _)| near.path.as_str()).collect();
-    assert_eq!(near, ["memory/notes.md"], "{:?}", plan.near);
+    assert_eq!(plan.repeats.same.len(), 1);
+    assert_eq!(plan.repeats.same[0].len(), 2);
+    let near: Vec<_> = plan.repeats.near.iter().map(|(_, near, _)| near.path.as_str()).collect();
+    assert_eq!(near, ["memory/notes.md"], "{:?}", plan.repeats.near);
     let keys: Vec<_> =
         plan.contradictions.iter().map(|contradiction| contradiction.key.as_str()).collect();
     assert_eq!(keys, ["db"], "superseded tea and forms that are filled in are no contradictions");

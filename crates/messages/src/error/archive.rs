@@ -17,7 +17,7 @@ use super::{Kind, UserError};
 impl From<OpenError> for UserError {
     fn from(error: OpenError) -> Self {
         let (code, hint) = match &error {
-            OpenError::Version { .. } | OpenError::Feature { .. } => {
+            OpenError::Version(_) | OpenError::Feature(_) => {
                 ("unsupported_version", Some("a newer anemone reads this file"))
             }
             OpenError::Kind { .. } => ("wrong_kind", Some("`anemone inspect` says what a file is")),
@@ -102,7 +102,7 @@ impl From<PlanPurgeError> for UserError {
     fn from(error: PlanPurgeError) -> Self {
         match error {
             PlanPurgeError::Read(error) => error.into(),
-            PlanPurgeError::NotThere { .. } => Self::failure_from("record_not_found", &error)
+            PlanPurgeError::NotThere(_) => Self::failure_from("record_not_found", &error)
                 .hint("`anemone inspect FILE --records` lists the records with their ids"),
             _ => Self::failure_from("file_not_found", &error).hint(format!(
                 "give the path as it is in the archive, such as raw/{}/memory/facts.db",

@@ -2,8 +2,8 @@
 
 use anemone::agent_memory::{OpenMemoryError, RandomError};
 use anemone_memory::{
-    ApplyError, FindError, ForgetError, JournalError, MarkdownStoreError, MemoryError,
-    RememberError, UndoError,
+    ApplyError, FindError, ForgetPlanError, JournalError, MarkdownStoreError, MemoryError,
+    RememberPlanError, RevertError,
 };
 
 use super::{Kind, UserError};
@@ -31,8 +31,8 @@ impl From<RandomError> for UserError {
 impl From<MarkdownStoreError> for UserError {
     fn from(error: MarkdownStoreError) -> Self {
         match &error {
-            MarkdownStoreError::Busy { .. } => Self::failure_from("busy", &error).hint("try again"),
-            MarkdownStoreError::Saving { .. } => {
+            MarkdownStoreError::Busy(_) => Self::failure_from("busy", &error).hint("try again"),
+            MarkdownStoreError::Saving(_) => {
                 Self::from_error(Kind::Conflict, "changed", &error).hint("try again")
             }
             _ => Self::failure_from("memory", &error),
@@ -46,7 +46,7 @@ impl From<ApplyError> for UserError {
             ApplyError::Changed { .. } => {
                 Self::from_error(Kind::Conflict, "changed", &error).hint("try again")
             }
-            ApplyError::Store(source @ MarkdownStoreError::Saving { .. }) => {
+            ApplyError::Store(source @ MarkdownStoreError::Saving(_)) => {
                 Self::from_error(Kind::Conflict, "changed", source).hint("try again")
             }
             _ => Self::failure_from("memory", &error),
@@ -66,11 +66,11 @@ impl From<JournalError> for UserError {
     }
 }
 
-impl From<UndoError> for UserError {
-    fn from(error: UndoError) -> Self {
+impl From<RevertError> for UserError {
+    fn from(error: RevertError) -> Self {
         match error {
-            UndoError::Nothing => Self::failure_from("nothing_to_undo", &error),
-            UndoError::Conflict { ref kept, .. } => {
+            RevertError::Nothing => Self::failure_from("nothing_to_undo", &error),
+            RevertError::Conflict { ref kept, .. } => {
                 let hint = format!(
                     "what was there before is kept in {}, after its first line; take from it what \
                      you need, then pass the change over with `anemone undo --skip`",
@@ -78,32 +78,32 @@ impl From<UndoError> for UserError {
                 );
                 Self::from_error(Kind::Conflict, "changed", &error).hint(hint)
             }
-            other => pass_on!(other, "memory", UndoError, [Store, Apply, Journal]),
+            other => pass_on!(other, "memory", RevertError, [Store, Apply, Journal]),
         }
     }
 }
 
-impl From<RememberError> for UserError {
-    fn from(error: RememberError) -> Self {
+impl From<RememberPlanError> for UserError {
+    fn from(error: RememberPlanError) -> Self {
         match error {
-            RememberError::Store(error) => error.into(),
-            RememberError::Memory(error) => error.into(),
-            RememberError::TooLong { .. } => Self::from_error(Kind::Usage, "too_long", &error)
+            RememberPlanError::Store(error) => error.into(),
+            RememberPlanError::Memory(error) => error.into(),
+            RememberPlanError::TooLong { .. } => Self::from_error(Kind::Usage, "too_long", &error)
                 .hint("keep it as a file below memory/, and remember what it is about"),
             error => Self::from_error(Kind::Usage, "usage", &error),
         }
     }
 }
 
-impl From<ForgetError> for UserError {
-    fn from(error: ForgetError) -> Self {
+impl From<ForgetPlanError> for UserError {
+    fn from(error: ForgetPlanError) -> Self {
         match error {
-            ForgetError::Store(error) => error.into(),
-            ForgetError::Part { ref whole, .. } => {
+            ForgetPlanError::Store(error) => error.into(),
+            ForgetPlanError::Part { ref whole, .. } => {
                 let hint = format!("to forget all of it: --id {whole}");
                 Self::failure_from("part_of_an_entry", &error).hint(hint)
             }
-            ForgetError::Ambiguous { ref places, .. } => {
+            ForgetPlanError::Ambiguous { ref places, .. } => {
                 let hint = format!("choose one: --id {}", places.join(" or --id "));
                 Self::failure_from("ambiguous", &error).hint(hint)
             }

@@ -1,7 +1,7 @@
 //! Why nothing was undone, in words.
 
 use anemone::undo::UndoError;
-use anemone_memory::UndoError as MemoryUndoError;
+use anemone_memory::RevertError;
 
 use super::{Kind, UserError};
 
@@ -11,13 +11,13 @@ impl From<UndoError> for UserError {
     fn from(error: UndoError) -> Self {
         match error {
             UndoError::Memory(error) => match &error {
-                MemoryUndoError::RowChanged { database, .. } => {
+                RevertError::RowChanged { database, .. } => {
                     Self::from_error(Kind::Conflict, "changed", &error).about(database).hint(HINT)
                 }
-                MemoryUndoError::RowsGone { database, .. } => {
+                RevertError::RowsGone { database, .. } => {
                     Self::from_error(Kind::Failed, "rows_gone", &error).about(database).hint(HINT)
                 }
-                MemoryUndoError::DatabaseGone { database } => {
+                RevertError::DatabaseGone(database) => {
                     Self::failure_from("database_gone", &error).about(database).hint(HINT)
                 }
                 _ => error.into(),

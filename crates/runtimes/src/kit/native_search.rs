@@ -92,7 +92,7 @@ fn searches() -> impl Iterator<Item = &'static NativeSearch> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use anemone_index::{Profile, Request};
+    use anemone_index::{RankingChoice, Request};
     use proptest::prelude::*;
 
     use super::*;
@@ -201,7 +201,7 @@ mod tests {
     fn names_are_unique_and_none_is_ours() {
         let names: Vec<&str> = ranking_profiles().map(RankingProfile::name).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
-        assert!(!names.contains(&Profile::Anemone.name()));
+        assert!(!names.contains(&RankingChoice::Anemone.name()));
         for name in native_chunkers().map(|chunker| chunker.name) {
             assert!(names.contains(&name), "{name} also ranks");
         }

@@ -175,22 +175,8 @@ fn quoted(text: &str) -> Option<Range<usize>> {
 /// Cuts quotes and the punctuation of the sentence from a word.
 pub(crate) fn bare(token: &str) -> &str {
     let quotes = |c: char| {
-        matches!(
-            c,
-            '"' | '\''
-                | '`'
-                | '“'
-                | '”'
-                | '„'
-                | '‘'
-                | '’'
-                | '«'
-                | '»'
-                | '「'
-                | '」'
-                | '*'
-                | '\\'
-        )
+        matches!(c, '"' | '\'' | '`' | '*' | '\\' | '“'..='”' | '„' | '‘'..='’')
+            || matches!(c, '«' | '»' | '「' | '」')
     };
     let text = token.trim_start_matches(quotes).trim_start_matches('(');
     text.trim_end_matches(|c: char| {

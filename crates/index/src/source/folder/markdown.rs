@@ -102,20 +102,13 @@ fn name_of(path: &str) -> &str {
 
 /// Returns the first `YYYY-MM-DD` in a name that is a day, and no part of a longer number.
 fn date_in(name: &str) -> Option<Date> {
-    let bytes = name.as_bytes();
-    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    bytes.windows(10).enumerate().find_map(|(at, window)| {
-        if (at > 0 && digit(at - 1)) || digit(at + 10) || window[4] != b'-' || window[7] != b'-' {
+    let digit = |at: usize| name.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    (0..name.len()).find_map(|at| {
+        let text = name.get(at..at + 10).filter(|text| text.as_bytes()[4] == b'-')?;
+        if (at > 0 && digit(at - 1)) || digit(at + 10) || text.as_bytes()[7] != b'-' {
             return None;
         }
-        let number = |range: std::ops::Range<usize>| {
-            window[range].iter().try_fold(0_i16, |sum, byte| {
-                byte.is_ascii_digit().then(|| sum * 10 + i16::from(byte - b'0'))
-            })
-        };
-        let month = i8::try_from(number(5..7)?).ok()?;
-        let day = i8::try_from(number(8..10)?).ok()?;
-        Date::new(number(0..4)?, month, day).ok().filter(|date| date.year() > 0)
+        text.parse().ok().filter(|date: &Date| date.year() > 0)
     })
 }
 

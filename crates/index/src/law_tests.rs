@@ -1,4 +1,5 @@
-//! Laws that hold for any input, for the fuzzer; nothing else calls them.
+//! Laws that hold for any input. The tests below check them for random inputs, and the fuzz targets
+//! for many more.
 
 use crate::digest::digest;
 use crate::document::{Document, Format};
