@@ -10,7 +10,10 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use crate::{Fence, Marker, atx_heading, byte_order_mark, front_matter, is_thematic_break};
+use crate::{
+    Conventions, Fence, Marker, atx_heading, byte_order_mark, front_matter, is_thematic_break,
+    outline,
+};
 
 /// The parser's tree takes some sixty times the bytes it is handed.
 const WINDOW_BYTES: usize = 512 * 1024;
@@ -146,7 +149,25 @@ impl<'a> Page<'a> {
                 size = size.saturating_mul(2).min(longest.max(window));
             }
         }
+        page.keep_headings_between_blocks();
         page
+    }
+
+    /// Drops headings that begin within a block of the outline, so that every section is made of
+    /// whole blocks. The two differ where HTML holds a fence that is never closed. The outline does
+    /// not end lines at a lone `\r`, so it says nothing about texts that have one.
+    fn keep_headings_between_blocks(&mut self) {
+        let bytes = self.text.as_bytes();
+        let mut returns = memchr::memchr_iter(b'\r', bytes);
+        if self.headings.is_empty() || returns.any(|at| bytes.get(at + 1) != Some(&b'\n')) {
+            return;
+        }
+        let blocks = outline(self.text, Conventions::PLAIN);
+        self.headings.retain(|heading| {
+            let start = heading.range.start;
+            let after = blocks.partition_point(|block| block.bytes.end <= start);
+            blocks.get(after).is_none_or(|block| block.bytes.start >= start)
+        });
     }
 
     /// Collects the content of a window; returns the line on which its last block begins.

@@ -298,3 +298,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn no_section_begins_in_a_fence_that_html_leaves_open() {
+    let text = "<div>\n```\n\n## a";
+    assert_eq!(Page::parse(text).sections().len(), 1);
+    assert_eq!(Page::parse("<div>\n```\n```\n\n## a").sections().len(), 2);
+}
