@@ -62,11 +62,13 @@ pub use kit::sidecar::{KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, nam
 pub use kit::tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
 pub use kit::vectors::{VectorOf, WantedModel, vectors_in};
 pub use kit::walk::AGENT_ID_FILE;
+#[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
-pub use openclaw::fuzzing as openclaw_laws;
+pub use openclaw::law_tests as openclaw_laws;
 pub use openclaw::sample::SAMPLE_INSTALL;
+#[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
-pub use zeroclaw::fuzzing as zeroclaw_laws;
+pub use zeroclaw::law_tests as zeroclaw_laws;
 
 /// Every program that we know something of; a new one is a folder and a line here. The first that has
 /// agents takes any folder that no runtime knows.

@@ -9,10 +9,11 @@ mod conversation;
 mod credentials;
 mod discover;
 mod facts;
-pub mod fuzzing;
 mod index;
 mod install;
 mod labels;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod law_tests;
 mod layout;
 mod mapping;
 mod memory;

@@ -12,7 +12,8 @@ mod conversation;
 mod credentials;
 mod discover;
 mod entries;
-pub mod fuzzing;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod law_tests;
 mod layout;
 mod mapping;
 mod memory;

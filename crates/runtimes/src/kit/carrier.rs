@@ -304,6 +304,37 @@ impl<'a> Carrier<'a> {
         self.large_file(root, found)
     }
 
+    /// Carries a file of memories and returns it, to be taken apart, unless it is too large.
+    pub(crate) fn memory_file(
+        &mut self,
+        root: Root<'_>,
+        found: &FoundEntry,
+    ) -> Result<Option<FileBytes>, ReadError> {
+        if found.size() > MAX_TEXT_BYTES {
+            let message = "is too large to be taken apart; it travels as it is, without records";
+            self.outcome.warn("too_large", &found.path, message);
+            self.whole_file(root, found)?;
+            return Ok(None);
+        }
+        let Some(loaded) = self.load(found) else { return Ok(None) };
+        self.file(root, found, &loaded)?;
+        Ok(Some(loaded))
+    }
+
+    /// Returns the text of a file of memories, if it is one.
+    pub(crate) fn text_of<'b>(
+        &mut self,
+        found: &FoundEntry,
+        file: &'b FileBytes,
+    ) -> Option<&'b str> {
+        let text = std::str::from_utf8(&file.bytes).ok();
+        if text.is_none() {
+            let message = "is not UTF-8; it travels as it is, without records";
+            self.outcome.warn("not_utf8", &found.path, message);
+        }
+        text
+    }
+
     fn large_file(
         &mut self,
         root: Root<'_>,

@@ -628,9 +628,10 @@ fn link_outside(step: &Step, workspace: &Path) -> Option<Warning> {
     }
     let link = step.destination().unwrap_or(&step.path);
     let absolute = as_path(target);
-    let inside = match absolute.has_root() {
-        true => without_dots(absolute).starts_with(workspace),
-        false => destination(link, target).is_some(),
+    let inside = if absolute.has_root() {
+        without_dots(absolute).starts_with(workspace)
+    } else {
+        destination(link, target).is_some()
     };
     (!inside).then(|| {
         Warning::about(

@@ -287,9 +287,10 @@ impl Remembered {
             origin: origin(source),
             is_withdrawn: [Status::Superseded.as_str(), Status::Deleted.as_str()]
                 .contains(&line.status.as_str()),
-            is_private: match is_session {
-                true => is_private_piece(&line),
-                false => row.zip(rows_of(&line)).is_some_and(|(row, rules)| row.is_private(rules)),
+            is_private: if is_session {
+                is_private_piece(&line)
+            } else {
+                row.zip(rows_of(&line)).is_some_and(|(row, rules)| row.is_private(rules))
             },
             created_at: known_time(&line.temporal, is_fact(&line)),
             is_session,

@@ -382,9 +382,10 @@ impl Folder {
             let file = by_path.get(&it.path).filter(|_| !it.made);
             lines.push(FileLine {
                 path_hex: file.and_then(|file| hex_of(&file.path)),
-                root: match it.made {
-                    true => None,
-                    false => Some(file.map_or("artifacts".to_owned(), |file| root_of(&file.root))),
+                root: if it.made {
+                    None
+                } else {
+                    Some(file.map_or("artifacts".to_owned(), |file| root_of(&file.root)))
                 },
                 kept: None,
                 sha256: it.sha256,

@@ -6,10 +6,10 @@
 
 use std::collections::HashSet;
 
-use jiff::civil::Date;
-
 use crate::kit::times;
 use anemone_markdown::{HiddenKind, Page, Section, line_ends};
+use jiff::civil::Date;
+use serde::Serialize;
 
 /// What a section says of itself.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,15 +36,17 @@ pub(crate) struct Labels {
 }
 
 /// A line with an importance tag such as `[decision|i=0.9]`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct TaggedLine {
     /// The line in the file, from 1.
     pub(crate) line: u64,
     /// The tag.
     pub(crate) tag: String,
     /// The score as it is written.
+    #[serde(rename = "i")]
     pub(crate) score_text: String,
     /// The score, from 0 to 1.
+    #[serde(skip)]
     pub(crate) score: f64,
 }
 
@@ -58,13 +60,15 @@ pub(crate) enum Standing {
 }
 
 /// An entry that the runtime promoted from short-term memory.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Promotion {
     /// The runtime's key of the entry.
     pub(crate) key: String,
     /// The score it was promoted with, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) score: Option<f64>,
     /// The file and lines it came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<String>,
 }
 

@@ -13,7 +13,6 @@ use super::{NAMESPACES, OpenClaw, RUNTIME, facts, sessions, vectors};
 use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
 use crate::kit::database::Database;
 use crate::kit::install_paths::{real, with_logs};
-use crate::kit::paths::lossy;
 use crate::kit::persona::PersonaPlace;
 use crate::kit::runtime::SearchAgents;
 use crate::kit::searchable::{
@@ -23,7 +22,6 @@ use crate::kit::searchable::{
 use crate::kit::sidecar::SIDECAR;
 use crate::kit::times;
 use crate::kit::vectors::{VectorOf, WantedModel};
-use anemone_secrets as secrets;
 
 /// Folders in which the runtime notes what it dreamed, and from what.
 const DREAMING: [&str; 2] = ["memory/dreaming", "memory/.dreams"];
@@ -218,16 +216,11 @@ fn read_sessions(
         }
         None => None,
     };
-    let redact = |text: &str| {
-        let hits = secrets::scan(text.as_bytes());
-        let redacted = secrets::redact(text.as_bytes(), &hits);
-        (lossy(&redacted), hits.len() as u64)
-    };
-    let tally = sessions::sessions(agent, database.as_ref(), &redact, &mut |piece| {
+    let tally = sessions::sessions(agent, database.as_ref(), &sessions::redacted, &mut |piece| {
         take(Remembered::of_record(sessions::session_record(&piece, shared)));
         Ok::<_, ReadError>(())
     })?;
-    let unreadable = tally.undecodable + tally.warnings.len() as u64;
+    let unreadable = tally.counts.undecodable + tally.warnings.len() as u64;
     Ok(Unsearched { unreadable, ..Unsearched::default() })
 }
 

@@ -132,15 +132,13 @@ pub(super) fn locate(machine: &Machine, folder: &Path, alias: Option<&str>) -> F
     if let Some(agent) = known.into_iter().next() {
         return agent;
     }
-    match looks_like_a_workspace(&folder) || is_of_another(&folder) {
-        true => {
-            let mut agent = loose(machine, folder, alias);
-            agent.shares_workspace = alias.is_some() && is_not_first(machine, &agent);
-            agent
-        }
-        // What a move that was ended half-way left, or a folder for something else.
-        false => new_install(&folder, alias),
+    if looks_like_a_workspace(&folder) || is_of_another(&folder) {
+        let mut agent = loose(machine, folder, alias);
+        agent.shares_workspace = alias.is_some() && is_not_first(machine, &agent);
+        return agent;
     }
+    // What a move that was ended half-way left, or a folder for something else.
+    new_install(&folder, alias)
 }
 
 /// Whether there is nothing yet.
@@ -199,9 +197,10 @@ fn is_install(folder: &Path) -> bool {
     let has_folders = folder.join("data").join(MEMORY).is_dir()
         || !agent_folders(folder).is_empty()
         || folder.join(generation::WORKSPACE).is_dir();
-    match looks_like_a_workspace(folder) {
-        true => has_folders && is_marked(folder),
-        false => has_folders || is_marked(folder),
+    if looks_like_a_workspace(folder) {
+        has_folders && is_marked(folder)
+    } else {
+        has_folders || is_marked(folder)
     }
 }
 
@@ -564,9 +563,10 @@ impl Install {
             self.oddities.push(note("stray_log", message));
         }
         let is_data = self.generation == generation::DATA;
-        let other = match is_data {
-            true => [single].into_iter().filter(|value| looks_like_a_workspace(value)).collect(),
-            false => of_agents,
+        let other = if is_data {
+            [single].into_iter().filter(|value| looks_like_a_workspace(value)).collect()
+        } else {
+            of_agents
         };
         if !other.is_empty() {
             let message = format!(
@@ -644,9 +644,10 @@ impl Install {
         let workspace =
             if is_data { self.workspace_of(machine, alias) } else { self.workspace.clone() };
         let own = Some(workspace.join(DATABASE)).filter(|join| is_data && is_live(join));
-        let expected = match is_data {
-            true => self.folder.join("data").join(DATABASE),
-            false => workspace.join(DATABASE),
+        let expected = if is_data {
+            self.folder.join("data").join(DATABASE)
+        } else {
+            workspace.join(DATABASE)
         };
         let backend = self.config.as_ref().map_or(Backend::Sqlite, |config| config.backend(alias));
         // Where it will be, once the runtime or an import makes it.

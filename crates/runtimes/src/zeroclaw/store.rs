@@ -538,11 +538,9 @@ impl<'a> Planner<'a> {
     /// is new, by its id, if the row that has it is called alike.
     fn key_of(&mut self, record: RecordId, entry: &Entry) -> String {
         if entry.is_own {
-            return match self.own_taken.insert(entry.key.clone()) {
-                true => entry.key.clone(),
-                // A table without a rule can have a key twice.
-                false => self.keys.take_like(&entry.key),
-            };
+            // A table without a rule can have a key twice.
+            let is_first = self.own_taken.insert(entry.key.clone());
+            return if is_first { entry.key.clone() } else { self.keys.take_like(&entry.key) };
         }
         if let Some(key) = self.claimed.remove(&record) {
             return key.into();

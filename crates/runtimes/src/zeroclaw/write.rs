@@ -58,9 +58,10 @@ pub(super) fn plan(
     }
     let is_ours = now.manifest().agent.source_runtime == RUNTIME;
     let archived = archived_config(now).map_err(PlanError::Source)?;
-    let was = match is_ours {
-        true => PreviousStorage::of(now).map_err(PlanError::Source)?,
-        false => PreviousStorage::default(),
+    let was = if is_ours {
+        PreviousStorage::of(now).map_err(PlanError::Source)?
+    } else {
+        PreviousStorage::default()
     };
     let mut target = target.clone();
     let agent_id = now.manifest().agent.id;
@@ -77,9 +78,10 @@ pub(super) fn plan(
         let note = Note { agent_id, alias: site.target.alias.clone() };
         draft.new_install = Some(NewInstall::new(install, note));
     }
-    match is_ours && planner.holds_as_it_was(archived.as_deref()) {
-        true => planner.put_back(&mut draft)?,
-        false => planner.move_in(&mut draft)?,
+    if is_ours && planner.holds_as_it_was(archived.as_deref()) {
+        planner.put_back(&mut draft)?
+    } else {
+        planner.move_in(&mut draft)?
     }
     if draft.forgotten.count > 0 && draft.memories.as_ref().is_some_and(|memory| !memory.made) {
         draft.warnings.push(Warning::new(
@@ -478,10 +480,7 @@ impl Planner<'_> {
             // The same path may hold another file of this runtime.
             let is_here = placed.contains(&file.path[..])
                 && (!is_other || layout::place_of(&file.path) != PathRole::Memory);
-            match is_here {
-                true => keep.placed.push(Placed::of(file)),
-                false => keep.aside.push(index),
-            }
+            if is_here { keep.placed.push(Placed::of(file)) } else { keep.aside.push(index) }
         }
         let known: HashSet<String> = keep.placed.iter().map(|placed| placed.path.clone()).collect();
         let made = draft.wanted.iter().map(|file| spelled(&file.path));

@@ -432,9 +432,10 @@ fn is_ordinary(connection: &Connection, table: &str) -> Result<bool, Stop> {
 
 /// Refuses what is no plain table.
 pub(super) fn check_is_ordinary(connection: &Connection, table: &str) -> Result<(), Stop> {
-    match is_ordinary(connection, table)? {
-        true => Ok(()),
-        false => Err(fault(FaultKind::NotOrdinary, "a view or a virtual table")),
+    if is_ordinary(connection, table)? {
+        Ok(())
+    } else {
+        Err(fault(FaultKind::NotOrdinary, "a view or a virtual table"))
     }
 }
 

@@ -601,10 +601,7 @@ impl<'a> Folder<'a> {
             }
             let redacted = found.redacted || line.redacted;
             let file = SourceFile { root, path, redacted, ..found.clone() };
-            match tree.add(index, file) {
-                true => Ok(()),
-                false => Err(bad("two files of one path")),
-            }
+            if tree.add(index, file) { Ok(()) } else { Err(bad("two files of one path")) }
         })?;
         let mut strangers = Vec::new();
         let mut in_the_way = Tally::default();
@@ -738,9 +735,10 @@ impl<'a> Folder<'a> {
                 None if want.by_id_only => RecordChange::Same,
                 None => RecordChange::Forgotten,
                 Some(first) if same_text => {
-                    match expected.is(statuses.get(first).unwrap_or(&Status::Active)) {
-                        true => RecordChange::Same,
-                        false => RecordChange::Changed,
+                    if expected.is(statuses.get(first).unwrap_or(&Status::Active)) {
+                        RecordChange::Same
+                    } else {
+                        RecordChange::Changed
                     }
                 }
                 Some(_) => RecordChange::Changed,

@@ -184,9 +184,10 @@ fn made_of_profile(
 
 /// In older settings a provider may be an address, which OpenClaw has in its own settings.
 fn plain_provider(name: &str) -> Result<String, &'static str> {
-    match name.is_empty() || name.contains([':', '/']) {
-        true => Err("its provider is an address; set it up in OpenClaw"),
-        false => Ok(name.to_owned()),
+    if name.is_empty() || name.contains([':', '/']) {
+        Err("its provider is an address; set it up in OpenClaw")
+    } else {
+        Ok(name.to_owned())
     }
 }
 

@@ -273,9 +273,10 @@ impl ReturnPlanner<'_> {
                 continue;
             };
             let now = self.pages.spooled(now)?;
-            let new = match rows {
-                true => replaced_row(old, &now, edit.ended, at == 0),
-                false => replaced(old, &with_status(&now, edit.ended)),
+            let new = if rows {
+                replaced_row(old, &now, edit.ended, at == 0)
+            } else {
+                replaced(old, &with_status(&now, edit.ended))
             };
             kept += 1;
             if at + 1 < cuts.len()
@@ -300,9 +301,10 @@ impl ReturnPlanner<'_> {
             (result, spans) = (String::new(), Vec::new());
             if items.is_empty() && !self.pages.wants(path) {
                 let stays = fs_err::symlink_metadata(self.workspace.join(path)).is_ok();
-                let reason = match stays {
-                    true => "everything in it was forgotten; the existing file is kept",
-                    false => "everything in it was forgotten",
+                let reason = if stays {
+                    "everything in it was forgotten; the existing file is kept"
+                } else {
+                    "everything in it was forgotten"
                 };
                 draft.not_restored.push(NotRestored::of(NotRestoredKind::File, path, reason));
                 return Ok(());

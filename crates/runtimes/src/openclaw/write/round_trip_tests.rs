@@ -82,9 +82,10 @@ pub(super) fn read(files: &[File]) -> Snapshot {
         if file.path == AGENT_ID_FILE.as_bytes() {
             continue;
         }
-        file.root = match super::super::layout::is_managed(&file.path) {
-            true => FileRoot::Raw(RUNTIME.to_owned()),
-            false => FileRoot::Artifacts,
+        file.root = if super::super::layout::is_managed(&file.path) {
+            FileRoot::Raw(RUNTIME.to_owned())
+        } else {
+            FileRoot::Artifacts
         };
         if let (PathRole::Memory(kind), Node::File(bytes)) = (place_of(&file.path), &file.node)
             && let Ok(text) = std::str::from_utf8(bytes)
@@ -412,9 +413,12 @@ fn more_added_texts_than_a_plan_writes_are_not_looked_for() {
             away.files.iter_mut().find(|file| file.path == b".alf-origin/links.jsonl").unwrap();
         let text: String = text_of(links)
             .lines()
-            .map(|line| match line.contains(&id) {
-                true => format!("{},\"added\":{added}}}\n", line.strip_suffix('}').unwrap()),
-                false => format!("{line}\n"),
+            .map(|line| {
+                if line.contains(&id) {
+                    format!("{},\"added\":{added}}}\n", line.strip_suffix('}').unwrap())
+                } else {
+                    format!("{line}\n")
+                }
             })
             .collect();
         links.node = Node::File(text.into_bytes());
