@@ -338,7 +338,7 @@ pub fn restore(
 ) -> Result<Vec<Warning>, ApplyPlanError> {
     if let Some(step) = &plan.memories {
         let busy = |source| ApplyPlanError::Busy { store: step.store.clone(), source };
-        step.check(machine).map_err(busy)?;
+        step.change.check(machine).map_err(busy)?;
     }
     let now = host.moment();
     // The plan may have chosen another folder than the one that was asked for.
@@ -359,20 +359,20 @@ pub fn restore(
     let shown = |path: PathBuf| path.display().to_string();
     if let Some(step) = &plan.memories {
         let failed = |source| ApplyPlanError::Memories { store: step.store.clone(), source };
-        let backup = step.apply(machine, source, &now).map_err(failed)?;
+        let backup = step.change.apply(machine, source, &now).map_err(failed)?;
         if let Some(line) = &mut stores.memories {
             line.backup = backup.map(shown);
         }
     }
     if let Some(step) = &plan.config {
         let failed = |source| ApplyPlanError::Settings { store: step.store.clone(), source };
-        let backup = step.apply(machine, source, &now).map_err(failed)?;
+        let backup = step.change.apply(machine, source, &now).map_err(failed)?;
         if let Some(line) = &mut stores.config {
             line.backup = backup.map(shown);
         }
     }
     if let Some(step) = &plan.credentials {
-        step.apply(machine, source, &now).map_err(|source| {
+        step.change.apply(machine, source, &now).map_err(|source| {
             stores.credentials_restored = None;
             ApplyPlanError::Credentials { store: step.store.clone(), source }
         })?;

@@ -44,14 +44,13 @@ pub use kit::new_install::NewInstall;
 pub use kit::plan::{
     Action, ConfigStep, Conflict, CredentialsStep, Forgotten, InstallBackend, InstallLayout,
     MemoriesStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanError, PlanOptions,
-    RestoreError, Step, StepKind,
+    PlannedChange, RestoreError, Step, StepKind,
 };
 pub use kit::previous::PreviousSnapshot;
 pub use kit::restore_source::RestoreSource;
 pub use kit::runtime::{
-    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, OpenAgent, OwnIndex, ReadAgents,
-    ReadConversations, RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces,
-    WorkspaceFiles,
+    EvergreenRecords, FindAgents, OpenAgent, OpenRows, OwnIndex, PlanAgent, ReadAgents,
+    ReadConversation, RecordRules, Runtime, SearchAgents, UsualPlaces, WorkspaceFiles,
 };
 pub use kit::sample_install::{SampleAgent, SampleFile, SampleInstall};
 pub use kit::searchable::{

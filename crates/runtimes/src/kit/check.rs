@@ -499,14 +499,17 @@ pub const NAMED_IN_MESSAGE: usize = 5;
 
 /// Names a few and counts the rest.
 pub(crate) fn a_few(names: &[String]) -> String {
-    let text =
-        names.iter().take(NAMED_IN_MESSAGE).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match names.len().checked_sub(NAMED_IN_MESSAGE) {
-        None | Some(0) => text,
-        Some(more) => format!("{text} and {more} more"),
-    }
+    first_names(names, NAMED_IN_MESSAGE)
 }
 
+/// Names so many and counts the rest.
+pub(crate) fn first_names(names: &[String], most: usize) -> String {
+    let text = names[..names.len().min(most)].join(", ");
+    match names.len().saturating_sub(most) {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
+}
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -34,6 +34,9 @@ pub use serve::{SERVE_ARGUMENT, ServeError, serve_database};
 use wire::{Ask, FaultKind, ReplyError, ReplyReader, Request};
 pub(crate) use wire::{Put, Read, StateTable, Value};
 
+/// How every database of SQLite starts.
+pub(crate) const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+
 /// How long the other process may say nothing.
 const STALL: Duration = Duration::from_secs(30);
 /// How long it may keep us waiting altogether, and how much longer for each MiB of the database.

@@ -35,7 +35,7 @@ use anemone_format::{
 use serde::{Deserialize, Serialize};
 
 use crate::kit::agent::Machine;
-use crate::kit::paths::spelled;
+use crate::kit::paths::{is_within, spelled};
 use crate::kit::plan::{MAX_DEPTH, Piece, PlanBuilder, PlanError, PlannedFile, PlannedNode};
 use crate::kit::restore::each_record;
 
@@ -375,7 +375,7 @@ impl Folder {
         let mut lines = Vec::new();
         let by_path: BTreeMap<String, &SourceFile> = files
             .iter()
-            .filter(|file| !is_within(&file.path, SIDECAR.as_bytes()))
+            .filter(|file| !is_in_sidecar(&file.path))
             .map(|file| (spelled(&file.path), file))
             .collect();
         for it in placed {
@@ -433,7 +433,7 @@ fn hex_of(path: &[u8]) -> Option<String> {
     std::str::from_utf8(path).is_err().then(|| anemone_format::Hex(path).to_string())
 }
 
-/// Whether a path is a folder or lies in it.
-pub(crate) fn is_within(path: &[u8], folder: &[u8]) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+/// Whether a path is the folder, or lies in it.
+pub(crate) fn is_in_sidecar(path: &[u8]) -> bool {
+    is_within(path, SIDECAR)
 }

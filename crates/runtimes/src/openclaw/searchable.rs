@@ -13,6 +13,7 @@ use super::{NAMESPACES, OpenClaw, RUNTIME, facts, sessions, vectors};
 use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
 use crate::kit::database::Database;
 use crate::kit::install_paths::{real, with_logs};
+use crate::kit::paths::is_within;
 use crate::kit::persona::PersonaPlace;
 use crate::kit::runtime::SearchAgents;
 use crate::kit::searchable::{
@@ -168,9 +169,7 @@ pub(super) fn folder(path: &str) -> SearchedFolder {
 }
 
 fn is_dreamed(path: &str) -> bool {
-    DREAMING.iter().any(|folder| {
-        path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    })
+    DREAMING.iter().any(|folder| is_within(path.as_bytes(), folder))
 }
 
 fn read_facts(

@@ -21,66 +21,51 @@ use anemone_format::{
 };
 
 use self::records::{Pages, RecordPlaces};
+use super::RUNTIME;
 use super::credentials::{OnExisting, plan_store};
 use super::layout::{MemoryKind, PathRole, place_of};
-use super::{OpenClaw, RUNTIME};
 use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::credentials::{not_restored, open};
 use crate::kit::paths::lossy;
 use crate::kit::persona::{documents, one_line};
 use crate::kit::plan::{
     self, CredentialsStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanBuilder, PlanError,
-    PlanOptions, PlannedFile, PlannedNode,
+    PlanOptions, PlannedChange, PlannedFile, PlannedNode,
 };
 use crate::kit::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
 use crate::kit::restore_source::RestoreSource;
-use crate::kit::runtime::{MoveAgentsIn, RestoreAgents};
-use crate::kit::sidecar::{
-    Claim, Claims, Keep, Link, Placed, SIDECAR, Written, is_within, keep_with,
-};
+use crate::kit::sidecar::{Claim, Claims, Keep, Link, Placed, Written, is_in_sidecar, keep_with};
 use crate::kit::walk::AGENT_ID_FILE;
 
-impl RestoreAgents for OpenClaw {
-    /// Plans how a snapshot of this runtime becomes the workspace of an agent again.
-    fn plan_restore(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        let mut draft = PlanBuilder::new(source);
-        let identity = source.current().identity().map_err(PlanError::Source)?;
-        match source.returning() {
-            Some(returned) => {
-                returning_files::put_back(
-                    machine,
-                    source.snapshot(),
-                    returned,
-                    target,
-                    &mut draft,
-                )?;
-            }
-            None => restore(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?,
+/// Plans how a snapshot of this runtime becomes the workspace of an agent again.
+pub(super) fn plan_restore(
+    machine: &Machine,
+    source: &RestoreSource<'_>,
+    target: &FoundAgent,
+    options: &PlanOptions<'_>,
+) -> Result<Plan, PlanError> {
+    let mut draft = PlanBuilder::new(source);
+    let identity = source.current().identity().map_err(PlanError::Source)?;
+    match source.returning() {
+        Some(returned) => {
+            returning_files::put_back(machine, source.snapshot(), returned, target, &mut draft)?;
         }
-        finish(machine, source, target, options, identity.as_ref(), draft)
+        None => restore(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?,
     }
+    finish(machine, source, target, options, identity.as_ref(), draft)
 }
 
-impl MoveAgentsIn for OpenClaw {
-    /// Plans how a snapshot of another runtime becomes the workspace of an agent.
-    fn plan_move_in(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        let mut draft = PlanBuilder::new(source);
-        let identity = source.identity().map_err(PlanError::Source)?;
-        settle(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?;
-        finish(machine, source, target, options, identity.as_ref(), draft)
-    }
+/// Plans how a snapshot of another runtime becomes the workspace of an agent.
+pub(super) fn plan_move_in(
+    machine: &Machine,
+    source: &RestoreSource<'_>,
+    target: &FoundAgent,
+    options: &PlanOptions<'_>,
+) -> Result<Plan, PlanError> {
+    let mut draft = PlanBuilder::new(source);
+    let identity = source.identity().map_err(PlanError::Source)?;
+    settle(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?;
+    finish(machine, source, target, options, identity.as_ref(), draft)
 }
 
 /// Adds what every agent has, whatever it was made from.
@@ -255,8 +240,7 @@ impl FilePlaces {
     /// Puts a file that is nobody's where it was, or aside when that is taken.
     fn artifact(&mut self, index: usize, file: &SourceFile, draft: &mut PlanBuilder) {
         let is_folder = file.kind == SourceKind::Folder;
-        let is_ours =
-            is_within(&file.path, SIDECAR.as_bytes()) || file.path == AGENT_ID_FILE.as_bytes();
+        let is_ours = is_in_sidecar(&file.path) || file.path == AGENT_ID_FILE.as_bytes();
         if !is_ours && self.claims.claim(&file.path, is_folder) == Claim::Free {
             draft.wanted.push(PlannedFile::carried(index, file));
             self.placed.push(Placed::of(file));
@@ -352,7 +336,7 @@ fn plan_credentials(
                 added: change.added.clone(),
                 replaced: change.replaced.clone(),
                 kept: change.kept.clone(),
-                change: Box::new(change),
+                change: PlannedChange(Box::new(change)),
             });
         }
         Err(warning) => {

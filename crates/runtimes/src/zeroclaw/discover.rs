@@ -26,7 +26,7 @@ use super::{DEFAULT_ALIAS, RUNTIME};
 use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
 use crate::kit::check::a_few;
 use crate::kit::database::DatabaseError;
-use crate::kit::install_paths::{absolute, names_in, real, same_place, settle};
+use crate::kit::install_paths::{self, absolute, names_in, real, same_place, settle};
 use crate::kit::paths::{is_name, without_dots};
 
 /// The usual install, in the home folder.
@@ -310,20 +310,12 @@ fn sites(machine: &Machine) -> Vec<Site> {
 }
 
 fn from_variable(machine: &Machine, value: &OsStr) -> PathBuf {
-    match value.to_str() {
-        Some(text) => absolute(&resolve(machine, Path::new(""), text.trim())),
-        None => absolute(Path::new(value)),
-    }
+    install_paths::from_variable(value, |text| resolve(machine, Path::new(""), text))
 }
 
 /// Makes a path of a user's absolute: `~`, and what is relative to a folder.
 fn resolve(machine: &Machine, folder: &Path, text: &str) -> PathBuf {
-    let path = match text.strip_prefix('~') {
-        Some("") => machine.home.clone(),
-        Some(rest) if rest.starts_with(['/', '\\']) => machine.home.join(&rest[1..]),
-        _ => folder.join(text),
-    };
-    without_dots(&path)
+    install_paths::resolve(&machine.home, folder, text)
 }
 
 /// Images set this variable to the folder that holds the install, others to the install itself or

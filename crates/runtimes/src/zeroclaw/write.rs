@@ -33,7 +33,7 @@ use crate::kit::plan::{
 use crate::kit::restore;
 use crate::kit::restore_source::RestoreSource;
 use crate::kit::sidecar::{
-    self, Keep, Link, Placed, RecordChange, ReturningSnapshot, SIDECAR, is_within,
+    self, Keep, Link, Placed, RecordChange, ReturningSnapshot, is_in_sidecar,
 };
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
@@ -474,7 +474,7 @@ impl Planner<'_> {
         let placed: HashSet<&[u8]> = draft.wanted.iter().map(|file| &file.path[..]).collect();
         for (index, file) in self.source.files().iter().enumerate() {
             let is_other = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
-            if is_within(&file.path, SIDECAR.as_bytes()) {
+            if is_in_sidecar(&file.path) {
                 continue;
             }
             // The same path may hold another file of this runtime.
@@ -501,7 +501,7 @@ impl Planner<'_> {
             keep.links.extend(natives.map(|id| Link { id, parts: Vec::new() }));
         }
         // A sidecar that came back with the files is of an earlier move.
-        draft.wanted.retain(|file| !is_within(&file.path, SIDECAR.as_bytes()));
+        draft.wanted.retain(|file| !is_in_sidecar(&file.path));
         sidecar::keep(self.machine, self.source, keep, draft)
     }
 
@@ -580,9 +580,7 @@ impl Planner<'_> {
     /// Returns whether a file means the same here as where it came from.
     fn has_a_place(&self, file: &SourceFile) -> bool {
         let place = layout::place_of(&file.path);
-        let is_own = is_raw(file)
-            && !is_of_install(&file.path)
-            && !is_within(&file.path, SIDECAR.as_bytes());
+        let is_own = is_raw(file) && !is_of_install(&file.path) && !is_in_sidecar(&file.path);
         match &file.root {
             // Beside files of memories that stay, entries are made of the other records only.
             FileRoot::Raw(_) if is_own && place == PathRole::Memory => self.keeps_sheets(),

@@ -8,9 +8,8 @@ use std::io::{self, Read};
 use anemone_files::{FileKind, FileStat};
 
 use super::{Action, Conflict, OnConflict, PlanError, PlannedFile, PlannedNode, Planner, open};
+use crate::kit::database::SQLITE_MAGIC;
 use crate::kit::tree::{self, Site};
-
-const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// How the names end of what SQLite keeps beside a database. Only the first two hold content.
 pub(super) const SIDECARS: [&str; 3] = ["-wal", "-journal", "-shm"];
@@ -170,9 +169,9 @@ fn base_of(key: &[u8]) -> Option<&[u8]> {
 }
 
 fn has_magic(reader: &mut dyn Read) -> io::Result<bool> {
-    let mut start = Vec::with_capacity(MAGIC.len());
-    reader.take(MAGIC.len() as u64).read_to_end(&mut start)?;
-    Ok(start == MAGIC)
+    let mut start = Vec::with_capacity(SQLITE_MAGIC.len());
+    reader.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut start)?;
+    Ok(start == SQLITE_MAGIC)
 }
 
 #[cfg(test)]

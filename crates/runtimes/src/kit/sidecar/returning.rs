@@ -20,12 +20,13 @@ use super::matching::{self, Digest, Native, Want};
 use super::spool::{Spooler, read_at};
 use super::{
     ATTACHMENTS, CREDENTIALS, FILES, FileLine, IDENTITY, LINKS, LinkLine, MANIFEST, MARK, Mark,
-    PLACED, PRINCIPALS, RECORDS, SIDECAR, VERSION, digest_of_node, is_within, root_of,
+    PLACED, PRINCIPALS, RECORDS, SIDECAR, VERSION, digest_of_node, is_in_sidecar, root_of,
 };
 use crate::kit::agent::{Machine, Warning};
+use crate::kit::hex;
 use crate::kit::ids::short_digest;
 use crate::kit::paths::{is_name, lossy, spelled};
-use crate::kit::persona::one_line;
+use crate::kit::persona::brief_line;
 use crate::kit::plan::{Forgotten, MAX_DEPTH, PlanError};
 
 /// Describes the database that rows were read from; it lies among the files of the runtime.
@@ -405,11 +406,7 @@ pub fn name_of(record: &Record) -> Option<String> {
 fn brief(record: &Record) -> String {
     let line = record.content.lines().find(|line| !line.trim().is_empty());
     let name = name_of(record).filter(|name| !name.trim().is_empty());
-    let name = one_line(name.as_deref().or(line).unwrap_or_default());
-    let name = match name.char_indices().nth(60) {
-        Some((at, _)) => format!("{}…", &name[..at]),
-        None => name,
-    };
+    let name = brief_line(name.as_deref().or(line).unwrap_or_default());
     match &record.source.origin_file {
         Some(file) => format!("{file}: {name}"),
         None => name,
@@ -424,13 +421,6 @@ fn place_of(file: Option<&str>, name: Option<&str>) -> u64 {
 
 fn digest_bytes(content: &str) -> Digest {
     Sha256::digest(content.trim().as_bytes()).into()
-}
-
-pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
 }
 
 /// The folder as a source holds it.
@@ -546,7 +536,7 @@ impl<'a> Folder<'a> {
                 FileRoot::Artifacts => true,
                 FileRoot::Other => false,
             };
-            if is_native && !is_within(&file.path, SIDECAR.as_bytes()) {
+            if is_native && !is_in_sidecar(&file.path) {
                 native.entry(spelled(&file.path)).or_default().push_back(index);
             }
         }
@@ -569,7 +559,7 @@ impl<'a> Folder<'a> {
             let bad = |what: &str| Trouble::Broken(format!("{PLACED} has {what}"));
             let root = read_root(root).ok_or_else(|| bad("a file that belongs nowhere"))?;
             let path = match &line.path_hex {
-                Some(hex) => from_hex(hex).ok_or_else(|| bad("a path that is none"))?,
+                Some(hex) => hex::decoded(hex).ok_or_else(|| bad("a path that is none"))?,
                 None => line.path.clone().into_bytes(),
             };
             if !is_safe(&path) {
@@ -612,7 +602,7 @@ impl<'a> Folder<'a> {
             above.extend(ends.map(|(end, _)| &path[..end]));
         }
         for (index, file) in source.files().iter().enumerate() {
-            if ours.contains(&index) || is_within(&file.path, SIDECAR.as_bytes()) {
+            if ours.contains(&index) || is_in_sidecar(&file.path) {
                 continue;
             }
             match &file.root {
@@ -681,7 +671,7 @@ impl<'a> Folder<'a> {
             for part in parts {
                 in_database |= part.file.is_none();
                 in_a_file |= part.file.is_some();
-                let digest = from_hex(&part.sha256).and_then(|hex| Digest::try_from(hex).ok());
+                let digest = hex::decoded(&part.sha256).and_then(|hex| Digest::try_from(hex).ok());
                 let digest = digest
                     .ok_or_else(|| Trouble::Broken(format!("{LINKS} has a digest that is none")))?;
                 digests.push((digest, place_of(part.file.as_deref(), part.name.as_deref())));

@@ -478,7 +478,7 @@ fn database(path: PathBuf) -> crate::kit::plan::MemoriesStep {
             Ok(None)
         }
     }
-    let change = Box::new(Nothing);
+    let change = plan::PlannedChange(Box::new(Nothing));
     let (added, replaced, kept, same) = (0, 0, 0, 0);
     crate::kit::plan::MemoriesStep { store: path, made: false, added, replaced, kept, same, change }
 }

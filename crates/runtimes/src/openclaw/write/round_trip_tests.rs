@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::tests::plan;
 use super::*;
 use crate::kit::plan::StepKind;
-use crate::kit::sidecar::{self, LinkPart, RecordChange, ReturningSnapshot};
+use crate::kit::sidecar::{self, LinkPart, RecordChange, ReturningSnapshot, SIDECAR};
 use crate::kit::tree::tests::{at, carried_folder, file, link, snapshot};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 
@@ -206,7 +206,7 @@ pub(super) fn moved(original: &Snapshot) -> Snapshot {
     }
     for file in &mut result.files {
         let persona = matches!(place_of(&file.path), PathRole::Persona(_));
-        let managed = is_within(&file.path, SIDECAR.as_bytes())
+        let managed = is_in_sidecar(&file.path)
             || [&b"config.toml"[..], b".alf-database.json"].contains(&&file.path[..]);
         if persona || managed {
             file.root = FileRoot::Raw(OTHER.to_owned());
@@ -491,7 +491,7 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
     // Back with the other runtime, all three are there, though none of the two was read.
     let mut away = read(&files);
     away.files.iter_mut().for_each(|file| {
-        if is_within(&file.path, SIDECAR.as_bytes()) {
+        if is_in_sidecar(&file.path) {
             file.root = FileRoot::Raw(RUNTIME.to_owned());
         }
     });
