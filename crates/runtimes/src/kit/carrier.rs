@@ -227,12 +227,7 @@ impl<'a> Carrier<'a> {
     /// it returns the new text. `line` is where the text stands in the file at `path`.
     pub(crate) fn search_text(&mut self, path: &str, line: u64, text: &str) -> Option<String> {
         let hits = secrets::scan(text.as_bytes());
-        for hit in &hits {
-            let finding = SecretFinding { path: path.to_owned(), line, kind: hit.kind };
-            if self.outcome.secrets.last() != Some(&finding) {
-                self.outcome.secrets.push(finding);
-            }
-        }
+        SecretFinding::note(&mut self.outcome.secrets, path, line, &hits);
         let redact = !hits.is_empty() && self.options.secrets == SecretPolicy::Redact;
         redact.then(|| lossy(&secrets::redact(text.as_bytes(), &hits)))
     }
@@ -376,18 +371,13 @@ impl<'a> Carrier<'a> {
 
     /// Searches a name and what a link says; says whether they may travel.
     pub(crate) fn may_be_named(&mut self, found: &FoundEntry) -> bool {
-        let target = if let EntryKind::Symlink(target) = &found.kind { &target[..] } else { &[] };
-        let hits = secrets::scan(&found.path);
-        let shown = lossy(&secrets::redact(&found.path, &hits));
-        let all = hits.iter().chain(&secrets::scan(target)).map(|hit| hit.kind).collect::<Vec<_>>();
-        let finding = |kind: &&'static str| SecretFinding { path: shown.clone(), line: 0, kind };
-        self.outcome.secrets.extend(all.iter().map(finding));
-        if all.is_empty() || self.options.secrets != SecretPolicy::Redact {
-            return true;
-        }
-        let (reason, bytes) = (LeftOutReason::Secret, found.size());
-        self.outcome.left_out.push(LeftOut::file(shown, reason, bytes));
-        false
+        let secrets = SecretFinding::in_name(found);
+        let shown = secrets.first().map(|secret| secret.path.clone());
+        self.outcome.secrets.extend(secrets);
+        let hidden = shown.filter(|_| self.options.secrets == SecretPolicy::Redact);
+        let left_out = hidden.map(|path| LeftOut::file(path, LeftOutReason::Secret, found.size()));
+        self.outcome.left_out.extend(left_out.clone());
+        left_out.is_none()
     }
 
     /// Notes a file that cannot travel because of a secret that cannot be replaced in it.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::each_block;
 use anemone_format::{AgentId, Moment};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOutReason, Oddity, SecretFinding};
 use crate::kit::paths::lossy;
@@ -192,12 +192,6 @@ word_enum! {
     }
 }
 
-impl Serialize for Severity {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
 impl Check {
     /// Whether nothing stands in the way.
     #[must_use]
@@ -226,11 +220,8 @@ impl Check {
     pub(crate) fn note_access(&mut self) {
         if !self.writable {
             let shown = self.workspace.display();
-            self.note(
-                ADVICE,
-                "workspace_not_writable",
-                format!("the workspace {shown} may not be written to"),
-            );
+            let message = format!("the workspace {shown} may not be written to");
+            self.note(ADVICE, "workspace_not_writable", message);
         }
     }
 
@@ -248,7 +239,7 @@ impl Check {
     }
 
     /// Notes what lies in the workspace.
-    pub(crate) fn note_survey(&mut self, survey: &Survey) {
+    pub(crate) fn note_survey(&mut self, survey: Survey) {
         let places: Vec<String> = survey
             .secrets
             .iter()
@@ -285,6 +276,8 @@ impl Check {
                 self.note(ADVICE, code, format!("{what}: {}", a_few(paths)));
             }
         }
+        self.secrets = survey.secrets;
+        self.unreadable = survey.unreadable;
     }
 }
 
@@ -313,16 +306,11 @@ pub(crate) fn begin(
         return (check, Survey::default());
     }
     let survey = survey(workspace, memory, kind).unwrap_or_else(|error| {
-        let is_ignore_file =
-            error.get_ref().is_some_and(|reference| reference.is::<IgnoreFileError>());
-        if is_ignore_file {
+        if error.get_ref().is_some_and(|reference| reference.is::<IgnoreFileError>()) {
             check.note(ADVICE, "alfignore", format!("in the workspace {shown}, {error}"));
         } else {
-            check.note(
-                ADVICE,
-                "workspace_not_readable",
-                format!("the workspace {shown} cannot be read: {error}"),
-            );
+            let message = format!("the workspace {shown} cannot be read: {error}");
+            check.note(ADVICE, "workspace_not_readable", message);
         }
         Survey::default()
     });
@@ -330,7 +318,7 @@ pub(crate) fn begin(
 }
 
 /// Whether a link leads to a file in the workspace.
-pub(crate) fn is_inside(workspace: &Path, name: &str) -> bool {
+fn is_inside(workspace: &Path, name: &str) -> bool {
     let (Ok(root), Ok(file)) =
         (fs_err::canonicalize(workspace), fs_err::canonicalize(workspace.join(name)))
     else {
@@ -392,7 +380,7 @@ pub(crate) fn survey(
         }
     }
     for found in walked.found {
-        survey.look_at_name(&found);
+        survey.secrets.extend(SecretFinding::in_name(&found));
         match &found.kind {
             EntryKind::Symlink(target) if workspace.destination(&found.path, target).is_none() => {
                 survey.links_outside.push(lossy(&found.path));
@@ -410,17 +398,29 @@ pub(crate) fn survey(
 }
 
 impl Survey {
-    /// Finds secrets in a path and in what a link points to, as an export does.
-    fn look_at_name(&mut self, found: &FoundEntry) {
-        let hits = anemone_secrets::scan(&found.path);
-        let target = match &found.kind {
-            EntryKind::Symlink(target) => anemone_secrets::scan(target),
-            EntryKind::File { .. } | EntryKind::Folder => Vec::new(),
-        };
-        let path = lossy(&anemone_secrets::redact(&found.path, &hits));
-        let finding =
-            |hit: SecretHit| SecretFinding { path: path.clone(), line: 0, kind: hit.kind };
-        self.secrets.extend(hits.into_iter().chain(target).map(finding));
+    /// Whether a workspace has a file, or a link to one in it.
+    pub(crate) fn has(&self, workspace: &Path, name: &str) -> bool {
+        self.has_file(name) || is_inside(workspace, name)
+    }
+
+    /// Whether a file of this path was found.
+    pub(crate) fn has_file(&self, name: &str) -> bool {
+        self.files.iter().any(|file| file.path == name.as_bytes())
+    }
+
+    /// Returns the files that every workspace has; what its memories are is not said.
+    pub(crate) fn resources(&self, workspace: &Path) -> Resources {
+        let memory = fs_err::symlink_metadata(workspace.join("memory"));
+        Resources {
+            soul_md: self.has(workspace, "SOUL.md"),
+            identity_md: self.has(workspace, "IDENTITY.md"),
+            agents_md: self.has(workspace, "AGENTS.md"),
+            user_md: self.has(workspace, "USER.md"),
+            memory_md: self.has(workspace, "MEMORY.md"),
+            memory_dir: memory.is_ok_and(|metadata| metadata.is_dir()),
+            agent_id: noted_agent_id(workspace),
+            ..Resources::default()
+        }
     }
 
     fn look_into(&mut self, workspace: &Workspace, found: &FoundEntry, kind: SurveyClass) {
@@ -487,7 +487,6 @@ impl Utf8 {
     }
 }
 
-/// Whether a folder may be written to.
 /// Whether a folder may be written to.
 pub(crate) fn is_writable(folder: &Path) -> bool {
     use rustix::fs::Access;
