@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{AgentId, VaultKey};
 use anemone_runtimes::{
-    Applied, ApplyError, ConfigStep, Conflict, CredentialsStep, Machine, MemoriesStep, NewInstall,
-    NotRestored, OnConflict, Plan, PlanOptions, RestoreError, RestoreSource, Warning, apply,
-    mapping, noted_agent_id, recover_leftovers,
+    AppliedTree, ApplyTreeError, ConfigStep, Conflict, CredentialsStep, Machine, MemoriesStep,
+    NewInstall, NotRestored, OnConflict, Plan, PlanOptions, RestoreError, RestoreSource, Warning,
+    apply, mapping, noted_agent_id, recover_leftovers,
 };
 use serde::Serialize;
 
@@ -296,7 +296,7 @@ pub enum ApplyPlanError {
     Install(#[source] io::Error),
     /// The files cannot be put in place.
     #[error(transparent)]
-    Files(#[from] ApplyError),
+    Files(#[from] ApplyTreeError),
     /// The files are in place.
     #[error("the files are in place, but the memories could not be written")]
     Memories {
@@ -353,7 +353,7 @@ pub fn restore(
             install.cancel(made);
         }
     });
-    let Applied { replaced_kept_at, mut warnings } = applied?;
+    let AppliedTree { replaced_kept_at, mut warnings } = applied?;
     warnings.extend(recovered);
     stores.replaced_kept_at = replaced_kept_at.map(|path| path.display().to_string());
     let shown = |path: PathBuf| path.display().to_string();

@@ -19,19 +19,20 @@ use std::path::Path;
 use anemone_memory::ContextRules;
 
 pub use kit::agent::{
-    ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
-    NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
+    ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, LeftOut, LeftOutReason, Machine,
+    NotRequested, NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret,
     SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
 };
 pub use kit::check::{
-    Check, ConfigState, DailyLogs, IndexState, Issue, NAMED_IN_MESSAGE, ProjectFiles, Resources,
-    Severity, Suggestion, noted_agent_id,
+    Check, ConfigState, DailyLogs, Issue, NAMED_IN_MESSAGE, ProjectFiles, Resources,
+    SearchIndexState, Severity, Suggestion, noted_agent_id,
 };
 pub use kit::connect;
 pub use kit::conversation::{
-    Conversation, OmittedCounts, Reach, ReadConversationError, Role, Said, without_private,
+    Conversation, ConversationMessage, OmittedCounts, Reach, ReadConversationError, Role,
+    without_private,
 };
-pub use kit::database::{SERVE_ARGUMENT, ServeError, serve_database};
+pub use kit::database::{SERVE_ARGUMENT, ServeDatabaseError, serve_database};
 pub use kit::file_count::{FileCount, MAX_COUNTED_DEPTH, MAX_COUNTED_ENTRIES};
 pub use kit::hook_caller::HookCaller;
 pub use kit::mapping;
@@ -54,11 +55,13 @@ pub use kit::runtime::{
 };
 pub use kit::sample_install::{SampleAgent, SampleFile, SampleInstall};
 pub use kit::searchable::{
-    ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
-    Store, StoreKind, Unsearched,
+    ExtraPlace, MemoryBackend, MemoryFacts, Searchable, SearchableRecord, SearchedFile,
+    SearchedFolder, Store, StoreKind, UnsearchedCounts,
 };
 pub use kit::sidecar::{KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, name_of};
-pub use kit::tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
+pub use kit::tree::{
+    AppliedTree, ApplyTreeError, StagingWatch, Unwatched, apply, recover_leftovers,
+};
 pub use kit::vectors::{VectorOf, WantedModel, vectors_in};
 pub use kit::walk::AGENT_ID_FILE;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -256,7 +256,7 @@ pub struct Reading {
     /// What only travels on request, and was not requested.
     pub not_requested: Vec<NotRequested>,
     /// Secrets found in files, without the secrets.
-    pub secrets: Vec<SecretFinding>,
+    pub secrets: Vec<FoundSecret>,
 }
 
 /// What there is to say of an agent that did not change.
@@ -377,7 +377,7 @@ word_enum! {
         Unreadable = "unreadable",
         /// A socket, a pipe or a device.
         Special = "special",
-        /// In more folders than anybody would make.
+        /// In too many folders.
         TooDeep = "too_deep",
         /// Its name cannot be in an archive.
         Name = "name",
@@ -415,7 +415,7 @@ impl LeftOutReason {
 
 /// A secret in a file; the secret itself is not here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SecretFinding {
+pub struct FoundSecret {
     /// The file, with what is not UTF-8 replaced.
     pub path: String,
     /// The line, from 1.
@@ -424,7 +424,7 @@ pub struct SecretFinding {
     pub kind: &'static str,
 }
 
-impl SecretFinding {
+impl FoundSecret {
     /// Notes what was found in a text, once for each line and kind.
     pub(crate) fn note(found: &mut Vec<Self>, path: &str, line: u64, hits: &[SecretHit]) {
         for hit in hits {

@@ -13,7 +13,7 @@ use anemone_format::{
 use sha2::{Digest as _, Sha256};
 
 use crate::kit::agent::{
-    LeftOut, LeftOutReason, ReadError, ReadOptions, SecretFinding, SecretPolicy, Warning,
+    FoundSecret, LeftOut, LeftOutReason, ReadError, ReadOptions, SecretPolicy, Warning,
 };
 use crate::kit::artifacts::{Artifact, Mentions, is_included};
 use crate::kit::paths::{lossy, spelled};
@@ -38,7 +38,7 @@ pub(crate) struct FileBytes {
     pub(crate) mtime: Option<Moment>,
 }
 
-/// A file that an adapter makes: it lies in no workspace.
+/// A file that a runtime makes: it lies in no workspace.
 #[derive(Clone, Debug)]
 pub(crate) struct GeneratedFile {
     pub(crate) root: Root<'static>,
@@ -79,7 +79,7 @@ pub(crate) struct Outcome {
     pub(crate) artifacts: Vec<Artifact>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) left_out: Vec<LeftOut>,
-    pub(crate) secrets: Vec<SecretFinding>,
+    pub(crate) secrets: Vec<FoundSecret>,
     pub(crate) records: u64,
     /// Files; links and folders do not count.
     pub(crate) files: u64,
@@ -103,7 +103,7 @@ impl Outcome {
         // The name may be a secret as well, and is not shown then.
         let path = lossy(&secrets::redact(&found.path, &secrets::scan(&found.path)));
         let finding =
-            |hit: &SecretHit| SecretFinding { path: path.clone(), line: hit.line, kind: hit.kind };
+            |hit: &SecretHit| FoundSecret { path: path.clone(), line: hit.line, kind: hit.kind };
         self.secrets.extend(hits.iter().map(finding));
     }
 }
@@ -227,7 +227,7 @@ impl<'a> Carrier<'a> {
     /// it returns the new text. `line` is where the text stands in the file at `path`.
     pub(crate) fn search_text(&mut self, path: &str, line: u64, text: &str) -> Option<String> {
         let hits = secrets::scan(text.as_bytes());
-        SecretFinding::note(&mut self.outcome.secrets, path, line, &hits);
+        FoundSecret::note(&mut self.outcome.secrets, path, line, &hits);
         let redact = !hits.is_empty() && self.options.secrets == SecretPolicy::Redact;
         redact.then(|| lossy(&secrets::redact(text.as_bytes(), &hits)))
     }
@@ -371,7 +371,7 @@ impl<'a> Carrier<'a> {
 
     /// Searches a name and what a link says; says whether they may travel.
     pub(crate) fn may_be_named(&mut self, found: &FoundEntry) -> bool {
-        let secrets = SecretFinding::in_name(found);
+        let secrets = FoundSecret::in_name(found);
         let shown = secrets.first().map(|secret| secret.path.clone());
         self.outcome.secrets.extend(secrets);
         let hidden = shown.filter(|_| self.options.secrets == SecretPolicy::Redact);

@@ -11,7 +11,7 @@ use anemone_files::each_block;
 use anemone_format::{AgentId, Moment};
 use serde::Serialize;
 
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOutReason, Oddity, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, LeftOutReason, Oddity};
 use crate::kit::paths::lossy;
 use crate::kit::searchable::SearchedFolder;
 use crate::kit::walk::{EntryKind, FoundEntry, IgnoreFileError, WalkRules, Workspace};
@@ -64,9 +64,9 @@ pub struct Check {
     /// The runtime's configuration, where it can name the workspace.
     pub config: Option<ConfigState>,
     /// The runtime's search index.
-    pub index: IndexState,
+    pub index: SearchIndexState,
     /// Secrets in files that would travel in clear, without the secrets.
-    pub secrets: Vec<SecretFinding>,
+    pub secrets: Vec<FoundSecret>,
     /// Files and folders that cannot be read.
     pub unreadable: Vec<String>,
     /// Issues the user should know about, the worst first.
@@ -129,7 +129,7 @@ pub struct ConfigState {
 
 /// The runtime's search index; nothing of it is needed for an export but its vectors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct IndexState {
+pub struct SearchIndexState {
     /// The database that holds it, when there is one.
     pub database: Option<PathBuf>,
     /// Whether it is older than the newest memory file.
@@ -343,7 +343,7 @@ pub(crate) struct Survey {
     /// Files too large to travel; what does not travel is not scanned.
     pub(crate) not_scanned: Vec<String>,
     /// Secrets, without the secrets.
-    pub(crate) secrets: Vec<SecretFinding>,
+    pub(crate) secrets: Vec<FoundSecret>,
 }
 
 /// What a file is to a survey.
@@ -380,7 +380,7 @@ pub(crate) fn survey(
         }
     }
     for found in walked.found {
-        survey.secrets.extend(SecretFinding::in_name(&found));
+        survey.secrets.extend(FoundSecret::in_name(&found));
         match &found.kind {
             EntryKind::Symlink(target) if workspace.destination(&found.path, target).is_none() => {
                 survey.links_outside.push(lossy(&found.path));
@@ -453,7 +453,7 @@ impl Survey {
         }
         let hits = scanner.finish().into_iter();
         let finding =
-            |hit: SecretHit| SecretFinding { path: path.clone(), line: hit.line, kind: hit.kind };
+            |hit: SecretHit| FoundSecret { path: path.clone(), line: hit.line, kind: hit.kind };
         self.secrets.extend(hits.map(finding));
     }
 }

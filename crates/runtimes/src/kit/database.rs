@@ -30,7 +30,7 @@ pub(crate) use merge::{AgentEntry, Layout, Merge, MergeColumn, RowSpool, RowVerb
 pub(crate) use schema::{OwnerTable, RowSchema};
 #[cfg(test)]
 pub(crate) use serve::answer;
-pub use serve::{SERVE_ARGUMENT, ServeError, serve_database};
+pub use serve::{SERVE_ARGUMENT, ServeDatabaseError, serve_database};
 use wire::{Ask, FaultKind, ReplyError, ReplyReader, Request};
 pub(crate) use wire::{Put, Read, StateTable, Value};
 

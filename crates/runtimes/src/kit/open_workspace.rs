@@ -26,7 +26,7 @@ use crate::kit::walk::{
     Workspace,
 };
 
-/// What an adapter tells of an agent, beside what its carrier carried.
+/// What a runtime tells of an agent, beside what the carrier carried.
 pub(crate) struct ReadingParts {
     pub(crate) agent: AgentInfo,
     pub(crate) hints: Option<RuntimeHints>,

@@ -22,7 +22,7 @@ use anemone_format::{
 };
 
 pub use self::choice::{InstallBackend, InstallLayout, NotRestored, NotRestoredKind};
-use self::databases::Ruling;
+use self::databases::DatabaseDecision;
 pub(crate) use self::error::StoreError;
 pub use self::error::{PlanError, RestoreError};
 use crate::kit::agent::{Machine, Warning};
@@ -697,7 +697,7 @@ struct Planner<'a> {
     /// A folder of the snapshot that gets another name, and that name.
     moved: Option<(Vec<u8>, Vec<u8>)>,
     /// What was decided before its turn, by key.
-    rulings: BTreeMap<Vec<u8>, Ruling>,
+    rulings: BTreeMap<Vec<u8>, DatabaseDecision>,
     /// Keys of files here that must not stay beside what is put there.
     aside: BTreeSet<Vec<u8>>,
     steps: Vec<Step>,
@@ -730,7 +730,7 @@ impl Planner<'_> {
         }
         let key = tree::key_of(&wanted.path);
         let ruling = self.rulings.remove(&key);
-        if let Some(Ruling::Settled { action, reason }) = ruling {
+        if let Some(DatabaseDecision::Settled { action, reason }) = ruling {
             self.push(wanted, action, Some(reason), false);
             return Ok(());
         }

@@ -24,7 +24,7 @@ use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
 use crate::kit::restore_source::RestoreSource;
 use crate::kit::searchable::{
-    Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
+    Searchable, SearchableRecord, SearchedFile, SearchedFolder, StoreKind, UnsearchedCounts,
 };
 use crate::kit::vectors::{VectorOf, WantedModel};
 
@@ -243,9 +243,9 @@ pub trait SearchAgents: Sync {
         _agent: &FoundAgent,
         _kind: StoreKind,
         _private: bool,
-        _take: &mut dyn FnMut(Remembered),
-    ) -> Result<Unsearched, ReadError> {
-        Ok(Unsearched::default())
+        _take: &mut dyn FnMut(SearchableRecord),
+    ) -> Result<UnsearchedCounts, ReadError> {
+        Ok(UnsearchedCounts::default())
     }
 
     /// Hands out the vectors of one model that the runtime made of an agent's memories, in no
@@ -500,8 +500,8 @@ impl Runtime {
         agent: &FoundAgent,
         kind: StoreKind,
         private: bool,
-        take: &mut dyn FnMut(Remembered),
-    ) -> Result<Unsearched, ReadError> {
+        take: &mut dyn FnMut(SearchableRecord),
+    ) -> Result<UnsearchedCounts, ReadError> {
         self.searcher()?.read_store(machine, agent, kind, private, take)
     }
 

@@ -36,7 +36,7 @@ pub(crate) enum CopyPlace {
     Copy(PathBuf),
     /// It was there and is no longer.
     Gone,
-    /// It is recreated by whoever opens the database.
+    /// It is recreated by the program that opens the database.
     Derived,
 }
 

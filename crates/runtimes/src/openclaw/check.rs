@@ -8,10 +8,10 @@ use super::config::Config;
 use super::discover::{GEN_9, config_in_use, discover, schema_version};
 use super::facts::each_fact;
 use super::layout::{FACTS, MEMORY, MemoryKind, PathRole, place_of};
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
-    Advice, Check, ConfigState, DailyLogs, IndexState, ProjectFiles, Resources, Survey,
+    Advice, Check, ConfigState, DailyLogs, ProjectFiles, Resources, SearchIndexState, Survey,
     SurveyClass, begin,
 };
 use crate::kit::database::Database;
@@ -53,8 +53,8 @@ fn surveyed(found: &FoundEntry) -> SurveyClass {
 }
 
 /// Finds secrets in facts, which an export looks for row by row.
-fn secrets_in_facts(machine: &Machine, workspace: &Path, survey: &Survey) -> Vec<SecretFinding> {
-    let mut found: Vec<SecretFinding> = Vec::new();
+fn secrets_in_facts(machine: &Machine, workspace: &Path, survey: &Survey) -> Vec<FoundSecret> {
+    let mut found: Vec<FoundSecret> = Vec::new();
     let database = survey.has_file(FACTS).then(|| Database::open(machine, &workspace.join(FACTS)));
     let Some(Ok(database)) = database else { return found };
     let mut line = 0;
@@ -63,7 +63,7 @@ fn secrets_in_facts(machine: &Machine, workspace: &Path, survey: &Survey) -> Vec
         line += 1;
         let content = fact.content();
         for text in iter::once(content.as_str()).chain(fact.texts()) {
-            SecretFinding::note(&mut found, FACTS, line, &secrets::scan(text.as_bytes()));
+            FoundSecret::note(&mut found, FACTS, line, &secrets::scan(text.as_bytes()));
         }
         Ok::<_, Infallible>(())
     });
@@ -119,17 +119,17 @@ fn is_indexed(found: &&FoundEntry) -> bool {
     matches!(place_of(&found.path), PathRole::Memory(_) | PathRole::Persona(PersonaPlace::User))
 }
 
-fn index_state(machine: &Machine, agent: &FoundAgent, survey: &Survey) -> IndexState {
+fn index_state(machine: &Machine, agent: &FoundAgent, survey: &Survey) -> SearchIndexState {
     let times = survey.files.iter().filter(is_indexed).filter_map(|file| file.mtime.as_ref());
     let newest_memory = times.max_by_key(|time| time.instant()).cloned();
     let Some(database) =
         agent.database.as_ref().filter(|database| holds_index(machine, agent, database))
     else {
-        return IndexState { newest_memory, ..IndexState::default() };
+        return SearchIndexState { newest_memory, ..SearchIndexState::default() };
     };
     let updated_at = written_at(database);
     let both = newest_memory.as_ref().zip(updated_at.as_ref());
-    IndexState {
+    SearchIndexState {
         database: Some(database.clone()),
         stale: both.is_some_and(|(newest, written)| newest.instant() > written.instant()),
         schema_version: schema_version(database),
@@ -349,8 +349,7 @@ mod tests {
 
     #[test]
     fn secrets_are_named_by_file_and_line() {
-        let finding =
-            |line| SecretFinding { path: "notes/keys.md".to_owned(), line, kind: "token" };
+        let finding = |line| FoundSecret { path: "notes/keys.md".to_owned(), line, kind: "token" };
         let survey = Survey { secrets: (1..=7).map(finding).collect(), ..Survey::default() };
         let mut check = Check::default();
         check.note_survey(survey);
@@ -377,7 +376,7 @@ mod tests {
             .unwrap();
         let check = check(&machine, &locate(&machine, &home.1.home.join("w")));
         let path = "memory/facts.db".to_owned();
-        let in_row = SecretFinding { path, line: 2, kind: "github_token" };
+        let in_row = FoundSecret { path, line: 2, kind: "github_token" };
         assert!(check.secrets.contains(&in_row), "{:?}", check.secrets);
         assert!(codes(&check).contains(&"secrets_found"));
     }

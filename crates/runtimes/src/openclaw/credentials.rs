@@ -520,7 +520,7 @@ mod tests {
         assert!(plan(OnExisting::Replace).is_empty());
     }
 
-    // What is sealed is what ZeroClaw's adapter seals; what comes out is what the facts say that
+    // What is sealed is what ZeroClaw seals; what comes out is what the facts say that
     // OpenClaw reads.
     #[test]
     fn keys_and_tokens_of_zeroclaw_become_profiles_and_nothing_else_is_written() {
@@ -588,7 +588,7 @@ mod tests {
                 "y:me@x": { "type": "oauth", "provider": "y", "access": "ACC", "refresh": "REF" },
             })
         );
-        // Read again, each is a credential that ZeroClaw's adapter takes.
+        // Read again, each is a credential that ZeroClaw takes.
         let (found, warnings) = home.read(None);
         assert_eq!((found.len(), warnings.len()), (6, 0));
     }

@@ -30,7 +30,7 @@ pub(crate) struct Labels {
     /// The latest day on which something in it was observed.
     pub(crate) observed: Option<Date>,
     /// Whether it still holds; superseded only when every part that says something says so.
-    pub(crate) status: Option<Standing>,
+    pub(crate) status: Option<Validity>,
     /// Entries that the runtime promoted from short-term memory.
     pub(crate) promotions: Vec<Promotion>,
 }
@@ -52,7 +52,7 @@ pub(crate) struct TaggedLine {
 
 /// Whether something still holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum Validity {
     /// It does.
     Active,
     /// Something newer took its place.
@@ -168,16 +168,16 @@ impl<'a> Reader<'a> {
         let Some(date) = times::date(date.trim()) else { return };
         let standing = match rest.split_once(':').map(|(name, word)| (name.trim(), word.trim())) {
             None if rest.is_empty() => None,
-            Some(("status", "active")) => Some(Standing::Active),
-            Some(("status", "superseded")) => Some(Standing::Superseded),
+            Some(("status", "active")) => Some(Validity::Active),
+            Some(("status", "superseded")) => Some(Validity::Superseded),
             _ => return,
         };
         self.labels.observed = self.labels.observed.max(Some(date));
         self.labels.status = match (self.labels.status, standing) {
             (None, new) => new,
             (old, None) => old,
-            (Some(Standing::Superseded), Some(Standing::Superseded)) => Some(Standing::Superseded),
-            _ => Some(Standing::Active),
+            (Some(Validity::Superseded), Some(Validity::Superseded)) => Some(Validity::Superseded),
+            _ => Some(Validity::Active),
         };
     }
 
@@ -366,10 +366,10 @@ mod tests {
         let new = "<!-- observed: 2026-03-04 | status: active -->\n- Prefer b.\n";
         let found = read(old);
         assert_eq!(found.observed, Some(Date::constant(2026, 1, 2)));
-        assert_eq!(found.status, Some(Standing::Superseded));
+        assert_eq!(found.status, Some(Validity::Superseded));
         let both = read(&format!("{new}\n{old}"));
         assert_eq!(both.observed, Some(Date::constant(2026, 3, 4)));
-        assert_eq!(both.status, Some(Standing::Active));
+        assert_eq!(both.status, Some(Validity::Active));
         assert_eq!(read("<!-- observed: 2026-01-02 -->").status, None);
     }
 

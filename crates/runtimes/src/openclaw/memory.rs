@@ -13,7 +13,7 @@ use crate::kit::split_text::pieces;
 use crate::kit::stamps::{LEAST_FIRST, note_stamps};
 use crate::kit::times::{self, DatedName, SessionHeader};
 use crate::kit::vectors::{TEXT_DIGEST, digest_in};
-use crate::openclaw::labels::{self, Labels, Promotion, Standing, TaggedLine};
+use crate::openclaw::labels::{self, Labels, Promotion, TaggedLine, Validity};
 use anemone_markdown::{Page, Section, line_ends};
 
 /// What all records of a reading share.
@@ -141,7 +141,7 @@ pub(super) fn records<E>(
                     ..Temporal::new(created_at)
                 },
                 status: match labels.status {
-                    Some(Standing::Superseded) => Status::Superseded,
+                    Some(Validity::Superseded) => Status::Superseded,
                     _ => Status::Active,
                 },
                 namespace: file.kind.namespace().to_owned(),

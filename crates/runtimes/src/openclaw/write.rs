@@ -34,7 +34,9 @@ use crate::kit::plan::{
 };
 use crate::kit::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
 use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::{Claim, Claims, Keep, Link, Placed, Written, is_in_sidecar, keep_with};
+use crate::kit::sidecar::{
+    Claim, Claims, Keep, Link, PlacedFile, WrittenRecord, is_in_sidecar, keep_with,
+};
 use crate::kit::walk::AGENT_ID_FILE;
 
 /// Plans how a snapshot of this runtime becomes the workspace of an agent again.
@@ -186,7 +188,7 @@ fn settle(
 #[derive(Default)]
 struct FilePlaces {
     claims: Claims,
-    placed: Vec<Placed>,
+    placed: Vec<PlacedFile>,
     aside: Vec<usize>,
 }
 
@@ -207,7 +209,7 @@ impl FilePlaces {
             };
         if same && self.claims.claim(&file.path, false) == Claim::Free {
             draft.wanted.push(PlannedFile::carried(index, file));
-            self.placed.push(Placed::of(file));
+            self.placed.push(PlacedFile::of(file));
         } else {
             self.aside.push(index);
         }
@@ -223,7 +225,7 @@ impl FilePlaces {
         let files = documents(source, identity, draft).map_err(PlanError::Source)?;
         for (path, text, at) in files {
             if self.claims.claim(path.as_bytes(), false) == Claim::Free {
-                self.placed.push(Placed::made_with(&path, &text));
+                self.placed.push(PlacedFile::made_with(&path, &text));
                 draft.wanted.push(PlannedFile::text(&path, text, at));
             }
         }
@@ -243,7 +245,7 @@ impl FilePlaces {
         let is_ours = is_in_sidecar(&file.path) || file.path == AGENT_ID_FILE.as_bytes();
         if !is_ours && self.claims.claim(&file.path, is_folder) == Claim::Free {
             draft.wanted.push(PlannedFile::carried(index, file));
-            self.placed.push(Placed::of(file));
+            self.placed.push(PlacedFile::of(file));
         } else {
             self.aside.push(index);
         }
@@ -258,10 +260,10 @@ impl FilePlaces {
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
         let mut links = Vec::with_capacity(became.len());
-        let mut written: BTreeMap<RecordId, Written> = BTreeMap::new();
+        let mut written: BTreeMap<RecordId, WrittenRecord> = BTreeMap::new();
         for (id, became) in became {
             links.push(Link { id, parts: became.parts });
-            if became.written != Written::default() {
+            if became.written != WrittenRecord::default() {
                 written.insert(id, became.written);
             }
         }

@@ -743,7 +743,7 @@ mod tests {
                 }
                 for (place, name) in [(FIRST, first), (NICKNAME, nickname), (FULL, full)] {
                     if let Some(name) = name {
-                        put(&mut tree, &place.join("/"), json!(name));
+                        put(&mut tree, place, json!(name));
                     }
                 }
                 tree

@@ -8,11 +8,11 @@ use super::discover::is_live;
 use super::layout::{self, CONFIG, DATABASE, MEMORY, PathRole};
 use super::read::redact::texts;
 use super::schema::SCHEMA;
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
-    Advice, Check, DailyLogs, IndexState, ProjectFiles, Resources, Survey, SurveyClass, a_few,
-    begin,
+    Advice, Check, DailyLogs, ProjectFiles, Resources, SearchIndexState, Survey, SurveyClass,
+    a_few, begin,
 };
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::written_at;
@@ -84,10 +84,10 @@ fn surveyed(found: &FoundEntry) -> SurveyClass {
 }
 
 /// Finds what an export would still find in the configuration without its secrets.
-fn secrets_in_config(config: &Config) -> Vec<SecretFinding> {
+fn secrets_in_config(config: &Config) -> Vec<FoundSecret> {
     let text = config.redacted().text;
     let hits = secrets::scan(text.as_bytes()).into_iter();
-    let finding = |hit: secrets::SecretHit| SecretFinding {
+    let finding = |hit: secrets::SecretHit| FoundSecret {
         path: CONFIG.to_owned(),
         line: hit.line,
         kind: hit.kind,
@@ -114,7 +114,7 @@ fn look_into(
             let line = row.rowid.unsigned_abs();
             for searched in texts(&brain.columns, &row) {
                 let hits = secrets::scan(searched.text.as_bytes());
-                SecretFinding::note(&mut survey.secrets, DATABASE, line, &hits);
+                FoundSecret::note(&mut survey.secrets, DATABASE, line, &hits);
             }
             Ok(())
         })
@@ -179,11 +179,11 @@ fn daily_logs(survey: &Survey) -> DailyLogs {
 }
 
 /// The search index is in the database of memories, and as new as that.
-fn index_state(database: Option<&Path>, survey: &Survey) -> IndexState {
+fn index_state(database: Option<&Path>, survey: &Survey) -> SearchIndexState {
     let memories =
         survey.files.iter().filter(|file| layout::place_of(&file.path) == PathRole::Memory);
     let times = memories.filter_map(|memory| memory.mtime.as_ref());
-    IndexState {
+    SearchIndexState {
         database: database.map(Path::to_owned),
         stale: false,
         schema_version: None,

@@ -348,7 +348,7 @@ fn known_backend(name: &str) -> Option<Backend> {
     })
 }
 
-/// Returns whether something lies deeper than anybody would write it.
+/// Returns whether something lies deeper than a person would write it.
 fn is_deep(item: &Item, depth: usize) -> bool {
     let value = |value: &Value| is_deep_value(value, depth + 1);
     depth > MAX_DEPTH

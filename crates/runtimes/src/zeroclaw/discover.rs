@@ -52,7 +52,7 @@ pub(super) fn discover_by_files(machine: &Machine) -> Vec<FoundAgent> {
     find(machine, Depth::Files)
 }
 
-/// The code of the oddity that nobody knows yet whose rows a workspace's database holds.
+/// The code of the oddity that it is not known yet whose rows a workspace's database holds.
 pub(super) const ALIAS_ASSUMED: &str = "alias_assumed";
 
 /// Takes a folder as [`locate`] does; looks into a database only where no file names an agent.
@@ -246,7 +246,7 @@ fn aliases_in(machine: &Machine, database: &Path) -> Result<Vec<String>, Databas
 
 /// Whether the database in a workspace knows an agent that comes before this one.
 fn is_not_first(machine: &Machine, agent: &FoundAgent) -> bool {
-    // The agent with the usual name is the first, whoever else is there.
+    // The agent with the usual name is the first.
     let database = agent.database.as_deref().filter(|_| agent.alias != DEFAULT_ALIAS);
     let known = database.and_then(|database| aliases_in(machine, database).ok());
     known.and_then(|known| first_of(&known)).is_some_and(|first| first != agent.alias)

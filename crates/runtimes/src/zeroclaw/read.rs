@@ -36,7 +36,7 @@ use crate::kit::stable_copy::StableCopies;
 use crate::kit::walk::FoundEntry;
 use crate::kit::{ids, times};
 
-/// Counts the changes in what this adapter makes of the same files.
+/// Counts the changes in what is made of the same files.
 const REVISION: u64 = 1;
 /// The name of an unnamed agent.
 const UNNAMED: &str = "agent";

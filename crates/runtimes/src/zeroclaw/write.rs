@@ -33,7 +33,7 @@ use crate::kit::plan::{
 use crate::kit::restore;
 use crate::kit::restore_source::RestoreSource;
 use crate::kit::sidecar::{
-    self, Keep, Link, Placed, RecordChange, ReturningSnapshot, is_in_sidecar,
+    self, Keep, Link, PlacedFile, RecordChange, ReturningSnapshot, is_in_sidecar,
 };
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
@@ -480,13 +480,14 @@ impl Planner<'_> {
             // The same path may hold another file of this runtime.
             let is_here = placed.contains(&file.path[..])
                 && (!is_other || layout::place_of(&file.path) != PathRole::Memory);
-            if is_here { keep.placed.push(Placed::of(file)) } else { keep.aside.push(index) }
+            if is_here { keep.placed.push(PlacedFile::of(file)) } else { keep.aside.push(index) }
         }
         let known: HashSet<String> = keep.placed.iter().map(|placed| placed.path.clone()).collect();
         let made = draft.wanted.iter().map(|file| spelled(&file.path));
-        keep.placed
-            .extend(made.filter(|value| !known.contains(value)).map(|value| Placed::made(&value)));
-        keep.placed.extend([DESCRIPTION, CONFIG].map(Placed::made));
+        keep.placed.extend(
+            made.filter(|value| !known.contains(value)).map(|value| PlacedFile::made(&value)),
+        );
+        keep.placed.extend([DESCRIPTION, CONFIG].map(PlacedFile::made));
         for link in links {
             let mut natives = match returned.fate(link.id) {
                 Some(_) => returned.natives(link.id).iter().copied(),
@@ -511,7 +512,7 @@ impl Planner<'_> {
         for (index, file) in self.now.files().iter().enumerate() {
             if self.has_a_place(file) {
                 draft.wanted.push(self.carried(index));
-                keep.placed.push(Placed::of(file));
+                keep.placed.push(PlacedFile::of(file));
             } else if is_raw(file) && is_of_install(&file.path) {
                 continue;
             } else if self.returned.is_some() {
@@ -534,11 +535,12 @@ impl Planner<'_> {
         }
         let known: HashSet<String> = keep.placed.iter().map(|placed| placed.path.clone()).collect();
         let made = draft.wanted.iter().map(|file| spelled(&file.path));
-        keep.placed
-            .extend(made.filter(|value| !known.contains(value)).map(|value| Placed::made(&value)));
-        keep.placed.push(Placed::made(DESCRIPTION));
+        keep.placed.extend(
+            made.filter(|value| !known.contains(value)).map(|value| PlacedFile::made(&value)),
+        );
+        keep.placed.push(PlacedFile::made(DESCRIPTION));
         // The settings are the install's, and stay with it.
-        keep.placed.push(Placed::made(CONFIG));
+        keep.placed.push(PlacedFile::made(CONFIG));
         sidecar::keep(self.machine, self.source, keep, draft)
     }
 
@@ -564,7 +566,7 @@ impl Planner<'_> {
             let is_there = draft.wanted.iter().any(|value| value.path == path.as_bytes());
             let is_known = matches!(place, PathRole::Persona | PathRole::User) || path == AIEOS;
             if is_known && !is_there {
-                keep.placed.push(Placed::made_with(&path, &text));
+                keep.placed.push(PlacedFile::made_with(&path, &text));
                 draft.wanted.push(PlannedFile::text(&path, text, at));
             }
         }

@@ -20,7 +20,7 @@ const BELONGS: &str = "it belongs to a database that differs";
 
 /// What is known of a file before its turn comes.
 #[derive(Debug)]
-pub(super) enum Ruling {
+pub(super) enum DatabaseDecision {
     /// It equals the existing file.
     Same,
     /// It goes the way of its unit.
@@ -97,16 +97,14 @@ impl Planner<'_> {
         }
         if old_logs.is_empty() && members.iter().all(|member| member.difference.is_none()) {
             let same = members.into_iter().filter(|member| member.here);
-            self.rulings.extend(same.map(|same| (same.key, Ruling::Same)));
+            self.rulings.extend(same.map(|same| (same.key, DatabaseDecision::Same)));
             return Ok(());
         }
         if members.iter().any(|member| member.wanted.redacted && member.difference.is_some()) {
             let reason = "secrets were taken out of it";
-            self.rulings.extend(
-                members
-                    .into_iter()
-                    .map(|member| (member.key, Ruling::Settled { action: Action::Keep, reason })),
-            );
+            self.rulings.extend(members.into_iter().map(|member| {
+                (member.key, DatabaseDecision::Settled { action: Action::Keep, reason })
+            }));
             return Ok(());
         }
         let differ = members.iter().filter_map(|member| Some((&member.key, member.difference?)));
@@ -128,7 +126,7 @@ impl Planner<'_> {
                 (None, OnConflict::Stop | OnConflict::Both) => Action::Conflict,
             };
             let reason = member.difference.unwrap_or(rest);
-            self.rulings.insert(member.key, Ruling::Settled { action, reason });
+            self.rulings.insert(member.key, DatabaseDecision::Settled { action, reason });
         }
         if self.on_conflict == OnConflict::Theirs {
             self.aside.extend(unwanted);

@@ -31,7 +31,7 @@ struct Payload {
     zeroclaw: Body,
 }
 
-/// What ZeroClaw's adapter seals, as far as it has a place here.
+/// What is sealed of ZeroClaw, as far as it has a place here.
 #[derive(Deserialize)]
 struct Body {
     #[serde(default)]
@@ -116,7 +116,7 @@ pub(super) fn profiles<'a>(
     (found, refused)
 }
 
-/// Returns whether an opened secret is what this adapter seals: the JSON of a profile.
+/// Returns whether an opened secret is one of this runtime: the JSON of a profile.
 fn is_profile(secret: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Head {

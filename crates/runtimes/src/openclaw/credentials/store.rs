@@ -80,7 +80,7 @@ impl Restore for StoreChange {
 }
 
 /// Plans how opened credentials go into the store that the target's program reads. Each secret is
-/// the JSON of a profile, as it was read, or what ZeroClaw's adapter sealed; of that, what is no
+/// the JSON of a profile, as it was read, or what was sealed of ZeroClaw; of that, what is no
 /// profile here is refused and not written.
 pub(in crate::openclaw) fn plan_store(
     machine: &Machine,

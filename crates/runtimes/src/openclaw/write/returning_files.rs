@@ -21,7 +21,8 @@ use crate::kit::persona::brief_line;
 use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile};
 use crate::kit::restore::{SESSION, each_record};
 use crate::kit::sidecar::{
-    LinkPart, Placed, RecordChange, ReturningSnapshot, SIDECAR, digest_of, is_in_sidecar, name_of,
+    LinkPart, PlacedFile, RecordChange, ReturningSnapshot, SIDECAR, digest_of, is_in_sidecar,
+    name_of,
 };
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::{FACTS, MemoryKind};
@@ -346,7 +347,7 @@ impl ReturnPlanner<'_> {
         {
             let file = &self.source.files()[position];
             if !is_in_sidecar(&file.path) {
-                self.homes.placed.push(Placed::of(file));
+                self.homes.placed.push(PlacedFile::of(file));
             }
         }
     }

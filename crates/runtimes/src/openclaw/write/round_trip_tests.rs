@@ -169,7 +169,7 @@ pub(super) fn moved(original: &Snapshot) -> Snapshot {
         let persona = matches!(place_of(&file.path), PathRole::Persona(_));
         if persona || file.root == FileRoot::Artifacts {
             draft.wanted.push(PlannedFile::carried(index, file));
-            keep.placed.push(Placed::of(file));
+            keep.placed.push(PlacedFile::of(file));
         } else {
             keep.aside.push(index);
         }
@@ -177,9 +177,9 @@ pub(super) fn moved(original: &Snapshot) -> Snapshot {
     if original.files.iter().all(|file| file.path != b"IDENTITY.md") {
         let made_at = at("2026-05-01T00:00:00Z");
         draft.wanted.push(PlannedFile::text("IDENTITY.md", "made".to_owned(), made_at));
-        keep.placed.push(Placed::made("IDENTITY.md"));
+        keep.placed.push(PlacedFile::made("IDENTITY.md"));
     }
-    keep.placed.push(Placed::made("config.toml"));
+    keep.placed.push(PlacedFile::made("config.toml"));
     let mut records = Vec::new();
     for (number, record) in original.records.iter().enumerate() {
         let key = format!("key {number}");

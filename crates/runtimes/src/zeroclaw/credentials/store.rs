@@ -235,7 +235,7 @@ fn opened(
     Ok(Some(PlannedSecret { name, service, place }))
 }
 
-/// Reads a secret that ZeroClaw's adapter sealed.
+/// Reads a secret of this runtime.
 fn own_place(body: Body) -> Option<SecretPlace> {
     let Body { schema, path, names, value, toml, encrypted, id, profile, active } = body;
     if let (Some(id), Some(fields)) = (id, profile) {

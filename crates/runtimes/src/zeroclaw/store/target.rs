@@ -40,7 +40,7 @@ pub(super) struct Target {
     pub(super) ids: HashMap<IdDigest, Option<Box<str>>>,
     /// The numbers of all rows.
     pub(super) rowids: HashSet<i64>,
-    /// How many rows there are, whoever they belong to.
+    /// How many rows there are, of all agents.
     pub(super) count: u64,
 }
 
