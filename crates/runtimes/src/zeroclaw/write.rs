@@ -79,9 +79,9 @@ pub(super) fn plan(
         draft.new_install = Some(NewInstall::new(install, note));
     }
     if is_ours && planner.holds_as_it_was(archived.as_deref()) {
-        planner.put_back(&mut draft)?
+        planner.put_back(&mut draft)?;
     } else {
-        planner.move_in(&mut draft)?
+        planner.move_in(&mut draft)?;
     }
     if draft.forgotten.count > 0 && draft.memories.as_ref().is_some_and(|memory| !memory.made) {
         draft.warnings.push(Warning::new(

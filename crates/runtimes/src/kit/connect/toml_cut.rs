@@ -111,7 +111,7 @@ fn of_block(text: &str, table: &Table, cuts: &mut Vec<Range<usize>>) -> Option<(
         let end = own.iter().map(|part| part.end).max()?;
         cuts.push(before_blank_line(text, start)..end);
     } else {
-        cuts.append(&mut own)
+        cuts.append(&mut own);
     }
     Some(())
 }
