@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::Moment;
 use anemone_runtimes::{
-    Check, FoundAgent, Issue, Machine, Resources, Runtime, SecretFinding, by_name,
+    Check, FoundAgent, FoundSecret, Issue, Machine, Resources, Runtime, by_name,
 };
 use serde::{Serialize, Serializer};
 
@@ -51,7 +51,7 @@ pub struct CheckReport {
     /// The runtime's own search index.
     pub index: CheckedIndex,
     /// Where files hold secrets.
-    pub secrets: Vec<SecretFinding>,
+    pub secrets: Vec<FoundSecret>,
     /// Files and folders that cannot be read.
     pub unreadable: Vec<String>,
     /// What the user should know, the worst first.

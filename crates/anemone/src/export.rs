@@ -9,9 +9,9 @@ use anemone_format::{
     AgentId, Credential, ReadEntryError, Sink, VaultError, VaultKey, WriteArchiveError,
 };
 use anemone_runtimes::{
-    AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, FileCount, LeftOut, LeftOutReason, Machine,
+    AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, FileCount, FoundSecret, LeftOut, LeftOutReason, Machine,
     NotRequestedKind, OpenAgent, PreviousSnapshot, ReadError, ReadOptions, Reading, SealSecret,
-    SecretFinding, SecretPolicy,
+    SecretPolicy,
 };
 
 use self::previous::Previous;
@@ -149,7 +149,7 @@ pub enum ExportError {
     #[error("{} would travel in clear; nothing was written", count(.secrets.len() as u64, "secret"))]
     Secrets {
         /// Where they are; the secrets themselves are not here.
-        secrets: Vec<SecretFinding>,
+        secrets: Vec<FoundSecret>,
     },
     /// The archive cannot be written.
     #[error(transparent)]

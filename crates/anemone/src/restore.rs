@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{AgentId, VaultKey};
 use anemone_runtimes::{
-    Applied, ApplyError, ConfigStep, Conflict, CredentialsStep, Machine, MemoriesStep, NewInstall,
-    NotRestored, OnConflict, Plan, PlanOptions, RestoreError, RestoreSource, Warning, apply,
-    mapping, noted_agent_id, recover_leftovers,
+    AppliedTree, ApplyTreeError, ConfigStep, Conflict, CredentialsStep, Machine, MemoriesStep,
+    NewInstall, NotRestored, OnConflict, Plan, PlanOptions, RestoreError, RestoreSource, Warning,
+    apply, mapping, noted_agent_id, recover_leftovers,
 };
 use serde::Serialize;
 
@@ -296,7 +296,7 @@ pub enum ApplyPlanError {
     Install(#[source] io::Error),
     /// The files cannot be put in place.
     #[error(transparent)]
-    Files(#[from] ApplyError),
+    Files(#[from] ApplyTreeError),
     /// The files are in place.
     #[error("the files are in place, but the memories could not be written")]
     Memories {
@@ -338,7 +338,7 @@ pub fn restore(
 ) -> Result<Vec<Warning>, ApplyPlanError> {
     if let Some(step) = &plan.memories {
         let busy = |source| ApplyPlanError::Busy { store: step.store.clone(), source };
-        step.check(machine).map_err(busy)?;
+        step.change.check(machine).map_err(busy)?;
     }
     let now = host.moment();
     // The plan may have chosen another folder than the one that was asked for.
@@ -353,26 +353,26 @@ pub fn restore(
             install.cancel(made);
         }
     });
-    let Applied { replaced_kept_at, mut warnings } = applied?;
+    let AppliedTree { replaced_kept_at, mut warnings } = applied?;
     warnings.extend(recovered);
     stores.replaced_kept_at = replaced_kept_at.map(|path| path.display().to_string());
     let shown = |path: PathBuf| path.display().to_string();
     if let Some(step) = &plan.memories {
         let failed = |source| ApplyPlanError::Memories { store: step.store.clone(), source };
-        let backup = step.apply(machine, source, &now).map_err(failed)?;
+        let backup = step.change.apply(machine, source, &now).map_err(failed)?;
         if let Some(line) = &mut stores.memories {
             line.backup = backup.map(shown);
         }
     }
     if let Some(step) = &plan.config {
         let failed = |source| ApplyPlanError::Settings { store: step.store.clone(), source };
-        let backup = step.apply(machine, source, &now).map_err(failed)?;
+        let backup = step.change.apply(machine, source, &now).map_err(failed)?;
         if let Some(line) = &mut stores.config {
             line.backup = backup.map(shown);
         }
     }
     if let Some(step) = &plan.credentials {
-        step.apply(machine, source, &now).map_err(|source| {
+        step.change.apply(machine, source, &now).map_err(|source| {
             stores.credentials_restored = None;
             ApplyPlanError::Credentials { store: step.store.clone(), source }
         })?;

@@ -149,20 +149,17 @@ impl<'a> Page<'a> {
                 size = size.saturating_mul(2).min(longest.max(window));
             }
         }
-        page.keep_headings_between_blocks();
+        page.keep_headings_between_blocks(&parsed);
         page
     }
 
     /// Drops headings that begin within a block of the outline, so that every section is made of
-    /// whole blocks. The two differ where HTML holds a fence that is never closed. The outline does
-    /// not end lines at a lone `\r`, so it says nothing about texts that have one.
-    fn keep_headings_between_blocks(&mut self) {
-        let bytes = self.text.as_bytes();
-        let mut returns = memchr::memchr_iter(b'\r', bytes);
-        if self.headings.is_empty() || returns.any(|at| bytes.get(at + 1) != Some(&b'\n')) {
+    /// whole blocks. The two differ where HTML holds a fence that is never closed.
+    fn keep_headings_between_blocks(&mut self, parsed: &str) {
+        if self.headings.is_empty() {
             return;
         }
-        let blocks = outline(self.text, Conventions::PLAIN);
+        let blocks = outline(parsed, Conventions::PLAIN);
         self.headings.retain(|heading| {
             let start = heading.range.start;
             let after = blocks.partition_point(|block| block.bytes.end <= start);

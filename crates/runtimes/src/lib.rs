@@ -19,19 +19,20 @@ use std::path::Path;
 use anemone_memory::ContextRules;
 
 pub use kit::agent::{
-    ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
-    NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
+    ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, LeftOut, LeftOutReason, Machine,
+    NotRequested, NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret,
     SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
 };
 pub use kit::check::{
-    Check, ConfigState, DailyLogs, IndexState, Issue, NAMED_IN_MESSAGE, ProjectFiles, Resources,
-    Severity, Suggestion, noted_agent_id,
+    Check, ConfigState, DailyLogs, Issue, NAMED_IN_MESSAGE, ProjectFiles, Resources,
+    SearchIndexState, Severity, Suggestion, noted_agent_id,
 };
 pub use kit::connect;
 pub use kit::conversation::{
-    Conversation, OmittedCounts, Reach, ReadConversationError, Role, Said, without_private,
+    Conversation, ConversationMessage, OmittedCounts, Reach, ReadConversationError, Role,
+    without_private,
 };
-pub use kit::database::{SERVE_ARGUMENT, ServeError, serve_database};
+pub use kit::database::{SERVE_ARGUMENT, ServeDatabaseError, serve_database};
 pub use kit::file_count::{FileCount, MAX_COUNTED_DEPTH, MAX_COUNTED_ENTRIES};
 pub use kit::hook_caller::HookCaller;
 pub use kit::mapping;
@@ -44,29 +45,32 @@ pub use kit::new_install::NewInstall;
 pub use kit::plan::{
     Action, ConfigStep, Conflict, CredentialsStep, Forgotten, InstallBackend, InstallLayout,
     MemoriesStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanError, PlanOptions,
-    RestoreError, Step, StepKind,
+    PlannedChange, RestoreError, Step, StepKind,
 };
 pub use kit::previous::PreviousSnapshot;
 pub use kit::restore_source::RestoreSource;
 pub use kit::runtime::{
-    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, OpenAgent, OwnIndex, ReadAgents,
-    ReadConversations, RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces,
-    WorkspaceFiles,
+    EvergreenRecords, FindAgents, OpenAgent, OpenRows, OwnIndex, PlanAgent, ReadAgents,
+    ReadConversation, RecordRules, Runtime, SearchAgents, UsualPlaces, WorkspaceFiles,
 };
 pub use kit::sample_install::{SampleAgent, SampleFile, SampleInstall};
 pub use kit::searchable::{
-    ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
-    Store, StoreKind, Unsearched,
+    ExtraPlace, MemoryBackend, MemoryFacts, Searchable, SearchableRecord, SearchedFile,
+    SearchedFolder, Store, StoreKind, UnsearchedCounts,
 };
 pub use kit::sidecar::{KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, name_of};
-pub use kit::tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
+pub use kit::tree::{
+    AppliedTree, ApplyTreeError, StagingWatch, Unwatched, apply, recover_leftovers,
+};
 pub use kit::vectors::{VectorOf, WantedModel, vectors_in};
 pub use kit::walk::AGENT_ID_FILE;
+#[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
-pub use openclaw::fuzzing as openclaw_laws;
+pub use openclaw::law_tests as openclaw_laws;
 pub use openclaw::sample::SAMPLE_INSTALL;
+#[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
-pub use zeroclaw::fuzzing as zeroclaw_laws;
+pub use zeroclaw::law_tests as zeroclaw_laws;
 
 /// Every program that we know something of; a new one is a folder and a line here. The first that has
 /// agents takes any folder that no runtime knows.

@@ -9,10 +9,11 @@ mod conversation;
 mod credentials;
 mod discover;
 mod facts;
-pub mod fuzzing;
 mod index;
 mod install;
 mod labels;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod law_tests;
 mod layout;
 mod mapping;
 mod memory;
@@ -80,9 +81,9 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
     read: Some(&OpenClaw),
     search: Some(&OpenClaw),
     rows: None,
-    restore: Some(&OpenClaw),
-    move_in: Some(&OpenClaw),
-    conversations: Some(&OpenClaw),
+    restore: Some(write::plan_restore),
+    move_in: Some(write::plan_move_in),
+    conversations: Some(conversation::read),
     connect: Some(&connect::CONNECT),
     native_search: Some(&ranking::NATIVE_SEARCH),
     native_tools: Some(&tools::NATIVE_TOOLS),

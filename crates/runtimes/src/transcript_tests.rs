@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::{Conversation, OmittedCounts, Reach, ReadConversationError, Said, read_transcript};
+use crate::{
+    Conversation, ConversationMessage, OmittedCounts, Reach, ReadConversationError, read_transcript,
+};
 
 struct Home(TempDir);
 
@@ -23,7 +25,7 @@ impl Home {
 }
 
 fn texts(conversation: &Conversation) -> Vec<String> {
-    let said = |value: &Said| format!("{}: {}", value.role.as_str(), value.text);
+    let said = |value: &ConversationMessage| format!("{}: {}", value.role.as_str(), value.text);
     conversation.messages.iter().map(said).collect()
 }
 

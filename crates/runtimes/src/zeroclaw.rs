@@ -12,7 +12,8 @@ mod conversation;
 mod credentials;
 mod discover;
 mod entries;
-pub mod fuzzing;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod law_tests;
 mod layout;
 mod mapping;
 mod memory;
@@ -38,11 +39,8 @@ use uuid::Uuid;
 use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::ids::Namespaces;
 use crate::kit::persona::WORKSPACE_FILES;
-use crate::kit::plan::{Plan, PlanError, PlanOptions};
-use crate::kit::restore_source::RestoreSource;
 use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, KeepMemoryRows, MoveAgentsIn, RecordRules, RestoreAgents,
-    RowRules, Runtime, UsualPlaces,
+    EvergreenRecords, FindAgents, RecordRules, RowRules, Runtime, UsualPlaces,
 };
 
 /// The runtime's name, in records, manifests and paths.
@@ -99,10 +97,10 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
     find: Some(&ZeroClaw),
     read: Some(&ZeroClaw),
     search: Some(&ZeroClaw),
-    rows: Some(&ZeroClaw),
-    restore: Some(&ZeroClaw),
-    move_in: Some(&ZeroClaw),
-    conversations: Some(&ZeroClaw),
+    rows: Some(memory_rows),
+    restore: Some(write::plan),
+    move_in: Some(write::plan),
+    conversations: Some(conversation::read),
     connect: Some(&connect::CONNECT),
     native_search: Some(&ranking::NATIVE_SEARCH),
     native_tools: Some(&tools::NATIVE_TOOLS),
@@ -134,38 +132,7 @@ impl FindAgents for ZeroClaw {
     }
 }
 
-impl KeepMemoryRows for ZeroClaw {
-    fn memory_rows(
-        &self,
-        database: &Path,
-        alias: &str,
-        clock: Box<dyn Clock>,
-    ) -> Box<dyn RowStore> {
-        let alias = if alias.is_empty() { DEFAULT_ALIAS } else { alias };
-        Box::new(memory::ZeroClawRows::new(database, alias, clock))
-    }
-}
-
-impl RestoreAgents for ZeroClaw {
-    fn plan_restore(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        write::plan(machine, source, target, options)
-    }
-}
-
-impl MoveAgentsIn for ZeroClaw {
-    fn plan_move_in(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        write::plan(machine, source, target, options)
-    }
+fn memory_rows(database: &Path, alias: &str, clock: Box<dyn Clock>) -> Box<dyn RowStore> {
+    let alias = if alias.is_empty() { DEFAULT_ALIAS } else { alias };
+    Box::new(memory::ZeroClawRows::new(database, alias, clock))
 }

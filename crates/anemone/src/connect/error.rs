@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use anemone_runtimes::connect::{ConnectOption, DesiredFile, Format, RefuseError};
+use anemone_runtimes::connect::{ConfigFormat, ConnectOption, DesiredFile, RefuseError};
 
 use super::target::ConnectTarget;
 use crate::agent::FindAgentError;
@@ -125,7 +125,7 @@ pub enum ConnectError {
     #[error("{}: {error}; nothing was changed", .path.display())]
     Refused {
         /// What the file is written in.
-        format: Format,
+        format: ConfigFormat,
         /// The file.
         path: PathBuf,
         /// Why.

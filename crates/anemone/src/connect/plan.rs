@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anemone_files::{LeftoverKind, TEMPORARY_FILE, sweep};
 use anemone_format::sha256_hex;
 use anemone_runtimes::connect::{
-    Changes, ConfigEdit, DesiredConfig, DesiredFile, Format, OwnFile, ProgramNote, is_void,
-    no_orphans, put_in, take_out_known,
+    ConfigChanges, ConfigEdit, ConfigFormat, DesiredConfig, DesiredFile, OwnFile, ProgramNote,
+    is_void, no_orphans, put_in, take_out_known,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -379,7 +379,7 @@ impl Plan {
 }
 
 /// Returns which of our lines are really taken out of a file.
-fn taken_out(changes: &Changes, now: &str, after: &str) -> Vec<String> {
+fn taken_out(changes: &ConfigChanges, now: &str, after: &str) -> Vec<String> {
     if changes.is_as_written(now) {
         return changes.lines().to_vec();
     }
@@ -416,10 +416,10 @@ fn elsewhere(desired: &DesiredConfig, record: &Record) -> Vec<DesiredFile> {
 }
 
 /// Whether a file that we made holds nothing of anybody else's.
-fn is_left_empty(format: Format, text: &str) -> bool {
+fn is_left_empty(format: ConfigFormat, text: &str) -> bool {
     let is_bare = match format {
-        Format::Json => ["", "{}"].contains(&text.trim()),
-        Format::Toml => text.trim().is_empty(),
+        ConfigFormat::Json => ["", "{}"].contains(&text.trim()),
+        ConfigFormat::Toml => text.trim().is_empty(),
     };
     is_bare && format.parse(text).is_ok_and(|document| is_void(&document))
 }

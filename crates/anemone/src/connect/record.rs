@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use anemone_format::sha256_hex;
-use anemone_runtimes::connect::{Changes, ConfigEdit};
+use anemone_runtimes::connect::{ConfigChanges, ConfigEdit};
 use serde::{Deserialize, Serialize};
 
 use super::error::ConnectError;
@@ -32,7 +32,7 @@ pub(super) struct FileRecord {
     pub(super) made: bool,
     /// Folders that were made for it, the outermost first.
     pub(super) folders: Vec<PathBuf>,
-    pub(super) changes: Changes,
+    pub(super) changes: ConfigChanges,
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

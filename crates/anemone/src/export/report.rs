@@ -2,7 +2,7 @@
 
 use anemone_format::{ALF_VERSION, NOT_EXPORTED};
 use anemone_runtimes::{
-    LeftOut, LeftOutReason, NotRequested, Reading, SecretFinding, SessionCounts, Unchanged, Warning,
+    FoundSecret, LeftOut, LeftOutReason, NotRequested, Reading, SessionCounts, Unchanged, Warning,
 };
 use serde::Serialize;
 
@@ -121,7 +121,7 @@ pub struct ExportSummary {
     /// What only travels on request.
     pub left_out_by_default: Vec<NotRequestedItem>,
     /// Where files hold secrets.
-    pub secrets: Vec<SecretFinding>,
+    pub secrets: Vec<FoundSecret>,
     /// Transcripts that were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionCounts>,

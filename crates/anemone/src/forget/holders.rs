@@ -359,7 +359,7 @@ impl HolderSearch<'_> {
         let folders: Vec<PathBuf> = folders.cloned().collect();
         // A transcript may be compressed, so it is read as the runtime reads it, too.
         let mut is_in = !self.scan(&folders, found).is_empty();
-        let mut look = |said: anemone_runtimes::Remembered| {
+        let mut look = |said: anemone_runtimes::SearchableRecord| {
             is_in = is_in || self.probes.are_in_bytes(said.content.as_bytes());
         };
         let read = adapter.read_store(self.machine, agent, StoreKind::Sessions, true, &mut look);

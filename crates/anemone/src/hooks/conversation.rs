@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anemone_memory::LockedStore;
-use anemone_runtimes::{Conversation, HOOK_CALLER, Machine, Reach, Role, Said, read_transcript};
+use anemone_runtimes::{
+    Conversation, ConversationMessage, HOOK_CALLER, Machine, Reach, Role, read_transcript,
+};
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
@@ -85,7 +87,7 @@ pub(super) fn said(conversation: &Conversation) -> Vec<(&str, &str)> {
 /// in a group they may be anybody's.
 pub(super) fn said_by_owner(conversation: &Conversation) -> (Vec<String>, u64) {
     let unknown = is_direct(conversation);
-    let is_own = |message: &&Said| message.by_owner.unwrap_or(unknown);
+    let is_own = |message: &&ConversationMessage| message.by_owner.unwrap_or(unknown);
     let of_people = || conversation.messages.iter().filter(|message| message.role == Role::User);
     let own: Vec<String> = of_people().filter(is_own).map(|own| own.text.clone()).collect();
     let others = of_people().count() - own.len();

@@ -9,7 +9,7 @@ use anemone::files::{Existing, open_plain};
 use anemone::sealed_header::Packaging;
 use anemone_format::{ArchiveKind, Limits, kind_of};
 use anemone_messages::UserError;
-use anemone_runtimes::{SecretFinding, SecretPolicy};
+use anemone_runtimes::{FoundSecret, SecretPolicy};
 use serde::Serialize;
 
 use super::{Answer, ExportArgs, Stop, warn};
@@ -118,7 +118,7 @@ fn is_archive(path: &Path) -> Result<bool, UserError> {
 /// What happened to files that do not travel as they are.
 fn remarks(summary: &ExportSummary) -> Vec<String> {
     let secrets = summary.secrets.iter().map(|secret| {
-        let SecretFinding { path, line, kind } = secret;
+        let FoundSecret { path, line, kind } = secret;
         format!("{path}:{line}: {kind}, replaced with a mark in the archive")
     });
     let left_out = summary

@@ -1,6 +1,6 @@
 //! Why a program is not connected or disconnected, in words.
 
-use anemone::connect::{ConnectError, ConnectOption, Format, RefuseError};
+use anemone::connect::{ConfigFormat, ConnectError, ConnectOption, RefuseError};
 
 use super::{Kind, UserError};
 
@@ -78,7 +78,7 @@ impl From<ConnectError> for UserError {
 }
 
 /// Says how bad it is that a file is not changed, and what to do about it.
-fn refusal(format: Format, error: &RefuseError) -> (Kind, &'static str, String) {
+fn refusal(format: ConfigFormat, error: &RefuseError) -> (Kind, &'static str, String) {
     let (kind, code, hint) = match error {
         RefuseError::Unparsable { .. } => {
             (Kind::Failed, "unparsable", "repair the file first; its program cannot read it either")
@@ -87,8 +87,8 @@ fn refusal(format: Format, error: &RefuseError) -> (Kind, &'static str, String) 
         RefuseError::Shape { .. } => (Kind::Conflict, "unexpected_shape", "repair the file first"),
         RefuseError::Form { .. } => {
             let hint = match format {
-                Format::Toml => "write it as a table with its own header",
-                Format::Json => "write it as a separate object",
+                ConfigFormat::Toml => "write it as a table with its own header",
+                ConfigFormat::Json => "write it as a separate object",
             };
             (Kind::Conflict, "unexpected_form", hint)
         }

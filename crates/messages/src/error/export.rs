@@ -1,7 +1,7 @@
 //! Why nothing was exported, in words.
 
 use anemone::export::ExportError;
-use anemone_runtimes::SecretFinding;
+use anemone_runtimes::FoundSecret;
 
 use super::{Kind, UserError};
 
@@ -45,10 +45,10 @@ impl From<ExportError> for UserError {
     }
 }
 
-fn causes(secrets: &[SecretFinding]) -> Vec<String> {
+fn causes(secrets: &[FoundSecret]) -> Vec<String> {
     let listed = secrets.iter().take(LISTED);
     let mut causes: Vec<String> =
-        listed.map(|SecretFinding { path, line, kind }| format!("{path}:{line}: {kind}")).collect();
+        listed.map(|FoundSecret { path, line, kind }| format!("{path}:{line}: {kind}")).collect();
     if secrets.len() > LISTED {
         causes.push(format!("and {} more", secrets.len() - LISTED));
     }

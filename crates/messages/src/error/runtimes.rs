@@ -1,6 +1,6 @@
 //! Why a runtime cannot be read or written, in words.
 
-use anemone_runtimes::{ApplyError, PlanError, ReadConversationError, ReadError};
+use anemone_runtimes::{ApplyTreeError, PlanError, ReadConversationError, ReadError};
 
 use super::{Kind, UserError};
 
@@ -62,26 +62,26 @@ impl From<PlanError> for UserError {
     }
 }
 
-impl From<ApplyError> for UserError {
-    fn from(error: ApplyError) -> Self {
+impl From<ApplyTreeError> for UserError {
+    fn from(error: ApplyTreeError) -> Self {
         let (kind, code, hint) = match &error {
-            ApplyError::Conflicts => (Kind::Conflict, "conflict", None),
-            ApplyError::Changed { .. } => (
+            ApplyTreeError::Conflicts => (Kind::Conflict, "conflict", None),
+            ApplyTreeError::Changed { .. } => (
                 Kind::Conflict,
                 "workspace_changed",
                 Some("nothing was changed; stop the agent, and import again"),
             ),
-            ApplyError::Staging { .. } => (
+            ApplyTreeError::Staging { .. } => (
                 Kind::Failed,
                 "permission_denied",
                 Some("the new tree is built beside the workspace, so that folder must be writable"),
             ),
-            ApplyError::Source { .. } | ApplyError::WrongSize { .. } => (
+            ApplyTreeError::Source { .. } | ApplyTreeError::WrongSize { .. } => (
                 Kind::Failed,
                 "corrupt_archive",
                 Some("`anemone validate` names everything that is wrong"),
             ),
-            ApplyError::Swap { .. } => (
+            ApplyTreeError::Swap { .. } => (
                 Kind::Failed,
                 "cannot_replace",
                 Some(

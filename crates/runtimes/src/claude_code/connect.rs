@@ -9,8 +9,9 @@ use crate::kit::connect::desired::{
     is_own_program, is_own_server, known_elements, known_member, names,
 };
 use crate::kit::connect::{
-    ConfigEdit, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig,
-    DesiredFile, Format, Hooks, ProgramNote, RefuseError, ServerEntry, json_file, line, words,
+    ConfigEdit, ConfigFormat, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection,
+    DesiredConfig, DesiredFile, Hooks, ProgramNote, RefuseError, ServerEntry, json_file, line,
+    words,
 };
 
 const READING: &str = include_str!("../../../../integrations/claude-code/hooks/hooks.json");
@@ -82,8 +83,8 @@ impl<'a> Scope<'a> {
         let servers = set.as_deref().unwrap_or(home).join(".claude.json");
         let known = move |document: &Value| known_server(document, &server_path);
         let files = vec![
-            DesiredFile::bare(settings, Format::Json, known_hooks),
-            DesiredFile::bare(servers, Format::Json, known),
+            DesiredFile::bare(settings, ConfigFormat::Json, known_hooks),
+            DesiredFile::bare(servers, ConfigFormat::Json, known),
         ];
         let next = "start a new session of Claude Code; /hooks and /mcp show what was added";
         DesiredConfig::bare(files, next)

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::kit::connect::desired::{is_own_server, known_member, names};
 use crate::kit::connect::{
-    ConfigEdit, Connect, ConnectPlace, ConnectedMemory, Connection, DesiredConfig, DesiredFile,
-    Format, RefuseError, toml_file,
+    ConfigEdit, ConfigFormat, Connect, ConnectPlace, ConnectedMemory, Connection, DesiredConfig,
+    DesiredFile, RefuseError, toml_file,
 };
 
 const ENTRY: &str = include_str!("../../../../integrations/codex/config.toml");
@@ -26,7 +26,7 @@ pub(crate) const CONNECT: Connect = Connect {
 
 fn locate(place: &ConnectPlace<'_>) -> DesiredConfig {
     let folder = place.resolved("CODEX_HOME").unwrap_or_else(|| place.machine.home.join(".codex"));
-    let file = DesiredFile::bare(folder.join("config.toml"), Format::Toml, known_server);
+    let file = DesiredFile::bare(folder.join("config.toml"), ConfigFormat::Toml, known_server);
     let next = "start a new session of Codex; `codex mcp list` shows what was added";
     DesiredConfig::bare(vec![file], next)
 }

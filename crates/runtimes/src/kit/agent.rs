@@ -11,11 +11,15 @@ use std::sync::{Arc, OnceLock};
 use anemone_format::{
     AgentId, Attachments, Credentials, Identity, Manifest, Principals, SinkError,
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::kit::file_count::FileCount;
+use crate::kit::paths::lossy;
 use crate::kit::previous::PreviousSnapshot;
+use crate::kit::walk::{EntryKind, FoundEntry};
 use crate::kit::word_enum::word_enum;
+use anemone_secrets as secrets;
+use anemone_secrets::SecretHit;
 
 /// What a runtime may know of the machine it runs on; only a door asks the machine itself.
 #[derive(Clone)]
@@ -252,7 +256,7 @@ pub struct Reading {
     /// What only travels on request, and was not requested.
     pub not_requested: Vec<NotRequested>,
     /// Secrets found in files, without the secrets.
-    pub secrets: Vec<SecretFinding>,
+    pub secrets: Vec<FoundSecret>,
 }
 
 /// What there is to say of an agent that did not change.
@@ -341,12 +345,6 @@ word_enum! {
     }
 }
 
-impl Serialize for NotRequestedKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
 /// Something in the workspace that does not travel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
@@ -379,7 +377,7 @@ word_enum! {
         Unreadable = "unreadable",
         /// A socket, a pipe or a device.
         Special = "special",
-        /// In more folders than anybody would make.
+        /// In too many folders.
         TooDeep = "too_deep",
         /// Its name cannot be in an archive.
         Name = "name",
@@ -415,21 +413,36 @@ impl LeftOutReason {
     }
 }
 
-impl Serialize for LeftOutReason {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
 /// A secret in a file; the secret itself is not here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SecretFinding {
+pub struct FoundSecret {
     /// The file, with what is not UTF-8 replaced.
     pub path: String,
     /// The line, from 1.
     pub line: u64,
     /// What kind of secret.
     pub kind: &'static str,
+}
+
+impl FoundSecret {
+    /// Notes what was found in a text, once for each line and kind.
+    pub(crate) fn note(found: &mut Vec<Self>, path: &str, line: u64, hits: &[SecretHit]) {
+        for hit in hits {
+            let finding = Self { path: path.to_owned(), line, kind: hit.kind };
+            if found.last() != Some(&finding) {
+                found.push(finding);
+            }
+        }
+    }
+
+    /// Finds secrets in a path and in what a link points to; the path is shown without them.
+    pub(crate) fn in_name(found: &FoundEntry) -> Vec<Self> {
+        let target = if let EntryKind::Symlink(target) = &found.kind { &target[..] } else { &[] };
+        let hits = secrets::scan(&found.path);
+        let path = lossy(&secrets::redact(&found.path, &hits));
+        let all = hits.into_iter().chain(secrets::scan(target));
+        all.map(|hit| Self { path: path.clone(), line: 0, kind: hit.kind }).collect()
+    }
 }
 
 /// Why an agent could not be read.

@@ -11,6 +11,7 @@ use anemone_format::{
 };
 
 use crate::kit::ids;
+use crate::kit::paths::is_markdown;
 use crate::kit::walk::FoundEntry;
 
 /// Names shorter than this are too common to be taken for a mention.
@@ -19,7 +20,7 @@ const MIN_NAME_BYTES: usize = 5;
 /// Returns whether an artifact travels: Markdown of any size, and other files up to the threshold.
 pub(crate) fn is_included(found: &FoundEntry, threshold: u64) -> bool {
     let name = &found.path;
-    let is_markdown = name.len() > 3 && name[name.len() - 3..].eq_ignore_ascii_case(b".md");
+    let is_markdown = is_markdown(name);
     is_markdown || found.size() <= threshold
 }
 

@@ -13,7 +13,7 @@ use anemone_format::{
 use sha2::{Digest as _, Sha256};
 
 use crate::kit::agent::{
-    LeftOut, LeftOutReason, ReadError, ReadOptions, SecretFinding, SecretPolicy, Warning,
+    FoundSecret, LeftOut, LeftOutReason, ReadError, ReadOptions, SecretPolicy, Warning,
 };
 use crate::kit::artifacts::{Artifact, Mentions, is_included};
 use crate::kit::paths::{lossy, spelled};
@@ -38,7 +38,7 @@ pub(crate) struct FileBytes {
     pub(crate) mtime: Option<Moment>,
 }
 
-/// A file that an adapter makes: it lies in no workspace.
+/// A file that a runtime makes: it lies in no workspace.
 #[derive(Clone, Debug)]
 pub(crate) struct GeneratedFile {
     pub(crate) root: Root<'static>,
@@ -79,7 +79,7 @@ pub(crate) struct Outcome {
     pub(crate) artifacts: Vec<Artifact>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) left_out: Vec<LeftOut>,
-    pub(crate) secrets: Vec<SecretFinding>,
+    pub(crate) secrets: Vec<FoundSecret>,
     pub(crate) records: u64,
     /// Files; links and folders do not count.
     pub(crate) files: u64,
@@ -103,7 +103,7 @@ impl Outcome {
         // The name may be a secret as well, and is not shown then.
         let path = lossy(&secrets::redact(&found.path, &secrets::scan(&found.path)));
         let finding =
-            |hit: &SecretHit| SecretFinding { path: path.clone(), line: hit.line, kind: hit.kind };
+            |hit: &SecretHit| FoundSecret { path: path.clone(), line: hit.line, kind: hit.kind };
         self.secrets.extend(hits.iter().map(finding));
     }
 }
@@ -227,12 +227,7 @@ impl<'a> Carrier<'a> {
     /// it returns the new text. `line` is where the text stands in the file at `path`.
     pub(crate) fn search_text(&mut self, path: &str, line: u64, text: &str) -> Option<String> {
         let hits = secrets::scan(text.as_bytes());
-        for hit in &hits {
-            let finding = SecretFinding { path: path.to_owned(), line, kind: hit.kind };
-            if self.outcome.secrets.last() != Some(&finding) {
-                self.outcome.secrets.push(finding);
-            }
-        }
+        FoundSecret::note(&mut self.outcome.secrets, path, line, &hits);
         let redact = !hits.is_empty() && self.options.secrets == SecretPolicy::Redact;
         redact.then(|| lossy(&secrets::redact(text.as_bytes(), &hits)))
     }
@@ -304,6 +299,37 @@ impl<'a> Carrier<'a> {
         self.large_file(root, found)
     }
 
+    /// Carries a file of memories and returns it, to be taken apart, unless it is too large.
+    pub(crate) fn memory_file(
+        &mut self,
+        root: Root<'_>,
+        found: &FoundEntry,
+    ) -> Result<Option<FileBytes>, ReadError> {
+        if found.size() > MAX_TEXT_BYTES {
+            let message = "is too large to be taken apart; it travels as it is, without records";
+            self.outcome.warn("too_large", &found.path, message);
+            self.whole_file(root, found)?;
+            return Ok(None);
+        }
+        let Some(loaded) = self.load(found) else { return Ok(None) };
+        self.file(root, found, &loaded)?;
+        Ok(Some(loaded))
+    }
+
+    /// Returns the text of a file of memories, if it is one.
+    pub(crate) fn text_of<'b>(
+        &mut self,
+        found: &FoundEntry,
+        file: &'b FileBytes,
+    ) -> Option<&'b str> {
+        let text = std::str::from_utf8(&file.bytes).ok();
+        if text.is_none() {
+            let message = "is not UTF-8; it travels as it is, without records";
+            self.outcome.warn("not_utf8", &found.path, message);
+        }
+        text
+    }
+
     fn large_file(
         &mut self,
         root: Root<'_>,
@@ -345,18 +371,13 @@ impl<'a> Carrier<'a> {
 
     /// Searches a name and what a link says; says whether they may travel.
     pub(crate) fn may_be_named(&mut self, found: &FoundEntry) -> bool {
-        let target = if let EntryKind::Symlink(target) = &found.kind { &target[..] } else { &[] };
-        let hits = secrets::scan(&found.path);
-        let shown = lossy(&secrets::redact(&found.path, &hits));
-        let all = hits.iter().chain(&secrets::scan(target)).map(|hit| hit.kind).collect::<Vec<_>>();
-        let finding = |kind: &&'static str| SecretFinding { path: shown.clone(), line: 0, kind };
-        self.outcome.secrets.extend(all.iter().map(finding));
-        if all.is_empty() || self.options.secrets != SecretPolicy::Redact {
-            return true;
-        }
-        let (reason, bytes) = (LeftOutReason::Secret, found.size());
-        self.outcome.left_out.push(LeftOut::file(shown, reason, bytes));
-        false
+        let secrets = FoundSecret::in_name(found);
+        let shown = secrets.first().map(|secret| secret.path.clone());
+        self.outcome.secrets.extend(secrets);
+        let hidden = shown.filter(|_| self.options.secrets == SecretPolicy::Redact);
+        let left_out = hidden.map(|path| LeftOut::file(path, LeftOutReason::Secret, found.size()));
+        self.outcome.left_out.extend(left_out.clone());
+        left_out.is_none()
     }
 
     /// Notes a file that cannot travel because of a secret that cannot be replaced in it.

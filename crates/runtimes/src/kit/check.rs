@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::each_block;
 use anemone_format::{AgentId, Moment};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOutReason, Oddity, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, LeftOutReason, Oddity};
 use crate::kit::paths::lossy;
 use crate::kit::searchable::SearchedFolder;
 use crate::kit::walk::{EntryKind, FoundEntry, IgnoreFileError, WalkRules, Workspace};
@@ -64,9 +64,9 @@ pub struct Check {
     /// The runtime's configuration, where it can name the workspace.
     pub config: Option<ConfigState>,
     /// The runtime's search index.
-    pub index: IndexState,
+    pub index: SearchIndexState,
     /// Secrets in files that would travel in clear, without the secrets.
-    pub secrets: Vec<SecretFinding>,
+    pub secrets: Vec<FoundSecret>,
     /// Files and folders that cannot be read.
     pub unreadable: Vec<String>,
     /// Issues the user should know about, the worst first.
@@ -129,7 +129,7 @@ pub struct ConfigState {
 
 /// The runtime's search index; nothing of it is needed for an export but its vectors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct IndexState {
+pub struct SearchIndexState {
     /// The database that holds it, when there is one.
     pub database: Option<PathBuf>,
     /// Whether it is older than the newest memory file.
@@ -192,12 +192,6 @@ word_enum! {
     }
 }
 
-impl Serialize for Severity {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
 impl Check {
     /// Whether nothing stands in the way.
     #[must_use]
@@ -226,11 +220,8 @@ impl Check {
     pub(crate) fn note_access(&mut self) {
         if !self.writable {
             let shown = self.workspace.display();
-            self.note(
-                ADVICE,
-                "workspace_not_writable",
-                format!("the workspace {shown} may not be written to"),
-            );
+            let message = format!("the workspace {shown} may not be written to");
+            self.note(ADVICE, "workspace_not_writable", message);
         }
     }
 
@@ -248,7 +239,7 @@ impl Check {
     }
 
     /// Notes what lies in the workspace.
-    pub(crate) fn note_survey(&mut self, survey: &Survey) {
+    pub(crate) fn note_survey(&mut self, survey: Survey) {
         let places: Vec<String> = survey
             .secrets
             .iter()
@@ -285,6 +276,8 @@ impl Check {
                 self.note(ADVICE, code, format!("{what}: {}", a_few(paths)));
             }
         }
+        self.secrets = survey.secrets;
+        self.unreadable = survey.unreadable;
     }
 }
 
@@ -313,16 +306,11 @@ pub(crate) fn begin(
         return (check, Survey::default());
     }
     let survey = survey(workspace, memory, kind).unwrap_or_else(|error| {
-        let is_ignore_file =
-            error.get_ref().is_some_and(|reference| reference.is::<IgnoreFileError>());
-        if is_ignore_file {
+        if error.get_ref().is_some_and(|reference| reference.is::<IgnoreFileError>()) {
             check.note(ADVICE, "alfignore", format!("in the workspace {shown}, {error}"));
         } else {
-            check.note(
-                ADVICE,
-                "workspace_not_readable",
-                format!("the workspace {shown} cannot be read: {error}"),
-            );
+            let message = format!("the workspace {shown} cannot be read: {error}");
+            check.note(ADVICE, "workspace_not_readable", message);
         }
         Survey::default()
     });
@@ -330,7 +318,7 @@ pub(crate) fn begin(
 }
 
 /// Whether a link leads to a file in the workspace.
-pub(crate) fn is_inside(workspace: &Path, name: &str) -> bool {
+fn is_inside(workspace: &Path, name: &str) -> bool {
     let (Ok(root), Ok(file)) =
         (fs_err::canonicalize(workspace), fs_err::canonicalize(workspace.join(name)))
     else {
@@ -355,7 +343,7 @@ pub(crate) struct Survey {
     /// Files too large to travel; what does not travel is not scanned.
     pub(crate) not_scanned: Vec<String>,
     /// Secrets, without the secrets.
-    pub(crate) secrets: Vec<SecretFinding>,
+    pub(crate) secrets: Vec<FoundSecret>,
 }
 
 /// What a file is to a survey.
@@ -392,7 +380,7 @@ pub(crate) fn survey(
         }
     }
     for found in walked.found {
-        survey.look_at_name(&found);
+        survey.secrets.extend(FoundSecret::in_name(&found));
         match &found.kind {
             EntryKind::Symlink(target) if workspace.destination(&found.path, target).is_none() => {
                 survey.links_outside.push(lossy(&found.path));
@@ -410,17 +398,29 @@ pub(crate) fn survey(
 }
 
 impl Survey {
-    /// Finds secrets in a path and in what a link points to, as an export does.
-    fn look_at_name(&mut self, found: &FoundEntry) {
-        let hits = anemone_secrets::scan(&found.path);
-        let target = match &found.kind {
-            EntryKind::Symlink(target) => anemone_secrets::scan(target),
-            EntryKind::File { .. } | EntryKind::Folder => Vec::new(),
-        };
-        let path = lossy(&anemone_secrets::redact(&found.path, &hits));
-        let finding =
-            |hit: SecretHit| SecretFinding { path: path.clone(), line: 0, kind: hit.kind };
-        self.secrets.extend(hits.into_iter().chain(target).map(finding));
+    /// Whether a workspace has a file, or a link to one in it.
+    pub(crate) fn has(&self, workspace: &Path, name: &str) -> bool {
+        self.has_file(name) || is_inside(workspace, name)
+    }
+
+    /// Whether a file of this path was found.
+    pub(crate) fn has_file(&self, name: &str) -> bool {
+        self.files.iter().any(|file| file.path == name.as_bytes())
+    }
+
+    /// Returns the files that every workspace has; what its memories are is not said.
+    pub(crate) fn resources(&self, workspace: &Path) -> Resources {
+        let memory = fs_err::symlink_metadata(workspace.join("memory"));
+        Resources {
+            soul_md: self.has(workspace, "SOUL.md"),
+            identity_md: self.has(workspace, "IDENTITY.md"),
+            agents_md: self.has(workspace, "AGENTS.md"),
+            user_md: self.has(workspace, "USER.md"),
+            memory_md: self.has(workspace, "MEMORY.md"),
+            memory_dir: memory.is_ok_and(|metadata| metadata.is_dir()),
+            agent_id: noted_agent_id(workspace),
+            ..Resources::default()
+        }
     }
 
     fn look_into(&mut self, workspace: &Workspace, found: &FoundEntry, kind: SurveyClass) {
@@ -453,7 +453,7 @@ impl Survey {
         }
         let hits = scanner.finish().into_iter();
         let finding =
-            |hit: SecretHit| SecretFinding { path: path.clone(), line: hit.line, kind: hit.kind };
+            |hit: SecretHit| FoundSecret { path: path.clone(), line: hit.line, kind: hit.kind };
         self.secrets.extend(hits.map(finding));
     }
 }
@@ -488,7 +488,6 @@ impl Utf8 {
 }
 
 /// Whether a folder may be written to.
-/// Whether a folder may be written to.
 pub(crate) fn is_writable(folder: &Path) -> bool {
     use rustix::fs::Access;
     rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
@@ -499,14 +498,17 @@ pub const NAMED_IN_MESSAGE: usize = 5;
 
 /// Names a few and counts the rest.
 pub(crate) fn a_few(names: &[String]) -> String {
-    let text =
-        names.iter().take(NAMED_IN_MESSAGE).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match names.len().checked_sub(NAMED_IN_MESSAGE) {
-        None | Some(0) => text,
-        Some(more) => format!("{text} and {more} more"),
-    }
+    first_names(names, NAMED_IN_MESSAGE)
 }
 
+/// Names so many and counts the rest.
+pub(crate) fn first_names(names: &[String], most: usize) -> String {
+    let text = names[..names.len().min(most)].join(", ");
+    match names.len().saturating_sub(most) {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
+}
 #[cfg(test)]
 mod tests {
     use super::*;

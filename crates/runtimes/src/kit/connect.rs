@@ -25,7 +25,8 @@ pub use desired::{
     DesiredConfig, DesiredFile, Finder, OwnFile, ProgramNote, ServerEntry, no_orphans,
 };
 pub use document::{
-    Changes, ConfigEdit, Format, MAX_BYTES, RefuseError, at, is_void, put_in, take_out_known,
+    ConfigChanges, ConfigEdit, ConfigFormat, MAX_BYTES, RefuseError, at, is_void, put_in,
+    take_out_known,
 };
 pub use shell::{line, quoted, words};
 

@@ -45,7 +45,7 @@ pub struct Conversation {
     /// The channel, such as `telegram`.
     pub source: Option<String>,
     /// The last messages, the oldest of them first.
-    pub messages: Vec<Said>,
+    pub messages: Vec<ConversationMessage>,
     /// The size of the transcript since the last compaction, as far as that was looked for.
     pub bytes: u64,
     /// The tokens that the next request is about to have, where the transcript says how many the
@@ -68,7 +68,7 @@ pub struct Conversation {
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct ConversationMessage {
     /// Who said it.
     pub role: Role,
     /// What was said, secrets replaced.

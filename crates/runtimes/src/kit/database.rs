@@ -30,9 +30,12 @@ pub(crate) use merge::{AgentEntry, Layout, Merge, MergeColumn, RowSpool, RowVerb
 pub(crate) use schema::{OwnerTable, RowSchema};
 #[cfg(test)]
 pub(crate) use serve::answer;
-pub use serve::{SERVE_ARGUMENT, ServeError, serve_database};
+pub use serve::{SERVE_ARGUMENT, ServeDatabaseError, serve_database};
 use wire::{Ask, FaultKind, ReplyError, ReplyReader, Request};
 pub(crate) use wire::{Put, Read, StateTable, Value};
+
+/// How every database of SQLite starts.
+pub(crate) const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// How long the other process may say nothing.
 const STALL: Duration = Duration::from_secs(30);

@@ -1,6 +1,7 @@
 //! Folders of installs: their real paths, and the agents that live in them.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anemone_format::Moment;
@@ -71,6 +72,21 @@ pub(crate) fn real(path: &Path) -> PathBuf {
 /// Makes a path absolute without asking the disk.
 pub(crate) fn absolute(path: &Path) -> PathBuf {
     without_dots(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
+}
+
+/// Makes a path from the user absolute: `~`, and what is relative to a folder.
+pub(crate) fn resolve(home: &Path, folder: &Path, text: &str) -> PathBuf {
+    let path = match text.strip_prefix('~') {
+        Some("") => home.to_owned(),
+        Some(rest) if rest.starts_with(['/', '\\']) => home.join(&rest[1..]),
+        _ => folder.join(text),
+    };
+    without_dots(&path)
+}
+
+/// Returns the path that a variable holds; `resolve` makes it absolute if it is text.
+pub(crate) fn from_variable(value: &OsStr, resolve: impl Fn(&str) -> PathBuf) -> PathBuf {
+    absolute(&value.to_str().map_or_else(|| value.into(), |text| resolve(text.trim())))
 }
 
 /// Returns the files that a database is made of; some may not be there.

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{
     AgentId, AgentInfo, Credentials, Identity, Manifest, Moment, NOT_EXPORTED, Principals,
-    ReadingInfo, Root, RuntimeHints,
+    ReadingInfo, Root, RuntimeHints, Unknown, sha256_hex,
 };
+use serde::Serialize;
 
 use crate::kit::agent::{
     FoundAgent, LeftOut, LeftOutReason, NotRequested, NotRequestedKind, ReadError, ReadOptions,
@@ -25,7 +26,7 @@ use crate::kit::walk::{
     Workspace,
 };
 
-/// What an adapter tells of an agent, beside what its carrier carried.
+/// What a runtime tells of an agent, beside what the carrier carried.
 pub(crate) struct ReadingParts {
     pub(crate) agent: AgentInfo,
     pub(crate) hints: Option<RuntimeHints>,
@@ -68,6 +69,26 @@ pub(crate) fn end_reading(
         not_requested,
         secrets: done.secrets,
     }
+}
+
+/// Describes a reading: `inputs` is everything that decides what an archive holds, beside the files
+/// of the workspace.
+pub(crate) fn reading_info(runtime: &str, revision: u64, inputs: &impl Serialize) -> ReadingInfo {
+    let json = serde_json::to_vec(inputs).expect("inputs have only text keys");
+    let inputs = format!("sha256:{}", sha256_hex(&json));
+    ReadingInfo { adapter: runtime.to_owned(), revision, inputs, unknown: Unknown::default() }
+}
+
+/// Returns the earlier reading of an agent, and how it was read, if a new one could be the same.
+/// Whether conversations changed is only known by reading them.
+pub(crate) fn comparable<'a>(
+    options: &ReadOptions<'a>,
+    runtime: &str,
+    revision: u64,
+) -> Option<(&'a PreviousSnapshot, &'a ReadingInfo)> {
+    let earlier = options.earlier.filter(|_| !options.sessions)?;
+    let info = earlier.manifest.reading.as_ref()?;
+    (info.adapter == runtime && info.revision == revision).then_some((earlier, info))
 }
 
 /// Lists what an agent has beside its workspace and its entries that only travels on request.

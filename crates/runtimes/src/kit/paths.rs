@@ -43,6 +43,16 @@ pub(crate) fn is_name(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && !text.contains(['/', '\\', '\0'])
 }
 
+/// Whether a path is a folder or lies in it.
+pub(crate) fn is_within(path: &[u8], folder: &str) -> bool {
+    path.strip_prefix(folder.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+}
+
+/// Whether a file of this name or path is Markdown.
+pub(crate) fn is_markdown(name: &[u8]) -> bool {
+    name.len() > 3 && name[name.len() - 3..].eq_ignore_ascii_case(b".md")
+}
+
 /// Takes `.` and `..` out of a path without asking the disk.
 pub(crate) fn without_dots(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();

@@ -14,7 +14,7 @@ use crate::kit::previous::PreviousSnapshot;
 use crate::kit::runtime::WorkspaceFiles;
 use crate::kit::walk::FoundEntry;
 
-pub(crate) use self::write::{documents, one_line};
+pub(crate) use self::write::{brief_line, documents, one_line};
 
 /// Bytes of all files of one document: JSON may take six times as much, and has a limit.
 const MAX_PROSE_BYTES: u64 = 8 << 20;

@@ -22,13 +22,14 @@ use anemone_format::{
 };
 
 pub use self::choice::{InstallBackend, InstallLayout, NotRestored, NotRestoredKind};
-use self::databases::Ruling;
-pub use self::error::PlanError;
+use self::databases::DatabaseDecision;
+pub(crate) use self::error::StoreError;
+pub use self::error::{PlanError, RestoreError};
 use crate::kit::agent::{Machine, Warning};
 use crate::kit::new_install::NewInstall;
 use crate::kit::paths::{as_path, destination, lossy, without_dots};
 use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::{SIDECAR, is_within};
+use crate::kit::sidecar::is_in_sidecar;
 use crate::kit::tree::{self, Site, Survey};
 use crate::kit::walk::MAX_TABLE_BYTES;
 
@@ -148,7 +149,8 @@ pub struct CredentialsStep {
     pub replaced: Vec<String>,
     /// Names of those that the store has already; they stay as they are.
     pub kept: Vec<String>,
-    pub(crate) change: Box<dyn Restore>,
+    /// Makes the change.
+    pub change: PlannedChange,
 }
 
 /// Memories that go into a database, which may lie outside the workspace. It is written after the
@@ -167,7 +169,8 @@ pub struct MemoriesStep {
     pub kept: u64,
     /// Entries that exist already.
     pub same: u64,
-    pub(crate) change: Box<dyn Restore>,
+    /// Makes the change.
+    pub change: PlannedChange,
 }
 
 /// Settings that are added to a configuration file; existing ones are not changed.
@@ -181,7 +184,8 @@ pub struct ConfigStep {
     pub added: Vec<String>,
     /// Keys that are there with another value, which stays.
     pub kept: Vec<String>,
-    pub(crate) change: Box<dyn Restore>,
+    /// Makes the change.
+    pub change: PlannedChange,
 }
 
 /// What changes something that is not part of the workspace's tree.
@@ -213,49 +217,24 @@ impl fmt::Debug for dyn Restore {
     }
 }
 
-/// Why something outside the tree could not be changed; it is then as it was.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct RestoreError(pub(crate) Box<dyn std::error::Error + Send + Sync>);
+/// Changes something that is not part of the workspace's tree.
+#[derive(Debug)]
+pub struct PlannedChange(pub(crate) Box<dyn Restore>);
 
-impl CredentialsStep {
-    /// Puts the secrets into the store.
-    pub fn apply(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        now: &Moment,
-    ) -> Result<(), RestoreError> {
-        self.change.restore(machine, source, now).map(drop)
-    }
-}
-
-impl MemoriesStep {
-    /// Checks whether the entries could be written now; another process may be writing.
+impl PlannedChange {
+    /// Checks whether it could be done now; another process may be writing.
     pub fn check(&self, machine: &Machine) -> Result<(), RestoreError> {
-        self.change.check(machine)
+        self.0.check(machine)
     }
 
-    /// Writes the entries; returns the copy of what was there.
+    /// Does it completely or not at all; returns the copy of what was there, if one was made.
     pub fn apply(
         &self,
         machine: &Machine,
         source: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError> {
-        self.change.restore(machine, source, now)
-    }
-}
-
-impl ConfigStep {
-    /// Writes the settings; returns the copy of what was there.
-    pub fn apply(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        now: &Moment,
-    ) -> Result<Option<PathBuf>, RestoreError> {
-        self.change.restore(machine, source, now)
+        self.0.restore(machine, source, now)
     }
 }
 
@@ -628,9 +607,10 @@ fn link_outside(step: &Step, workspace: &Path) -> Option<Warning> {
     }
     let link = step.destination().unwrap_or(&step.path);
     let absolute = as_path(target);
-    let inside = match absolute.has_root() {
-        true => without_dots(absolute).starts_with(workspace),
-        false => destination(link, target).is_some(),
+    let inside = if absolute.has_root() {
+        without_dots(absolute).starts_with(workspace)
+    } else {
+        destination(link, target).is_some()
     };
     (!inside).then(|| {
         Warning::about(
@@ -717,7 +697,7 @@ struct Planner<'a> {
     /// A folder of the snapshot that gets another name, and that name.
     moved: Option<(Vec<u8>, Vec<u8>)>,
     /// What was decided before its turn, by key.
-    rulings: BTreeMap<Vec<u8>, Ruling>,
+    rulings: BTreeMap<Vec<u8>, DatabaseDecision>,
     /// Keys of files here that must not stay beside what is put there.
     aside: BTreeSet<Vec<u8>>,
     steps: Vec<Step>,
@@ -750,7 +730,7 @@ impl Planner<'_> {
         }
         let key = tree::key_of(&wanted.path);
         let ruling = self.rulings.remove(&key);
-        if let Some(Ruling::Settled { action, reason }) = ruling {
+        if let Some(DatabaseDecision::Settled { action, reason }) = ruling {
             self.push(wanted, action, Some(reason), false);
             return Ok(());
         }
@@ -776,7 +756,7 @@ impl Planner<'_> {
                 self.push(wanted, Action::Keep, Some("secrets were taken out of it"), false);
             }
             // The folder is ours, and what it says is about the last move.
-            Some(reason) if is_within(&wanted.path, SIDECAR.as_bytes()) => {
+            Some(reason) if is_in_sidecar(&wanted.path) => {
                 self.push(wanted, Action::Replace, Some(reason), false);
             }
             Some(_) if self.is_table(&wanted, seen) => self.join_stamps(wanted)?,

@@ -20,10 +20,11 @@ use crate::kit::ids::Namespaces;
 use crate::kit::mapping::Mapping;
 use crate::kit::native_search::NativeSearch;
 use crate::kit::native_tools::NativeTools;
+use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
 use crate::kit::restore_source::RestoreSource;
 use crate::kit::searchable::{
-    Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
+    Searchable, SearchableRecord, SearchedFile, SearchedFolder, StoreKind, UnsearchedCounts,
 };
 use crate::kit::vectors::{VectorOf, WantedModel};
 
@@ -65,13 +66,13 @@ pub struct Runtime {
     /// Returns what of an agent can be searched.
     pub search: Option<&'static dyn SearchAgents>,
     /// Keeps what an agent remembers in rows of a database.
-    pub rows: Option<&'static dyn KeepMemoryRows>,
-    /// Restores agents from snapshots of this runtime.
-    pub restore: Option<&'static dyn RestoreAgents>,
-    /// Lets agents of other runtimes move in.
-    pub move_in: Option<&'static dyn MoveAgentsIn>,
+    pub rows: Option<OpenRows>,
+    /// Restores agents from snapshots of this runtime, also from one that comes back from another.
+    pub restore: Option<PlanAgent>,
+    /// Lets agents of other runtimes move in, as a [`Mapping`] says.
+    pub move_in: Option<PlanAgent>,
     /// Reads the conversations of an agent.
-    pub conversations: Option<&'static dyn ReadConversations>,
+    pub conversations: Option<ReadConversation>,
     /// How it is given a memory.
     pub connect: Option<&'static Connect>,
     /// How it searches memories itself, where that can be reproduced.
@@ -242,9 +243,9 @@ pub trait SearchAgents: Sync {
         _agent: &FoundAgent,
         _kind: StoreKind,
         _private: bool,
-        _take: &mut dyn FnMut(Remembered),
-    ) -> Result<Unsearched, ReadError> {
-        Ok(Unsearched::default())
+        _take: &mut dyn FnMut(SearchableRecord),
+    ) -> Result<UnsearchedCounts, ReadError> {
+        Ok(UnsearchedCounts::default())
     }
 
     /// Hands out the vectors of one model that the runtime made of an agent's memories, in no
@@ -261,48 +262,16 @@ pub trait SearchAgents: Sync {
     }
 }
 
-/// Keeps what an agent remembers in rows of a database.
-pub trait KeepMemoryRows: Sync {
-    /// Returns the rows of an agent in a database. Nothing is opened yet.
-    fn memory_rows(&self, database: &Path, alias: &str, clock: Box<dyn Clock>)
-    -> Box<dyn RowStore>;
-}
+/// Returns the rows of an agent in a database. Nothing is opened yet.
+pub type OpenRows = fn(&Path, &str, Box<dyn Clock>) -> Box<dyn RowStore>;
 
-/// Restores agents from snapshots of their own runtime, also from one that comes back from another.
-pub trait RestoreAgents: Sync {
-    /// Plans how a snapshot becomes the workspace of `target`; changes nothing.
-    fn plan_restore(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError>;
-}
+/// Plans how a snapshot becomes the workspace of an agent; changes nothing.
+pub type PlanAgent =
+    fn(&Machine, &RestoreSource<'_>, &FoundAgent, &PlanOptions<'_>) -> Result<Plan, PlanError>;
 
-/// Lets agents of other runtimes move in, as a [`Mapping`] says.
-pub trait MoveAgentsIn: Sync {
-    /// Plans how a snapshot of another runtime becomes the workspace of `target`; changes nothing.
-    fn plan_move_in(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError>;
-}
-
-/// Reads the conversations of an agent.
-pub trait ReadConversations: Sync {
-    /// Reads the end of one session, by its id or its key.
-    fn read_conversation(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        session: &str,
-        reach: Reach,
-    ) -> Result<Conversation, ReadConversationError>;
-}
+/// Reads the end of one session of an agent, by its id or its key.
+pub type ReadConversation =
+    fn(&Machine, &FoundAgent, &str, Reach) -> Result<Conversation, ReadConversationError>;
 
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -320,6 +289,43 @@ impl PartialEq for Runtime {
 impl Eq for Runtime {}
 
 impl Runtime {
+    /// A program without agents of its own: it works in the workspace of an agent, and is shown the
+    /// memory by the rules of `context_of`.
+    pub(crate) const fn without_agents(
+        context_of: fn(Option<&str>) -> &'static ContextRules,
+    ) -> Self {
+        Self {
+            name: "",
+            title: "",
+            variables: &[],
+            places: None,
+            files: WORKSPACE_FILES,
+            run_by: &[],
+            state_table: None,
+            layout: MarkdownLayout::PLAIN,
+            contexts: &[],
+            context_of,
+            records: RecordRules {
+                evergreen: EvergreenRecords::NotEpisodic,
+                rows: None,
+                vectors_are_of_text: true,
+            },
+            own_index: None,
+            mappings: &[],
+            find: None,
+            read: None,
+            search: None,
+            rows: None,
+            restore: None,
+            move_in: None,
+            conversations: None,
+            connect: None,
+            native_search: None,
+            native_tools: None,
+            transcripts: None,
+        }
+    }
+
     /// Whether it has agents that can be found.
     #[must_use]
     pub const fn has_agents(&self) -> bool {
@@ -443,13 +449,9 @@ impl Runtime {
         target: &FoundAgent,
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError> {
-        let not_supported = PlanError::NotSupported { runtime: self.title };
-        if source.is_of(self.name) {
-            let restore = self.restore.ok_or(not_supported)?;
-            return restore.plan_restore(machine, source, target, options);
-        }
-        let move_in = self.move_in.ok_or(not_supported)?;
-        move_in.plan_move_in(machine, source, target, options)
+        let plan = if source.is_of(self.name) { self.restore } else { self.move_in };
+        let plan = plan.ok_or(PlanError::NotSupported { runtime: self.title })?;
+        plan(machine, source, target, options)
     }
 
     /// Returns what of an agent can be searched: nothing where the runtime cannot say.
@@ -498,8 +500,8 @@ impl Runtime {
         agent: &FoundAgent,
         kind: StoreKind,
         private: bool,
-        take: &mut dyn FnMut(Remembered),
-    ) -> Result<Unsearched, ReadError> {
+        take: &mut dyn FnMut(SearchableRecord),
+    ) -> Result<UnsearchedCounts, ReadError> {
         self.searcher()?.read_store(machine, agent, kind, private, take)
     }
 
@@ -528,7 +530,7 @@ impl Runtime {
         alias: &str,
         clock: Box<dyn Clock>,
     ) -> Option<Box<dyn RowStore>> {
-        Some(self.rows?.memory_rows(database, alias, clock))
+        Some(self.rows?(database, alias, clock))
     }
 
     /// Reads the end of one session of an agent, by its id or its key.
@@ -539,10 +541,8 @@ impl Runtime {
         session: &str,
         reach: Reach,
     ) -> Result<Conversation, ReadConversationError> {
-        let conversations = self
-            .conversations
-            .ok_or(ReadConversationError::NotSupported { runtime: self.title })?;
-        conversations.read_conversation(machine, agent, session, reach)
+        let not_supported = ReadConversationError::NotSupported { runtime: self.title };
+        self.conversations.ok_or(not_supported)?(machine, agent, session, reach)
     }
 }
 

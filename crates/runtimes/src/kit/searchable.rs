@@ -85,7 +85,7 @@ pub enum StoreKind {
 
 /// What reading a store left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unsearched {
+pub struct UnsearchedCounts {
     /// Entries that are for one person only.
     pub private: u64,
     /// Parts that cannot be read.
@@ -148,7 +148,7 @@ pub(crate) fn is_of_tool(path: &str) -> bool {
 
 /// A remembered thing, with as much of a record as a search can use.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Remembered {
+pub struct SearchableRecord {
     /// The record's id.
     pub id: String,
     /// The runtime that it comes from.
@@ -231,7 +231,7 @@ struct EntityLine {
     name: String,
 }
 
-impl Remembered {
+impl SearchableRecord {
     /// Reads the line of a record.
     pub fn parse(line: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(line).map(Self::of)
@@ -287,9 +287,10 @@ impl Remembered {
             origin: origin(source),
             is_withdrawn: [Status::Superseded.as_str(), Status::Deleted.as_str()]
                 .contains(&line.status.as_str()),
-            is_private: match is_session {
-                true => is_private_piece(&line),
-                false => row.zip(rows_of(&line)).is_some_and(|(row, rules)| row.is_private(rules)),
+            is_private: if is_session {
+                is_private_piece(&line)
+            } else {
+                row.zip(rows_of(&line)).is_some_and(|(row, rules)| row.is_private(rules))
             },
             created_at: known_time(&line.temporal, is_fact(&line)),
             is_session,
@@ -440,13 +441,13 @@ pub(crate) fn part(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn parse(source: &str, rest: &str) -> Remembered {
+    fn parse(source: &str, rest: &str) -> SearchableRecord {
         let line = format!(
             r#"{{"id":"i-1","agent_id":"a","content":"Ann — drinks: tea: green","memory_type":"preference",
               "status":"active","namespace":"facts","source":{source},
               "temporal":{{"created_at":"2026-02-03T23:30:00-05:00"}}{rest}}}"#
         );
-        Remembered::parse(line.as_bytes()).unwrap()
+        SearchableRecord::parse(line.as_bytes()).unwrap()
     }
 
     #[test]
@@ -504,7 +505,7 @@ mod tests {
                   "source":{{"runtime":"zeroclaw","origin":"session"}},
                   "temporal":{{"created_at":"2026-01-01T00:00:00Z"}},"raw_source_format":{raw}}}"#
             );
-            let found = Remembered::parse(line.as_bytes()).unwrap();
+            let found = SearchableRecord::parse(line.as_bytes()).unwrap();
             (found.is_session, found.is_private)
         };
         assert_eq!(line(r#"{"session_key":"a","piece":0}"#), (true, false));
@@ -518,6 +519,6 @@ mod tests {
         let line = r#"{"id":"i","content":"x","memory_type":"preference","source":
           {"runtime":"openclaw","origin":"sqlite","origin_file":"memory/facts.db"},"temporal":
           {"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}}"#;
-        assert_eq!(Remembered::parse(line.as_bytes()).unwrap().date(), None);
+        assert_eq!(SearchableRecord::parse(line.as_bytes()).unwrap().date(), None);
     }
 }

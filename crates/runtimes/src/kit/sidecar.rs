@@ -35,7 +35,7 @@ use anemone_format::{
 use serde::{Deserialize, Serialize};
 
 use crate::kit::agent::Machine;
-use crate::kit::paths::spelled;
+use crate::kit::paths::{is_within, spelled};
 use crate::kit::plan::{MAX_DEPTH, Piece, PlanBuilder, PlanError, PlannedFile, PlannedNode};
 use crate::kit::restore::each_record;
 
@@ -73,7 +73,7 @@ const MAX_KEPT_BYTES: usize = 3500;
 pub(crate) struct Link {
     /// The record.
     pub(crate) id: RecordId,
-    /// The records that the runtime's adapter reads back; several when the text was cut, none when
+    /// The records that the runtime reads back; several when the text was cut, none when
     /// the runtime has no place for it.
     pub(crate) parts: Vec<LinkPart>,
 }
@@ -110,7 +110,7 @@ pub fn digest_of(content: &str) -> String {
 
 /// What was written of a record beside its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Written {
+pub(crate) struct WrittenRecord {
     /// Texts that were put around and into the content, in the order in which they stand there. A
     /// content that comes back changed comes back without them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -122,7 +122,7 @@ pub(crate) struct Written {
 
 /// A file of the snapshot that lies in the workspace itself, or one that was made there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedFile {
     /// Its path in the workspace; percent-encoded where it is not UTF-8.
     pub(crate) path: String,
     /// What it held. Of one that was made, an empty text says that it is the runtime's to change:
@@ -133,7 +133,7 @@ pub(crate) struct Placed {
     pub(crate) made: bool,
 }
 
-impl Placed {
+impl PlacedFile {
     /// Describes a file of the snapshot that lies at its path in the workspace.
     pub(crate) fn of(file: &SourceFile) -> Self {
         Self { path: spelled(&file.path), sha256: digest_of_node(&file.kind), made: false }
@@ -165,7 +165,7 @@ pub(crate) struct Keep {
     /// Files of the snapshot that have no place in the workspace, by their position.
     pub(crate) aside: Vec<usize>,
     /// Files that have one.
-    pub(crate) placed: Vec<Placed>,
+    pub(crate) placed: Vec<PlacedFile>,
     /// What the records became.
     pub(crate) links: Vec<Link>,
 }
@@ -196,7 +196,7 @@ struct LinkLine {
     #[serde(flatten)]
     link: Link,
     #[serde(flatten)]
-    written: Written,
+    written: WrittenRecord,
 }
 
 /// Our field of the manifest.
@@ -221,7 +221,7 @@ pub(crate) fn keep_with(
     machine: &Machine,
     source: &dyn SnapshotSource,
     keep: Keep,
-    written: &BTreeMap<RecordId, Written>,
+    written: &BTreeMap<RecordId, WrittenRecord>,
     draft: &mut PlanBuilder,
 ) -> Result<(), PlanError> {
     let mut folder = Folder {
@@ -369,22 +369,23 @@ impl Folder {
         &mut self,
         source: &dyn SnapshotSource,
         aside: &[usize],
-        placed: Vec<Placed>,
+        placed: Vec<PlacedFile>,
     ) -> Vec<FileLine> {
         let files = source.files();
         let mut lines = Vec::new();
         let by_path: BTreeMap<String, &SourceFile> = files
             .iter()
-            .filter(|file| !is_within(&file.path, SIDECAR.as_bytes()))
+            .filter(|file| !is_in_sidecar(&file.path))
             .map(|file| (spelled(&file.path), file))
             .collect();
         for it in placed {
             let file = by_path.get(&it.path).filter(|_| !it.made);
             lines.push(FileLine {
                 path_hex: file.and_then(|file| hex_of(&file.path)),
-                root: match it.made {
-                    true => None,
-                    false => Some(file.map_or("artifacts".to_owned(), |file| root_of(&file.root))),
+                root: if it.made {
+                    None
+                } else {
+                    Some(file.map_or("artifacts".to_owned(), |file| root_of(&file.root)))
                 },
                 kept: None,
                 sha256: it.sha256,
@@ -432,7 +433,7 @@ fn hex_of(path: &[u8]) -> Option<String> {
     std::str::from_utf8(path).is_err().then(|| anemone_format::Hex(path).to_string())
 }
 
-/// Whether a path is a folder or lies in it.
-pub(crate) fn is_within(path: &[u8], folder: &[u8]) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+/// Whether a path is the folder, or lies in it.
+pub(crate) fn is_in_sidecar(path: &[u8]) -> bool {
+    is_within(path, SIDECAR)
 }

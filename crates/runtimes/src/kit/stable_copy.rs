@@ -8,12 +8,10 @@ use std::collections::HashMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::kit::database::Copy;
+use crate::kit::database::{Copy, SQLITE_MAGIC};
 use crate::kit::paths::as_path;
 use crate::kit::walk::{FoundEntry, Workspace};
 
-/// How every SQLite file starts.
-const MAGIC: &[u8] = b"SQLite format 3\0";
 /// What a log or a journal is called after its database.
 const LOGS: [&[u8]; 2] = [b"-wal", b"-journal"];
 /// Memory shared by the processes that use a database; the first one recreates it.
@@ -38,7 +36,7 @@ pub(crate) enum CopyPlace {
     Copy(PathBuf),
     /// It was there and is no longer.
     Gone,
-    /// It is recreated by whoever opens the database.
+    /// It is recreated by the program that opens the database.
     Derived,
 }
 
@@ -88,8 +86,8 @@ fn is_database(workspace: &Workspace, file: &FoundEntry) -> bool {
     let mut start = Vec::new();
     let read = workspace
         .file(&file.path)
-        .and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
-    read.is_ok() && start == MAGIC
+        .and_then(|file| file.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut start));
+    read.is_ok() && start == SQLITE_MAGIC
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ impl StagingWatch for Unwatched {
 
 /// What applying a plan left behind.
 #[derive(Debug, Default)]
-pub struct Applied {
+pub struct AppliedTree {
     /// The folder with what was replaced, if anything was.
     pub replaced_kept_at: Option<PathBuf>,
     /// What went less than perfectly after the new tree was in place.
@@ -88,7 +88,7 @@ pub struct Applied {
 /// Why a plan could not be applied; the workspace is as it was.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ApplyError {
+pub enum ApplyTreeError {
     /// The conflicts of the plan are not resolved.
     #[error("the workspace has files that differ from the snapshot's")]
     Conflicts,
@@ -185,7 +185,7 @@ pub fn apply(
     plan: &Plan,
     source: &dyn SnapshotSource,
     watch: &dyn StagingWatch,
-) -> Result<Applied, ApplyError> {
+) -> Result<AppliedTree, ApplyTreeError> {
     apply_with(plan, source, watch, ABLE, &mut |_| Ok(()))
 }
 
@@ -195,16 +195,16 @@ fn apply_with(
     watch: &dyn StagingWatch,
     able: Abilities,
     hook: Hook<'_>,
-) -> Result<Applied, ApplyError> {
+) -> Result<AppliedTree, ApplyTreeError> {
     if plan.blocked {
-        return Err(ApplyError::Conflicts);
+        return Err(ApplyTreeError::Conflicts);
     }
     if !plan.changes_anything() {
-        return Ok(Applied::default());
+        return Ok(AppliedTree::default());
     }
     let parent = plan.workspace.parent().unwrap_or(Path::new("/"));
     let made = make_parents(parent, &mut sync_folder_if_possible)?;
-    let failed = |source| ApplyError::Staging { parent: parent.to_owned(), source };
+    let failed = |source| ApplyTreeError::Staging { parent: parent.to_owned(), source };
     let mut prefix = staging_prefix(&plan.workspace).unwrap_or_default();
     if matches!(plan.site, Site::Absent) {
         prefix.push(FIRST);
@@ -256,14 +256,14 @@ fn name_by_inode(staging: &Path, prefix: &OsStr) -> io::Result<PathBuf> {
 fn make_parents(
     parent: &Path,
     sync: &mut dyn FnMut(&Path) -> io::Result<()>,
-) -> Result<Vec<PathBuf>, ApplyError> {
+) -> Result<Vec<PathBuf>, ApplyTreeError> {
     let mut missing: Vec<PathBuf> =
         parent.ancestors().take_while(|ancestor| !ancestor.exists()).map(Path::to_owned).collect();
     missing.reverse();
     for (index, folder) in missing.iter().enumerate() {
         let failed = |made: usize, source| {
             remove_parents(&missing[..made]);
-            ApplyError::Staging { parent: parent.to_owned(), source }
+            ApplyTreeError::Staging { parent: parent.to_owned(), source }
         };
         fs_err::create_dir(folder).map_err(|error| failed(index, error))?;
         sync(folder.parent().unwrap_or(Path::new("/")))
@@ -321,7 +321,7 @@ impl BuildNotes {
 
 impl Apply<'_> {
     /// Builds the new tree and puts it in place.
-    fn run(&mut self) -> Result<BuildNotes, ApplyError> {
+    fn run(&mut self) -> Result<BuildNotes, ApplyTreeError> {
         let built = self.build()?;
         self.check()?;
         self.settle_database()?;
@@ -333,11 +333,11 @@ impl Apply<'_> {
         Ok(built)
     }
 
-    fn pass(&mut self, point: TestPoint) -> Result<(), ApplyError> {
+    fn pass(&mut self, point: TestPoint) -> Result<(), ApplyTreeError> {
         (self.hook)(point).map_err(|source| cannot_write(b"", source))
     }
 
-    fn build(&mut self) -> Result<BuildNotes, ApplyError> {
+    fn build(&mut self) -> Result<BuildNotes, ApplyTreeError> {
         let plan = self.plan;
         let nodes = lay_out(plan);
         let here = |error: io::Error| cannot_write(b"", error);
@@ -382,9 +382,9 @@ impl Apply<'_> {
     }
 
     /// Makes sure that the old tree is still the one that the plan was made for.
-    fn check(&self) -> Result<(), ApplyError> {
+    fn check(&self) -> Result<(), ApplyTreeError> {
         let workspace = &self.plan.workspace;
-        let changed = |key: &[u8]| ApplyError::Changed { path: join(workspace, &path_of(key)) };
+        let changed = |key: &[u8]| ApplyTreeError::Changed { path: join(workspace, &path_of(key)) };
         // What is absent or empty is checked by the file system when the folder gets its name.
         let Site::Full(before) = &self.plan.site else { return Ok(()) };
         let now = survey(workspace).map_err(|_| changed(b""))?;
@@ -407,7 +407,7 @@ impl Apply<'_> {
         }
     }
 
-    fn swap(&mut self) -> Result<(), ApplyError> {
+    fn swap(&mut self) -> Result<(), ApplyTreeError> {
         let (staging, workspace, able) = (self.staging, &self.plan.workspace, self.able);
         let site = &self.plan.site;
         let mut swap = || match site {
@@ -418,17 +418,17 @@ impl Apply<'_> {
         };
         self.watch.swap(staging, &mut swap).map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => {
-                ApplyError::Changed { path: workspace.clone() }
+                ApplyTreeError::Changed { path: workspace.clone() }
             }
-            _ => ApplyError::Swap { path: workspace.clone(), source },
+            _ => ApplyTreeError::Swap { path: workspace.clone(), source },
         })?;
         Ok(())
     }
 
     /// Takes away what the new tree has of the old one, and keeps the rest. The new tree is in
     /// place: nothing that fails from here on undoes that.
-    fn tidy_up(&mut self, built: &BuildNotes) -> Applied {
-        let mut applied = Applied { warnings: built.warnings(), ..Applied::default() };
+    fn tidy_up(&mut self, built: &BuildNotes) -> AppliedTree {
+        let mut applied = AppliedTree { warnings: built.warnings(), ..AppliedTree::default() };
         let workspace = &self.plan.workspace;
         let mut trouble = |path: &Path, source: &io::Error| {
             applied.warnings.push(Warning::about(

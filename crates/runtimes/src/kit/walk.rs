@@ -18,7 +18,7 @@ use crate::kit::file_count::{FileCount, FileCounter};
 use crate::kit::paths::{as_path, destination, lossy, path_bytes, without_dots};
 use crate::kit::plan::MAX_DEPTH;
 use crate::kit::searchable::SearchedFolder;
-use crate::kit::sidecar::SIDECAR;
+use crate::kit::sidecar::is_in_sidecar;
 use crate::kit::times::mtime_of;
 
 /// The file with patterns of what must not travel, in the manner of `.gitignore`.
@@ -332,8 +332,7 @@ impl Walker<'_> {
         is_folder: bool,
     ) -> Option<LeftOutReason> {
         // What was kept of another runtime comes back whole or not at all.
-        let kept = path.strip_prefix(SIDECAR.as_bytes());
-        if kept.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/")) {
+        if is_in_sidecar(path) {
             return None;
         }
         let is = |names: &[&str]| names.iter().any(|known| name == OsStr::new(known));

@@ -8,11 +8,11 @@ use super::config::Config;
 use super::discover::{GEN_9, config_in_use, discover, schema_version};
 use super::facts::each_fact;
 use super::layout::{FACTS, MEMORY, MemoryKind, PathRole, place_of};
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
-    Advice, Check, ConfigState, DailyLogs, IndexState, ProjectFiles, Resources, Survey,
-    SurveyClass, begin, is_inside, noted_agent_id,
+    Advice, Check, ConfigState, DailyLogs, ProjectFiles, Resources, SearchIndexState, Survey,
+    SurveyClass, begin,
 };
 use crate::kit::database::Database;
 use crate::kit::install_paths::{same_place, written_at};
@@ -34,10 +34,8 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
         check.resources = resources(workspace, &survey);
         check.index = index_state(machine, agent, &survey);
         note_resources(&mut check);
-        check.note_survey(&survey);
+        check.note_survey(survey);
         note_index(&mut check);
-        check.secrets = survey.secrets;
-        check.unreadable = survey.unreadable;
     }
     note_config(machine, agent, &config, &mut check);
     check.config = Some(config);
@@ -55,10 +53,9 @@ fn surveyed(found: &FoundEntry) -> SurveyClass {
 }
 
 /// Finds secrets in facts, which an export looks for row by row.
-fn secrets_in_facts(machine: &Machine, workspace: &Path, survey: &Survey) -> Vec<SecretFinding> {
-    let mut found: Vec<SecretFinding> = Vec::new();
-    let are_there = survey.files.iter().any(|file| file.path == FACTS.as_bytes());
-    let database = are_there.then(|| Database::open(machine, &workspace.join(FACTS)));
+fn secrets_in_facts(machine: &Machine, workspace: &Path, survey: &Survey) -> Vec<FoundSecret> {
+    let mut found: Vec<FoundSecret> = Vec::new();
+    let database = survey.has_file(FACTS).then(|| Database::open(machine, &workspace.join(FACTS)));
     let Some(Ok(database)) = database else { return found };
     let mut line = 0;
     // What cannot be read is found out, and told, when it is exported.
@@ -66,12 +63,7 @@ fn secrets_in_facts(machine: &Machine, workspace: &Path, survey: &Survey) -> Vec
         line += 1;
         let content = fact.content();
         for text in iter::once(content.as_str()).chain(fact.texts()) {
-            for hit in secrets::scan(text.as_bytes()) {
-                let finding = SecretFinding { path: FACTS.to_owned(), line, kind: hit.kind };
-                if found.last() != Some(&finding) {
-                    found.push(finding);
-                }
-            }
+            FoundSecret::note(&mut found, FACTS, line, &secrets::scan(text.as_bytes()));
         }
         Ok::<_, Infallible>(())
     });
@@ -91,21 +83,13 @@ fn config_state(machine: &Machine, agent: &FoundAgent) -> ConfigState {
 }
 
 fn resources(workspace: &Path, survey: &Survey) -> Resources {
-    let is_file = |name: &str| survey.files.iter().any(|file| file.path == name.as_bytes());
-    let has = |name: &str| is_file(name) || is_inside(workspace, name);
-    let memory_dir =
-        fs_err::symlink_metadata(workspace.join("memory")).is_ok_and(|metadata| metadata.is_dir());
+    let found = survey.resources(workspace);
     Resources {
-        soul_md: has("SOUL.md"),
-        identity_md: has("IDENTITY.md"),
-        agents_md: has("AGENTS.md"),
-        user_md: has("USER.md"),
-        memory_md: has("MEMORY.md") || is_file("memory.md"),
-        memory_dir,
-        daily_logs: memory_dir.then(|| daily_logs(survey)),
-        active_context: has("memory/active-context.md"),
-        project_files: memory_dir.then(|| project_files(survey)),
-        agent_id: noted_agent_id(workspace),
+        memory_md: found.memory_md || survey.has_file("memory.md"),
+        daily_logs: found.memory_dir.then(|| daily_logs(survey)),
+        active_context: survey.has(workspace, "memory/active-context.md"),
+        project_files: found.memory_dir.then(|| project_files(survey)),
+        ..found
     }
 }
 
@@ -135,17 +119,17 @@ fn is_indexed(found: &&FoundEntry) -> bool {
     matches!(place_of(&found.path), PathRole::Memory(_) | PathRole::Persona(PersonaPlace::User))
 }
 
-fn index_state(machine: &Machine, agent: &FoundAgent, survey: &Survey) -> IndexState {
+fn index_state(machine: &Machine, agent: &FoundAgent, survey: &Survey) -> SearchIndexState {
     let times = survey.files.iter().filter(is_indexed).filter_map(|file| file.mtime.as_ref());
     let newest_memory = times.max_by_key(|time| time.instant()).cloned();
     let Some(database) =
         agent.database.as_ref().filter(|database| holds_index(machine, agent, database))
     else {
-        return IndexState { newest_memory, ..IndexState::default() };
+        return SearchIndexState { newest_memory, ..SearchIndexState::default() };
     };
     let updated_at = written_at(database);
     let both = newest_memory.as_ref().zip(updated_at.as_ref());
-    IndexState {
+    SearchIndexState {
         database: Some(database.clone()),
         stale: both.is_some_and(|(newest, written)| newest.instant() > written.instant()),
         schema_version: schema_version(database),
@@ -176,21 +160,17 @@ fn note_resources(check: &mut Check) {
 
 fn note_index(check: &mut Check) {
     let Some(database) = &check.index.database else {
-        check.note(
-            ADVICE,
-            "index_missing",
-            "there is no search index; the export carries no vectors",
-        );
-        return;
+        let message = "there is no search index; the export carries no vectors";
+        return check.note(ADVICE, "index_missing", message);
     };
     let shown = database.display();
-    if check.index.stale {
-        let message = format!("the search index {shown} is older than the newest memory file");
-        check.note(ADVICE, "index_stale", message);
+    let (code, what) = if check.index.stale {
+        ("index_stale", "is older than the newest memory file")
     } else {
-        let message = format!("the search index {shown} is there");
-        check.note(ADVICE, "index_present", message);
-    }
+        ("index_present", "is there")
+    };
+    let message = format!("the search index {shown} {what}");
+    check.note(ADVICE, code, message);
 }
 
 fn note_config(machine: &Machine, agent: &FoundAgent, config: &ConfigState, check: &mut Check) {
@@ -369,11 +349,10 @@ mod tests {
 
     #[test]
     fn secrets_are_named_by_file_and_line() {
-        let finding =
-            |line| SecretFinding { path: "notes/keys.md".to_owned(), line, kind: "token" };
+        let finding = |line| FoundSecret { path: "notes/keys.md".to_owned(), line, kind: "token" };
         let survey = Survey { secrets: (1..=7).map(finding).collect(), ..Survey::default() };
         let mut check = Check::default();
-        check.note_survey(&survey);
+        check.note_survey(survey);
         assert_eq!(codes(&check), ["secrets_found"]);
         assert_eq!(check.issues[0].severity, Error);
         let message = &check.issues[0].message;
@@ -397,7 +376,7 @@ mod tests {
             .unwrap();
         let check = check(&machine, &locate(&machine, &home.1.home.join("w")));
         let path = "memory/facts.db".to_owned();
-        let in_row = SecretFinding { path, line: 2, kind: "github_token" };
+        let in_row = FoundSecret { path, line: 2, kind: "github_token" };
         assert!(check.secrets.contains(&in_row), "{:?}", check.secrets);
         assert!(codes(&check).contains(&"secrets_found"));
     }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::kit::agent::{ConfigFile, Machine, Oddity};
+use crate::kit::install_paths;
 use crate::kit::paths::without_dots;
 
 /// How long all files of a configuration may be together.
@@ -204,13 +205,7 @@ pub(super) fn home(machine: &Machine) -> PathBuf {
 
 /// Makes a path from the user absolute: `~`, `${NAME}`, and what is relative to a folder.
 pub(super) fn resolve(machine: &Machine, folder: &Path, text: &str) -> PathBuf {
-    let text = substitute(machine, text);
-    let path = match text.strip_prefix('~') {
-        Some("") => home(machine),
-        Some(rest) if rest.starts_with(['/', '\\']) => home(machine).join(&rest[1..]),
-        _ => folder.join(&text),
-    };
-    without_dots(&path)
+    install_paths::resolve(&home(machine), folder, &substitute(machine, text))
 }
 
 /// Puts variables where the configuration names them; what is not set stays as it was written.

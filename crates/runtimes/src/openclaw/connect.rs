@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::RUNTIME;
 use crate::kit::connect::desired::{is_own_program, known_elements, known_member, names};
 use crate::kit::connect::{
-    ConfigEdit, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig,
-    DesiredFile, Format, OwnFile, ProgramNote, at,
+    ConfigEdit, ConfigFormat, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection,
+    DesiredConfig, DesiredFile, OwnFile, ProgramNote, at,
 };
 
 const MANIFEST: &str =
@@ -62,7 +62,7 @@ impl Files {
         let plugin = |name: &str, text| OwnFile { path: self.plugin.join(name), text };
         let next =
             "restart the gateway of OpenClaw; `openclaw plugins inspect anemone` shows the plugin";
-        let file = DesiredFile::bare(self.config.clone(), Format::Json, known);
+        let file = DesiredFile::bare(self.config.clone(), ConfigFormat::Json, known);
         DesiredConfig {
             own: vec![
                 plugin("openclaw.plugin.json", MANIFEST),

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use anemone_files::Folder;
 
-use super::OpenClaw;
 use super::install::{InstallDatabase, agent_folder};
 use super::sessions::unpacked_event;
 use super::transcript::{FORMAT, channel_in, session_of_key};
@@ -14,30 +13,26 @@ use crate::kit::conversation::{
 };
 use crate::kit::database::{DatabaseError, Read, Value};
 use crate::kit::paths::is_name;
-use crate::kit::runtime::ReadConversations;
 
-impl ReadConversations for OpenClaw {
-    /// Reads the end of a session, by its id or its key.
-    fn read_conversation(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        session: &str,
-        reach: Reach,
-    ) -> Result<Conversation, ReadConversationError> {
-        if let Some(path) = &agent.database {
-            let fail = |source: DatabaseError| ReadConversationError::Database {
-                path: path.clone(),
-                source: Box::new(source),
-            };
-            if let Some(database) = InstallDatabase::open(machine, path).map_err(fail)?
-                && let Some(found) = in_database(&database, session, reach).map_err(fail)?
-            {
-                return Ok(found);
-            }
+/// Reads the end of a session, by its id or its key.
+pub(super) fn read(
+    machine: &Machine,
+    agent: &FoundAgent,
+    session: &str,
+    reach: Reach,
+) -> Result<Conversation, ReadConversationError> {
+    if let Some(path) = &agent.database {
+        let fail = |source: DatabaseError| ReadConversationError::Database {
+            path: path.clone(),
+            source: Box::new(source),
+        };
+        if let Some(database) = InstallDatabase::open(machine, path).map_err(fail)?
+            && let Some(found) = in_database(&database, session, reach).map_err(fail)?
+        {
+            return Ok(found);
         }
-        in_files(agent, session, reach)
     }
+    in_files(agent, session, reach)
 }
 
 fn in_database(
@@ -186,8 +181,7 @@ mod tests {
         agent.database = Some(path);
         let machine = machine(home.path());
         for name in ["s2", "agent:main:main"] {
-            let found =
-                OpenClaw.read_conversation(&machine, &agent, name, Reach::Messages(15)).unwrap();
+            let found = read(&machine, &agent, name, Reach::Messages(15)).unwrap();
             let long = "long ".repeat(500);
             let wanted = [(Role::User, long.trim()), (Role::Assistant, "last")];
             assert_eq!(texts(&found), wanted);
@@ -195,10 +189,9 @@ mod tests {
             assert_eq!(found.session_key.as_deref(), Some("agent:main:main"));
             assert_eq!(found.source.as_deref(), Some("telegram"));
         }
-        let old = OpenClaw.read_conversation(&machine, &agent, "s1", Reach::Messages(15)).unwrap();
+        let old = read(&machine, &agent, "s1", Reach::Messages(15)).unwrap();
         assert_eq!(texts(&old), [(Role::User, "old")]);
-        let none =
-            OpenClaw.read_conversation(&machine, &agent, "s3", Reach::Messages(15)).unwrap_err();
+        let none = read(&machine, &agent, "s3", Reach::Messages(15)).unwrap_err();
         assert!(matches!(none, ReadConversationError::NoSession { .. }), "{none}");
     }
 
@@ -217,8 +210,7 @@ mod tests {
         fs_err::write(folder.join("sessions.json"), list).unwrap();
         let machine = machine(home.path());
         let agent = agent(home.path());
-        let read =
-            |name: &str| OpenClaw.read_conversation(&machine, &agent, name, Reach::Messages(15));
+        let read = |name: &str| read(&machine, &agent, name, Reach::Messages(15));
         let found = read("agent:main:main").unwrap();
         assert_eq!(texts(&found), [(Role::User, "one")]);
         assert_eq!(found.source.as_deref(), Some("slack"));

@@ -313,9 +313,10 @@ mod tests {
     use rusqlite::Connection;
     use tempfile::TempDir;
 
-    use super::store::{ApplyStoreError, apply_store};
+    use super::store::apply_store;
     use super::*;
     use crate::kit::database::tests::machine;
+    use crate::kit::plan::StoreError;
     use crate::openclaw::RUNTIME;
 
     const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";
@@ -510,7 +511,7 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         assert!(matches!(
             apply_store(&home.machine, &change, &now),
-            Err(ApplyStoreError::Changed { .. })
+            Err(StoreError::Changed { .. })
         ));
         let change = plan(OnExisting::Replace);
         assert_eq!(change.replaced, ["openai:default"]);
@@ -519,7 +520,7 @@ mod tests {
         assert!(plan(OnExisting::Replace).is_empty());
     }
 
-    // What is sealed is what ZeroClaw's adapter seals; what comes out is what the facts say that
+    // What is sealed is what ZeroClaw seals; what comes out is what the facts say that
     // OpenClaw reads.
     #[test]
     fn keys_and_tokens_of_zeroclaw_become_profiles_and_nothing_else_is_written() {
@@ -587,7 +588,7 @@ mod tests {
                 "y:me@x": { "type": "oauth", "provider": "y", "access": "ACC", "refresh": "REF" },
             })
         );
-        // Read again, each is a credential that ZeroClaw's adapter takes.
+        // Read again, each is a credential that ZeroClaw takes.
         let (found, warnings) = home.read(None);
         assert_eq!((found.len(), warnings.len()), (6, 0));
     }
@@ -612,7 +613,7 @@ mod tests {
         let change = plan_store(&home.machine, &home.agent, &put, OnExisting::Keep).unwrap();
         let now = moment("2026-02-01T00:00:00Z");
         let error = apply_store(&home.machine, &change, &now).unwrap_err();
-        assert!(matches!(error, ApplyStoreError::Busy { .. }), "{error}");
+        assert!(matches!(error, StoreError::Open { .. }), "{error}");
         let backup = home.path("state/openclaw.sqlite.before-import-1");
         assert!(!backup.exists());
         drop(state);
@@ -656,13 +657,13 @@ mod tests {
         let backup = |number| home.path(&format!("state/openclaw.sqlite.before-import-{number}"));
         // Refused before anything was written.
         let error = apply(r"printf 'Xr\001\000\000\000x'");
-        assert!(matches!(error, ApplyStoreError::Database { .. }), "{error}");
+        assert!(matches!(error, StoreError::Database { .. }), "{error}");
         assert!(!backup(1).exists());
         // Does not read back; died; said nothing that is an answer.
         let scripts = [r"printf 'Xv\001\000\000\000x'", "exit 3", "echo hello"];
         for (number, script) in (1..).zip(scripts) {
             let error = apply(script);
-            assert!(matches!(error, ApplyStoreError::Unverified { .. }), "{error}");
+            assert!(matches!(error, StoreError::Unverified { .. }), "{error}");
             assert!(error.to_string().contains(backup(number).to_str().unwrap()), "{error}");
             assert!(backup(number).join("copy.sqlite").exists());
         }
@@ -714,7 +715,7 @@ mod tests {
         let insert = "INSERT INTO config_machine_state VALUES ('auth.sharedStore', '{}', 1)";
         Connection::open(&path).unwrap().execute_batch(insert).unwrap();
         let error = apply_store(&home.machine, &change, &moment("2026-02-01T00:00:00Z"));
-        assert!(matches!(error, Err(ApplyStoreError::Changed { .. })), "{error:?}");
+        assert!(matches!(error, Err(StoreError::Changed { .. })), "{error:?}");
         let count = "SELECT count(*) FROM config_machine_state";
         let state = Connection::open(&path).unwrap();
         assert_eq!(state.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);

@@ -21,8 +21,9 @@ use super::config::{Config, DEFAULT_AGENT, agent_id, home, resolve};
 use super::install::{AGENT_DATABASE, PROFILES_FILE, STATE_DATABASE};
 use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Oddity};
 use crate::kit::check::a_few;
+use crate::kit::database::SQLITE_MAGIC;
 use crate::kit::install_paths::{
-    absolute, each_workspace_once, names_in, real, same_place, settle,
+    self, absolute, each_workspace_once, names_in, real, same_place, settle,
 };
 use crate::kit::paths::is_name;
 
@@ -162,10 +163,7 @@ fn in_use(machine: &Machine) -> PathBuf {
 }
 
 fn from_variable(machine: &Machine, value: &std::ffi::OsStr) -> PathBuf {
-    match value.to_str() {
-        Some(text) => absolute(&resolve(machine, Path::new(""), text.trim())),
-        None => absolute(Path::new(value)),
-    }
+    install_paths::from_variable(value, |text| resolve(machine, Path::new(""), text))
 }
 
 /// What a configuration is called, newest first.
@@ -390,7 +388,6 @@ fn schema_oddity(database: &Path, known: u32) -> Option<Oddity> {
 
 /// Reads the number of the schema from the first page; `None` for a database without pages.
 fn header(database: &Path) -> Result<Option<u32>, String> {
-    const MAGIC: &[u8] = b"SQLite format 3\0";
     const USER_VERSION: std::ops::Range<usize> = 60..64;
     const LENGTH: u64 = 100;
     let mut bytes = Vec::new();
@@ -401,7 +398,7 @@ fn header(database: &Path) -> Result<Option<u32>, String> {
         return Ok(None);
     }
     let version = bytes.get(USER_VERSION).and_then(|byte| <[u8; 4]>::try_from(byte).ok());
-    match version.filter(|_| bytes.starts_with(MAGIC)) {
+    match version.filter(|_| bytes.starts_with(SQLITE_MAGIC)) {
         Some(version) => Ok(Some(u32::from_be_bytes(version))),
         None => Err("is not an SQLite database".to_owned()),
     }

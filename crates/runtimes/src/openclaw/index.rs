@@ -60,7 +60,7 @@ pub(super) struct IndexCounts {
     pub(super) keyword_only: u64,
     /// Those with a vector that makes no sense, or without a place.
     pub(super) malformed: u64,
-    /// Those of files that nobody asked for.
+    /// Those of files that were not asked for.
     pub(super) unmatched: u64,
     /// Files that changed since they were indexed.
     pub(super) stale: u64,
@@ -155,7 +155,7 @@ impl ChunkStream {
 
     /// Digests what the index holds, vectors aside: a text that is the same has the same vector,
     /// unless it was computed again. Of a chunk without a vector only its class counts; such an
-    /// index is made anew whenever the program likes.
+    /// index is made again whenever the program likes.
     fn digest(&self, database: &InstallDatabase, table: &str) -> Result<String, DatabaseError> {
         let columns = ["id", "path", "start_line", "end_line", "model", "hash", "updated_at"];
         let mut hasher = Sha256::new();

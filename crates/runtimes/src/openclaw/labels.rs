@@ -6,10 +6,10 @@
 
 use std::collections::HashSet;
 
-use jiff::civil::Date;
-
 use crate::kit::times;
 use anemone_markdown::{HiddenKind, Page, Section, line_ends};
+use jiff::civil::Date;
+use serde::Serialize;
 
 /// What a section says of itself.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,27 +30,29 @@ pub(crate) struct Labels {
     /// The latest day on which something in it was observed.
     pub(crate) observed: Option<Date>,
     /// Whether it still holds; superseded only when every part that says something says so.
-    pub(crate) status: Option<Standing>,
+    pub(crate) status: Option<Validity>,
     /// Entries that the runtime promoted from short-term memory.
     pub(crate) promotions: Vec<Promotion>,
 }
 
 /// A line with an importance tag such as `[decision|i=0.9]`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct TaggedLine {
     /// The line in the file, from 1.
     pub(crate) line: u64,
     /// The tag.
     pub(crate) tag: String,
     /// The score as it is written.
+    #[serde(rename = "i")]
     pub(crate) score_text: String,
     /// The score, from 0 to 1.
+    #[serde(skip)]
     pub(crate) score: f64,
 }
 
 /// Whether something still holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum Validity {
     /// It does.
     Active,
     /// Something newer took its place.
@@ -58,13 +60,15 @@ pub(crate) enum Standing {
 }
 
 /// An entry that the runtime promoted from short-term memory.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Promotion {
     /// The runtime's key of the entry.
     pub(crate) key: String,
     /// The score it was promoted with, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) score: Option<f64>,
     /// The file and lines it came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<String>,
 }
 
@@ -164,16 +168,16 @@ impl<'a> Reader<'a> {
         let Some(date) = times::date(date.trim()) else { return };
         let standing = match rest.split_once(':').map(|(name, word)| (name.trim(), word.trim())) {
             None if rest.is_empty() => None,
-            Some(("status", "active")) => Some(Standing::Active),
-            Some(("status", "superseded")) => Some(Standing::Superseded),
+            Some(("status", "active")) => Some(Validity::Active),
+            Some(("status", "superseded")) => Some(Validity::Superseded),
             _ => return,
         };
         self.labels.observed = self.labels.observed.max(Some(date));
         self.labels.status = match (self.labels.status, standing) {
             (None, new) => new,
             (old, None) => old,
-            (Some(Standing::Superseded), Some(Standing::Superseded)) => Some(Standing::Superseded),
-            _ => Some(Standing::Active),
+            (Some(Validity::Superseded), Some(Validity::Superseded)) => Some(Validity::Superseded),
+            _ => Some(Validity::Active),
         };
     }
 
@@ -362,10 +366,10 @@ mod tests {
         let new = "<!-- observed: 2026-03-04 | status: active -->\n- Prefer b.\n";
         let found = read(old);
         assert_eq!(found.observed, Some(Date::constant(2026, 1, 2)));
-        assert_eq!(found.status, Some(Standing::Superseded));
+        assert_eq!(found.status, Some(Validity::Superseded));
         let both = read(&format!("{new}\n{old}"));
         assert_eq!(both.observed, Some(Date::constant(2026, 3, 4)));
-        assert_eq!(both.status, Some(Standing::Active));
+        assert_eq!(both.status, Some(Validity::Active));
         assert_eq!(read("<!-- observed: 2026-01-02 -->").status, None);
     }
 

@@ -1,5 +1,6 @@
 //! Which file of a workspace is what.
 
+use crate::kit::paths::{is_markdown, is_within};
 use crate::kit::persona::{self, Persona, PersonaPlace};
 use crate::kit::sidecar::SIDECAR;
 use crate::kit::times::{DailyName, date_in_name};
@@ -55,7 +56,7 @@ pub(super) fn place_of(path: &[u8]) -> PathRole {
         _ => {}
     }
     match path.strip_prefix("memory/") {
-        Some(name) if is_markdown(name) => PathRole::Memory(memory_kind(path, name)),
+        Some(name) if is_markdown(name.as_bytes()) => PathRole::Memory(memory_kind(path, name)),
         _ if is_managed(path.as_bytes()) => PathRole::Raw,
         _ => PathRole::Artifact,
     }
@@ -66,17 +67,9 @@ pub(super) fn is_managed(path: &[u8]) -> bool {
     const FILES: &[&str] = &["USER.md", "MEMORY.md", "memory.md", "DREAMS.md", "dreams.md"];
     const FOLDERS: &[&str] = &[MEMORY, ".openclaw", "users", SIDECAR];
     let is_file = |name: &str| path == name.as_bytes();
-    let is_below = |folder: &str| {
-        let rest = path.strip_prefix(folder.as_bytes());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-    };
     FILES.iter().copied().any(is_file)
         || Persona::ALL.iter().any(|value| is_file(value.file()))
-        || FOLDERS.iter().copied().any(is_below)
-}
-
-fn is_markdown(name: &str) -> bool {
-    name.len() > 3 && name.as_bytes()[name.len() - 3..].eq_ignore_ascii_case(b".md")
+        || FOLDERS.iter().copied().any(|folder| is_within(path, folder))
 }
 
 fn memory_kind(path: &str, name: &str) -> MemoryKind {

@@ -13,7 +13,7 @@ use crate::kit::split_text::pieces;
 use crate::kit::stamps::{LEAST_FIRST, note_stamps};
 use crate::kit::times::{self, DatedName, SessionHeader};
 use crate::kit::vectors::{TEXT_DIGEST, digest_in};
-use crate::openclaw::labels::{self, Labels, Standing};
+use crate::openclaw::labels::{self, Labels, Promotion, TaggedLine, Validity};
 use anemone_markdown::{Page, Section, line_ends};
 
 /// What all records of a reading share.
@@ -75,34 +75,18 @@ struct RawPlace<'a> {
     /// Which piece of an overlong section it is, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<usize>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    importance: Vec<RawImportance<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    importance: &'a [TaggedLine],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     triggers: &'a [String],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     projects: &'a [String],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    promotions: Vec<RawPromotion<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    promotions: &'a [Promotion],
     #[serde(skip_serializing_if = "Option::is_none")]
     session_key: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     channel: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct RawImportance<'a> {
-    line: u64,
-    tag: &'a str,
-    i: &'a str,
-}
-
-#[derive(Serialize)]
-struct RawPromotion<'a> {
-    key: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<&'a str>,
 }
 
 /// Makes the records of a file, in order; their contents, joined, are the file.
@@ -130,26 +114,10 @@ pub(super) fn records<E>(
                 line_end: section.line_end,
                 heading: section.heading.as_deref(),
                 part: is_cut.then_some(part),
-                importance: labels
-                    .importance
-                    .iter()
-                    .map(|importance| RawImportance {
-                        line: importance.line,
-                        tag: &importance.tag,
-                        i: &importance.score_text,
-                    })
-                    .collect(),
+                importance: &labels.importance,
                 triggers: &labels.triggers,
                 projects: &labels.projects,
-                promotions: labels
-                    .promotions
-                    .iter()
-                    .map(|promotion| RawPromotion {
-                        key: &promotion.key,
-                        score: promotion.score,
-                        source: promotion.source.as_deref(),
-                    })
-                    .collect(),
+                promotions: &labels.promotions,
                 session_key: session.as_ref().and_then(|session| session.session_key.as_deref()),
                 channel: session.as_ref().and_then(|session| session.source.as_deref()),
             };
@@ -173,7 +141,7 @@ pub(super) fn records<E>(
                     ..Temporal::new(created_at)
                 },
                 status: match labels.status {
-                    Some(Standing::Superseded) => Status::Superseded,
+                    Some(Validity::Superseded) => Status::Superseded,
                     _ => Status::Active,
                 },
                 namespace: file.kind.namespace().to_owned(),

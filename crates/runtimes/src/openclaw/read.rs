@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{
-    AgentInfo, Credentials, ReadingInfo, Root, RuntimeHints, Sink, Unknown, sha256_hex,
-};
+use anemone_format::{AgentInfo, Credentials, ReadingInfo, Root, RuntimeHints, Sink, Unknown};
 use serde::Serialize;
 
 use super::config::{self, Config};
-use super::index::{ChunkStream, app_version};
+use super::index::{ChunkStream, IndexCounts, app_version};
 use super::install::InstallDatabase;
 use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
 use super::memory::{self, MemoryFile, Shared};
@@ -17,12 +15,12 @@ use crate::kit::agent::{
     FoundAgent, Machine, NotRequested, ReadError, ReadOptions, Reading, SecretPolicy,
     SessionCounts, Unchanged, Warning,
 };
-use crate::kit::carrier::{self, Carrier, MAX_TEXT_BYTES};
+use crate::kit::carrier::{self, Carrier};
 use crate::kit::check::Check;
 use crate::kit::database::Database;
 use crate::kit::open_workspace::{
-    Files, OpenWorkspace, ReadingParts, carry_credential_times, configured_at, end_reading,
-    not_requested, warn_of_nothing,
+    Files, OpenWorkspace, ReadingParts, carry_credential_times, comparable, configured_at,
+    end_reading, not_requested, reading_info, warn_of_nothing,
 };
 use crate::kit::paths::{lossy, spelled};
 use crate::kit::persona::{self, Prose};
@@ -31,9 +29,8 @@ use crate::kit::searchable::StoreKind;
 use crate::kit::stable_copy::StableCopies;
 use crate::kit::times;
 use crate::kit::walk::FoundEntry;
-use anemone_secrets as secrets;
 
-/// Counts the changes in what this adapter makes of the same files.
+/// Counts the changes in what is made of the same files.
 const REVISION: u64 = 1;
 /// The name of an unnamed agent.
 const UNNAMED: &str = "agent";
@@ -70,12 +67,9 @@ impl OpenAgent for WorkspaceWalk {
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
     ) -> Result<Option<Unchanged>, ReadError> {
-        let Some(earlier) = options.earlier else { return Ok(None) };
-        let Some(info) = &earlier.manifest.reading else { return Ok(None) };
-        // Whether transcripts changed is only known by reading them.
-        if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
+        let Some((earlier, info)) = comparable(options, RUNTIME, REVISION) else {
             return Ok(None);
-        }
+        };
         let opened = &self.0;
         let threshold = options.artifact_threshold;
         let same = opened.agent_id == earlier.manifest.agent.id
@@ -137,28 +131,20 @@ impl OpenAgent for WorkspaceWalk {
         let Reader { chunks, mut carrier, .. } = reader;
         let (counts, warnings) = chunks.finish();
         carrier.outcome.warnings.extend(warnings);
-        if counts.malformed > 0 {
-            carrier.outcome.warnings.push(Warning {
-                code: "index_malformed",
-                path: agent.database.as_ref().map(|path| path.display().to_string()),
-                message: format!(
-                    "{} of its vectors make no sense and are missing",
-                    counts.malformed
-                ),
-            });
+        let mut warn = |code, message| {
+            let path = agent.database.as_ref().map(|path| path.display().to_string());
+            carrier.outcome.warnings.push(Warning { code, path, message });
+        };
+        let IndexCounts { malformed, stale, .. } = counts;
+        if malformed > 0 {
+            let message = format!("{malformed} of its vectors make no sense and are missing");
+            warn("index_malformed", message);
         }
-
-        if counts.stale > 0 {
-            carrier.outcome.warnings.push(Warning {
-                code: "index_stale",
-                path: agent.database.as_ref().map(|path| path.display().to_string()),
-                message: format!(
-                    "is older than {} of the files; their vectors do not travel",
-                    counts.stale
-                ),
-            });
+        if stale > 0 {
+            let message =
+                format!("is older than {stale} of the files; their vectors do not travel");
+            warn("index_stale", message);
         }
-
         warn_of_nothing(&mut carrier);
         let name = prose.name().or(facts.name);
         let mut info = AgentInfo::new(opened.agent_id, name.as_deref().unwrap_or(UNNAMED), RUNTIME);
@@ -243,13 +229,7 @@ impl InstallFacts {
             credentials: &credentials,
             index: chunks.fingerprint(),
         };
-        let json = serde_json::to_vec(&inputs).expect("inputs have only text keys");
-        let info = ReadingInfo {
-            adapter: RUNTIME.to_owned(),
-            revision: REVISION,
-            inputs: format!("sha256:{}", sha256_hex(&json)),
-            unknown: Unknown::default(),
-        };
+        let info = reading_info(RUNTIME, REVISION, &inputs);
         let transcripts = transcripts(machine, agent, database.as_ref(), &opened.path);
         let settings = agent.config.as_deref();
         let not_requested = not_requested(options, transcripts, credentials.as_ref(), settings);
@@ -367,14 +347,7 @@ impl Reader<'_> {
         found: &FoundEntry,
         kind: &MemoryKind,
     ) -> Result<(), ReadError> {
-        if found.size() > MAX_TEXT_BYTES {
-            let message = "is too large to be taken apart; it travels as it is, without records";
-            self.carrier.outcome.warn("too_large", &found.path, message);
-            self.carrier.whole_file(root, found)?;
-            return Ok(());
-        }
-        let Some(loaded) = self.carrier.load(found) else { return Ok(()) };
-        self.carrier.file(root, found, &loaded)?;
+        let Some(loaded) = self.carrier.memory_file(root, found)? else { return Ok(()) };
         let path = lossy(&found.path);
         let mut chunks = self.chunks.for_file(&path);
         if loaded.redacted {
@@ -384,11 +357,7 @@ impl Reader<'_> {
             // The lines of the index are those of another text.
             chunks.clear();
         }
-        let Ok(text) = std::str::from_utf8(&loaded.bytes) else {
-            let message = "is not UTF-8; it travels as it is, without records";
-            self.carrier.outcome.warn("not_utf8", &found.path, message);
-            return Ok(());
-        };
+        let Some(text) = self.carrier.text_of(found, &loaded) else { return Ok(()) };
         let file = MemoryFile {
             path: &path,
             kind,
@@ -441,17 +410,12 @@ impl Reader<'_> {
         agent: &FoundAgent,
         database: Option<&InstallDatabase>,
     ) -> Result<SessionCounts, ReadError> {
-        let redact = |text: &str| {
-            let hits = secrets::scan(text.as_bytes());
-            let redacted = secrets::redact(text.as_bytes(), &hits);
-            (lossy(&redacted), hits.len() as u64)
-        };
         let (carrier, shared) = (&mut self.carrier, &self.shared);
-        let tally = sessions::sessions(agent, database, &redact, &mut |piece| {
+        let tally = sessions::sessions(agent, database, &sessions::redacted, &mut |piece| {
             carrier.record(sessions::session_record(&piece, shared))
         })?;
         carrier.outcome.warnings.extend(tally.warnings.iter().cloned());
-        Ok(tally.counts())
+        Ok(tally.counts)
     }
 }
 

@@ -13,17 +13,16 @@ use super::{NAMESPACES, OpenClaw, RUNTIME, facts, sessions, vectors};
 use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
 use crate::kit::database::Database;
 use crate::kit::install_paths::{real, with_logs};
-use crate::kit::paths::lossy;
+use crate::kit::paths::is_within;
 use crate::kit::persona::PersonaPlace;
 use crate::kit::runtime::SearchAgents;
 use crate::kit::searchable::{
-    ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
-    Store, StoreKind, Unsearched, is_of_tool,
+    ExtraPlace, MemoryBackend, MemoryFacts, Searchable, SearchableRecord, SearchedFile,
+    SearchedFolder, Store, StoreKind, UnsearchedCounts, is_of_tool,
 };
 use crate::kit::sidecar::SIDECAR;
 use crate::kit::times;
 use crate::kit::vectors::{VectorOf, WantedModel};
-use anemone_secrets as secrets;
 
 /// Folders in which the runtime notes what it dreamed, and from what.
 const DREAMING: [&str; 2] = ["memory/dreaming", "memory/.dreams"];
@@ -93,8 +92,8 @@ impl SearchAgents for OpenClaw {
         agent: &FoundAgent,
         kind: StoreKind,
         _: bool,
-        take: &mut dyn FnMut(Remembered),
-    ) -> Result<Unsearched, ReadError> {
+        take: &mut dyn FnMut(SearchableRecord),
+    ) -> Result<UnsearchedCounts, ReadError> {
         let workspace = real(&agent.workspace);
         let shared = Shared {
             agent_id: NAMESPACES.agent(&workspace),
@@ -105,7 +104,7 @@ impl SearchAgents for OpenClaw {
             StoreKind::Facts => read_facts(machine, &workspace, &shared, take),
             StoreKind::Sessions => read_sessions(machine, agent, &shared, take),
             // Rows of this runtime's database are an index of its files.
-            StoreKind::Rows => Ok(Unsearched::default()),
+            StoreKind::Rows => Ok(UnsearchedCounts::default()),
         }
     }
 
@@ -170,21 +169,19 @@ pub(super) fn folder(path: &str) -> SearchedFolder {
 }
 
 fn is_dreamed(path: &str) -> bool {
-    DREAMING.iter().any(|folder| {
-        path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    })
+    DREAMING.iter().any(|folder| is_within(path.as_bytes(), folder))
 }
 
 fn read_facts(
     machine: &Machine,
     workspace: &Path,
     shared: &Shared,
-    take: &mut dyn FnMut(Remembered),
-) -> Result<Unsearched, ReadError> {
+    take: &mut dyn FnMut(SearchableRecord),
+) -> Result<UnsearchedCounts, ReadError> {
     let path = workspace.join(FACTS);
     // A link may lead anywhere.
     if real(&path) != path {
-        return Ok(Unsearched { unreadable: 1, ..Unsearched::default() });
+        return Ok(UnsearchedCounts { unreadable: 1, ..UnsearchedCounts::default() });
     }
     each_fact(machine, &path, shared, take)
 }
@@ -193,42 +190,37 @@ fn each_fact(
     machine: &Machine,
     path: &Path,
     shared: &Shared,
-    take: &mut dyn FnMut(Remembered),
-) -> Result<Unsearched, ReadError> {
+    take: &mut dyn FnMut(SearchableRecord),
+) -> Result<UnsearchedCounts, ReadError> {
     let database = Database::open(machine, path).map_err(|error| unreadable(path, error))?;
     // Stands for no time at all.
     let fallback = times::epoch();
     let warnings = facts::each_fact(&database, FACTS, &mut |fact| {
         let record = facts::fact_record(&fact, FACTS, shared, &fallback);
-        take(Remembered::of_record(record));
+        take(SearchableRecord::of_record(record));
         Ok::<_, ReadError>(())
     })?;
-    Ok(Unsearched { unreadable: warnings.len() as u64, ..Unsearched::default() })
+    Ok(UnsearchedCounts { unreadable: warnings.len() as u64, ..UnsearchedCounts::default() })
 }
 
 fn read_sessions(
     machine: &Machine,
     agent: &FoundAgent,
     shared: &Shared,
-    take: &mut dyn FnMut(Remembered),
-) -> Result<Unsearched, ReadError> {
+    take: &mut dyn FnMut(SearchableRecord),
+) -> Result<UnsearchedCounts, ReadError> {
     let database = match agent.database.as_deref() {
         Some(path) => {
             InstallDatabase::open(machine, path).map_err(|error| unreadable(path, error))?
         }
         None => None,
     };
-    let redact = |text: &str| {
-        let hits = secrets::scan(text.as_bytes());
-        let redacted = secrets::redact(text.as_bytes(), &hits);
-        (lossy(&redacted), hits.len() as u64)
-    };
-    let tally = sessions::sessions(agent, database.as_ref(), &redact, &mut |piece| {
-        take(Remembered::of_record(sessions::session_record(&piece, shared)));
+    let tally = sessions::sessions(agent, database.as_ref(), &sessions::redacted, &mut |piece| {
+        take(SearchableRecord::of_record(sessions::session_record(&piece, shared)));
         Ok::<_, ReadError>(())
     })?;
-    let unreadable = tally.undecodable + tally.warnings.len() as u64;
-    Ok(Unsearched { unreadable, ..Unsearched::default() })
+    let unreadable = tally.counts.undecodable + tally.warnings.len() as u64;
+    Ok(UnsearchedCounts { unreadable, ..UnsearchedCounts::default() })
 }
 
 fn unreadable(path: &Path, error: crate::kit::database::DatabaseError) -> ReadError {

@@ -27,8 +27,10 @@ use super::{NAMESPACES, RUNTIME};
 use crate::kit::agent::{FoundAgent, SessionCounts, Warning};
 use crate::kit::database::{Read, Value};
 use crate::kit::lines::{Line, read_line};
+use crate::kit::paths::lossy;
 use crate::kit::session_text::SessionText;
 use crate::kit::times;
+use anemone_secrets as secrets;
 use transcript::{SeenEvents, Transcript, moment_of_millis};
 use transcript_files::{MOST, ReadLimits, TranscriptFiles, TranscriptPlace, part_of, row_of};
 use unpack::unpacked;
@@ -55,29 +57,21 @@ pub(super) struct SessionRecord {
     pub(super) trust: Option<&'static str>,
 }
 
-/// What was found, and what was not taken.
+/// What became of conversations, and warnings for the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    /// Transcripts that gave something.
-    pub(super) transcripts: u64,
-    /// Events that were read.
-    pub(super) events: u64,
-    /// Those that became text.
-    pub(super) messages: u64,
-    /// Events, files or rows that could not be decoded.
-    pub(super) undecodable: u64,
-    /// Secrets that were replaced.
-    pub(super) redacted: u64,
-    /// Events that were there before.
-    pub(super) duplicates: u64,
-    /// Thoughts, pictures and other parts that are no text.
-    pub(super) dropped: u64,
-    /// Warnings for the user.
+pub(super) struct SessionTally {
+    pub(super) counts: SessionCounts,
     pub(super) warnings: Vec<Warning>,
 }
 
 /// Replaces secrets in a text, and says how many there were.
 pub(super) type Redact<'a> = dyn Fn(&str) -> (String, u64) + 'a;
+
+/// Replaces secrets with marks; the usual [`Redact`].
+pub(super) fn redacted(text: &str) -> (String, u64) {
+    let hits = secrets::scan(text.as_bytes());
+    (lossy(&secrets::redact(text.as_bytes(), &hits)), hits.len() as u64)
+}
 
 /// Returns whether a database holds events of conversations.
 pub(super) fn has_events(database: &InstallDatabase) -> bool {
@@ -91,7 +85,7 @@ pub(super) fn sessions<E>(
     database: Option<&InstallDatabase>,
     redact: &Redact<'_>,
     take: &mut dyn FnMut(SessionRecord) -> Result<(), E>,
-) -> Result<Tally, E> {
+) -> Result<SessionTally, E> {
     sessions_limited(agent, database, redact, MOST, take)
 }
 
@@ -101,26 +95,26 @@ fn sessions_limited<E>(
     redact: &Redact<'_>,
     most: ReadLimits,
     take: &mut dyn FnMut(SessionRecord) -> Result<(), E>,
-) -> Result<Tally, E> {
-    let mut counts = Tally::default();
+) -> Result<SessionTally, E> {
+    let mut tally = SessionTally::default();
     let (Some(install), Some(folder)) = (&agent.install, agent_folder(&agent.alias)) else {
-        return Ok(counts);
+        return Ok(tally);
     };
-    let mut places = TranscriptFiles::find(install, &folder, most, &mut counts);
+    let mut places = TranscriptFiles::find(install, &folder, most, &mut tally);
     if let Some(database) = database
-        && let Err(error) = places.add_database(database, &mut counts)
+        && let Err(error) = places.add_database(database, &mut tally)
     {
-        counts.warn(database.path(), &error);
+        tally.warn(database.path(), &error);
     }
-    places.name_cold(&mut counts);
-    let mut reader = Reader { alias: &agent.alias, places, redact, take, counts };
+    places.name_cold(&mut tally);
+    let mut reader = Reader { alias: &agent.alias, places, redact, take, tally };
     if let Some(database) = database {
         reader.database(database)?;
     }
     for session_id in reader.places.remaining() {
         reader.others(&session_id, database, SeenEvents::default())?;
     }
-    Ok(reader.counts)
+    Ok(reader.tally)
 }
 
 /// Makes a record of a piece of a conversation; its id comes from the transcript and the number
@@ -147,20 +141,7 @@ pub(super) fn session_record(piece: &SessionRecord, shared: &Shared) -> Record {
     record
 }
 
-impl Tally {
-    /// Returns the numbers alone.
-    pub(super) fn counts(&self) -> SessionCounts {
-        SessionCounts {
-            transcripts: self.transcripts,
-            events: self.events,
-            messages: self.messages,
-            undecodable: self.undecodable,
-            redacted: self.redacted,
-            duplicates: self.duplicates,
-            dropped: self.dropped,
-        }
-    }
-
+impl SessionTally {
     fn warn(&mut self, path: &Path, error: &dyn std::fmt::Display) {
         self.warnings.push(Warning::about(
             "sessions_unreadable",
@@ -176,7 +157,7 @@ struct Reader<'a, E> {
     places: TranscriptFiles,
     redact: &'a Redact<'a>,
     take: &'a mut dyn FnMut(SessionRecord) -> Result<(), E>,
-    counts: Tally,
+    tally: SessionTally,
 }
 
 impl<E> Reader<'_, E> {
@@ -187,7 +168,7 @@ impl<E> Reader<'_, E> {
         let rows = match database.rows(&read) {
             Ok(rows) => rows.into_iter().flatten(),
             Err(error) => {
-                self.counts.warn(database.path(), &error);
+                self.tally.warn(database.path(), &error);
                 return Ok(());
             }
         };
@@ -196,12 +177,12 @@ impl<E> Reader<'_, E> {
             let row = match row {
                 Ok(row) => row,
                 Err(error) => {
-                    self.counts.warn(database.path(), &error);
+                    self.tally.warn(database.path(), &error);
                     break;
                 }
             };
             let [Value::Text(session_id), json, packed, size, created_at] = row.as_slice() else {
-                self.counts.undecodable += 1;
+                self.tally.counts.undecodable += 1;
                 continue;
             };
             if current.as_ref().is_none_or(|current| current.session_id != *session_id) {
@@ -215,12 +196,12 @@ impl<E> Reader<'_, E> {
             match unpacked_event(json, packed, size) {
                 Some(event) => {
                     let at = created_at.as_integer().and_then(moment_of_millis);
-                    let piece = transcript.event(&event, at, self.redact, &mut self.counts);
+                    let piece = transcript.event(&event, at, self.redact, &mut self.tally.counts);
                     hand_out(piece, self.take)?;
                 }
                 None => {
-                    self.counts.events += 1;
-                    self.counts.undecodable += 1;
+                    self.tally.counts.events += 1;
+                    self.tally.counts.undecodable += 1;
                 }
             }
         }
@@ -255,14 +236,14 @@ impl<E> Reader<'_, E> {
                 TranscriptPlace::Row { table, name } => match row_of(database, table, name) {
                     Some(input) => input,
                     None => {
-                        self.counts.undecodable += 1;
+                        self.tally.counts.undecodable += 1;
                         continue;
                     }
                 },
                 file => match self.places.open(file) {
                     Ok(file) => Box::new(file),
                     Err(_) => {
-                        self.counts.undecodable += 1;
+                        self.tally.counts.undecodable += 1;
                         continue;
                     }
                 },
@@ -294,7 +275,7 @@ impl<E> Reader<'_, E> {
     ) -> Result<SeenEvents, E> {
         let most = self.places.most.bytes;
         let Ok(mut input) = unpacked(input, most) else {
-            self.counts.undecodable += 1;
+            self.tally.counts.undecodable += 1;
             return Ok(transcript.seen);
         };
         let mut line = Vec::new();
@@ -304,19 +285,20 @@ impl<E> Reader<'_, E> {
                 Ok(Line::Text) => {
                     let event = line.trim_ascii();
                     if !event.is_empty() {
-                        let piece = transcript.event(event, None, self.redact, &mut self.counts);
+                        let piece =
+                            transcript.event(event, None, self.redact, &mut self.tally.counts);
                         hand_out(piece, self.take)?;
                     }
                 }
                 Ok(Line::TooLong) => {
-                    self.counts.events += 1;
-                    self.counts.undecodable += 1;
+                    self.tally.counts.events += 1;
+                    self.tally.counts.undecodable += 1;
                 }
                 Err(error) => {
-                    self.counts.undecodable += 1;
+                    self.tally.counts.undecodable += 1;
                     if error.kind() == io::ErrorKind::FileTooLarge {
                         let what = format!("only the first {most} bytes are read");
-                        self.counts.warn(Path::new(&transcript.origin_file), &what);
+                        self.tally.warn(Path::new(&transcript.origin_file), &what);
                     }
                     break;
                 }
@@ -330,7 +312,7 @@ impl<E> Reader<'_, E> {
         hand_out(piece, self.take)?;
         let Transcript { origin_file, mut seen, index, .. } = transcript;
         let before = seen.pieces.insert(origin_file, index).unwrap_or(0);
-        self.counts.transcripts += u64::from(index > before);
+        self.tally.counts.transcripts += u64::from(index > before);
         Ok(seen)
     }
 }
@@ -382,12 +364,12 @@ mod tests {
             connection
         }
 
-        fn read(&self) -> (Vec<SessionRecord>, Tally) {
+        fn read(&self) -> (Vec<SessionRecord>, SessionTally) {
             read(self.folder.path(), &self.install)
         }
     }
 
-    fn read(scratch: &Path, install: &Path) -> (Vec<SessionRecord>, Tally) {
+    fn read(scratch: &Path, install: &Path) -> (Vec<SessionRecord>, SessionTally) {
         read_limited(scratch, install, MOST)
     }
 
@@ -395,7 +377,7 @@ mod tests {
         scratch: &Path,
         install: &Path,
         most: ReadLimits,
-    ) -> (Vec<SessionRecord>, Tally) {
+    ) -> (Vec<SessionRecord>, SessionTally) {
         let mut agent = FoundAgent::without_install(RUNTIME, "main".into(), PathBuf::new());
         agent.install = Some(install.to_owned());
         let mut records = Vec::new();
@@ -404,11 +386,11 @@ mod tests {
         };
         let path = install.join("agents/main/agent/openclaw-agent.sqlite");
         let database = InstallDatabase::open(&machine(scratch), &path).unwrap();
-        let counts = sessions_limited(&agent, database.as_ref(), &redact, most, &mut |record| {
+        let tally = sessions_limited(&agent, database.as_ref(), &redact, most, &mut |record| {
             records.push(record);
             Ok::<_, Infallible>(())
         });
-        (records, counts.unwrap())
+        (records, tally.unwrap())
     }
 
     const TABLES: &str = "
@@ -440,7 +422,7 @@ mod tests {
     fn a_transcript_of_the_real_program_becomes_text() {
         let install = anemone_testkit::fixture("openclaw/gen3/.openclaw");
         let scratch = TempDir::new().unwrap();
-        let (records, counts) = read(scratch.path(), &install);
+        let (records, tally) = read(scratch.path(), &install);
         assert_eq!(records.len(), 1);
         let record = &records[0];
         assert_eq!(
@@ -461,16 +443,22 @@ mod tests {
         assert_eq!(record.origin_file, "sessions/main/a8c81791-3de4-4ec7-b072-dfaef319477b.jsonl");
         assert_eq!(record.first_at.as_ref().unwrap().as_str(), "2026-11-15T07:09:49.493Z");
         assert_eq!(record.last_at.as_ref().unwrap().as_str(), "2026-11-15T07:29:05.490Z");
-        assert_eq!((counts.events, counts.messages, counts.undecodable), (14, 10, 0));
+        assert_eq!(
+            (tally.counts.events, tally.counts.messages, tally.counts.undecodable),
+            (14, 10, 0)
+        );
     }
 
     #[test]
     fn the_database_of_the_real_program_gives_its_events() {
         let install = anemone_testkit::fixture("openclaw/gen9/.openclaw");
         let scratch = TempDir::new().unwrap();
-        let (records, counts) = read(scratch.path(), &install);
-        assert_eq!((counts.events, counts.undecodable, counts.transcripts), (17, 0, 1));
-        assert_eq!(counts.warnings, []);
+        let (records, tally) = read(scratch.path(), &install);
+        assert_eq!(
+            (tally.counts.events, tally.counts.undecodable, tally.counts.transcripts),
+            (17, 0, 1)
+        );
+        assert_eq!(tally.warnings, []);
         assert!(records[0].content.starts_with("user: "), "{}", records[0].content);
         assert!(records[0].session_key.is_some());
     }
@@ -506,7 +494,7 @@ mod tests {
         home.write("sessions/x.jsonl.bak.77", message("b", "user", "bak"));
         home.write("sessions/sessions.json", "{}");
         home.write("sessions/notes.txt", "no transcript");
-        let (records, counts) = home.read();
+        let (records, tally) = home.read();
         assert_eq!(
             contents(&records),
             [
@@ -518,8 +506,11 @@ mod tests {
                 ("sessions/main/x.jsonl.bak.77", "user: bak"),
             ]
         );
-        assert_eq!(counts.duplicates, 3);
-        assert_eq!((counts.messages, counts.transcripts, counts.undecodable), (7, 6, 0));
+        assert_eq!(tally.counts.duplicates, 3);
+        assert_eq!(
+            (tally.counts.messages, tally.counts.transcripts, tally.counts.undecodable),
+            (7, 6, 0)
+        );
         assert_eq!(records[0].session_key.as_deref(), Some("agent:main:x"));
     }
 
@@ -579,7 +570,7 @@ mod tests {
             ]
             .join("\n"),
         );
-        let (records, counts) = home.read();
+        let (records, tally) = home.read();
         assert_eq!(
             records[0].content,
             "user: my password is [redacted]\n\nassistant: ok\n[tool: exec]\n\n\
@@ -587,8 +578,11 @@ mod tests {
         );
         assert_eq!(records[0].first_at.as_ref().unwrap().as_str(), "2026-01-15T10:30:00Z");
         assert_eq!(records[0].trust, Some("untrusted"));
-        assert_eq!((counts.redacted, counts.undecodable, counts.duplicates), (1, 1, 1));
-        assert_eq!((counts.messages, counts.dropped), (5, 3));
+        assert_eq!(
+            (tally.counts.redacted, tally.counts.undecodable, tally.counts.duplicates),
+            (1, 1, 1)
+        );
+        assert_eq!((tally.counts.messages, tally.counts.dropped), (5, 3));
     }
 
     #[test]
@@ -604,8 +598,8 @@ mod tests {
         let bomb = packed(&" ".repeat(1 << 20));
         let insert = "INSERT INTO transcript_events VALUES ('e', 1, NULL, 1, ?1, 100, NULL)";
         connection.execute(insert, [bomb]).unwrap();
-        let (_, counts) = home.read();
-        assert_eq!(counts.undecodable, 5);
+        let (_, tally) = home.read();
+        assert_eq!(tally.counts.undecodable, 5);
     }
 
     #[cfg(unix)]
@@ -616,17 +610,17 @@ mod tests {
         home.write("sessions/a.txt", "");
         let sessions = home.install.join("agents/main/sessions");
         std::os::unix::fs::symlink("../../../../secret", sessions.join("s.jsonl")).unwrap();
-        let (records, counts) = home.read();
-        assert_eq!((records, counts.undecodable), (vec![], 1));
-        assert_eq!(counts.warnings.len(), 1);
-        assert_eq!(counts.warnings[0].code, "sessions_unreadable");
+        let (records, tally) = home.read();
+        assert_eq!((records, tally.counts.undecodable), (vec![], 1));
+        assert_eq!(tally.warnings.len(), 1);
+        assert_eq!(tally.warnings[0].code, "sessions_unreadable");
         fs::rename(&sessions, home.folder.path().join("moved")).unwrap();
         fs::write(home.folder.path().join("moved/t.jsonl"), message("1", "user", "x")).unwrap();
         std::os::unix::fs::symlink(home.folder.path().join("moved"), &sessions).unwrap();
-        let (records, counts) = home.read();
+        let (records, tally) = home.read();
         assert_eq!(records, []);
         let paths: Vec<_> =
-            counts.warnings.iter().map(|warning| warning.path.as_deref().unwrap()).collect();
+            tally.warnings.iter().map(|warning| warning.path.as_deref().unwrap()).collect();
         assert_eq!(paths, [sessions.to_str().unwrap()]);
     }
 
@@ -638,10 +632,10 @@ mod tests {
         assert_eq!(home.read().1.warnings, []);
         home.write("sessions/cold", "a file");
         home.write("session-sqlite-import-archive", "a file");
-        let (records, counts) = home.read();
+        let (records, tally) = home.read();
         assert_eq!(records.len(), 1);
-        assert_eq!(counts.warnings.len(), 2, "{:?}", counts.warnings);
-        assert!(counts.warnings.iter().all(|warning| warning.code == "sessions_unreadable"));
+        assert_eq!(tally.warnings.len(), 2, "{:?}", tally.warnings);
+        assert!(tally.warnings.iter().all(|warning| warning.code == "sessions_unreadable"));
     }
 
     #[test]
@@ -659,11 +653,11 @@ mod tests {
             connection.execute(archive, (name, text, format!("{name}.jsonl.reset.1"))).unwrap();
         }
         let most = ReadLimits { files: 3, rows: 2, bytes: MOST.bytes };
-        let (records, counts) = read_limited(home.folder.path(), &home.install, most);
+        let (records, tally) = read_limited(home.folder.path(), &home.install, most);
         let sessions: Vec<_> = records.iter().map(|record| record.session_id.as_str()).collect();
         assert_eq!(sessions, ["a", "b", "c", "x", "y"]);
-        assert_eq!(counts.undecodable, 2);
-        assert_eq!(counts.warnings.len(), 2, "{:?}", counts.warnings);
+        assert_eq!(tally.counts.undecodable, 2);
+        assert_eq!(tally.warnings.len(), 2, "{:?}", tally.warnings);
     }
 
     #[test]
@@ -677,17 +671,17 @@ mod tests {
             let most = ReadLimits { bytes: bytes as u64, ..MOST };
             read_limited(home.folder.path(), &home.install, most)
         };
-        let (records, counts) = read(text.len());
+        let (records, tally) = read(text.len());
         assert_eq!(
-            (records[0].content.as_str(), counts.undecodable),
+            (records[0].content.as_str(), tally.counts.undecodable),
             ("user: one\n\nuser: two", 0)
         );
-        assert_eq!(counts.warnings, []);
-        let (records, counts) = read(text.len() - 3);
+        assert_eq!(tally.warnings, []);
+        let (records, tally) = read(text.len() - 3);
         let texts: Vec<_> = records.iter().map(|record| record.content.as_str()).collect();
-        assert_eq!((texts, counts.undecodable), (vec!["user: one"; 2], 2));
-        assert_eq!(counts.warnings.len(), 2);
-        assert_eq!(counts.warnings[0].path.as_deref(), Some("sessions/main/a.jsonl"));
+        assert_eq!((texts, tally.counts.undecodable), (vec!["user: one"; 2], 2));
+        assert_eq!(tally.warnings.len(), 2);
+        assert_eq!(tally.warnings[0].path.as_deref(), Some("sessions/main/a.jsonl"));
     }
 
     #[test]

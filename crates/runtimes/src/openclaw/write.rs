@@ -21,66 +21,53 @@ use anemone_format::{
 };
 
 use self::records::{Pages, RecordPlaces};
+use super::RUNTIME;
 use super::credentials::{OnExisting, plan_store};
 use super::layout::{MemoryKind, PathRole, place_of};
-use super::{OpenClaw, RUNTIME};
 use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::credentials::{not_restored, open};
 use crate::kit::paths::lossy;
 use crate::kit::persona::{documents, one_line};
 use crate::kit::plan::{
     self, CredentialsStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanBuilder, PlanError,
-    PlanOptions, PlannedFile, PlannedNode,
+    PlanOptions, PlannedChange, PlannedFile, PlannedNode,
 };
 use crate::kit::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
 use crate::kit::restore_source::RestoreSource;
-use crate::kit::runtime::{MoveAgentsIn, RestoreAgents};
 use crate::kit::sidecar::{
-    Claim, Claims, Keep, Link, Placed, SIDECAR, Written, is_within, keep_with,
+    Claim, Claims, Keep, Link, PlacedFile, WrittenRecord, is_in_sidecar, keep_with,
 };
 use crate::kit::walk::AGENT_ID_FILE;
 
-impl RestoreAgents for OpenClaw {
-    /// Plans how a snapshot of this runtime becomes the workspace of an agent again.
-    fn plan_restore(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        let mut draft = PlanBuilder::new(source);
-        let identity = source.current().identity().map_err(PlanError::Source)?;
-        match source.returning() {
-            Some(returned) => {
-                returning_files::put_back(
-                    machine,
-                    source.snapshot(),
-                    returned,
-                    target,
-                    &mut draft,
-                )?;
-            }
-            None => restore(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?,
+/// Plans how a snapshot of this runtime becomes the workspace of an agent again.
+pub(super) fn plan_restore(
+    machine: &Machine,
+    source: &RestoreSource<'_>,
+    target: &FoundAgent,
+    options: &PlanOptions<'_>,
+) -> Result<Plan, PlanError> {
+    let mut draft = PlanBuilder::new(source);
+    let identity = source.current().identity().map_err(PlanError::Source)?;
+    match source.returning() {
+        Some(returned) => {
+            returning_files::put_back(machine, source.snapshot(), returned, target, &mut draft)?;
         }
-        finish(machine, source, target, options, identity.as_ref(), draft)
+        None => restore(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?,
     }
+    finish(machine, source, target, options, identity.as_ref(), draft)
 }
 
-impl MoveAgentsIn for OpenClaw {
-    /// Plans how a snapshot of another runtime becomes the workspace of an agent.
-    fn plan_move_in(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        let mut draft = PlanBuilder::new(source);
-        let identity = source.identity().map_err(PlanError::Source)?;
-        settle(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?;
-        finish(machine, source, target, options, identity.as_ref(), draft)
-    }
+/// Plans how a snapshot of another runtime becomes the workspace of an agent.
+pub(super) fn plan_move_in(
+    machine: &Machine,
+    source: &RestoreSource<'_>,
+    target: &FoundAgent,
+    options: &PlanOptions<'_>,
+) -> Result<Plan, PlanError> {
+    let mut draft = PlanBuilder::new(source);
+    let identity = source.identity().map_err(PlanError::Source)?;
+    settle(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?;
+    finish(machine, source, target, options, identity.as_ref(), draft)
 }
 
 /// Adds what every agent has, whatever it was made from.
@@ -201,7 +188,7 @@ fn settle(
 #[derive(Default)]
 struct FilePlaces {
     claims: Claims,
-    placed: Vec<Placed>,
+    placed: Vec<PlacedFile>,
     aside: Vec<usize>,
 }
 
@@ -222,7 +209,7 @@ impl FilePlaces {
             };
         if same && self.claims.claim(&file.path, false) == Claim::Free {
             draft.wanted.push(PlannedFile::carried(index, file));
-            self.placed.push(Placed::of(file));
+            self.placed.push(PlacedFile::of(file));
         } else {
             self.aside.push(index);
         }
@@ -238,7 +225,7 @@ impl FilePlaces {
         let files = documents(source, identity, draft).map_err(PlanError::Source)?;
         for (path, text, at) in files {
             if self.claims.claim(path.as_bytes(), false) == Claim::Free {
-                self.placed.push(Placed::made_with(&path, &text));
+                self.placed.push(PlacedFile::made_with(&path, &text));
                 draft.wanted.push(PlannedFile::text(&path, text, at));
             }
         }
@@ -255,11 +242,10 @@ impl FilePlaces {
     /// Puts a file that is nobody's where it was, or aside when that is taken.
     fn artifact(&mut self, index: usize, file: &SourceFile, draft: &mut PlanBuilder) {
         let is_folder = file.kind == SourceKind::Folder;
-        let is_ours =
-            is_within(&file.path, SIDECAR.as_bytes()) || file.path == AGENT_ID_FILE.as_bytes();
+        let is_ours = is_in_sidecar(&file.path) || file.path == AGENT_ID_FILE.as_bytes();
         if !is_ours && self.claims.claim(&file.path, is_folder) == Claim::Free {
             draft.wanted.push(PlannedFile::carried(index, file));
-            self.placed.push(Placed::of(file));
+            self.placed.push(PlacedFile::of(file));
         } else {
             self.aside.push(index);
         }
@@ -274,10 +260,10 @@ impl FilePlaces {
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
         let mut links = Vec::with_capacity(became.len());
-        let mut written: BTreeMap<RecordId, Written> = BTreeMap::new();
+        let mut written: BTreeMap<RecordId, WrittenRecord> = BTreeMap::new();
         for (id, became) in became {
             links.push(Link { id, parts: became.parts });
-            if became.written != Written::default() {
+            if became.written != WrittenRecord::default() {
                 written.insert(id, became.written);
             }
         }
@@ -352,7 +338,7 @@ fn plan_credentials(
                 added: change.added.clone(),
                 replaced: change.replaced.clone(),
                 kept: change.kept.clone(),
-                change: Box::new(change),
+                change: PlannedChange(Box::new(change)),
             });
         }
         Err(warning) => {

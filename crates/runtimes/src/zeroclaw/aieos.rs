@@ -53,97 +53,85 @@ fn says_the_same(a: &StructuredIdentity, b: &StructuredIdentity) -> bool {
 /// A value of a document and the field that it becomes.
 struct Slot {
     /// Where it stands; the first is the usual place.
-    places: &'static [&'static [&'static str]],
+    places: &'static [&'static str],
     /// Reads a value as the field has it, as JSON; `None` when it is none.
     read: fn(&Value) -> Option<Value>,
     /// Where the field is in a structured identity that is written as JSON.
-    field: &'static [&'static str],
+    field: &'static str,
 }
 
 /// The scores of a personality; the field also says of which framework they are.
-const TRAITS: &[&str] = &["psychology", "personality_traits", "scores"];
+const TRAITS: &str = "psychology/personality_traits/scores";
 /// The framework of a personality.
-const FRAMEWORK: &[&str] = &["psychology", "personality_traits", "framework"];
+const FRAMEWORK: &str = "psychology/personality_traits/framework";
 
 /// Every slot; sections may also stand below `identity`.
 const SLOTS: &[Slot] = &[
-    slot(&[&["history", "occupation"]], text, &["role"]),
-    slot(&[&["psychology", "neural_matrix"]], shares, &["psychology", "neural_matrix"]),
-    slot(&[&["psychology", "ocean"], &["psychology", "traits", "ocean"]], numbers, TRAITS),
+    slot(&["history/occupation"], text, "role"),
+    slot(&["psychology/neural_matrix"], shares, "psychology/neural_matrix"),
+    slot(&["psychology/ocean", "psychology/traits/ocean"], numbers, TRAITS),
+    slot(&["psychology/mbti", "psychology/traits/mbti"], text, "psychology/mbti"),
+    slot(&["psychology/moral_compass/alignment"], text, "psychology/moral_alignment"),
     slot(
-        &[&["psychology", "mbti"], &["psychology", "traits", "mbti"]],
-        text,
-        &["psychology", "mbti"],
-    ),
-    slot(
-        &[&["psychology", "moral_compass", "alignment"]],
-        text,
-        &["psychology", "moral_alignment"],
-    ),
-    slot(
-        &[&["linguistics", "formality"], &["linguistics", "text_style", "formality_level"]],
+        &["linguistics/formality", "linguistics/text_style/formality_level"],
         share,
-        &["linguistics", "formality_level"],
+        "linguistics/formality_level",
     ),
     slot(
-        &[&["linguistics", "verbosity"], &["linguistics", "text_style", "verbosity_level"]],
+        &["linguistics/verbosity", "linguistics/text_style/verbosity_level"],
         share,
-        &["linguistics", "verbosity"],
+        "linguistics/verbosity",
     ),
     slot(
-        &[&["linguistics", "humor_level"], &["linguistics", "text_style", "humor_level"]],
+        &["linguistics/humor_level", "linguistics/text_style/humor_level"],
         share,
-        &["linguistics", "humor_level"],
+        "linguistics/humor_level",
     ),
     slot(
-        &[&["linguistics", "slang_usage"], &["linguistics", "text_style", "slang_usage"]],
+        &["linguistics/slang_usage", "linguistics/text_style/slang_usage"],
         |value| value.is_boolean().then(|| value.clone()),
-        &["linguistics", "slang_usage"],
+        "linguistics/slang_usage",
     ),
-    slot(&[&["linguistics", "preferred_language"]], text, &["linguistics", "preferred_language"]),
+    slot(&["linguistics/preferred_language"], text, "linguistics/preferred_language"),
     slot(
-        &[&["linguistics", "catchphrases"], &["linguistics", "idiolect", "catchphrases"]],
+        &["linguistics/catchphrases", "linguistics/idiolect/catchphrases"],
         texts,
-        &["linguistics", "idiolect", "catchphrases"],
+        "linguistics/idiolect/catchphrases",
     ),
+    slot(&["linguistics/idiolect/verbal_tics"], texts, "linguistics/idiolect/verbal_tics"),
     slot(
-        &[&["linguistics", "idiolect", "verbal_tics"]],
+        &["linguistics/forbidden_words", "linguistics/idiolect/forbidden_words"],
         texts,
-        &["linguistics", "idiolect", "verbal_tics"],
-    ),
-    slot(
-        &[&["linguistics", "forbidden_words"], &["linguistics", "idiolect", "forbidden_words"]],
-        texts,
-        &["linguistics", "idiolect", "avoided_words"],
+        "linguistics/idiolect/avoided_words",
     ),
 ];
 
 const fn slot(
-    places: &'static [&'static [&'static str]],
+    places: &'static [&'static str],
     read: fn(&Value) -> Option<Value>,
-    field: &'static [&'static str],
+    field: &'static str,
 ) -> Slot {
     Slot { places, read, field }
 }
 
-const FIRST: &[&str] = &["identity", "names", "first"];
-const LAST: &[&str] = &["identity", "names", "last"];
-const NICKNAME: &[&str] = &["identity", "names", "nickname"];
-const FULL: &[&str] = &["identity", "names", "full"];
+const FIRST: &str = "identity/names/first";
+const LAST: &str = "identity/names/last";
+const NICKNAME: &str = "identity/names/nickname";
+const FULL: &str = "identity/names/full";
 
 /// Lists that become goals.
-const GOALS: [&[&str]; 5] = [
-    &["motivations", "core_drive"],
-    &["motivations", "long_term_goals"],
-    &["motivations", "goals", "long_term"],
-    &["motivations", "short_term_goals"],
-    &["motivations", "goals", "short_term"],
+const GOALS: [&str; 5] = [
+    "motivations/core_drive",
+    "motivations/long_term_goals",
+    "motivations/goals/long_term",
+    "motivations/short_term_goals",
+    "motivations/goals/short_term",
 ];
 /// Where a new goal goes.
-const NEW_GOALS: &[&str] = &["motivations", "short_term_goals"];
+const NEW_GOALS: &str = "motivations/short_term_goals";
 
-const SKILLS: &[&str] = &["capabilities", "skills"];
-const TOOLS: &[&str] = &["capabilities", "tools"];
+const SKILLS: &str = "capabilities/skills";
+const TOOLS: &str = "capabilities/tools";
 
 /// Takes the fields out of a document, and returns what is left of it.
 fn taken_apart(document: &Value) -> (StructuredIdentity, Value) {
@@ -156,9 +144,9 @@ fn taken_apart(document: &Value) -> (StructuredIdentity, Value) {
             remove(&mut rest, &place);
         }
         if slot.field == TRAITS {
-            put(&mut fields, &owned(FRAMEWORK), json!(OCEAN));
+            put(&mut fields, FRAMEWORK, json!(OCEAN));
         }
-        put(&mut fields, &owned(slot.field), read);
+        put(&mut fields, slot.field, read);
     }
     // Every slot reads what its field can hold.
     let fields: StructuredIdentity = serde_json::from_value(fields).unwrap_or_default();
@@ -176,17 +164,17 @@ fn put_together(fields: &StructuredIdentity) -> Value {
     put_names(&mut document, fields.names.as_ref());
     // A field that holds a number which JSON has not is none.
     let told = serde_json::to_value(fields).unwrap_or_default();
-    let framework = at(&told, &owned(FRAMEWORK)).and_then(Value::as_str).unwrap_or_default();
+    let framework = at(&told, FRAMEWORK).and_then(Value::as_str).unwrap_or_default();
     let is_ocean = framework.eq_ignore_ascii_case(OCEAN);
     for slot in SLOTS {
         let there = slot.find(&document);
         let read = there.as_ref().and_then(|(_, value)| (slot.read)(value));
-        let field = at(&told, &owned(slot.field)).filter(|value| !value.is_null()).cloned();
+        let field = at(&told, slot.field).filter(|value| !value.is_null()).cloned();
         let field = field.filter(|_| slot.field != TRAITS || is_ocean);
         if read == field {
             continue;
         }
-        let place = there.map_or_else(|| slot.usual(), |(place, _)| place);
+        let place = there.map_or_else(|| slot.usual().to_owned(), |(place, _)| place);
         match field {
             Some(field) => {
                 let old = at(&document, &place).cloned();
@@ -196,9 +184,13 @@ fn put_together(fields: &StructuredIdentity) -> Value {
         }
     }
     // The format may know a framework that AIEOS has no name for.
-    if let Some(scores) = at(&told, &owned(TRAITS)).filter(|_| !is_ocean) {
+    if let Some(scores) = at(&told, TRAITS).filter(|_| !is_ocean) {
         let name = framework.to_lowercase();
-        put(&mut document, &owned(&["psychology", "traits", &name]), scores.clone());
+        let traits = at(&document, "psychology/traits").cloned().unwrap_or_else(|| json!({}));
+        if let Value::Object(mut traits) = traits {
+            traits.insert(name, scores.clone());
+            put(&mut document, "psychology/traits", traits.into());
+        }
     }
     put_goals(&mut document, &fields.goals);
     put_capabilities(&mut document, &fields.capabilities);
@@ -206,12 +198,12 @@ fn put_together(fields: &StructuredIdentity) -> Value {
 }
 
 impl Slot {
-    fn usual(&self) -> Vec<String> {
-        owned(self.places[0])
+    fn usual(&self) -> &'static str {
+        self.places[0]
     }
 
     /// Finds the value: the first place that has one which can be read.
-    fn find<'a>(&self, document: &'a Value) -> Option<(Vec<String>, &'a Value)> {
+    fn find<'a>(&self, document: &'a Value) -> Option<(String, &'a Value)> {
         let mut places = self.places.iter().flat_map(|place| spellings(place));
         places.find_map(|place| {
             let value = at(document, &place).filter(|value| (self.read)(value).is_some())?;
@@ -221,29 +213,22 @@ impl Slot {
 }
 
 /// A section stands at the top or, in the first documents, below `identity`.
-fn spellings(place: &[&str]) -> [Vec<String>; 2] {
-    let nested: Vec<&str> = ["identity"].into_iter().chain(place.iter().copied()).collect();
-    [owned(place), owned(&nested)]
+fn spellings(place: &str) -> [String; 2] {
+    [place.to_owned(), format!("identity/{place}")]
 }
 
-fn owned(place: &[&str]) -> Vec<String> {
-    place.iter().map(|place| (*place).to_owned()).collect()
-}
-
-fn at<'a>(document: &'a Value, place: &[String]) -> Option<&'a Value> {
-    place.iter().try_fold(document, |value, name| value.as_object()?.get(name))
+/// Returns what stands at a place: names with `/` between.
+fn at<'a>(document: &'a Value, place: &str) -> Option<&'a Value> {
+    place.split('/').try_fold(document, |value, name| value.as_object()?.get(name))
 }
 
 /// Takes a value away, and every object that is empty because of it.
-fn remove(document: &mut Value, place: &[String]) {
-    let (Some((first, below)), Some(object)) = (place.split_first(), document.as_object_mut())
-    else {
+fn remove(document: &mut Value, place: &str) {
+    let Some(object) = document.as_object_mut() else { return };
+    let Some((first, below)) = place.split_once('/') else {
+        object.remove(place);
         return;
     };
-    if below.is_empty() {
-        object.remove(first);
-        return;
-    }
     let Some(inner) = object.get_mut(first) else { return };
     let had = inner.as_object().is_some_and(|object| !object.is_empty());
     remove(inner, below);
@@ -253,15 +238,12 @@ fn remove(document: &mut Value, place: &[String]) {
 }
 
 /// Puts a value, unless something stands in the way that is no object.
-fn put(document: &mut Value, place: &[String], value: Value) {
+fn put(document: &mut Value, place: &str, value: Value) {
     let Some(object) = document.as_object_mut() else { return };
-    match place {
-        [] => {}
-        [name] => {
-            object.insert(name.clone(), value);
-        }
-        [name, below @ ..] => {
-            put(object.entry(name.clone()).or_insert_with(|| json!({})), below, value);
+    match place.split_once('/') {
+        None => drop(object.insert(place.to_owned(), value)),
+        Some((name, below)) => {
+            put(object.entry(name).or_insert_with(|| json!({})), below, value);
         }
     }
 }
@@ -335,8 +317,8 @@ fn strings(value: Value) -> Vec<String> {
     }
 }
 
-fn name_at(document: &Value, place: &[&str]) -> Option<String> {
-    at(document, &owned(place)).and_then(text).and_then(string)
+fn name_at(document: &Value, place: &str) -> Option<String> {
+    at(document, place).and_then(text).and_then(string)
 }
 
 /// Reads the names. Without a first name, the one to show is the nickname, else the full one; a
@@ -347,15 +329,15 @@ fn names(document: &Value, rest: &mut Value) -> Option<Names> {
     let primary = first.clone().or_else(|| nickname.clone()).or_else(|| full.clone())?;
     let made = made_full(&primary, last.as_deref());
     if nickname.is_some() {
-        remove(rest, &owned(NICKNAME));
+        remove(rest, NICKNAME);
     }
     // Where another could stand for a name, the rest says that this one was there.
     let stands_in = nickname.as_ref().or(full.as_ref());
     if first.is_some() && first.as_ref() != stands_in {
-        remove(rest, &owned(FIRST));
+        remove(rest, FIRST);
     }
     if full.is_some() && full != made {
-        remove(rest, &owned(FULL));
+        remove(rest, FULL);
     }
     let full = full.or_else(|| made.filter(|_| first.is_some()));
     Some(Names { primary, nickname, full, unknown: Unknown::default() })
@@ -366,13 +348,13 @@ fn made_full(first: &str, last: Option<&str>) -> Option<String> {
 }
 
 fn put_names(document: &mut Value, names: Option<&Names>) {
-    let mut set = |place: &[&str], name: Option<&String>| {
+    let mut set = |place: &str, name: Option<&String>| {
         let there = name_at(document, place);
         match name {
             Some(name) if there.as_ref() != Some(name) => {
-                put(document, &owned(place), json!(name));
+                put(document, place, json!(name));
             }
-            None if there.is_some() => remove(document, &owned(place)),
+            None if there.is_some() => remove(document, place),
             _ => {}
         }
     };
@@ -388,8 +370,8 @@ fn put_names(document: &mut Value, names: Option<&Names>) {
     if there.is_some() || names.full != made {
         let full = names.full.as_ref().map(|full| json!(full));
         match full {
-            Some(full) if there != names.full => put(document, &owned(FULL), full),
-            None if there.is_some() => remove(document, &owned(FULL)),
+            Some(full) if there != names.full => put(document, FULL, full),
+            None if there.is_some() => remove(document, FULL),
             _ => {}
         }
     }
@@ -398,7 +380,7 @@ fn put_names(document: &mut Value, names: Option<&Names>) {
     let stands_in = name_at(document, NICKNAME).or_else(|| name_at(document, FULL));
     let shown = first.or(stands_in);
     if shown.as_ref() != Some(&names.primary) {
-        put(document, &owned(FIRST), json!(names.primary));
+        put(document, FIRST, json!(names.primary));
     }
 }
 
@@ -410,7 +392,7 @@ fn goals_at(value: &Value) -> Vec<String> {
     }
 }
 
-fn goal_places(document: &Value) -> Vec<Vec<String>> {
+fn goal_places(document: &Value) -> Vec<String> {
     let places = GOALS.iter().flat_map(|place| spellings(place));
     places.filter(|place| at(document, place).is_some()).collect()
 }
@@ -447,12 +429,12 @@ fn put_goals(document: &mut Value, wanted: &[String]) {
 }
 
 /// Adds to a list, wherever the document has it.
-fn append(document: &mut Value, place: &[&str], new: Vec<Value>) {
+fn append(document: &mut Value, place: &str, new: Vec<Value>) {
     if new.is_empty() {
         return;
     }
     let [top, nested] = spellings(place);
-    let is_list = |place: &Vec<String>| at(document, place).is_some_and(Value::is_array);
+    let is_list = |place: &String| at(document, place).is_some_and(Value::is_array);
     let place = if !is_list(&top) && is_list(&nested) { nested } else { top };
     let mut list = at(document, &place).and_then(Value::as_array).cloned().unwrap_or_default();
     list.extend(new);
@@ -761,7 +743,7 @@ mod tests {
                 }
                 for (place, name) in [(FIRST, first), (NICKNAME, nickname), (FULL, full)] {
                     if let Some(name) = name {
-                        put(&mut tree, &owned(place), json!(name));
+                        put(&mut tree, place, json!(name));
                     }
                 }
                 tree

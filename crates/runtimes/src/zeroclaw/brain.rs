@@ -56,7 +56,7 @@ pub(super) struct Brain {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) rowid: i64,
-    /// Which row of the table it is, from 0, whoever it belongs to.
+    /// Which row of the table it is, from 0, among those of all agents.
     pub(super) position: u64,
     /// In the order of [`Brain::columns`].
     pub(super) cells: Vec<Value>,

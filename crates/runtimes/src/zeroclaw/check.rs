@@ -5,14 +5,14 @@ use std::path::Path;
 use super::brain::{Brain, RowCounts, position_of};
 use super::config::{Backend, Config};
 use super::discover::is_live;
-use super::layout::{self, CONFIG, CURATED, DATABASE, MEMORY, PathRole, USER};
+use super::layout::{self, CONFIG, DATABASE, MEMORY, PathRole};
 use super::read::redact::texts;
 use super::schema::SCHEMA;
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
-    Advice, Check, DailyLogs, IndexState, ProjectFiles, Resources, Survey, SurveyClass, a_few,
-    begin, is_inside, noted_agent_id,
+    Advice, Check, DailyLogs, ProjectFiles, Resources, SearchIndexState, Survey, SurveyClass,
+    a_few, begin,
 };
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::written_at;
@@ -43,11 +43,8 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     let database = agent.database.as_deref().filter(|database| is_live(database));
     if !check.exists && agent.install.is_some() && database.is_some() {
         check.issues.clear();
-        check.note(
-            ADVICE,
-            "workspace_not_found",
-            format!("there is no workspace at {}", agent.workspace.display()),
-        );
+        let message = format!("there is no workspace at {}", agent.workspace.display());
+        check.note(ADVICE, "workspace_not_found", message);
     }
     if check.is_ready() {
         let config = agent.config.as_ref().and_then(|file| Config::of(file).ok());
@@ -65,9 +62,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
             check.note_persona();
         }
         note_memories(&mut check, &survey, &rows, backend.as_ref());
-        check.note_survey(&survey);
-        check.secrets = survey.secrets;
-        check.unreadable = survey.unreadable;
+        check.note_survey(survey);
     }
     if agent.config.is_none() {
         check.note(ADVICE, "zeroclaw_config_not_found", "there is no config.toml");
@@ -89,10 +84,10 @@ fn surveyed(found: &FoundEntry) -> SurveyClass {
 }
 
 /// Finds what an export would still find in the configuration without its secrets.
-fn secrets_in_config(config: &Config) -> Vec<SecretFinding> {
+fn secrets_in_config(config: &Config) -> Vec<FoundSecret> {
     let text = config.redacted().text;
     let hits = secrets::scan(text.as_bytes()).into_iter();
-    let finding = |hit: secrets::SecretHit| SecretFinding {
+    let finding = |hit: secrets::SecretHit| FoundSecret {
         path: CONFIG.to_owned(),
         line: hit.line,
         kind: hit.kind,
@@ -118,23 +113,15 @@ fn look_into(
         brain.each_row::<DatabaseError>(&agent.alias, false, &mut |row| {
             let line = row.rowid.unsigned_abs();
             for searched in texts(&brain.columns, &row) {
-                for hit in secrets::scan(searched.text.as_bytes()) {
-                    let path = DATABASE.to_owned();
-                    let finding = SecretFinding { path, line, kind: hit.kind };
-                    if survey.secrets.last() != Some(&finding) {
-                        survey.secrets.push(finding);
-                    }
-                }
+                let hits = secrets::scan(searched.text.as_bytes());
+                FoundSecret::note(&mut survey.secrets, DATABASE, line, &hits);
             }
             Ok(())
         })
     });
     read.unwrap_or_else(|error| {
-        check.note(
-            ADVICE,
-            "database_unreadable",
-            format!("the memories in {} cannot be read: {error}", path.display()),
-        );
+        let message = format!("the memories in {} cannot be read: {error}", path.display());
+        check.note(ADVICE, "database_unreadable", message);
         RowCounts::default()
     })
 }
@@ -147,13 +134,6 @@ fn note_schema(brain: &Brain, check: &mut Check) {
     let is_column = |name: &String| SCHEMA.column(name).is_some() || is_known(&["timestamp"], name);
     let columns: Vec<String> =
         brain.columns.iter().filter(|column| !is_column(column)).cloned().collect();
-    if !columns.is_empty() {
-        check.note(
-            ADVICE,
-            "unknown_columns",
-            format!("the table of memories has columns that we do not know: {}", a_few(&columns)),
-        );
-    }
     let is_own = |name: &String| OWN_TABLES.iter().any(|table| name.starts_with(table));
     let tables: Vec<String> = brain
         .tables
@@ -161,43 +141,28 @@ fn note_schema(brain: &Brain, check: &mut Check) {
         .filter(|table| !is_known(TABLES, table) && !is_own(table))
         .cloned()
         .collect();
-    if !tables.is_empty() {
-        check.note(
-            ADVICE,
-            "unknown_tables",
-            format!("the database has tables that do not travel: {}", a_few(&tables)),
-        );
-    }
     let missing: Vec<String> = NEEDED
         .iter()
         .filter(|name| position_of(&brain.columns, name).is_none())
         .map(|name| (*name).to_owned())
         .collect();
-    if !missing.is_empty() {
-        check.note(
-            ADVICE,
-            "missing_columns",
-            format!("the table of memories has no column {}", a_few(&missing)),
-        );
+    for (names, code, what) in [
+        (columns, "unknown_columns", "the table of memories has columns that we do not know:"),
+        (tables, "unknown_tables", "the database has tables that do not travel:"),
+        (missing, "missing_columns", "the table of memories has no column"),
+    ] {
+        if !names.is_empty() {
+            check.note(ADVICE, code, format!("{what} {}", a_few(&names)));
+        }
     }
 }
 
 fn resources(workspace: &Path, survey: &Survey) -> Resources {
-    let is_file = |name: &str| survey.files.iter().any(|file| file.path == name.as_bytes());
-    let has = |name: &str| is_file(name) || is_inside(workspace, name);
-    let memory_dir =
-        fs_err::symlink_metadata(workspace.join(MEMORY)).is_ok_and(|metadata| metadata.is_dir());
+    let found = survey.resources(workspace);
     Resources {
-        soul_md: has("SOUL.md"),
-        identity_md: has("IDENTITY.md"),
-        agents_md: has("AGENTS.md"),
-        user_md: has(USER),
-        memory_md: has(CURATED),
-        memory_dir,
-        daily_logs: memory_dir.then(|| daily_logs(survey)),
-        active_context: false,
-        project_files: memory_dir.then(ProjectFiles::default),
-        agent_id: noted_agent_id(workspace),
+        daily_logs: found.memory_dir.then(|| daily_logs(survey)),
+        project_files: found.memory_dir.then(ProjectFiles::default),
+        ..found
     }
 }
 
@@ -214,11 +179,11 @@ fn daily_logs(survey: &Survey) -> DailyLogs {
 }
 
 /// The search index is in the database of memories, and as new as that.
-fn index_state(database: Option<&Path>, survey: &Survey) -> IndexState {
+fn index_state(database: Option<&Path>, survey: &Survey) -> SearchIndexState {
     let memories =
         survey.files.iter().filter(|file| layout::place_of(&file.path) == PathRole::Memory);
     let times = memories.filter_map(|memory| memory.mtime.as_ref());
-    IndexState {
+    SearchIndexState {
         database: database.map(Path::to_owned),
         stale: false,
         schema_version: None,
@@ -232,26 +197,17 @@ fn note_memories(check: &mut Check, survey: &Survey, rows: &RowCounts, backend: 
         survey.files.iter().filter(|file| layout::place_of(&file.path) == PathRole::Memory).count();
     let database = check.index.database.as_ref().map(|database| database.display().to_string());
     if let Some(path) = database.filter(|_| rows.rows > 0) {
-        check.note(
-            ADVICE,
-            "memories_present",
-            format!("{path} holds {} memories of the agent", rows.rows),
-        );
+        let message = format!("{path} holds {} memories of the agent", rows.rows);
+        check.note(ADVICE, "memories_present", message);
     } else if rows.private > 0 {
         // Told below.
     } else if files == 0 && backend != Some(&Backend::None) && check.is_ready() {
-        check.note(
-            ADVICE,
-            "no_memory_content",
-            "there is no row of the agent's, no MEMORY.md and no daily log",
-        );
+        let message = "there is no row of the agent's, no MEMORY.md and no daily log";
+        check.note(ADVICE, "no_memory_content", message);
     }
     if rows.private > 0 {
-        check.note(
-            ADVICE,
-            "private_rows",
-            format!("{} memories are somebody's own and would not travel", rows.private),
-        );
+        let message = format!("{} memories are somebody's own and would not travel", rows.private);
+        check.note(ADVICE, "private_rows", message);
     }
 }
 

@@ -23,7 +23,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 use zeroize::Zeroizing;
 
 use crate::kit::agent::{ConfigFile, Warning};
-pub(super) use file::{WriteError, read_plain, replace, write_new};
+pub(super) use file::{read_plain, replace, write_new};
 pub(super) use merge::{ConfigSite, InstallUse, dotted, is_same_value, plan_config};
 pub(super) use redact::{ElementName, RedactedConfig, SecretLeaf, is_encrypted_field, shown};
 
@@ -348,7 +348,7 @@ fn known_backend(name: &str) -> Option<Backend> {
     })
 }
 
-/// Returns whether something lies deeper than anybody would write it.
+/// Returns whether something lies deeper than a person would write it.
 fn is_deep(item: &Item, depth: usize) -> bool {
     let value = |value: &Value| is_deep_value(value, depth + 1);
     depth > MAX_DEPTH

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::RUNTIME;
 use crate::kit::connect::desired::{is_own_server, known_elements, known_member, names};
 use crate::kit::connect::{
-    ConfigEdit, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig,
-    DesiredFile, Format, RefuseError, at, toml_file,
+    ConfigEdit, ConfigFormat, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection,
+    DesiredConfig, DesiredFile, RefuseError, at, toml_file,
 };
 
 const ENTRY: &str = include_str!("../../../../integrations/zeroclaw/mcp.toml");
@@ -33,7 +33,7 @@ pub(crate) const CONNECT: Connect = Connect {
 fn locate(place: &ConnectPlace<'_>) -> DesiredConfig {
     let folder = place.absolute("ZEROCLAW_CONFIG_DIR");
     let folder = folder.unwrap_or_else(|| place.machine.home.join(".zeroclaw"));
-    let file = DesiredFile::bare(folder.join("config.toml"), Format::Toml, known);
+    let file = DesiredFile::bare(folder.join("config.toml"), ConfigFormat::Toml, known);
     let next = "restart ZeroClaw, or have it read its configuration again";
     DesiredConfig::bare(vec![DesiredFile { orphans, ..file }], next)
 }

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::Folder;
 
-use super::ZeroClaw;
 use super::sessions::{Ownership, ownership, root_of};
 use super::transcript::FORMAT;
 use crate::kit::agent::{FoundAgent, Machine};
@@ -17,58 +16,54 @@ use crate::kit::conversation::{
 };
 use crate::kit::database::{Database, DatabaseError, Read, Value};
 use crate::kit::paths::is_name;
-use crate::kit::runtime::ReadConversations;
 
 const DATABASE: &str = "sessions.db";
 
-impl ReadConversations for ZeroClaw {
-    /// Reads the end of a session by its key.
-    fn read_conversation(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        session: &str,
-        reach: Reach,
-    ) -> Result<Conversation, ReadConversationError> {
-        let none = || ReadConversationError::NoSession { session: session.to_owned() };
-        let (root, is_shared) = root_of(agent);
-        let ours = is_shared.then_some(agent.alias.as_str());
-        let path = root.join("sessions");
-        let fail = |source| ReadConversationError::Io { path: path.clone(), source };
-        let root = Folder::open(&root).map_err(fail)?;
-        // Links that lead out of the install are not followed.
-        let sessions = match root.folder_beneath(Path::new("sessions")) {
-            Ok(sessions) => sessions,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(none()),
-            Err(error) => return Err(fail(error)),
+/// Reads the end of a session by its key.
+pub(super) fn read(
+    machine: &Machine,
+    agent: &FoundAgent,
+    session: &str,
+    reach: Reach,
+) -> Result<Conversation, ReadConversationError> {
+    let none = || ReadConversationError::NoSession { session: session.to_owned() };
+    let (root, is_shared) = root_of(agent);
+    let ours = is_shared.then_some(agent.alias.as_str());
+    let path = root.join("sessions");
+    let fail = |source| ReadConversationError::Io { path: path.clone(), source };
+    let root = Folder::open(&root).map_err(fail)?;
+    // Links that lead out of the install are not followed.
+    let sessions = match root.folder_beneath(Path::new("sessions")) {
+        Ok(sessions) => sessions,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(none()),
+        Err(error) => return Err(fail(error)),
+    };
+    let mut owner = Owner::default();
+    if sessions.file(DATABASE).is_ok() {
+        let path = path.join(DATABASE);
+        let fail = |source| ReadConversationError::Database {
+            path: path.clone(),
+            source: Box::new(source),
         };
-        let mut owner = Owner::default();
-        if sessions.file(DATABASE).is_ok() {
-            let path = path.join(DATABASE);
-            let fail = |source| ReadConversationError::Database {
-                path: path.clone(),
-                source: Box::new(source),
-            };
-            let database = Database::open(machine, &path).map_err(fail)?;
-            owner = Owner::of(&database, session).map_err(fail)?;
-            if owner.is(ours)
-                && let Some(found) = in_database(&database, session, reach).map_err(fail)?
-            {
-                return Ok(found);
-            }
+        let database = Database::open(machine, &path).map_err(fail)?;
+        owner = Owner::of(&database, session).map_err(fail)?;
+        if owner.is(ours)
+            && let Some(found) = in_database(&database, session, reach).map_err(fail)?
+        {
+            return Ok(found);
         }
-        if !owner.is(ours) {
-            return Err(none());
-        }
-        let name = PathBuf::from(format!("{session}.jsonl"));
-        if !is_name(session) || sessions.stat(&name).is_err() {
-            return Err(none());
-        }
-        let mut found =
-            read_file(&[FORMAT], &sessions, &name, reach).map_err(fail)?.ok_or_else(none)?;
-        found.source = channel_in(session);
-        Ok(found)
     }
+    if !owner.is(ours) {
+        return Err(none());
+    }
+    let name = PathBuf::from(format!("{session}.jsonl"));
+    if !is_name(session) || sessions.stat(&name).is_err() {
+        return Err(none());
+    }
+    let mut found =
+        read_file(&[FORMAT], &sessions, &name, reach).map_err(fail)?.ok_or_else(none)?;
+    found.source = channel_in(session);
+    Ok(found)
 }
 
 /// Whose a conversation is.
@@ -184,25 +179,19 @@ mod tests {
         fs_err::write(folder.join("gw_7.jsonl"), line).unwrap();
         let agent = FoundAgent::without_install(RUNTIME, "default".into(), home.path().to_owned());
         let machine = machine(home.path());
-        let found = ZeroClaw
-            .read_conversation(&machine, &agent, "telegram_1_ann", Reach::Messages(15))
-            .unwrap();
+        let found = read(&machine, &agent, "telegram_1_ann", Reach::Messages(15)).unwrap();
         let said: Vec<_> =
             found.messages.iter().map(|message| (message.role, message.text.as_str())).collect();
         assert_eq!(said, [(Role::User, "one"), (Role::Assistant, "two")]);
         assert_eq!(found.messages[0].at.as_ref().unwrap().as_str(), "2026-11-16T10:00:00Z");
         assert_eq!(found.source.as_deref(), Some("telegram"));
         assert_eq!((found.left_out.system, found.left_out.tools), (1, 2));
-        let found =
-            ZeroClaw.read_conversation(&machine, &agent, "gw_7", Reach::Messages(15)).unwrap();
+        let found = read(&machine, &agent, "gw_7", Reach::Messages(15)).unwrap();
         assert_eq!(found.messages[0].text, "in a file");
         assert_eq!(found.session_key.as_deref(), Some("gw_7"));
         assert_eq!(found.source.as_deref(), Some("gateway"));
         for name in ["absent", "../x", ""] {
-            assert!(
-                ZeroClaw.read_conversation(&machine, &agent, name, Reach::Messages(15)).is_err(),
-                "{name}"
-            );
+            assert!(read(&machine, &agent, name, Reach::Messages(15)).is_err(), "{name}");
         }
     }
 
@@ -239,7 +228,7 @@ mod tests {
             let names =
                 ["of_work", "of_home", "private", "unowned", "file_home", "file_unowned", "old"];
             let is_readable = |name: &&str| {
-                let found = ZeroClaw.read_conversation(&machine, &agent, name, Reach::Messages(15));
+                let found = read(&machine, &agent, name, Reach::Messages(15));
                 match found {
                     Ok(_) => true,
                     Err(ReadConversationError::NoSession { .. }) => false,

@@ -452,9 +452,9 @@ mod tests {
         let now = "2026-02-01T10:20:30Z".parse().unwrap();
         with_nothing(|machine, source| {
             if let Some(step) = &draft.config {
-                step.apply(machine, source, &now)?;
+                step.change.apply(machine, source, &now)?;
             }
-            draft.credentials.as_ref().unwrap().apply(machine, source, &now)
+            draft.credentials.as_ref().unwrap().change.apply(machine, source, &now).map(drop)
         })
     }
 

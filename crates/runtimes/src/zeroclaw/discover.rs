@@ -26,7 +26,7 @@ use super::{DEFAULT_ALIAS, RUNTIME};
 use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
 use crate::kit::check::a_few;
 use crate::kit::database::DatabaseError;
-use crate::kit::install_paths::{absolute, names_in, real, same_place, settle};
+use crate::kit::install_paths::{self, absolute, names_in, real, same_place, settle};
 use crate::kit::paths::{is_name, without_dots};
 
 /// The usual install, in the home folder.
@@ -52,7 +52,7 @@ pub(super) fn discover_by_files(machine: &Machine) -> Vec<FoundAgent> {
     find(machine, Depth::Files)
 }
 
-/// The code of the oddity that nobody knows yet whose rows a workspace's database holds.
+/// The code of the oddity that it is not known yet whose rows a workspace's database holds.
 pub(super) const ALIAS_ASSUMED: &str = "alias_assumed";
 
 /// Takes a folder as [`locate`] does; looks into a database only where no file names an agent.
@@ -132,15 +132,13 @@ pub(super) fn locate(machine: &Machine, folder: &Path, alias: Option<&str>) -> F
     if let Some(agent) = known.into_iter().next() {
         return agent;
     }
-    match looks_like_a_workspace(&folder) || is_of_another(&folder) {
-        true => {
-            let mut agent = loose(machine, folder, alias);
-            agent.shares_workspace = alias.is_some() && is_not_first(machine, &agent);
-            agent
-        }
-        // What a move that was ended half-way left, or a folder for something else.
-        false => new_install(&folder, alias),
+    if looks_like_a_workspace(&folder) || is_of_another(&folder) {
+        let mut agent = loose(machine, folder, alias);
+        agent.shares_workspace = alias.is_some() && is_not_first(machine, &agent);
+        return agent;
     }
+    // What a move that was ended half-way left, or a folder for something else.
+    new_install(&folder, alias)
 }
 
 /// Whether there is nothing yet.
@@ -199,9 +197,10 @@ fn is_install(folder: &Path) -> bool {
     let has_folders = folder.join("data").join(MEMORY).is_dir()
         || !agent_folders(folder).is_empty()
         || folder.join(generation::WORKSPACE).is_dir();
-    match looks_like_a_workspace(folder) {
-        true => has_folders && is_marked(folder),
-        false => has_folders || is_marked(folder),
+    if looks_like_a_workspace(folder) {
+        has_folders && is_marked(folder)
+    } else {
+        has_folders || is_marked(folder)
     }
 }
 
@@ -247,7 +246,7 @@ fn aliases_in(machine: &Machine, database: &Path) -> Result<Vec<String>, Databas
 
 /// Whether the database in a workspace knows an agent that comes before this one.
 fn is_not_first(machine: &Machine, agent: &FoundAgent) -> bool {
-    // The agent with the usual name is the first, whoever else is there.
+    // The agent with the usual name is the first.
     let database = agent.database.as_deref().filter(|_| agent.alias != DEFAULT_ALIAS);
     let known = database.and_then(|database| aliases_in(machine, database).ok());
     known.and_then(|known| first_of(&known)).is_some_and(|first| first != agent.alias)
@@ -311,20 +310,12 @@ fn sites(machine: &Machine) -> Vec<Site> {
 }
 
 fn from_variable(machine: &Machine, value: &OsStr) -> PathBuf {
-    match value.to_str() {
-        Some(text) => absolute(&resolve(machine, Path::new(""), text.trim())),
-        None => absolute(Path::new(value)),
-    }
+    install_paths::from_variable(value, |text| resolve(machine, Path::new(""), text))
 }
 
 /// Makes a path of a user's absolute: `~`, and what is relative to a folder.
 fn resolve(machine: &Machine, folder: &Path, text: &str) -> PathBuf {
-    let path = match text.strip_prefix('~') {
-        Some("") => machine.home.clone(),
-        Some(rest) if rest.starts_with(['/', '\\']) => machine.home.join(&rest[1..]),
-        _ => folder.join(text),
-    };
-    without_dots(&path)
+    install_paths::resolve(&machine.home, folder, text)
 }
 
 /// Images set this variable to the folder that holds the install, others to the install itself or
@@ -564,9 +555,10 @@ impl Install {
             self.oddities.push(note("stray_log", message));
         }
         let is_data = self.generation == generation::DATA;
-        let other = match is_data {
-            true => [single].into_iter().filter(|value| looks_like_a_workspace(value)).collect(),
-            false => of_agents,
+        let other = if is_data {
+            [single].into_iter().filter(|value| looks_like_a_workspace(value)).collect()
+        } else {
+            of_agents
         };
         if !other.is_empty() {
             let message = format!(
@@ -644,9 +636,10 @@ impl Install {
         let workspace =
             if is_data { self.workspace_of(machine, alias) } else { self.workspace.clone() };
         let own = Some(workspace.join(DATABASE)).filter(|join| is_data && is_live(join));
-        let expected = match is_data {
-            true => self.folder.join("data").join(DATABASE),
-            false => workspace.join(DATABASE),
+        let expected = if is_data {
+            self.folder.join("data").join(DATABASE)
+        } else {
+            workspace.join(DATABASE)
         };
         let backend = self.config.as_ref().map_or(Backend::Sqlite, |config| config.backend(alias));
         // Where it will be, once the runtime or an import makes it.

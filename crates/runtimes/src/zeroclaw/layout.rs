@@ -1,6 +1,7 @@
 //! Which path is what, in both layouts.
 
-use crate::kit::sidecar::SIDECAR;
+use crate::kit::paths::{is_markdown, is_within};
+use crate::kit::sidecar::{SIDECAR, is_in_sidecar};
 
 /// The shape of an install, as [`FoundAgent::generation`](crate::FoundAgent) has it.
 pub(super) mod generation {
@@ -55,7 +56,7 @@ pub(super) enum PathRole {
 
 /// Returns what a file is, by its path in the workspace.
 pub(super) fn place_of(path: &[u8]) -> PathRole {
-    if is_below(path, SIDECAR) {
+    if is_in_sidecar(path) {
         return PathRole::Raw;
     }
     let is = |name: &str| path == name.as_bytes();
@@ -92,7 +93,7 @@ pub(super) fn is_managed(path: &[u8]) -> bool {
     const FOLDERS: &[&str] = &[MEMORY, "sessions", "state", "cron", SIDECAR];
     let is = |name: &&str| path == name.as_bytes();
     FILES.iter().chain(&PERSONA).chain(&AIEOS).any(is)
-        || FOLDERS.iter().any(|folder| is_below(path, folder))
+        || FOLDERS.iter().any(|folder| is_within(path, folder))
         || is_secret(path)
 }
 
@@ -106,18 +107,8 @@ fn is_secret(path: &[u8]) -> bool {
             let rest = path.strip_prefix(name.as_bytes());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"-"))
         })
-        || is_below(path, "state/whatsapp-web")
+        || is_within(path, "state/whatsapp-web")
 }
-
-fn is_below(path: &[u8], folder: &str) -> bool {
-    let rest = path.strip_prefix(folder.as_bytes());
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-}
-
-fn is_markdown(name: &[u8]) -> bool {
-    name.len() > 3 && name[name.len() - 3..].eq_ignore_ascii_case(b".md")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

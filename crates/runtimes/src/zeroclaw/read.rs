@@ -22,11 +22,13 @@ use crate::kit::agent::{
     FoundAgent, LeftOut, LeftOutReason, Machine, ReadError, ReadOptions, Reading, SessionCounts,
     Unchanged, Warning,
 };
-use crate::kit::carrier::{self, Carrier, GeneratedFile, MAX_TEXT_BYTES, keep_newest};
+use crate::kit::carrier::{self, Carrier, GeneratedFile, keep_newest};
 use crate::kit::check::Check;
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::real;
-use crate::kit::open_workspace::{OpenWorkspace, ReadingParts, end_reading, warn_of_nothing};
+use crate::kit::open_workspace::{
+    OpenWorkspace, ReadingParts, comparable, end_reading, warn_of_nothing,
+};
 use crate::kit::paths::{lossy, path_bytes, spelled, without_dots};
 use crate::kit::persona::{self, PersonaPlace, Prose};
 use crate::kit::runtime::{OpenAgent, ReadAgents};
@@ -34,7 +36,7 @@ use crate::kit::stable_copy::StableCopies;
 use crate::kit::walk::FoundEntry;
 use crate::kit::{ids, times};
 
-/// Counts the changes in what this adapter makes of the same files.
+/// Counts the changes in what is made of the same files.
 const REVISION: u64 = 1;
 /// The name of an unnamed agent.
 const UNNAMED: &str = "agent";
@@ -63,13 +65,10 @@ impl OpenAgent for ReadWorkspace {
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
     ) -> Result<Option<Unchanged>, ReadError> {
-        let Some(earlier) = options.earlier else { return Ok(None) };
-        let Some(info) = &earlier.manifest.reading else { return Ok(None) };
-        // Whether conversations changed is only known by reading them.
-        if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
-            return Ok(None);
-        }
         let opened = &self.opened;
+        let Some((earlier, info)) = comparable(options, RUNTIME, REVISION) else {
+            return Ok(None);
+        };
         if opened.agent_id != earlier.manifest.agent.id {
             return Ok(None);
         }
@@ -467,18 +466,8 @@ impl Reader<'_> {
     }
 
     fn memory(&mut self, root: Root<'_>, found: &FoundEntry) -> Result<(), ReadError> {
-        if found.size() > MAX_TEXT_BYTES {
-            let message = "is too large to be taken apart; it travels as it is, without records";
-            self.carrier.outcome.warn("too_large", &found.path, message);
-            return self.carrier.whole_file(root, found).map(drop);
-        }
-        let Some(loaded) = self.carrier.load(found) else { return Ok(()) };
-        self.carrier.file(root, found, &loaded)?;
-        let Ok(text) = std::str::from_utf8(&loaded.bytes) else {
-            let message = "is not UTF-8; it travels as it is, without records";
-            self.carrier.outcome.warn("not_utf8", &found.path, message);
-            return Ok(());
-        };
+        let Some(loaded) = self.carrier.memory_file(root, found)? else { return Ok(()) };
+        let Some(text) = self.carrier.text_of(found, &loaded) else { return Ok(()) };
         let file = entries::EntryFile {
             path: &lossy(&found.path),
             text,

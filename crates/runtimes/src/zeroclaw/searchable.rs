@@ -17,8 +17,8 @@ use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::with_logs;
 use crate::kit::runtime::SearchAgents;
 use crate::kit::searchable::{
-    MemoryBackend, Remembered, Searchable, SearchedFile, SearchedFolder, Store, StoreKind,
-    Unsearched, is_of_tool,
+    MemoryBackend, Searchable, SearchableRecord, SearchedFile, SearchedFolder, Store, StoreKind,
+    UnsearchedCounts, is_of_tool,
 };
 use crate::kit::sidecar::SIDECAR;
 use crate::kit::times;
@@ -108,13 +108,13 @@ impl SearchAgents for ZeroClaw {
         agent: &FoundAgent,
         kind: StoreKind,
         private: bool,
-        take: &mut dyn FnMut(Remembered),
-    ) -> Result<Unsearched, ReadError> {
+        take: &mut dyn FnMut(SearchableRecord),
+    ) -> Result<UnsearchedCounts, ReadError> {
         let agent_id = NAMESPACES.derive(agent);
         match kind {
             StoreKind::Rows => {
                 let Some(path) = agent.database.as_deref() else {
-                    return Ok(Unsearched::default());
+                    return Ok(UnsearchedCounts::default());
                 };
                 let failed = |error| unreadable(path, error);
                 let brain = Brain::open(machine, path).map_err(failed)?;
@@ -122,7 +122,7 @@ impl SearchAgents for ZeroClaw {
                     let detail = "it holds no table of memories".to_owned();
                     return Err(failed(DatabaseError::Failed { detail }));
                 };
-                let mut left = Unsearched::default();
+                let mut left = UnsearchedCounts::default();
                 for alias in aliases(&brain, agent) {
                     let found = rows(&brain, &shared(agent_id, &alias), private, take);
                     left.private += found.map_err(failed)?;
@@ -133,18 +133,18 @@ impl SearchAgents for ZeroClaw {
                 let shared = shared(agent_id, &agent.alias);
                 let (counts, warnings) =
                     sessions::records(machine, agent, &shared, private, &mut |record| {
-                        take(Remembered::of_record(record));
+                        take(SearchableRecord::of_record(record));
                         Ok::<_, ReadError>(())
                     })?;
                 let is_private = |warning: &&Warning| warning.code == "sessions_private";
                 let is_other = |warning: &&Warning| warning.code == "sessions_unreadable";
-                Ok(Unsearched {
+                Ok(UnsearchedCounts {
                     private: warnings.iter().filter(is_private).count() as u64,
                     unreadable: counts.undecodable
                         + warnings.iter().filter(is_other).count() as u64,
                 })
             }
-            StoreKind::Facts => Ok(Unsearched::default()),
+            StoreKind::Facts => Ok(UnsearchedCounts::default()),
         }
     }
 
@@ -223,11 +223,11 @@ fn rows(
     brain: &Brain,
     shared: &Shared<'_>,
     private: bool,
-    take: &mut dyn FnMut(Remembered),
+    take: &mut dyn FnMut(SearchableRecord),
 ) -> Result<u64, DatabaseError> {
     let mut reader = RowReader::new(brain, shared, HashSet::new())?;
     let counts = brain.each_row::<DatabaseError>(shared.alias, private, &mut |row| {
-        take(Remembered::of_record(reader.record(&brain.columns, &row)));
+        take(SearchableRecord::of_record(reader.record(&brain.columns, &row)));
         Ok(())
     })?;
     Ok(counts.private)
@@ -303,7 +303,7 @@ mod tests {
                 });
             (found, left.unwrap().private)
         };
-        let paths = |found: &[Remembered]| -> Vec<String> {
+        let paths = |found: &[SearchableRecord]| -> Vec<String> {
             found.iter().map(|found| found.path.clone()).collect()
         };
         let (found, private) = read("default", false);

@@ -36,7 +36,7 @@ use crate::kit::times::{self, mtime_of};
 use anemone_secrets as secrets;
 use session_record::Conversation;
 
-/// More files or conversations than anybody has; their names are kept in memory.
+/// More files or conversations than an install has; their names are kept in memory.
 const MOST: usize = 200_000;
 /// The most that is read of one file.
 const MAX_FILE_BYTES: u64 = 1 << 30;

@@ -37,7 +37,7 @@ use crate::kit::database::{
 };
 use crate::kit::plan::{
     Conflict, MemoriesStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
-    PlanOptions, Restore, RestoreError,
+    PlanOptions, PlannedChange, Restore, RestoreError, StoreError,
 };
 use crate::kit::restore_source::RestoreSource;
 use crate::kit::sidecar::{Link, LinkPart, RecordChange, ReturningSnapshot, name_of};
@@ -538,11 +538,9 @@ impl<'a> Planner<'a> {
     /// is new, by its id, if the row that has it is called alike.
     fn key_of(&mut self, record: RecordId, entry: &Entry) -> String {
         if entry.is_own {
-            return match self.own_taken.insert(entry.key.clone()) {
-                true => entry.key.clone(),
-                // A table without a rule can have a key twice.
-                false => self.keys.take_like(&entry.key),
-            };
+            // A table without a rule can have a key twice.
+            let is_first = self.own_taken.insert(entry.key.clone());
+            return if is_first { entry.key.clone() } else { self.keys.take_like(&entry.key) };
         }
         if let Some(key) = self.claimed.remove(&record) {
             return key.into();
@@ -697,7 +695,7 @@ impl<'a> Planner<'a> {
             replaced,
             kept,
             same,
-            change: Box::new(change),
+            change: PlannedChange(Box::new(change)),
         });
         self.links
     }
@@ -718,32 +716,6 @@ fn is_like(key: &str, natural: &str) -> bool {
 fn settle_vector(shared: &Shared, entry: &mut Entry, same_content: bool) {
     if same_content && entry.cell(shared, "embedding") == Some(&Value::Null) {
         entry.leave(shared, "embedding");
-    }
-}
-
-/// Why memories could not be written. The database is then as it was, unless the error says
-/// otherwise.
-#[derive(Debug, thiserror::Error)]
-enum WriteMemoriesError {
-    #[error("{path} has changed since the plan was made")]
-    Changed { path: PathBuf },
-    #[error("another program is writing {path}")]
-    Busy { path: PathBuf },
-    #[error("the snapshot is not the one that the plan was made from")]
-    OtherSnapshot,
-    #[error("cannot read the snapshot")]
-    Source(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("cannot write {path}")]
-    Io { path: PathBuf, source: io::Error },
-    #[error("cannot write {path}")]
-    Database { path: PathBuf, source: DatabaseError },
-    #[error("{path} has all of the memories or none of them; its old state is in {backup}")]
-    Unsure { path: PathBuf, backup: PathBuf, source: DatabaseError },
-}
-
-impl From<WriteMemoriesError> for RestoreError {
-    fn from(error: WriteMemoriesError) -> Self {
-        Self(Box::new(error))
     }
 }
 
@@ -779,37 +751,33 @@ impl Restore for Change {
 }
 
 impl Change {
-    fn error(&self, error: DatabaseError) -> WriteMemoriesError {
+    fn error(&self, error: DatabaseError) -> StoreError {
         let path = self.path.clone();
         match error {
-            DatabaseError::Busy => WriteMemoriesError::Busy { path },
-            DatabaseError::Changed => WriteMemoriesError::Changed { path },
-            source => WriteMemoriesError::Database { path, source },
+            DatabaseError::Busy => StoreError::Busy { path },
+            DatabaseError::Changed => StoreError::Changed { path },
+            source => StoreError::Database { path, source },
         }
     }
 
-    fn failed(&self, source: io::Error) -> WriteMemoriesError {
-        WriteMemoriesError::Io { path: self.path.clone(), source }
+    fn failed(&self, source: io::Error) -> StoreError {
+        StoreError::Io { path: self.path.clone(), source }
     }
 
-    fn check_is_free(&self) -> Result<(), WriteMemoriesError> {
+    fn check_is_free(&self) -> Result<(), StoreError> {
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(self.failed(error)),
-            Ok(_) => return Err(WriteMemoriesError::Changed { path: self.path.clone() }),
+            Ok(_) => return Err(StoreError::Changed { path: self.path.clone() }),
         }
         match leftover(&self.path) {
-            Some(_) => Err(WriteMemoriesError::Changed { path: self.path.clone() }),
+            Some(_) => Err(StoreError::Changed { path: self.path.clone() }),
             None => Ok(()),
         }
     }
 
     /// Makes the rows of the records once more, as they were decided about.
-    fn spool(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-    ) -> Result<RowSpool, WriteMemoriesError> {
+    fn spool(&self, machine: &Machine, source: &RestoreSource<'_>) -> Result<RowSpool, StoreError> {
         let mut spool = RowSpool::new(&machine.scratch, self.shared.columns.len())
             .map_err(|error| self.failed(error))?;
         let mut steps = self.steps.iter();
@@ -825,7 +793,7 @@ impl Change {
                 None => None,
             };
             let Some((step, entry)) = row else {
-                trouble = Some(WriteMemoriesError::OtherSnapshot);
+                trouble = Some(StoreError::OtherSnapshot);
                 return Err(io::ErrorKind::InvalidData.into());
             };
             self.push(&mut spool, &step.action, entry).map_err(|error| {
@@ -835,8 +803,8 @@ impl Change {
         });
         match (trouble, each) {
             (Some(error), _) => Err(error),
-            (None, Err(error)) => Err(WriteMemoriesError::Source(Box::new(error))),
-            (None, Ok(())) if steps.next().is_some() => Err(WriteMemoriesError::OtherSnapshot),
+            (None, Err(error)) => Err(StoreError::Source(Box::new(error))),
+            (None, Ok(())) if steps.next().is_some() => Err(StoreError::OtherSnapshot),
             (None, Ok(())) => Ok(spool),
         }
     }
@@ -870,12 +838,7 @@ impl Change {
     }
 
     /// Makes the database in a folder beside its place, and puts it there when it is whole.
-    fn make(
-        &self,
-        machine: &Machine,
-        merge: Merge,
-        spool: RowSpool,
-    ) -> Result<(), WriteMemoriesError> {
+    fn make(&self, machine: &Machine, merge: Merge, spool: RowSpool) -> Result<(), StoreError> {
         let failed = |error| self.failed(error);
         let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) else {
             return Err(failed(io::ErrorKind::InvalidInput.into()));
@@ -907,7 +870,7 @@ impl Change {
         mut merge: Merge,
         spool: RowSpool,
         now: &Moment,
-    ) -> Result<PathBuf, WriteMemoriesError> {
+    ) -> Result<PathBuf, StoreError> {
         let Some(name) = self.path.file_name().and_then(|name| name.to_str()) else {
             return Err(self.failed(io::ErrorKind::InvalidInput.into()));
         };
@@ -934,7 +897,7 @@ impl Change {
         match merge_rows(machine, &self.path, merge, Some(spool)) {
             Ok(()) => Ok(backup),
             Err(source) if source.may_have_changed() && is_copied() => {
-                Err(WriteMemoriesError::Unsure { path: self.path.clone(), backup, source })
+                Err(StoreError::Unsure { path: self.path.clone(), backup, source })
             }
             Err(error) => {
                 // It is as it was; the copy says nothing more.

@@ -33,7 +33,7 @@ use crate::kit::plan::{
 use crate::kit::restore;
 use crate::kit::restore_source::RestoreSource;
 use crate::kit::sidecar::{
-    self, Keep, Link, Placed, RecordChange, ReturningSnapshot, SIDECAR, is_within,
+    self, Keep, Link, PlacedFile, RecordChange, ReturningSnapshot, is_in_sidecar,
 };
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
@@ -58,9 +58,10 @@ pub(super) fn plan(
     }
     let is_ours = now.manifest().agent.source_runtime == RUNTIME;
     let archived = archived_config(now).map_err(PlanError::Source)?;
-    let was = match is_ours {
-        true => PreviousStorage::of(now).map_err(PlanError::Source)?,
-        false => PreviousStorage::default(),
+    let was = if is_ours {
+        PreviousStorage::of(now).map_err(PlanError::Source)?
+    } else {
+        PreviousStorage::default()
     };
     let mut target = target.clone();
     let agent_id = now.manifest().agent.id;
@@ -77,9 +78,10 @@ pub(super) fn plan(
         let note = Note { agent_id, alias: site.target.alias.clone() };
         draft.new_install = Some(NewInstall::new(install, note));
     }
-    match is_ours && planner.holds_as_it_was(archived.as_deref()) {
-        true => planner.put_back(&mut draft)?,
-        false => planner.move_in(&mut draft)?,
+    if is_ours && planner.holds_as_it_was(archived.as_deref()) {
+        planner.put_back(&mut draft)?;
+    } else {
+        planner.move_in(&mut draft)?;
     }
     if draft.forgotten.count > 0 && draft.memories.as_ref().is_some_and(|memory| !memory.made) {
         draft.warnings.push(Warning::new(
@@ -472,22 +474,20 @@ impl Planner<'_> {
         let placed: HashSet<&[u8]> = draft.wanted.iter().map(|file| &file.path[..]).collect();
         for (index, file) in self.source.files().iter().enumerate() {
             let is_other = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
-            if is_within(&file.path, SIDECAR.as_bytes()) {
+            if is_in_sidecar(&file.path) {
                 continue;
             }
             // The same path may hold another file of this runtime.
             let is_here = placed.contains(&file.path[..])
                 && (!is_other || layout::place_of(&file.path) != PathRole::Memory);
-            match is_here {
-                true => keep.placed.push(Placed::of(file)),
-                false => keep.aside.push(index),
-            }
+            if is_here { keep.placed.push(PlacedFile::of(file)) } else { keep.aside.push(index) }
         }
         let known: HashSet<String> = keep.placed.iter().map(|placed| placed.path.clone()).collect();
         let made = draft.wanted.iter().map(|file| spelled(&file.path));
-        keep.placed
-            .extend(made.filter(|value| !known.contains(value)).map(|value| Placed::made(&value)));
-        keep.placed.extend([DESCRIPTION, CONFIG].map(Placed::made));
+        keep.placed.extend(
+            made.filter(|value| !known.contains(value)).map(|value| PlacedFile::made(&value)),
+        );
+        keep.placed.extend([DESCRIPTION, CONFIG].map(PlacedFile::made));
         for link in links {
             let mut natives = match returned.fate(link.id) {
                 Some(_) => returned.natives(link.id).iter().copied(),
@@ -502,7 +502,7 @@ impl Planner<'_> {
             keep.links.extend(natives.map(|id| Link { id, parts: Vec::new() }));
         }
         // A sidecar that came back with the files is of an earlier move.
-        draft.wanted.retain(|file| !is_within(&file.path, SIDECAR.as_bytes()));
+        draft.wanted.retain(|file| !is_in_sidecar(&file.path));
         sidecar::keep(self.machine, self.source, keep, draft)
     }
 
@@ -512,7 +512,7 @@ impl Planner<'_> {
         for (index, file) in self.now.files().iter().enumerate() {
             if self.has_a_place(file) {
                 draft.wanted.push(self.carried(index));
-                keep.placed.push(Placed::of(file));
+                keep.placed.push(PlacedFile::of(file));
             } else if is_raw(file) && is_of_install(&file.path) {
                 continue;
             } else if self.returned.is_some() {
@@ -535,11 +535,12 @@ impl Planner<'_> {
         }
         let known: HashSet<String> = keep.placed.iter().map(|placed| placed.path.clone()).collect();
         let made = draft.wanted.iter().map(|file| spelled(&file.path));
-        keep.placed
-            .extend(made.filter(|value| !known.contains(value)).map(|value| Placed::made(&value)));
-        keep.placed.push(Placed::made(DESCRIPTION));
+        keep.placed.extend(
+            made.filter(|value| !known.contains(value)).map(|value| PlacedFile::made(&value)),
+        );
+        keep.placed.push(PlacedFile::made(DESCRIPTION));
         // The settings are the install's, and stay with it.
-        keep.placed.push(Placed::made(CONFIG));
+        keep.placed.push(PlacedFile::made(CONFIG));
         sidecar::keep(self.machine, self.source, keep, draft)
     }
 
@@ -565,7 +566,7 @@ impl Planner<'_> {
             let is_there = draft.wanted.iter().any(|value| value.path == path.as_bytes());
             let is_known = matches!(place, PathRole::Persona | PathRole::User) || path == AIEOS;
             if is_known && !is_there {
-                keep.placed.push(Placed::made_with(&path, &text));
+                keep.placed.push(PlacedFile::made_with(&path, &text));
                 draft.wanted.push(PlannedFile::text(&path, text, at));
             }
         }
@@ -581,9 +582,7 @@ impl Planner<'_> {
     /// Returns whether a file means the same here as where it came from.
     fn has_a_place(&self, file: &SourceFile) -> bool {
         let place = layout::place_of(&file.path);
-        let is_own = is_raw(file)
-            && !is_of_install(&file.path)
-            && !is_within(&file.path, SIDECAR.as_bytes());
+        let is_own = is_raw(file) && !is_of_install(&file.path) && !is_in_sidecar(&file.path);
         match &file.root {
             // Beside files of memories that stay, entries are made of the other records only.
             FileRoot::Raw(_) if is_own && place == PathRole::Memory => self.keeps_sheets(),

@@ -15,7 +15,7 @@ use anemone_index::{
     CarriedVector, Document, DocumentSource, FileStamp, Listing, MAX_FILE_BYTES, SkipReason,
     SkippedDocument, SourceEntry, SourceError, is_markdown, text_of_bytes,
 };
-use anemone_runtimes::{Remembered, by_name, vectors_in};
+use anemone_runtimes::{SearchableRecord, by_name, vectors_in};
 
 use super::documents::{DocumentFilter, Documents};
 use super::vectors::{carried, wanted_model};
@@ -96,7 +96,7 @@ impl DocumentSource for ArchiveDocuments {
         let mut documents = Documents::new(self.wanted, each);
         let files = files(archive, &mut documents).map_err(|error| self.failed(error))?;
         let walked = archive.each_record_line(|line| {
-            let it = Remembered::parse(line).map_err(Walk::Json)?;
+            let it = SearchableRecord::parse(line).map_err(Walk::Json)?;
             let in_file = it.file.as_ref().is_some_and(|file| {
                 files.get(&it.runtime).is_some_and(|of_runtime| of_runtime.contains(file))
             });

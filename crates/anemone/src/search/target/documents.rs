@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use anemone_index::{Document, Format, Provenance, SkipReason, SkippedDocument, is_markdown};
 use anemone_markdown::{BlockKind, Conventions, outline};
-use anemone_runtimes::Remembered;
+use anemone_runtimes::SearchableRecord;
 
 /// Bytes of a conversation in one document, at most; what follows is another document.
 const MAX_TRANSCRIPT_BYTES: usize = 16 << 20;
@@ -54,7 +54,7 @@ impl<'a> Documents<'a> {
     }
 
     /// Takes one remembered thing.
-    pub(super) fn take(&mut self, it: Remembered) {
+    pub(super) fn take(&mut self, it: SearchableRecord) {
         if it.is_session {
             match self.wanted {
                 DocumentFilter { sessions: false, .. } => {}
@@ -90,7 +90,7 @@ impl<'a> Documents<'a> {
         self.skipped
     }
 
-    fn piece(&mut self, it: Remembered) {
+    fn piece(&mut self, it: SearchableRecord) {
         if it.is_withdrawn {
             return self.skip(&it.path, SkipReason::Superseded);
         }
@@ -118,7 +118,7 @@ impl<'a> Documents<'a> {
     }
 }
 
-fn of(it: Remembered) -> Document {
+fn of(it: SearchableRecord) -> Document {
     let markdown = it.file.as_deref().is_some_and(is_markdown) || has_heading(&it.content);
     let source = if it.is_session { "sessions" } else { "records" };
     Document {
@@ -212,7 +212,10 @@ mod tests {
 
     const ALL: DocumentFilter = DocumentFilter { sessions: true, private: false };
 
-    fn make(wanted: DocumentFilter, all: Vec<Remembered>) -> (Vec<Document>, Vec<SkipReason>) {
+    fn make(
+        wanted: DocumentFilter,
+        all: Vec<SearchableRecord>,
+    ) -> (Vec<Document>, Vec<SkipReason>) {
         let mut found = Vec::new();
         let mut each = |document| found.push(document);
         let mut documents = Documents::new(wanted, &mut each);
@@ -221,12 +224,16 @@ mod tests {
         (found, skipped)
     }
 
-    fn row(path: &str, content: &str) -> Remembered {
-        Remembered { path: path.to_owned(), content: content.to_owned(), ..Remembered::default() }
+    fn row(path: &str, content: &str) -> SearchableRecord {
+        SearchableRecord {
+            path: path.to_owned(),
+            content: content.to_owned(),
+            ..SearchableRecord::default()
+        }
     }
 
-    fn said(path: &str, content: &str) -> Remembered {
-        Remembered { is_session: true, ..row(path, content) }
+    fn said(path: &str, content: &str) -> SearchableRecord {
+        SearchableRecord { is_session: true, ..row(path, content) }
     }
 
     #[test]
@@ -240,8 +247,8 @@ mod tests {
     #[test]
     fn what_was_withdrawn_or_is_private_or_empty_is_counted() {
         let all = vec![
-            Remembered { is_withdrawn: true, ..row("a", "x") },
-            Remembered { is_private: true, ..row("b", "x") },
+            SearchableRecord { is_withdrawn: true, ..row("a", "x") },
+            SearchableRecord { is_private: true, ..row("b", "x") },
             row("c", " \n"),
             row("d", "x"),
         ];
@@ -285,7 +292,7 @@ mod tests {
     fn a_conversation_of_one_person_is_private() {
         let all = vec![
             said("s/1", "user: hello"),
-            Remembered { is_private: true, ..said("s/2", "user: my secret") },
+            SearchableRecord { is_private: true, ..said("s/2", "user: my secret") },
         ];
         let (found, skipped) = make(ALL, all.clone());
         assert_eq!(found.iter().map(|found| found.path.as_str()).collect::<Vec<_>>(), ["s/1"]);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::document::{ConfigEdit, Format, at};
+use super::document::{ConfigEdit, ConfigFormat, at};
 
 /// Everything that connects one program.
 pub struct DesiredConfig {
@@ -43,10 +43,10 @@ pub struct DesiredFile {
     /// Where it is.
     pub path: PathBuf,
     /// How it is written.
-    pub format: Format,
+    pub format: ConfigFormat,
     /// The entries.
     pub wants: Vec<ConfigEdit>,
-    /// Finds entries that look like ours, whoever wrote them.
+    /// Finds entries that look like ours, also those that a user wrote.
     pub known: Finder,
     /// Finds entries that name something of ours that is gone.
     pub orphans: fn(&Value) -> Vec<ConfigEdit>,
@@ -56,7 +56,7 @@ impl DesiredFile {
     /// Returns a file without entries.
     pub(crate) fn bare(
         path: PathBuf,
-        format: Format,
+        format: ConfigFormat,
         known: impl Fn(&Value) -> Vec<ConfigEdit> + 'static,
     ) -> Self {
         let (known, orphans) = (Box::new(known), no_orphans as _);

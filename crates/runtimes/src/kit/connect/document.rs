@@ -17,7 +17,7 @@ pub const MAX_BYTES: u64 = 32 << 20;
 /// How a file is written.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Format {
+pub enum ConfigFormat {
     /// JSON, with whatever JSON5 allows.
     Json,
     /// TOML.
@@ -139,8 +139,8 @@ struct Step {
 
 /// A changed text, and how it came about.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Changes {
-    format: Format,
+pub struct ConfigChanges {
+    format: ConfigFormat,
     /// The digest of the text with the changes.
     digest: String,
     steps: Vec<Step>,
@@ -230,7 +230,7 @@ pub fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
     path.iter().try_fold(document, |value, key| value.get(key))
 }
 
-impl Format {
+impl ConfigFormat {
     /// Parses a text.
     pub fn parse(self, text: &str) -> Result<Value, RefuseError> {
         match self {
@@ -258,15 +258,15 @@ impl Format {
 
 /// Puts in what is wanted and not there yet.
 pub fn put_in(
-    format: Format,
+    format: ConfigFormat,
     text: &str,
     wants: &[ConfigEdit],
-) -> Result<(String, Changes), RefuseError> {
+) -> Result<(String, ConfigChanges), RefuseError> {
     let mut text = text.to_owned();
     let mut steps = Vec::new();
     let mut own = OwnRanges::default();
     let mut turned = Vec::new();
-    if format == Format::Json && !wants.is_empty() && text.trim().is_empty() {
+    if format == ConfigFormat::Json && !wants.is_empty() && text.trim().is_empty() {
         let edits = [Edit::insert(text.len(), "{}\n")];
         own.note(&edits);
         text = edit::apply(&text, &edits);
@@ -303,13 +303,13 @@ pub fn put_in(
     // A switch that was turned on is one word in an existing line.
     let put_in = own.lines(&text).into_iter().filter(|line| line != "true");
     let lines = turned.into_iter().chain(put_in).collect();
-    Ok((text, Changes { format, digest, steps, lines }))
+    Ok((text, ConfigChanges { format, digest, steps, lines }))
 }
 
-impl Changes {
+impl ConfigChanges {
     /// Returns the format of the text.
     #[must_use]
-    pub const fn format(&self) -> Format {
+    pub const fn format(&self) -> ConfigFormat {
         self.format
     }
 
@@ -356,7 +356,7 @@ impl Changes {
 }
 
 impl Step {
-    fn take_out(&self, format: Format, text: &str) -> Result<String, RefuseError> {
+    fn take_out(&self, format: ConfigFormat, text: &str) -> Result<String, RefuseError> {
         // The braces of a file that was empty look like any others.
         let Some(want) = &self.want else { return Ok(text.to_owned()) };
         let now = format.parse(text)?;
@@ -365,7 +365,7 @@ impl Step {
         }
         // An empty table without a header is not there at all.
         let most =
-            if format == Format::Toml { want.path().len().max(self.made) } else { self.made };
+            if format == ConfigFormat::Toml { want.path().len().max(self.made) } else { self.made };
         let without = |made| Self { made, ..self.clone() }.removed_from(&now);
         let wanted: Vec<Value> = (self.made..=most).map(without).collect();
         let by_place = || edit::take_back_found(text, &self.edits);
@@ -420,7 +420,7 @@ impl Step {
 
 /// Takes out what looks like ours, from a file about which nothing was kept.
 pub fn take_out_known(
-    format: Format,
+    format: ConfigFormat,
     text: &str,
     wants: &[ConfigEdit],
 ) -> Result<String, RefuseError> {

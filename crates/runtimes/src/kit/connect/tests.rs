@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::desired::names;
-use super::document::{ConfigEdit, Format, RefuseError, put_in};
+use super::document::{ConfigEdit, ConfigFormat, RefuseError, put_in};
 
 fn member(path: &[&str], key: &str, value: Value) -> ConfigEdit {
     ConfigEdit::Member { path: names(path), key: key.to_owned(), value }
@@ -50,7 +50,7 @@ fn of_zeroclaw() -> Vec<ConfigEdit> {
 }
 
 /// Puts everything in and takes it out again.
-fn check(format: Format, text: &str, wants: &[ConfigEdit]) -> String {
+fn check(format: ConfigFormat, text: &str, wants: &[ConfigEdit]) -> String {
     let (connected, changes) = put_in(format, text, wants).unwrap();
     assert_ne!(connected, text);
     assert_eq!(changes.take_out(&connected).unwrap(), text, "{connected}");
@@ -83,7 +83,7 @@ const JSON_SHAPES: &[&str] = &[
 fn json_of_every_shape_comes_back_to_the_byte() {
     for text in JSON_SHAPES {
         for wants in [of_claude_code(), of_openclaw()] {
-            check(Format::Json, text, &wants);
+            check(ConfigFormat::Json, text, &wants);
         }
     }
 }
@@ -108,9 +108,9 @@ fn toml_of_every_shape_comes_back_to_the_byte() {
         if !text.contains("agents.ada") {
             wants.pop();
         }
-        check(Format::Toml, text, &wants);
+        check(ConfigFormat::Toml, text, &wants);
         let codex = member(&["mcp_servers"], "anemone", json!({ "command": "c", "args": ["mcp"] }));
-        check(Format::Toml, text, &[codex]);
+        check(ConfigFormat::Toml, text, &[codex]);
     }
 }
 
@@ -119,21 +119,24 @@ fn what_is_put_in_looks_like_the_rest_of_the_file() {
     let wants = [element(&["plugins", "load", "paths"], json!("/p"))];
     let text = "{\n\t// mine\n\ttheme: 'dark', // of course\n}\n";
     assert_eq!(
-        check(Format::Json, text, &wants),
+        check(ConfigFormat::Json, text, &wants),
         "{\n\t// mine\n\ttheme: 'dark', // of course\n\t\"plugins\": {\n\t\t\"load\": {\n\t\t\t\"paths\": [\n\t\t\t\t\"/p\"\n\t\t\t]\n\t\t}\n\t},\n}\n"
     );
     let text = "{\n  \"a\": 1 // last\n}\n";
     let wants = [member(&[], "b", json!(2))];
-    assert_eq!(check(Format::Json, text, &wants), "{\n  \"a\": 1, // last\n  \"b\": 2\n}\n");
+    assert_eq!(check(ConfigFormat::Json, text, &wants), "{\n  \"a\": 1, // last\n  \"b\": 2\n}\n");
     let toml = "[mcp] # servers\n[memory]\n";
     let wants = [switch()];
-    assert_eq!(check(Format::Toml, toml, &wants), "[mcp] # servers\nenabled = true\n[memory]\n");
+    assert_eq!(
+        check(ConfigFormat::Toml, toml, &wants),
+        "[mcp] # servers\nenabled = true\n[memory]\n"
+    );
 }
 
 #[test]
 fn edits_of_others_stay_when_ours_goes() {
     let text = "{\n  \"theme\": \"dark\"\n}\n";
-    let (connected, changes) = put_in(Format::Json, text, &of_claude_code()).unwrap();
+    let (connected, changes) = put_in(ConfigFormat::Json, text, &of_claude_code()).unwrap();
     let later = connected.replace("\"dark\"", "\"light\"").replacen(
         "{\n",
         "{\n  \"new\": [1, 2], // added\n",
@@ -143,7 +146,7 @@ fn edits_of_others_stay_when_ours_goes() {
         changes.take_out(&later).unwrap(),
         "{\n  \"new\": [1, 2], // added\n  \"theme\": \"light\"\n}\n"
     );
-    let (connected, changes) = put_in(Format::Toml, "a = 1\n", &of_zeroclaw()[..3]).unwrap();
+    let (connected, changes) = put_in(ConfigFormat::Toml, "a = 1\n", &of_zeroclaw()[..3]).unwrap();
     let later = connected.replace("a = 1", "a = 2 # new") + "\n[more]\nb = 1\n";
     assert_eq!(changes.take_out(&later).unwrap(), "a = 2 # new\n\n[more]\nb = 1\n");
 }
@@ -152,12 +155,12 @@ fn edits_of_others_stay_when_ours_goes() {
 fn every_shape_comes_back_to_the_byte_when_lines_were_added_around_ours() {
     // Braces that an empty file was given look like any others by then, and stay.
     for text in JSON_SHAPES.iter().filter(|text| !text.trim().is_empty()) {
-        let (connected, changes) = put_in(Format::Json, text, &of_openclaw()).unwrap();
+        let (connected, changes) = put_in(ConfigFormat::Json, text, &of_openclaw()).unwrap();
         let around = |text: &str| format!("// new, {{ \n{text}\n/* and more */ // , }}\n");
         assert_eq!(changes.take_out(&around(&connected)).unwrap(), around(text));
     }
     for text in TOML_SHAPES.iter().filter(|text| !text.starts_with('\u{feff}')) {
-        let (connected, changes) = put_in(Format::Toml, text, &of_zeroclaw()[..3]).unwrap();
+        let (connected, changes) = put_in(ConfigFormat::Toml, text, &of_zeroclaw()[..3]).unwrap();
         let around = |text: &str| format!("new = true\n{text}\n# the end\n[more]\nx = []\n");
         assert_eq!(changes.take_out(&around(&connected)).unwrap(), around(text));
     }
@@ -166,13 +169,13 @@ fn every_shape_comes_back_to_the_byte_when_lines_were_added_around_ours() {
 #[test]
 fn ours_is_found_in_a_file_that_its_program_wrote_anew() {
     let text = "{\"numStartups\": 3, \"mcpServers\": {\"other\": {\"command\": \"x\"}}}";
-    let (connected, changes) = put_in(Format::Json, text, &of_claude_code()).unwrap();
+    let (connected, changes) = put_in(ConfigFormat::Json, text, &of_claude_code()).unwrap();
     let value: Value = serde_json::from_str(&connected).unwrap();
     let anew = serde_json::to_string_pretty(&value).unwrap();
     let out: Value = serde_json::from_str(&changes.take_out(&anew).unwrap()).unwrap();
     assert_eq!(out, serde_json::from_str::<Value>(text).unwrap());
     let (connected, changes) =
-        put_in(Format::Toml, "[mcp]\nx = 1\n", &of_zeroclaw()[1..3]).unwrap();
+        put_in(ConfigFormat::Toml, "[mcp]\nx = 1\n", &of_zeroclaw()[1..3]).unwrap();
     let anew = connected
         .replace(" = ", "=")
         .replace("[mcp_bundles.anemone]", "\n[mcp_bundles.\"anemone\"]");
@@ -183,13 +186,13 @@ fn ours_is_found_in_a_file_that_its_program_wrote_anew() {
 #[test]
 fn comments_and_line_ends_of_a_rewritten_toml_file_stay() {
     let text = "[mcp] # one\r\nx = 1\r\n# the last line";
-    let (connected, changes) = put_in(Format::Toml, text, &of_zeroclaw()[..3]).unwrap();
+    let (connected, changes) = put_in(ConfigFormat::Toml, text, &of_zeroclaw()[..3]).unwrap();
     let anew = connected.replace("command = ", "command=").replace("servers = [", "servers=[");
     assert_ne!(anew, connected);
     assert_eq!(changes.take_out(&anew).unwrap(), format!("{text}\r\n"));
     // The switch as well, whatever stands around it.
     let text = "[mcp]\nenabled = false # why\n";
-    let (_, changes) = put_in(Format::Toml, text, &of_zeroclaw()[..1]).unwrap();
+    let (_, changes) = put_in(ConfigFormat::Toml, text, &of_zeroclaw()[..1]).unwrap();
     let anew = "on = [true, true]\n[mcp]\n\nenabled=true\n[b]\nx=true\n";
     let out = changes.take_out(anew).unwrap();
     assert_eq!(out, anew.replace("enabled=true", "enabled=false"));
@@ -198,7 +201,7 @@ fn comments_and_line_ends_of_a_rewritten_toml_file_stay() {
 #[test]
 fn a_switch_stays_on_for_what_was_added_since() {
     let text = "[mcp]\nenabled = false\n\n[[mcp.servers]]\nname = \"a\"\n";
-    let (connected, changes) = put_in(Format::Toml, text, &of_zeroclaw()[..2]).unwrap();
+    let (connected, changes) = put_in(ConfigFormat::Toml, text, &of_zeroclaw()[..2]).unwrap();
     let later = format!("{connected}\n[[mcp.servers]]\nname = \"new\"\n");
     let out = changes.take_out(&later).unwrap();
     assert!(out.contains("enabled = true") && !out.contains("anemone"), "{out}");
@@ -212,14 +215,14 @@ fn braces_of_somebody_elses_stay() {
         "{\n  \"agents\": {\n    \"list\": [\n      {\"id\": \"a\"},\n      {}\n    ]\n  }\n}\n",
         "{\n  \"a\": 1,\n  \"projects\": {}\n}\n",
     ] {
-        let (_, changes) = put_in(Format::Json, "", &of_openclaw()).unwrap();
+        let (_, changes) = put_in(ConfigFormat::Json, "", &of_openclaw()).unwrap();
         assert_eq!(changes.take_out(later).unwrap(), later);
     }
 }
 
 #[test]
 fn nothing_is_put_into_an_empty_file_when_nothing_is_wanted() {
-    let (text, changes) = put_in(Format::Json, "", &[]).unwrap();
+    let (text, changes) = put_in(ConfigFormat::Json, "", &[]).unwrap();
     assert!(text.is_empty() && changes.is_empty());
 }
 
@@ -232,14 +235,14 @@ fn comments_in_a_list_stay_with_what_they_are_about() {
         ("[a]\nl = [\n  1\n]\n", "[a]\nl = [\n  1,\n  \"anemone\"\n]\n"),
         ("[a]\nl = [\n  1, ]\n", "[a]\nl = [\n  1,\n  \"anemone\", ]\n"),
     ] {
-        assert_eq!(check(Format::Toml, text, &wants), wanted);
+        assert_eq!(check(ConfigFormat::Toml, text, &wants), wanted);
     }
 }
 
 #[test]
 fn what_is_gone_already_is_gone() {
     let text = "{\n  \"theme\": \"dark\"\n}\n";
-    let (_, changes) = put_in(Format::Json, text, &of_claude_code()).unwrap();
+    let (_, changes) = put_in(ConfigFormat::Json, text, &of_claude_code()).unwrap();
     assert_eq!(changes.take_out(text).unwrap(), text);
     assert_eq!(changes.take_out("{}").unwrap(), "{}");
 }
@@ -247,7 +250,7 @@ fn what_is_gone_already_is_gone() {
 #[test]
 fn an_entry_that_somebody_changed_is_theirs() {
     let wants = of_claude_code();
-    let (connected, changes) = put_in(Format::Json, "{\n}\n", &wants).unwrap();
+    let (connected, changes) = put_in(ConfigFormat::Json, "{\n}\n", &wants).unwrap();
     let later = connected.replace("\"mcp\"", "\"mcp\", \"--mine\"");
     let out = changes.take_out(&later).unwrap();
     assert!(out.contains("--mine") && !out.contains("hooks"), "{out}");
@@ -256,11 +259,11 @@ fn an_entry_that_somebody_changed_is_theirs() {
 #[test]
 fn files_that_make_no_sense_are_refused_with_their_place() {
     for (format, text, line, column) in [
-        (Format::Json, "{\n  \"a\": 1\n  \"b\": 2\n}", 3, 3),
-        (Format::Json, "{\n  \"a\": tru\n}", 2, 11),
-        (Format::Json, "[1,", 1, 4),
-        (Format::Toml, "a = 1\nb = = 2\n", 2, 5),
-        (Format::Toml, "[a]\nx = 1\n[a]\n", 3, 2),
+        (ConfigFormat::Json, "{\n  \"a\": 1\n  \"b\": 2\n}", 3, 3),
+        (ConfigFormat::Json, "{\n  \"a\": tru\n}", 2, 11),
+        (ConfigFormat::Json, "[1,", 1, 4),
+        (ConfigFormat::Toml, "a = 1\nb = = 2\n", 2, 5),
+        (ConfigFormat::Toml, "[a]\nx = 1\n[a]\n", 3, 2),
     ] {
         match put_in(format, text, &[member(&["x"], "y", json!(1))]) {
             Err(RefuseError::Unparsable { line: l, column: c, .. }) => {
@@ -281,7 +284,7 @@ fn what_is_taken_or_of_another_shape_is_refused() {
         ("[]", false),
         ("7", false),
     ] {
-        match put_in(Format::Json, text, &wants) {
+        match put_in(ConfigFormat::Json, text, &wants) {
             Err(RefuseError::Taken { .. }) => assert!(is_taken, "{text}"),
             Err(RefuseError::Shape { .. }) => assert!(!is_taken, "{text}"),
             other => panic!("{text}: {other:?}"),
@@ -289,7 +292,7 @@ fn what_is_taken_or_of_another_shape_is_refused() {
     }
     let named = "[[mcp.servers]]\nname = \"anemone\"\n";
     for text in ["mcp = { enabled = false }", "mcp = 1", "[[mcp]]\nx = 1", named] {
-        let refused = put_in(Format::Toml, text, &of_zeroclaw()[1..2]);
+        let refused = put_in(ConfigFormat::Toml, text, &of_zeroclaw()[1..2]);
         assert!(refused.is_err(), "{text}: {refused:?}");
     }
 }
@@ -298,19 +301,20 @@ fn what_is_taken_or_of_another_shape_is_refused() {
 fn the_lines_that_are_shown_are_those_of_the_file() {
     let text = "{\n  \"key\": \"sk-secret\"\n}\n";
     let wants = [member(&["a"], "b", json!(1)), member(&["a"], "c", json!(2))];
-    let (_, changes) = put_in(Format::Json, text, &wants).unwrap();
+    let (_, changes) = put_in(ConfigFormat::Json, text, &wants).unwrap();
     assert_eq!(changes.lines(), ["  \"a\": {", "    \"b\": 1,", "    \"c\": 2", "  }"]);
-    let (_, changes) = put_in(Format::Json, "{ k: 'sk-secret' }", &wants).unwrap();
+    let (_, changes) = put_in(ConfigFormat::Json, "{ k: 'sk-secret' }", &wants).unwrap();
     assert_eq!(changes.lines(), ["\"a\":{\"b\":1,\"c\":2}"]);
     let (_, changes) =
-        put_in(Format::Toml, "[mcp]\nenabled = false # sk-secret", &of_zeroclaw()[..1]).unwrap();
+        put_in(ConfigFormat::Toml, "[mcp]\nenabled = false # sk-secret", &of_zeroclaw()[..1])
+            .unwrap();
     assert_eq!(changes.lines(), ["mcp.enabled = true"]);
 }
 
 #[test]
 fn only_our_own_lines_are_shown_or_kept() {
     for text in JSON_SHAPES {
-        let (_, changes) = put_in(Format::Json, text, &of_openclaw()).unwrap();
+        let (_, changes) = put_in(ConfigFormat::Json, text, &of_openclaw()).unwrap();
         let kept = serde_json::to_string(&changes).unwrap() + &changes.lines().join("\n");
         assert!(!kept.contains("sk-secret") && !kept.contains("dark"), "{kept}");
     }
@@ -393,14 +397,14 @@ proptest! {
     #[test]
     fn any_json_comes_back_or_is_refused(text in json_text()) {
         for wants in [of_claude_code(), of_openclaw()] {
-            if let Ok((connected, changes)) = put_in(Format::Json, &text, &wants) {
+            if let Ok((connected, changes)) = put_in(ConfigFormat::Json, &text, &wants) {
                 prop_assert_eq!(changes.take_out(&connected).unwrap(), text.clone());
                 // And when something else was added in front.
                 let later = format!("// new\n{connected}\n");
                 let out = changes.take_out(&later).unwrap();
                 prop_assert_eq!(
-                    Format::Json.parse(&out).unwrap(),
-                    Format::Json.parse(&text).unwrap()
+                    ConfigFormat::Json.parse(&out).unwrap(),
+                    ConfigFormat::Json.parse(&text).unwrap()
                 );
             }
         }
@@ -414,7 +418,7 @@ proptest! {
     ) {
         let text = lines.join(newline) + if ends { newline } else { "" };
         for length in [3, 4] {
-            if let Ok((connected, changes)) = put_in(Format::Toml, &text, &of_zeroclaw()[..length]) {
+            if let Ok((connected, changes)) = put_in(ConfigFormat::Toml, &text, &of_zeroclaw()[..length]) {
                 prop_assert_eq!(changes.take_out(&connected).unwrap(), text.clone());
             }
         }
@@ -422,7 +426,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(text in "[\\[\\]{},:'\"/*\\\\ \n\u{feff}a1=#.é]{0,60}") {
-        for (format, wants) in [(Format::Json, of_openclaw()), (Format::Toml, of_zeroclaw())] {
+        for (format, wants) in [(ConfigFormat::Json, of_openclaw()), (ConfigFormat::Toml, of_zeroclaw())] {
             if let Ok((connected, changes)) = put_in(format, &text, &wants) {
                 prop_assert_eq!(changes.take_out(&connected).unwrap(), text.clone());
             }

@@ -106,13 +106,12 @@ fn of_block(text: &str, table: &Table, cuts: &mut Vec<Range<usize>>) -> Option<(
         let to = if is_in_body { &mut own } else { &mut *cuts };
         of_member(text, table.key(name)?, item, to)?;
     }
-    match is_headed {
-        true => {
-            let start = own.iter().map(|part| part.start).min()?;
-            let end = own.iter().map(|part| part.end).max()?;
-            cuts.push(before_blank_line(text, start)..end);
-        }
-        false => cuts.append(&mut own),
+    if is_headed {
+        let start = own.iter().map(|part| part.start).min()?;
+        let end = own.iter().map(|part| part.end).max()?;
+        cuts.push(before_blank_line(text, start)..end);
+    } else {
+        cuts.append(&mut own);
     }
     Some(())
 }

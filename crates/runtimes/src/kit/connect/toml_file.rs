@@ -175,10 +175,7 @@ fn end_of_line(text: &str, from: usize) -> Option<usize> {
     let rest = text.get(from..)?;
     let line = rest.split_once('\n')?.0.trim_end_matches('\r');
     let is_comment = line.trim_start().starts_with('#');
-    match line.trim().is_empty() {
-        true => Some(from),
-        false => is_comment.then_some(from + line.len()),
-    }
+    if line.trim().is_empty() { Some(from) } else { is_comment.then_some(from + line.len()) }
 }
 
 /// Writes the members of a table, each in its line.

@@ -1,4 +1,4 @@
-//! One line of a transcript, whoever wrote it, and what a format needs to read it.
+//! One line of a transcript of any program, and what a format needs to read it.
 
 use std::path::Path;
 

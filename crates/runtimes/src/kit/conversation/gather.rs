@@ -6,7 +6,7 @@ use anemone_secrets::scan;
 
 use super::clean::{CleanText, PrivateSections, clean, private_sections};
 use super::event::{Boundary, Entrance, Event, Message, TranscriptFormat, read};
-use super::{Conversation, Reach, Role, Said};
+use super::{Conversation, ConversationMessage, Reach, Role};
 
 /// A longer line is seldom a question or its answer.
 const SHORT_LINE: usize = 4096;
@@ -59,7 +59,7 @@ pub(crate) struct MessageCollector<'a> {
 /// A message before it is known which private sections reach over it.
 struct GatheredMessage {
     /// What it says by itself, if anything.
-    said: Option<Said>,
+    said: Option<ConversationMessage>,
     role: Role,
     /// What is left of it if an earlier message opened the section that it closes.
     behind_close: Option<String>,
@@ -206,7 +206,8 @@ impl<'a> MessageCollector<'a> {
         self.learn_answer(text.as_deref().unwrap_or_default());
         let is_wanted = self.messages < self.reach.messages();
         let Message { role, at, by_owner, .. } = message;
-        let said = text.filter(|_| is_wanted).map(|text| Said { role, text, at, by_owner });
+        let said =
+            text.filter(|_| is_wanted).map(|text| ConversationMessage { role, text, at, by_owner });
         self.messages += usize::from(said.is_some());
         self.push(role, said, found);
         self.is_enough =
@@ -240,7 +241,7 @@ impl<'a> MessageCollector<'a> {
         Some(text)
     }
 
-    fn push(&mut self, role: Role, said: Option<Said>, found: PrivateSections) {
+    fn push(&mut self, role: Role, said: Option<ConversationMessage>, found: PrivateSections) {
         let PrivateSections { behind_close, ends_open, .. } = found;
         if said.is_some() || behind_close.is_some() || ends_open {
             self.entries.push(GatheredMessage { said, role, behind_close, ends_open });
@@ -251,7 +252,7 @@ impl<'a> MessageCollector<'a> {
     ///
     /// A section that nobody closes hides only the rest of its message if the agent opened it, who
     /// may have spoken of the tag, and everything behind it if a person did.
-    fn shown(&mut self) -> Vec<Said> {
+    fn shown(&mut self) -> Vec<ConversationMessage> {
         let entries: Vec<GatheredMessage> =
             std::mem::take(&mut self.entries).into_iter().rev().collect();
         let last_close = entries.iter().rposition(|entry| entry.behind_close.is_some());
@@ -264,7 +265,7 @@ impl<'a> MessageCollector<'a> {
                 (true, Some(behind)) => {
                     is_private = false;
                     let text = self.cleaned(entry.role, &behind);
-                    entry.said.zip(text).map(|(said, text)| Said { text, ..said })
+                    entry.said.zip(text).map(|(said, text)| ConversationMessage { text, ..said })
                 }
             };
             messages.extend(said);

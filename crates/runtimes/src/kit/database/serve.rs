@@ -47,7 +47,7 @@ pub(super) const MAX_COLUMNS: usize = 1_000;
 /// Why the request could not be answered at all.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServeError {
+pub enum ServeDatabaseError {
     /// The limits could not be set, so nothing was opened.
     #[error("cannot limit what this process may use")]
     Limits(#[source] io::Error),
@@ -66,8 +66,8 @@ pub enum ServeError {
 /// started with [`SERVE_ARGUMENT`].
 ///
 /// Limits what the whole process may use first, so nothing else may go on in it.
-pub fn serve_database(input: impl Read, output: impl Write) -> Result<(), ServeError> {
-    limit_process().map_err(ServeError::Limits)?;
+pub fn serve_database(input: impl Read, output: impl Write) -> Result<(), ServeDatabaseError> {
+    limit_process().map_err(ServeDatabaseError::Limits)?;
     let folder = Path::new(".");
     let mut input = BufReader::with_capacity(64 << 10, input);
     let (request, request_bytes) = request_of(&mut input)?;
@@ -76,8 +76,8 @@ pub fn serve_database(input: impl Read, output: impl Write) -> Result<(), ServeE
         Ask::Merge(merge) => merge.needs(size),
         _ => (size.saturating_add(request_bytes), CPU_SECONDS),
     };
-    limit_files(most_bytes.saturating_add(SPARE_FILE_BYTES)).map_err(ServeError::Limits)?;
-    limit_time(most_seconds).map_err(ServeError::Limits)?;
+    limit_files(most_bytes.saturating_add(SPARE_FILE_BYTES)).map_err(ServeDatabaseError::Limits)?;
+    limit_time(most_seconds).map_err(ServeDatabaseError::Limits)?;
     reply(folder, &request, input, output)
 }
 
@@ -120,18 +120,18 @@ pub(crate) fn answer(
     folder: &Path,
     input: impl Read,
     output: impl Write,
-) -> Result<(), ServeError> {
+) -> Result<(), ServeDatabaseError> {
     let mut input = BufReader::new(input);
     let (request, _) = request_of(&mut input)?;
     reply(folder, &request, input, output)
 }
 
 /// Reads the request, which is one line, and says how long it is.
-fn request_of(input: &mut impl BufRead) -> Result<(Request, u64), ServeError> {
+fn request_of(input: &mut impl BufRead) -> Result<(Request, u64), ServeDatabaseError> {
     let mut bytes = Zeroizing::new(Vec::new());
     let mut limited = input.take(MAX_REQUEST_BYTES);
-    limited.read_until(b'\n', &mut bytes).map_err(ServeError::Request)?;
-    let request = serde_json::from_slice(&bytes).map_err(ServeError::Malformed)?;
+    limited.read_until(b'\n', &mut bytes).map_err(ServeDatabaseError::Request)?;
+    let request = serde_json::from_slice(&bytes).map_err(ServeDatabaseError::Malformed)?;
     Ok((request, bytes.len() as u64))
 }
 
@@ -140,14 +140,14 @@ fn reply(
     request: &Request,
     rest: impl Read,
     output: impl Write,
-) -> Result<(), ServeError> {
+) -> Result<(), ServeDatabaseError> {
     let mut reply = ReplyWriter::new(BufWriter::with_capacity(64 << 10, output));
     match run(folder, request, rest, &mut reply) {
         Ok(()) => reply.end(),
         Err(Stop::Output(error)) => Err(error),
         Err(Stop::Fault(kind, text)) => reply.error(kind, &text),
     }
-    .map_err(ServeError::Answer)
+    .map_err(ServeDatabaseError::Answer)
 }
 
 /// Why an answer stopped.
@@ -432,9 +432,10 @@ fn is_ordinary(connection: &Connection, table: &str) -> Result<bool, Stop> {
 
 /// Refuses what is no plain table.
 pub(super) fn check_is_ordinary(connection: &Connection, table: &str) -> Result<(), Stop> {
-    match is_ordinary(connection, table)? {
-        true => Ok(()),
-        false => Err(fault(FaultKind::NotOrdinary, "a view or a virtual table")),
+    if is_ordinary(connection, table)? {
+        Ok(())
+    } else {
+        Err(fault(FaultKind::NotOrdinary, "a view or a virtual table"))
     }
 }
 

@@ -87,6 +87,15 @@ pub(crate) fn one_line(text: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Returns how a text starts, on one line, for people.
+pub(crate) fn brief_line(text: &str) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
 fn names_sub_agent(instructions: Option<&str>, agent: &SubAgent) -> bool {
     let name = one_line(&agent.name);
     instructions.unwrap_or_default().lines().any(|line| {

@@ -8,9 +8,8 @@ use std::io::{self, Read};
 use anemone_files::{FileKind, FileStat};
 
 use super::{Action, Conflict, OnConflict, PlanError, PlannedFile, PlannedNode, Planner, open};
+use crate::kit::database::SQLITE_MAGIC;
 use crate::kit::tree::{self, Site};
-
-const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// How the names end of what SQLite keeps beside a database. Only the first two hold content.
 pub(super) const SIDECARS: [&str; 3] = ["-wal", "-journal", "-shm"];
@@ -21,7 +20,7 @@ const BELONGS: &str = "it belongs to a database that differs";
 
 /// What is known of a file before its turn comes.
 #[derive(Debug)]
-pub(super) enum Ruling {
+pub(super) enum DatabaseDecision {
     /// It equals the existing file.
     Same,
     /// It goes the way of its unit.
@@ -98,16 +97,14 @@ impl Planner<'_> {
         }
         if old_logs.is_empty() && members.iter().all(|member| member.difference.is_none()) {
             let same = members.into_iter().filter(|member| member.here);
-            self.rulings.extend(same.map(|same| (same.key, Ruling::Same)));
+            self.rulings.extend(same.map(|same| (same.key, DatabaseDecision::Same)));
             return Ok(());
         }
         if members.iter().any(|member| member.wanted.redacted && member.difference.is_some()) {
             let reason = "secrets were taken out of it";
-            self.rulings.extend(
-                members
-                    .into_iter()
-                    .map(|member| (member.key, Ruling::Settled { action: Action::Keep, reason })),
-            );
+            self.rulings.extend(members.into_iter().map(|member| {
+                (member.key, DatabaseDecision::Settled { action: Action::Keep, reason })
+            }));
             return Ok(());
         }
         let differ = members.iter().filter_map(|member| Some((&member.key, member.difference?)));
@@ -129,7 +126,7 @@ impl Planner<'_> {
                 (None, OnConflict::Stop | OnConflict::Both) => Action::Conflict,
             };
             let reason = member.difference.unwrap_or(rest);
-            self.rulings.insert(member.key, Ruling::Settled { action, reason });
+            self.rulings.insert(member.key, DatabaseDecision::Settled { action, reason });
         }
         if self.on_conflict == OnConflict::Theirs {
             self.aside.extend(unwanted);
@@ -170,9 +167,9 @@ fn base_of(key: &[u8]) -> Option<&[u8]> {
 }
 
 fn has_magic(reader: &mut dyn Read) -> io::Result<bool> {
-    let mut start = Vec::with_capacity(MAGIC.len());
-    reader.take(MAGIC.len() as u64).read_to_end(&mut start)?;
-    Ok(start == MAGIC)
+    let mut start = Vec::with_capacity(SQLITE_MAGIC.len());
+    reader.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut start)?;
+    Ok(start == SQLITE_MAGIC)
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::kit::database::DatabaseError;
+
 /// Why no plan could be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -92,4 +94,41 @@ pub enum PlanError {
         /// The path, with what is not UTF-8 replaced.
         path: String,
     },
+}
+
+/// Why something outside the tree could not be changed; it is then as it was, unless the error says
+/// otherwise.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct RestoreError(#[from] StoreError);
+
+/// What a [`RestoreError`] says of a file or a database.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreError {
+    #[error("{path} has changed since the plan was made")]
+    Changed { path: PathBuf },
+    /// A file exists that a program has while it writes.
+    #[error("{path} exists: another program may be writing, or was killed while writing")]
+    Locked { path: PathBuf },
+    #[error("{path} is open in another program")]
+    Open { path: PathBuf },
+    #[error("another program is writing {path}")]
+    Busy { path: PathBuf },
+    #[error("the snapshot is not the one that the plan was made from")]
+    OtherSnapshot,
+    #[error("cannot read the snapshot")]
+    Source(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("cannot write {path}")]
+    Io { path: PathBuf, source: io::Error },
+    #[error("cannot write {path}")]
+    Database { path: PathBuf, source: DatabaseError },
+    /// It is unknown whether the change was made.
+    #[error("{path} has all of the memories or none of them; its old state is in {backup}")]
+    Unsure { path: PathBuf, backup: PathBuf, source: DatabaseError },
+    /// It is unknown whether the change was made, or made completely.
+    #[error("{path} may be incomplete; its old state, including secrets, is in {backup}")]
+    Unverified { path: PathBuf, backup: PathBuf, source: DatabaseError },
+    /// The copy that was made before the change could not be removed.
+    #[error("{backup} holds secrets and is no longer needed, but could not be removed")]
+    Backup { backup: PathBuf, source: io::Error },
 }

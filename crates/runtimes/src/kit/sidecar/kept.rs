@@ -11,11 +11,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::lines::{MAX_BYTES, next_line};
-use super::returning::from_hex;
 use super::{
     CREDENTIALS, FileLine, IDENTITY, LINKS, LinkLine, LinkPart, PLACED, PRINCIPALS, RECORDS,
     SIDECAR,
 };
+use crate::kit::hex;
 
 /// What a runtime could not hold of a snapshot, as it lies in the folder beside the runtime's files.
 #[derive(Default)]
@@ -101,7 +101,7 @@ impl KeptSnapshot {
 impl KeptFile {
     fn of(line: FileLine) -> Option<Self> {
         let place = [SIDECAR, "/", &line.kept?].concat().into_bytes();
-        let bytes = line.path_hex.as_deref().and_then(from_hex);
+        let bytes = line.path_hex.as_deref().and_then(hex::decoded);
         let path = bytes.filter(|bytes| !bytes.is_empty());
         Some(Self { path: path.unwrap_or_else(|| line.path.into_bytes()), place })
     }

@@ -11,7 +11,7 @@ const MAX_VALUES: usize = 4_000_000;
 
 /// Why the folder cannot be read.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum SidecarFault {
     /// What was read is not what it should be.
     Broken(String),
     /// It could not be read.
@@ -26,11 +26,11 @@ pub(super) enum Trouble {
 pub(super) fn document<T: DeserializeOwned>(
     name: &str,
     reader: &mut dyn Read,
-) -> Result<T, Trouble> {
+) -> Result<T, SidecarFault> {
     let mut bytes = Vec::new();
-    reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(Trouble::Io)?;
+    reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(SidecarFault::Io)?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(Trouble::Broken(format!("{name} is larger than {MAX_BYTES} bytes")));
+        return Err(SidecarFault::Broken(format!("{name} is larger than {MAX_BYTES} bytes")));
     }
     parse(name, &bytes)
 }
@@ -46,8 +46,8 @@ pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Re
 pub(super) fn each_line<T: DeserializeOwned>(
     name: &str,
     reader: &mut dyn Read,
-    take: &mut dyn FnMut(T) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    take: &mut dyn FnMut(T) -> Result<(), SidecarFault>,
+) -> Result<(), SidecarFault> {
     each_sized_line(name, reader, &mut |value, _| take(value))
 }
 
@@ -55,17 +55,17 @@ pub(super) fn each_line<T: DeserializeOwned>(
 pub(super) fn each_sized_line<T: DeserializeOwned>(
     name: &str,
     reader: &mut dyn Read,
-    take: &mut dyn FnMut(T, usize) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    take: &mut dyn FnMut(T, usize) -> Result<(), SidecarFault>,
+) -> Result<(), SidecarFault> {
     let mut reader = BufReader::with_capacity(256 << 10, reader);
     let mut line = Vec::new();
     let mut number = 0_u64;
     loop {
-        if !next_line(&mut reader, &mut line).map_err(Trouble::Io)? {
+        if !next_line(&mut reader, &mut line).map_err(SidecarFault::Io)? {
             return Ok(());
         }
         number += 1;
-        let broken = |what: &str| Trouble::Broken(format!("line {number} of {name} {what}"));
+        let broken = |what: &str| SidecarFault::Broken(format!("line {number} of {name} {what}"));
         if line.len() as u64 > MAX_BYTES {
             return Err(broken("is too long"));
         }
@@ -76,8 +76,8 @@ pub(super) fn each_sized_line<T: DeserializeOwned>(
     }
 }
 
-fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, Trouble> {
-    let broken = |what: &str| Trouble::Broken(format!("{name} {what}"));
+fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, SidecarFault> {
+    let broken = |what: &str| SidecarFault::Broken(format!("{name} {what}"));
     if values(bytes) > MAX_VALUES {
         return Err(broken("has too many values"));
     }
@@ -121,7 +121,7 @@ mod tests {
             seen.push(value);
             Ok(())
         });
-        let Err(Trouble::Broken(message)) = result else { panic!("{result:?}") };
+        let Err(SidecarFault::Broken(message)) = result else { panic!("{result:?}") };
         assert_eq!(message, "line 4 of x.jsonl is not what it should be");
         assert_eq!(seen, [1, 2]);
     }

@@ -18,7 +18,7 @@ pub(super) struct Native {
 }
 
 /// A record of the snapshot, by what became of it.
-pub(super) struct Want {
+pub(super) struct WantedRecord {
     pub(super) id: RecordId,
     pub(super) parts: Vec<(Digest, u64)>,
     /// Whether the runtime had no place for it: then only its id tells that it is there.
@@ -29,7 +29,7 @@ pub(super) struct Want {
 ///
 /// The surest sign comes first. An id alone is a weak one: some runtimes number what they hold, so
 /// that an id names another record as soon as something comes in front of it.
-pub(super) fn find(wants: &[Want], natives: &[Native]) -> Vec<Vec<Option<usize>>> {
+pub(super) fn find(wants: &[WantedRecord], natives: &[Native]) -> Vec<Vec<Option<usize>>> {
     let mut finder = Finder {
         found: wants.iter().map(|want| vec![None; want.parts.len()]).collect(),
         taken: vec![false; natives.len()],
@@ -56,7 +56,7 @@ impl Finder {
     /// Takes records that have the id of a want, where a part of it fits.
     fn by_id(
         &mut self,
-        wants: &[Want],
+        wants: &[WantedRecord],
         natives: &[Native],
         by_id: &HashMap<RecordId, usize>,
         fits: impl Fn(&(Digest, u64), &Native) -> bool,
@@ -76,7 +76,7 @@ impl Finder {
 
     fn by<K: Eq + Hash>(
         &mut self,
-        wants: &[Want],
+        wants: &[WantedRecord],
         natives: &[Native],
         key_of_native: impl Fn(&Native) -> K,
         key_of_part: impl Fn(&(Digest, u64)) -> K,
@@ -115,9 +115,9 @@ mod tests {
         Native { id: id(number), digest: [content; 32], place }
     }
 
-    fn want(number: u128, parts: &[(u8, u64)]) -> Want {
+    fn want(number: u128, parts: &[(u8, u64)]) -> WantedRecord {
         let parts = parts.iter().map(|(content, place)| ([*content; 32], *place)).collect();
-        Want { id: id(number), parts, by_id_only: false }
+        WantedRecord { id: id(number), parts, by_id_only: false }
     }
 
     #[test]

@@ -15,17 +15,18 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::claims::{Claim, Claims};
-use super::lines::{self, Trouble};
-use super::matching::{self, Digest, Native, Want};
+use super::lines::{self, SidecarFault};
+use super::matching::{self, Digest, Native, WantedRecord};
 use super::spool::{Spooler, read_at};
 use super::{
     ATTACHMENTS, CREDENTIALS, FILES, FileLine, IDENTITY, LINKS, LinkLine, MANIFEST, MARK, Mark,
-    PLACED, PRINCIPALS, RECORDS, SIDECAR, VERSION, digest_of_node, is_within, root_of,
+    PLACED, PRINCIPALS, RECORDS, SIDECAR, VERSION, digest_of_node, is_in_sidecar, root_of,
 };
 use crate::kit::agent::{Machine, Warning};
+use crate::kit::hex;
 use crate::kit::ids::short_digest;
 use crate::kit::paths::{is_name, lossy, spelled};
-use crate::kit::persona::one_line;
+use crate::kit::persona::brief_line;
 use crate::kit::plan::{Forgotten, MAX_DEPTH, PlanError};
 
 /// Describes the database that rows were read from; it lies among the files of the runtime.
@@ -69,7 +70,7 @@ pub(crate) struct ReturningSnapshot<'a> {
     records: usize,
     states: HashMap<RecordId, State>,
     /// Records that the snapshot did not have, oldest first.
-    new: Vec<Spooled>,
+    new: Vec<SpooledRecord>,
     /// New ones that had the id of a record of the snapshot: their ids here, and those they had.
     renamed: HashMap<RecordId, RecordId>,
     /// Holds those, and what changed ones became, as JSON.
@@ -91,7 +92,7 @@ struct State {
     /// The records that it is now.
     natives: Vec<RecordId>,
     /// The same, of one that changed.
-    parts: Vec<Spooled>,
+    parts: Vec<SpooledRecord>,
     /// What was written beside its content.
     added: Vec<String>,
     /// Whether only its status is another.
@@ -100,7 +101,7 @@ struct State {
 
 /// A record in the spool.
 #[derive(Clone, Copy)]
-struct Spooled {
+struct SpooledRecord {
     created_at: Timestamp,
     id: RecordId,
     offset: u64,
@@ -124,7 +125,7 @@ impl<'a> ReturningSnapshot<'a> {
                 warnings.append(&mut found);
                 Ok(returned)
             }
-            Err(Trouble::Broken(what)) => {
+            Err(SidecarFault::Broken(what)) => {
                 warnings.push(Warning::about(
                     "origin_broken",
                     SIDECAR,
@@ -135,9 +136,9 @@ impl<'a> ReturningSnapshot<'a> {
                 ));
                 Ok(None)
             }
-            Err(Trouble::Io(error)) => Err(PlanError::Source(error)),
-            Err(Trouble::Scratch(error)) => Err(PlanError::Scratch(error)),
-            Err(Trouble::Unread) => {
+            Err(SidecarFault::Io(error)) => Err(PlanError::Source(error)),
+            Err(SidecarFault::Scratch(error)) => Err(PlanError::Scratch(error)),
+            Err(SidecarFault::Unread) => {
                 let runtime = source.manifest().agent.source_runtime.clone();
                 Err(PlanError::MemoriesUnread { runtime })
             }
@@ -232,19 +233,19 @@ impl<'a> ReturningSnapshot<'a> {
             take(ReturningRecord { original: Some(record), current }, length)
         };
         let walked = lines::each_sized_line(RECORDS, &mut content, &mut |record, length| {
-            take_original(record, length).map_err(Trouble::Io)
+            take_original(record, length).map_err(SidecarFault::Io)
         });
         walked.map_err(|trouble| match trouble {
-            Trouble::Broken(what) => io::Error::new(io::ErrorKind::InvalidData, what),
-            Trouble::Io(error) | Trouble::Scratch(error) => error,
-            Trouble::Unread => io::ErrorKind::Other.into(),
+            SidecarFault::Broken(what) => io::Error::new(io::ErrorKind::InvalidData, what),
+            SidecarFault::Io(error) | SidecarFault::Scratch(error) => error,
+            SidecarFault::Unread => io::ErrorKind::Other.into(),
         })?;
         new.try_for_each(|next| self.take_new(next, take))
     }
 
     fn take_new(
         &self,
-        new: &Spooled,
+        new: &SpooledRecord,
         take: &mut dyn FnMut(ReturningRecord, usize) -> io::Result<()>,
     ) -> io::Result<()> {
         let record = ReturningRecord { original: None, current: Some(self.spooled(new)?) };
@@ -257,7 +258,7 @@ impl<'a> ReturningSnapshot<'a> {
         self.strangers.clone()
     }
 
-    fn spooled(&self, at: &Spooled) -> io::Result<Record> {
+    fn spooled(&self, at: &SpooledRecord) -> io::Result<Record> {
         Ok(serde_json::from_slice(&read_at(&self.spool, at.offset, at.length)?)?)
     }
 
@@ -405,11 +406,7 @@ pub fn name_of(record: &Record) -> Option<String> {
 fn brief(record: &Record) -> String {
     let line = record.content.lines().find(|line| !line.trim().is_empty());
     let name = name_of(record).filter(|name| !name.trim().is_empty());
-    let name = one_line(name.as_deref().or(line).unwrap_or_default());
-    let name = match name.char_indices().nth(60) {
-        Some((at, _)) => format!("{}…", &name[..at]),
-        None => name,
-    };
+    let name = brief_line(name.as_deref().or(line).unwrap_or_default());
     match &record.source.origin_file {
         Some(file) => format!("{file}: {name}"),
         None => name,
@@ -426,13 +423,6 @@ fn digest_bytes(content: &str) -> Digest {
     Sha256::digest(content.trim().as_bytes()).into()
 }
 
-pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
-}
-
 /// The folder as a source holds it.
 struct Folder<'a> {
     source: &'a dyn SnapshotSource,
@@ -446,7 +436,7 @@ struct Folder<'a> {
 
 impl<'a> Folder<'a> {
     /// Looks for what was kept of a snapshot of `runtime`.
-    fn find(source: &'a dyn SnapshotSource, runtime: &str) -> Result<Option<Self>, Trouble> {
+    fn find(source: &'a dyn SnapshotSource, runtime: &str) -> Result<Option<Self>, SidecarFault> {
         let path = format!("{SIDECAR}/{MANIFEST}");
         let now = source.manifest().agent.source_runtime.as_str();
         let is_manifest = |file: &SourceFile| {
@@ -462,21 +452,24 @@ impl<'a> Folder<'a> {
             }
         }
         let Some((index, between)) = found else { return Ok(None) };
-        let mut content = source.content(index).map_err(Trouble::Io)?;
+        let mut content = source.content(index).map_err(SidecarFault::Io)?;
         let mut manifest: Manifest = lines::document(MANIFEST, &mut content)?;
         if manifest.agent.source_runtime != runtime {
             return Ok(None);
         }
         let mark = manifest.unknown.get(MARK).and_then(|text| serde_json::from_str(text).ok());
-        let mark: Mark =
-            mark.ok_or_else(|| Trouble::Broken(format!("{MANIFEST} does not say what is there")))?;
+        let mark: Mark = mark.ok_or_else(|| {
+            SidecarFault::Broken(format!("{MANIFEST} does not say what is there"))
+        })?;
         if mark.version != VERSION {
             let version = mark.version;
-            return Err(Trouble::Broken(format!("a newer program wrote it (version {version})")));
+            return Err(SidecarFault::Broken(format!(
+                "a newer program wrote it (version {version})"
+            )));
         }
         let mut unknown = Unknown::default();
         for (key, value) in manifest.unknown.iter().filter(|(key, _)| *key != MARK) {
-            unknown.insert(key, value.get()).map_err(|error| Trouble::Io(error.into()))?;
+            unknown.insert(key, value.get()).map_err(|error| SidecarFault::Io(error.into()))?;
         }
         manifest.unknown = unknown;
         let mut kept: HashMap<String, VecDeque<usize>> = HashMap::new();
@@ -492,18 +485,18 @@ impl<'a> Folder<'a> {
         Ok(Some(Self { source, between: between.to_owned(), manifest, mark, kept }))
     }
 
-    fn position(&self, name: &str) -> Result<usize, Trouble> {
+    fn position(&self, name: &str) -> Result<usize, SidecarFault> {
         let found = self.kept.get(name).and_then(|value| value.front()).copied();
         let is_file =
             |value: &usize| matches!(self.source.files()[*value].kind, SourceKind::File { .. });
-        found.filter(is_file).ok_or_else(|| Trouble::Broken(format!("{name} is missing")))
+        found.filter(is_file).ok_or_else(|| SidecarFault::Broken(format!("{name} is missing")))
     }
 
-    fn content(&self, name: &str) -> Result<Box<dyn Read + 'a>, Trouble> {
-        self.source.content(self.position(name)?).map_err(Trouble::Io)
+    fn content(&self, name: &str) -> Result<Box<dyn Read + 'a>, SidecarFault> {
+        self.source.content(self.position(name)?).map_err(SidecarFault::Io)
     }
 
-    fn document<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Trouble> {
+    fn document<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, SidecarFault> {
         if !self.mark.documents.iter().any(|document| document == name) {
             return Ok(None);
         }
@@ -514,7 +507,7 @@ impl<'a> Folder<'a> {
         mut self,
         machine: &Machine,
         warnings: &mut Vec<Warning>,
-    ) -> Result<ReturningSnapshot<'a>, Trouble> {
+    ) -> Result<ReturningSnapshot<'a>, SidecarFault> {
         let files = self.files(warnings)?;
         let matched = self.matched(machine, &files.in_place)?;
         Ok(ReturningSnapshot {
@@ -537,7 +530,7 @@ impl<'a> Folder<'a> {
     }
 
     /// Finds every file of the snapshot, and what else there is.
-    fn files(&mut self, warnings: &mut Vec<Warning>) -> Result<Files, Trouble> {
+    fn files(&mut self, warnings: &mut Vec<Warning>) -> Result<Files, SidecarFault> {
         let source = self.source;
         let mut native: HashMap<String, VecDeque<usize>> = HashMap::new();
         for (index, file) in source.files().iter().enumerate() {
@@ -546,7 +539,7 @@ impl<'a> Folder<'a> {
                 FileRoot::Artifacts => true,
                 FileRoot::Other => false,
             };
-            if is_native && !is_within(&file.path, SIDECAR.as_bytes()) {
+            if is_native && !is_in_sidecar(&file.path) {
                 native.entry(spelled(&file.path)).or_default().push_back(index);
             }
         }
@@ -566,10 +559,10 @@ impl<'a> Folder<'a> {
                 ours.extend(index.filter(untouched));
                 return Ok(());
             };
-            let bad = |what: &str| Trouble::Broken(format!("{PLACED} has {what}"));
+            let bad = |what: &str| SidecarFault::Broken(format!("{PLACED} has {what}"));
             let root = read_root(root).ok_or_else(|| bad("a file that belongs nowhere"))?;
             let path = match &line.path_hex {
-                Some(hex) => from_hex(hex).ok_or_else(|| bad("a path that is none"))?,
+                Some(hex) => hex::decoded(hex).ok_or_else(|| bad("a path that is none"))?,
                 None => line.path.clone().into_bytes(),
             };
             if !is_safe(&path) {
@@ -601,10 +594,7 @@ impl<'a> Folder<'a> {
             }
             let redacted = found.redacted || line.redacted;
             let file = SourceFile { root, path, redacted, ..found.clone() };
-            match tree.add(index, file) {
-                true => Ok(()),
-                false => Err(bad("two files of one path")),
-            }
+            if tree.add(index, file) { Ok(()) } else { Err(bad("two files of one path")) }
         })?;
         let mut strangers = Vec::new();
         let mut in_the_way = Tally::default();
@@ -615,7 +605,7 @@ impl<'a> Folder<'a> {
             above.extend(ends.map(|(end, _)| &path[..end]));
         }
         for (index, file) in source.files().iter().enumerate() {
-            if ours.contains(&index) || is_within(&file.path, SIDECAR.as_bytes()) {
+            if ours.contains(&index) || is_in_sidecar(&file.path) {
                 continue;
             }
             match &file.root {
@@ -657,19 +647,23 @@ impl<'a> Folder<'a> {
     }
 
     /// Finds out what became of every record.
-    fn matched(&self, machine: &Machine, in_place: &HashSet<String>) -> Result<Matched, Trouble> {
+    fn matched(
+        &self,
+        machine: &Machine,
+        in_place: &HashSet<String>,
+    ) -> Result<Matched, SidecarFault> {
         let mut links: HashMap<RecordId, LinkLine> = HashMap::new();
         lines::each_line(LINKS, &mut self.content(LINKS)?, &mut |line: LinkLine| {
             links.entry(line.link.id).or_insert(line);
             Ok(())
         })?;
-        let mut wants: Vec<Want> = Vec::new();
-        let mut texts: Vec<(Vec<String>, Expected)> = Vec::new();
+        let mut wants: Vec<WantedRecord> = Vec::new();
+        let mut texts: Vec<(Vec<String>, ExpectedStatus)> = Vec::new();
         let mut known: HashSet<RecordId> = HashSet::new();
         let (mut in_database, mut in_a_file) = (false, false);
         lines::each_line(RECORDS, &mut self.content(RECORDS)?, &mut |record: Record| {
             if !known.insert(record.id) {
-                return Err(Trouble::Broken(format!("{RECORDS} has {} twice", record.id)));
+                return Err(SidecarFault::Broken(format!("{RECORDS} has {} twice", record.id)));
             }
             let line = links.remove(&record.id);
             let (parts, mut written) =
@@ -684,17 +678,18 @@ impl<'a> Folder<'a> {
             for part in parts {
                 in_database |= part.file.is_none();
                 in_a_file |= part.file.is_some();
-                let digest = from_hex(&part.sha256).and_then(|hex| Digest::try_from(hex).ok());
-                let digest = digest
-                    .ok_or_else(|| Trouble::Broken(format!("{LINKS} has a digest that is none")))?;
+                let digest = hex::decoded(&part.sha256).and_then(|hex| Digest::try_from(hex).ok());
+                let digest = digest.ok_or_else(|| {
+                    SidecarFault::Broken(format!("{LINKS} has a digest that is none"))
+                })?;
                 digests.push((digest, place_of(part.file.as_deref(), part.name.as_deref())));
             }
             if by_id_only {
                 digests.push((digest_bytes(&record.content), place_of(None, None)));
             }
-            wants.push(Want { id: record.id, parts: digests, by_id_only });
+            wants.push(WantedRecord { id: record.id, parts: digests, by_id_only });
             let was_active = *record.status.effective() == Status::Active;
-            texts.push((written.added, Expected { status: written.status, was_active }));
+            texts.push((written.added, ExpectedStatus { status: written.status, was_active }));
             Ok(())
         })?;
         drop(links);
@@ -718,11 +713,11 @@ impl<'a> Folder<'a> {
             });
             Ok(())
         });
-        walked.map_err(Trouble::Io)?;
+        walked.map_err(SidecarFault::Io)?;
         // What was not read is not forgotten: another backend, or a move that was ended half-way.
         let unread = in_database && !(has_rows && self.has_database());
         if unread || in_a_file && natives.is_empty() {
-            return Err(Trouble::Unread);
+            return Err(SidecarFault::Unread);
         }
         let found = matching::find(&wants, &natives);
         let mut states: HashMap<RecordId, State> = HashMap::with_capacity(wants.len());
@@ -738,9 +733,10 @@ impl<'a> Folder<'a> {
                 None if want.by_id_only => RecordChange::Same,
                 None => RecordChange::Forgotten,
                 Some(first) if same_text => {
-                    match expected.is(statuses.get(first).unwrap_or(&Status::Active)) {
-                        true => RecordChange::Same,
-                        false => RecordChange::Changed,
+                    if expected.is(statuses.get(first).unwrap_or(&Status::Active)) {
+                        RecordChange::Same
+                    } else {
+                        RecordChange::Changed
                     }
                 }
                 Some(_) => RecordChange::Changed,
@@ -770,14 +766,14 @@ impl<'a> Folder<'a> {
         machine: &Machine,
         mut states: HashMap<RecordId, State>,
         needed: &HashMap<usize, Option<(RecordId, usize)>>,
-    ) -> Result<Matched, Trouble> {
+    ) -> Result<Matched, SidecarFault> {
         let mut spool = Spooler::new(machine).map_err(|error| match error {
-            PlanError::Scratch(error) => Trouble::Scratch(error),
-            other => Trouble::Scratch(io::Error::other(other)),
+            PlanError::Scratch(error) => SidecarFault::Scratch(error),
+            other => SidecarFault::Scratch(io::Error::other(other)),
         })?;
         let mut new = Vec::new();
         let mut renamed = HashMap::new();
-        let mut parts: BTreeMap<(RecordId, usize), Spooled> = BTreeMap::new();
+        let mut parts: BTreeMap<(RecordId, usize), SpooledRecord> = BTreeMap::new();
         let mut failed = None;
         let mut index = 0;
         let mut keep = |record: &Record, part: &Option<(RecordId, usize)>| {
@@ -793,7 +789,7 @@ impl<'a> Folder<'a> {
             spool.json_line(&record)?;
             let length = spool.offset() - offset;
             let created_at = record.temporal.created_at.instant();
-            let spooled = Spooled { created_at, id: record.id, offset, length };
+            let spooled = SpooledRecord { created_at, id: record.id, offset, length };
             match part {
                 Some(part) => drop(parts.insert(*part, spooled)),
                 None => new.push(spooled),
@@ -811,8 +807,8 @@ impl<'a> Folder<'a> {
                 })
             });
             walked.map_err(|error| match failed.take() {
-                Some(error) => Trouble::Scratch(error),
-                None => Trouble::Io(error),
+                Some(error) => SidecarFault::Scratch(error),
+                None => SidecarFault::Io(error),
             })?;
         }
         for ((id, _), spooled) in parts {
@@ -820,8 +816,13 @@ impl<'a> Folder<'a> {
                 state.parts.push(spooled);
             }
         }
-        new.sort_unstable_by_key(|spooled: &Spooled| (spooled.created_at, spooled.id));
-        Ok(Matched { states, new, renamed, spool: spool.into_file().map_err(Trouble::Scratch)? })
+        new.sort_unstable_by_key(|spooled: &SpooledRecord| (spooled.created_at, spooled.id));
+        Ok(Matched {
+            states,
+            new,
+            renamed,
+            spool: spool.into_file().map_err(SidecarFault::Scratch)?,
+        })
     }
 }
 
@@ -836,18 +837,18 @@ struct Files {
 
 struct Matched {
     states: HashMap<RecordId, State>,
-    new: Vec<Spooled>,
+    new: Vec<SpooledRecord>,
     renamed: HashMap<RecordId, RecordId>,
     spool: File,
 }
 
 /// The status that a record had when it was moved.
-struct Expected {
+struct ExpectedStatus {
     status: Option<String>,
     was_active: bool,
 }
 
-impl Expected {
+impl ExpectedStatus {
     fn is(&self, status: &Status) -> bool {
         match &self.status {
             Some(text) => status.as_str() == text,

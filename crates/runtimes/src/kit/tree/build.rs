@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, Gid, Mode, Timespec, Timestamps, Uid, XattrFlags};
 use rustix::io::Errno;
 
 use super::site::{Site, join, key_of, path_of, time_of};
-use super::{Abilities, Apply, ApplyError, BuildNotes, TestPoint};
+use super::{Abilities, Apply, ApplyTreeError, BuildNotes, TestPoint};
 use crate::kit::paths::lossy;
 use crate::kit::plan::{Action, Plan, PlannedNode, Step};
 
@@ -190,7 +190,7 @@ pub(super) struct Builder<'a, 'b> {
 }
 
 impl Builder<'_, '_> {
-    pub(super) fn add(&mut self, key: &[u8], node: &Node<'_>) -> Result<(), ApplyError> {
+    pub(super) fn add(&mut self, key: &[u8], node: &Node<'_>) -> Result<(), ApplyTreeError> {
         let split = key.iter().rposition(|byte| *byte == 0);
         let (above, name) = split.map_or((&key[..0], key), |at| (&key[..at], &key[at + 1..]));
         while self.levels.len() > 1 && self.levels.last().is_some_and(|level| level.key != above) {
@@ -238,7 +238,7 @@ impl Builder<'_, '_> {
     }
 
     /// Takes a file over from the old tree.
-    fn keep(&mut self, key: &[u8], name: &[u8]) -> Result<(), ApplyError> {
+    fn keep(&mut self, key: &[u8], name: &[u8]) -> Result<(), ApplyTreeError> {
         let path = path_of(key);
         let failed = |error: io::Error| cannot_write(&path, error);
         let Some(Level { new, old: Some(old), .. }) = self.levels.last() else {
@@ -255,11 +255,11 @@ impl Builder<'_, '_> {
             Err(Errno::NOENT) if self.apply.live.comes_and_goes(key) => return Ok(()),
             Err(Errno::NOENT) => {
                 let path = join(&self.apply.plan.workspace, &path);
-                return Err(ApplyError::Changed { path });
+                return Err(ApplyTreeError::Changed { path });
             }
             Err(error) if self.apply.live.has(key) => {
                 let path = join(&self.apply.plan.workspace, &path);
-                return Err(ApplyError::Database { path, source: error.into() });
+                return Err(ApplyTreeError::Database { path, source: error.into() });
             }
             Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP | Errno::NOSYS) => {}
             Err(error) => return Err(failed(error.into())),
@@ -301,7 +301,7 @@ impl Builder<'_, '_> {
     }
 
     /// Makes a file or link of the snapshot.
-    fn make(&mut self, step: &Step, key: &[u8], name: &[u8]) -> Result<(), ApplyError> {
+    fn make(&mut self, step: &Step, key: &[u8], name: &[u8]) -> Result<(), ApplyTreeError> {
         let path = &path_of(key)[..];
         let failed = |error: io::Error| cannot_write(path, error);
         let Some(Level { new, old, .. }) = self.levels.last() else {
@@ -318,7 +318,7 @@ impl Builder<'_, '_> {
                     .apply
                     .plan
                     .open(content, self.apply.source)
-                    .map_err(|source| ApplyError::Source { path: lossy(path), source })?;
+                    .map_err(|source| ApplyTreeError::Source { path: lossy(path), source })?;
                 let natural = if step.mode.is_some() { 0o600 } else { 0o666 };
                 let file = new.create_file(name, natural).map_err(failed)?;
                 copy(&mut reader, &file, *size, &mut self.buffer)
@@ -352,7 +352,7 @@ impl Builder<'_, '_> {
     }
 
     /// Gives the innermost folder its mode and time: nothing is put into it any more.
-    fn close(&mut self) -> Result<(), ApplyError> {
+    fn close(&mut self) -> Result<(), ApplyTreeError> {
         let Some(level) = self.levels.pop() else { return Ok(()) };
         let failed = |error: io::Error| cannot_write(&path_of(&level.key), error);
         let old = level.old.as_ref().map(AsFd::as_fd);
@@ -367,7 +367,7 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<BuildNotes, ApplyError> {
+    pub(super) fn finish(mut self) -> Result<BuildNotes, ApplyTreeError> {
         while !self.levels.is_empty() {
             self.close()?;
         }
@@ -375,8 +375,8 @@ impl Builder<'_, '_> {
     }
 }
 
-pub(super) fn cannot_write(path: &[u8], source: impl Into<io::Error>) -> ApplyError {
-    ApplyError::Write { path: lossy(path), source: source.into() }
+pub(super) fn cannot_write(path: &[u8], source: impl Into<io::Error>) -> ApplyTreeError {
+    ApplyTreeError::Write { path: lossy(path), source: source.into() }
 }
 
 fn set_link_time(folder: &Folder, name: &[u8], mtime: FileTime) -> io::Result<()> {
@@ -391,12 +391,12 @@ enum CopyFault {
 }
 
 impl CopyFault {
-    fn about(self, path: &[u8], expected: u64) -> ApplyError {
+    fn about(self, path: &[u8], expected: u64) -> ApplyTreeError {
         let path = lossy(path);
         match self {
-            Self::Read(source) => ApplyError::Source { path, source },
-            Self::Write(source) => ApplyError::Write { path, source },
-            Self::Size => ApplyError::WrongSize { path, expected },
+            Self::Read(source) => ApplyTreeError::Source { path, source },
+            Self::Write(source) => ApplyTreeError::Write { path, source },
+            Self::Size => ApplyTreeError::WrongSize { path, expected },
         }
     }
 }

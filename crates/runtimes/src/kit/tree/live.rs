@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use super::build::cannot_write;
 use super::site::{Site, join, key_of, open_above, path_of};
-use super::{Apply, ApplyError};
+use super::{Apply, ApplyTreeError};
 use crate::kit::plan::Plan;
 
 /// What SQLite puts beside a database.
@@ -77,12 +77,12 @@ impl Live {
 impl Apply<'_> {
     /// Gives the new tree the files of the database as they are now: those that have come since it
     /// was built, and none that have gone.
-    pub(super) fn settle_database(&mut self) -> Result<(), ApplyError> {
+    pub(super) fn settle_database(&mut self) -> Result<(), ApplyTreeError> {
         let (workspace, staging, able) = (&self.plan.workspace, self.staging, self.able);
         for (key, linked) in &mut self.live.files {
             let path = path_of(key);
             let failed = |error: io::Error| cannot_write(&path, error);
-            let changed = || ApplyError::Changed { path: join(workspace, &path) };
+            let changed = || ApplyTreeError::Changed { path: join(workspace, &path) };
             let (old, name) = open_above(workspace, &path).map_err(|_| changed())?;
             let (new, _) = open_above(staging, &path).map_err(failed)?;
             let there = inode_of(&old, name).map_err(failed)?;
@@ -106,7 +106,7 @@ impl Apply<'_> {
                     Err(Errno::NOENT) => return Err(changed()),
                     Err(error) => {
                         let path = join(workspace, &path);
-                        return Err(ApplyError::Database { path, source: error.into() });
+                        return Err(ApplyTreeError::Database { path, source: error.into() });
                     }
                 }
             }

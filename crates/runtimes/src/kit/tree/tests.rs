@@ -176,7 +176,7 @@ fn a_fault_at_any_step_leaves_the_old_tree_and_nothing_beside_it() {
         });
         // Nothing after the swap makes the import fail.
         let Err(error) = applied else { break };
-        assert!(matches!(error, ApplyError::Write { .. }), "{error:?}");
+        assert!(matches!(error, ApplyTreeError::Write { .. }), "{error:?}");
         assert_eq!(tree_at(&workspace), old, "step {steps}");
         assert_eq!(names(folder.path()), ["w"], "step {steps}");
         steps += 1;
@@ -211,7 +211,7 @@ fn what_changes_while_the_tree_is_built_stops_the_swap() {
             }
             Ok(())
         });
-        let Err(ApplyError::Changed { path: found }) = applied else {
+        let Err(ApplyTreeError::Changed { path: found }) = applied else {
             panic!("{path}: {applied:?}");
         };
         assert_eq!(found, fs_err::canonicalize(&workspace).unwrap().join(path));
@@ -277,7 +277,7 @@ fn a_folder_that_is_taken_in_the_last_moment_is_not_touched() {
             Ok(())
         })
         .unwrap_err();
-        assert!(matches!(error, ApplyError::Changed { .. }), "{error:?}");
+        assert!(matches!(error, ApplyTreeError::Changed { .. }), "{error:?}");
         assert_eq!(names(&workspace), ["mine.md"]);
         assert_eq!(names(folder.path()), ["w"]);
         fs_err::remove_dir_all(&workspace).unwrap();
@@ -372,7 +372,7 @@ fn a_source_that_yields_other_bytes_than_it_promised_changes_nothing() {
         let plan = plan_of(&workspace, &LoadedSnapshot::new(&snapshot), OnConflict::Stop).unwrap();
         let liar = Liar(LoadedSnapshot::new(&snapshot), delivered);
         let error = apply(&plan, &liar, &Unwatched).unwrap_err();
-        assert!(matches!(error, ApplyError::WrongSize { expected: 4, .. }), "{error:?}");
+        assert!(matches!(error, ApplyTreeError::WrongSize { expected: 4, .. }), "{error:?}");
         assert!(names(folder.path()).is_empty());
     }
 }
@@ -384,7 +384,7 @@ fn a_blocked_plan_is_not_applied() {
     let source = LoadedSnapshot::new(&snapshot);
     let plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
     let old = tree_at(&workspace);
-    assert!(matches!(apply(&plan, &source, &Unwatched), Err(ApplyError::Conflicts)));
+    assert!(matches!(apply(&plan, &source, &Unwatched), Err(ApplyTreeError::Conflicts)));
     assert_eq!(tree_at(&workspace), old);
 }
 
@@ -396,7 +396,7 @@ fn old_and_one_more() -> (tempfile::TempDir, Snapshot) {
     (folder, snapshot)
 }
 
-fn warned(applied: &Applied) -> Vec<&'static str> {
+fn warned(applied: &AppliedTree) -> Vec<&'static str> {
     applied.warnings.iter().map(|warning| warning.code).collect()
 }
 
@@ -478,7 +478,7 @@ fn database(path: PathBuf) -> crate::kit::plan::MemoriesStep {
             Ok(None)
         }
     }
-    let change = Box::new(Nothing);
+    let change = plan::PlannedChange(Box::new(Nothing));
     let (added, replaced, kept, same) = (0, 0, 0, 0);
     crate::kit::plan::MemoriesStep { store: path, made: false, added, replaced, kept, same, change }
 }
@@ -527,14 +527,14 @@ fn a_database_is_not_copied_away_from_whoever_has_it_open() {
     plan.memories = Some(database(workspace.join("memory/brain.db")));
     let able = Abilities { link: false, ..ABLE };
     let error = apply_with(&plan, &source, &Unwatched, able, &mut |_| Ok(())).unwrap_err();
-    assert!(matches!(error, ApplyError::Database { .. }), "{error}");
+    assert!(matches!(error, ApplyTreeError::Database { .. }), "{error}");
     assert_eq!(names(folder.path()), ["w"]);
     // One that is gone, or is no file any more, is a change.
     let error = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| match point {
         TestPoint::Synced => fs_err::remove_file(workspace.join("memory/brain.db")),
         _ => Ok(()),
     });
-    assert!(matches!(error, Err(ApplyError::Changed { .. })), "{error:?}");
+    assert!(matches!(error, Err(ApplyTreeError::Changed { .. })), "{error:?}");
 }
 
 #[test]

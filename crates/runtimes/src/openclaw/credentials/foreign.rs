@@ -31,7 +31,7 @@ struct Payload {
     zeroclaw: Body,
 }
 
-/// What ZeroClaw's adapter seals, as far as it has a place here.
+/// What is sealed of ZeroClaw, as far as it has a place here.
 #[derive(Deserialize)]
 struct Body {
     #[serde(default)]
@@ -116,7 +116,7 @@ pub(super) fn profiles<'a>(
     (found, refused)
 }
 
-/// Returns whether an opened secret is what this adapter seals: the JSON of a profile.
+/// Returns whether an opened secret is one of this runtime: the JSON of a profile.
 fn is_profile(secret: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Head {
@@ -184,9 +184,10 @@ fn made_of_profile(
 
 /// In older settings a provider may be an address, which OpenClaw has in its own settings.
 fn plain_provider(name: &str) -> Result<String, &'static str> {
-    match name.is_empty() || name.contains([':', '/']) {
-        true => Err("its provider is an address; set it up in OpenClaw"),
-        false => Ok(name.to_owned()),
+    if name.is_empty() || name.contains([':', '/']) {
+        Err("its provider is an address; set it up in OpenClaw")
+    } else {
+        Ok(name.to_owned())
     }
 }
 

@@ -19,7 +19,7 @@ use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::credentials::{not_restored, unreadable};
 use crate::kit::database::{Copy, CopyError, DatabaseError, Put, put_rows};
 use crate::kit::paths::with_suffix;
-use crate::kit::plan::{NotRestored, Restore, RestoreError};
+use crate::kit::plan::{NotRestored, Restore, RestoreError, StoreError};
 use crate::kit::restore_source::RestoreSource;
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
@@ -74,64 +74,13 @@ impl Restore for StoreChange {
         _: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError> {
-        apply_store(machine, self, now).map_err(|error| RestoreError(Box::new(error)))?;
+        apply_store(machine, self, now)?;
         Ok(None)
     }
 }
 
-/// Why a store could not be changed. It is then as it was, unless the error says otherwise.
-#[derive(Debug, thiserror::Error)]
-pub(in crate::openclaw) enum ApplyStoreError {
-    /// It has changed since the plan was made.
-    #[error("{path} has changed since the plan was made")]
-    Changed {
-        /// The store.
-        path: PathBuf,
-    },
-    /// Another program has it open.
-    #[error("{path} is open in another program")]
-    Busy {
-        /// The store.
-        path: PathBuf,
-    },
-    /// A file could not be read or written.
-    #[error("cannot write {path}")]
-    Io {
-        /// The store.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The database could not be changed.
-    #[error("cannot write {path}")]
-    Database {
-        /// The store.
-        path: PathBuf,
-        /// The cause.
-        source: DatabaseError,
-    },
-    /// It is unknown whether the change was made, or made completely.
-    #[error("{path} may be incomplete; its old state, including secrets, is in {backup}")]
-    Unverified {
-        /// The store.
-        path: PathBuf,
-        /// The folder with a copy of it.
-        backup: PathBuf,
-        /// The cause.
-        source: DatabaseError,
-    },
-    /// The copy that was made before the change is no longer needed, and could not be removed.
-    #[error("{backup} holds secrets and is no longer needed, but could not be removed")]
-    Backup {
-        /// The folder with the copy.
-        backup: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-}
-
 /// Plans how opened credentials go into the store that the target's program reads. Each secret is
-/// the JSON of a profile, as it was read, or what ZeroClaw's adapter sealed; of that, what is no
+/// the JSON of a profile, as it was read, or what was sealed of ZeroClaw; of that, what is no
 /// profile here is refused and not written.
 pub(in crate::openclaw) fn plan_store(
     machine: &Machine,
@@ -280,16 +229,16 @@ pub(in crate::openclaw) fn apply_store(
     machine: &Machine,
     change: &StoreChange,
     now: &Moment,
-) -> Result<(), ApplyStoreError> {
+) -> Result<(), StoreError> {
     if change.is_empty() {
         return Ok(());
     }
     if change.is_database { apply_row(machine, change, now) } else { apply_file(change) }
 }
 
-fn apply_file(change: &StoreChange) -> Result<(), ApplyStoreError> {
+fn apply_file(change: &StoreChange) -> Result<(), StoreError> {
     let path = &change.path;
-    let failed = |source| ApplyStoreError::Io { path: path.clone(), source };
+    let failed = |source| StoreError::Io { path: path.clone(), source };
     let present = match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => {
             let bytes = Zeroizing::new(fs::read(path).map_err(failed)?);
@@ -301,7 +250,7 @@ fn apply_file(change: &StoreChange) -> Result<(), ApplyStoreError> {
     };
     let expected = change.old.as_ref().map(|old| old.as_bytes());
     if present.as_ref().map(|bytes| bytes.as_slice()) != expected {
-        return Err(ApplyStoreError::Changed { path: path.clone() });
+        return Err(StoreError::Changed { path: path.clone() });
     }
     let Some(folder) = path.parent() else {
         return Err(failed(io::ErrorKind::NotFound.into()));
@@ -310,7 +259,7 @@ fn apply_file(change: &StoreChange) -> Result<(), ApplyStoreError> {
     replace_file(path, change.new.as_bytes(), Durability::Immediate).map_err(failed)
 }
 
-fn apply_row(machine: &Machine, change: &StoreChange, now: &Moment) -> Result<(), ApplyStoreError> {
+fn apply_row(machine: &Machine, change: &StoreChange, now: &Moment) -> Result<(), StoreError> {
     let path = || change.path.clone();
     let put = |key: &str, value: &str, expected: Option<&str>| Put {
         table: STATE_TABLE.table.to_owned(),
@@ -330,27 +279,27 @@ fn apply_row(machine: &Machine, change: &StoreChange, now: &Moment) -> Result<()
     let failed = match put_rows(machine, &change.path, puts) {
         Ok(()) => None,
         Err(source) if source.may_have_changed() => {
-            return Err(ApplyStoreError::Unverified { path: path(), backup, source });
+            return Err(StoreError::Unverified { path: path(), backup, source });
         }
-        Err(DatabaseError::Busy) => Some(ApplyStoreError::Busy { path: path() }),
-        Err(DatabaseError::Changed) => Some(ApplyStoreError::Changed { path: path() }),
-        Err(source) => Some(ApplyStoreError::Database { path: path(), source }),
+        Err(DatabaseError::Busy) => Some(StoreError::Open { path: path() }),
+        Err(DatabaseError::Changed) => Some(StoreError::Changed { path: path() }),
+        Err(source) => Some(StoreError::Database { path: path(), source }),
     };
     // The database is as it was or as it should be.
     let removed = fs::remove_dir_all(&backup);
     match failed {
         Some(error) => Err(error),
-        None => removed.map_err(|source| ApplyStoreError::Backup { backup, source }),
+        None => removed.map_err(|source| StoreError::Backup { backup, source }),
     }
 }
 
 /// Copies a database into a folder beside it, with its log.
-fn back_up(database: &Path) -> Result<PathBuf, ApplyStoreError> {
-    let failed = |source| ApplyStoreError::Io { path: database.to_owned(), source };
+fn back_up(database: &Path) -> Result<PathBuf, StoreError> {
+    let failed = |source| StoreError::Io { path: database.to_owned(), source };
     let folder = database.parent().ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
     let copy = Copy::take(database, folder).map_err(|error| match error {
-        CopyError::Busy { path } => ApplyStoreError::Busy { path },
-        source => ApplyStoreError::Database { path: database.to_owned(), source: source.into() },
+        CopyError::Busy { path } => StoreError::Open { path },
+        source => StoreError::Database { path: database.to_owned(), source: source.into() },
     })?;
     let free =
         (1_u32..10_000).map(|number| with_suffix(database, &format!(".before-import-{number}")));

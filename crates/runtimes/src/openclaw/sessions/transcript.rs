@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use anemone_format::Moment;
 use serde_json::Value as Json;
 
-use super::{Redact, SessionRecord, Tally};
+use super::{Redact, SessionRecord};
+use crate::kit::agent::SessionCounts;
 use crate::kit::ids::short_digest;
 use crate::kit::session_text::SessionText;
 use crate::kit::times;
@@ -41,7 +42,7 @@ impl Transcript {
         bytes: &[u8],
         stored_at: Option<Moment>,
         redact: &Redact<'_>,
-        counts: &mut Tally,
+        counts: &mut SessionCounts,
     ) -> Option<SessionRecord> {
         counts.events += 1;
         let Ok(event) = serde_json::from_slice::<Json>(bytes) else {
@@ -154,8 +155,9 @@ pub(super) fn moment_of_millis(millis: i64) -> Option<Moment> {
 /// Returns whether the owner spoke, where the program noted it.
 fn trust_of(event: &Json) -> Option<&'static str> {
     let of = |json: &Json| json.get("__openclaw")?.get("senderIsOwner")?.as_bool();
-    match of(event).or_else(|| event.get("message").and_then(of))? {
-        true => Some("owner"),
-        false => Some("untrusted"),
+    if of(event).or_else(|| event.get("message").and_then(of))? {
+        Some("owner")
+    } else {
+        Some("untrusted")
     }
 }

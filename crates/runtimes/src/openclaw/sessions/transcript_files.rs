@@ -9,7 +9,7 @@ use anemone_files::{FileKind, Folder};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::Tally;
+use super::SessionTally;
 use super::unpack::{MAX_UNPACKED_BYTES, unpacked};
 use crate::kit::database::{DatabaseError, Read, Value};
 use crate::kit::ids::short_digest;
@@ -20,7 +20,7 @@ use crate::openclaw::install::InstallDatabase;
 /// Bytes of the list of conversations, at most.
 const MAX_INDEX_BYTES: u64 = 64 << 20;
 /// How much is taken, at most: it is kept in memory.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct ReadLimits {
     /// Files of one folder.
     pub(super) files: usize,
@@ -37,6 +37,7 @@ pub(super) const MOST: ReadLimits =
 const MAX_ID_CHARS: usize = 100;
 
 /// Where the transcripts of each conversation lie, beside the events in the database.
+#[derive(Default)]
 pub(super) struct TranscriptFiles {
     /// How much is taken.
     pub(super) most: ReadLimits,
@@ -82,20 +83,17 @@ const COLD_ARCHIVES: &str = "session_transcript_cold_archives";
 
 impl TranscriptFiles {
     /// Looks for files; `agent` is the folder that the install keeps of the agent.
-    pub(super) fn find(install: &Path, agent: &Path, most: ReadLimits, counts: &mut Tally) -> Self {
-        let mut places = Self {
-            most,
-            by_session: BTreeMap::new(),
-            cold: BTreeSet::new(),
-            keys: HashMap::new(),
-            sessions: None,
-            cold_folder: None,
-            imported: None,
-        };
+    pub(super) fn find(
+        install: &Path,
+        agent: &Path,
+        most: ReadLimits,
+        tally: &mut SessionTally,
+    ) -> Self {
+        let mut places = Self { most, ..Self::default() };
         let root = match Folder::open(install) {
             Ok(root) => root,
             Err(error) => {
-                counts.warn(install, &error);
+                tally.warn(install, &error);
                 return places;
             }
         };
@@ -105,12 +103,12 @@ impl TranscriptFiles {
             let shown = install.join(&path);
             match root.folder_beneath(&path) {
                 Ok(folder) => {
-                    let names = names(&folder, &shown, most.files, is_wanted, counts);
+                    let names = names(&folder, &shown, most.files, is_wanted, tally);
                     (Some(folder), names)
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => (None, BTreeSet::new()),
                 Err(error) => {
-                    counts.warn(&shown, &error);
+                    tally.warn(&shown, &error);
                     (None, BTreeSet::new())
                 }
             }
@@ -141,7 +139,7 @@ impl TranscriptFiles {
     pub(super) fn add_database(
         &mut self,
         database: &InstallDatabase,
-        counts: &mut Tally,
+        tally: &mut SessionTally,
     ) -> Result<(), DatabaseError> {
         let most = self.most.rows;
         let read =
@@ -149,7 +147,7 @@ impl TranscriptFiles {
         for (count, row) in database.rows(&read)?.into_iter().flatten().enumerate() {
             if count == most {
                 let what = format!("only the first {most} rows of session_windows are read");
-                counts.warn(database.path(), &what);
+                tally.warn(database.path(), &what);
                 break;
             }
             if let [Value::Text(session_id), Value::Text(key)] = row?.as_slice() {
@@ -180,23 +178,23 @@ impl TranscriptFiles {
                 self.by_session.entry(session_id.clone()).or_default().insert(place);
             }
             if left_out > 0 {
-                counts.undecodable += left_out;
+                tally.counts.undecodable += left_out;
                 let what = format!("only the first {most} rows of {table} are taken");
-                counts.warn(database.path(), &what);
+                tally.warn(database.path(), &what);
             }
         }
         Ok(())
     }
 
     /// Asks old files that the database does not know whose they are; their first line says it.
-    pub(super) fn name_cold(&mut self, counts: &mut Tally) {
+    pub(super) fn name_cold(&mut self, tally: &mut SessionTally) {
         for name in std::mem::take(&mut self.cold) {
             let place = TranscriptPlace::Cold(name);
             match self.open(&place).ok().and_then(header_of) {
                 Some(session_id) => {
                     self.by_session.entry(session_id).or_default().insert(place);
                 }
-                None => counts.undecodable += 1,
+                None => tally.counts.undecodable += 1,
             }
         }
     }
@@ -227,7 +225,7 @@ fn names(
     shown: &Path,
     most: usize,
     is_wanted: fn(&str) -> bool,
-    counts: &mut Tally,
+    tally: &mut SessionTally,
 ) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let (mut unlisted, mut odd, mut left_out) = (0_u64, 0_u64, 0_u64);
@@ -266,16 +264,16 @@ fn names(
             failure = Some(error);
         }
     }
-    counts.undecodable += unlisted + odd + left_out;
+    tally.counts.undecodable += unlisted + odd + left_out;
     if let Some(error) = failure {
-        counts.warn(shown, &error);
+        tally.warn(shown, &error);
     }
     if odd > 0 {
         let what = format!("{odd} files are links, or are no plain files with a plain name");
-        counts.warn(shown, &what);
+        tally.warn(shown, &what);
     }
     if left_out > 0 {
-        counts.warn(shown, &format!("only the first {most} files are taken"));
+        tally.warn(shown, &format!("only the first {most} files are taken"));
     }
     names
 }

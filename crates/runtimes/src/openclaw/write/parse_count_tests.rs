@@ -7,6 +7,7 @@ use anemone_format::{Attachments, LoadedSnapshot, Manifest, Principals};
 
 use super::round_trip_tests::{agent, machine, moved, read, workspace};
 use super::*;
+use crate::kit::sidecar::SIDECAR;
 use crate::openclaw::OPENCLAW;
 
 /// A source that counts how often each of its files is opened, and its records are walked over.

@@ -17,7 +17,7 @@ use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::plan::{self, PlanBuilder, PlanError, PlannedFile};
 use crate::kit::raw_place::RawPlace;
 use crate::kit::restore::{SESSION, UnwrittenRecords, each_record};
-use crate::kit::sidecar::{LinkPart, Placed, Spooler, Written};
+use crate::kit::sidecar::{LinkPart, PlacedFile, Spooler, WrittenRecord};
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::MemoryKind;
 
@@ -26,7 +26,7 @@ use crate::openclaw::layout::MemoryKind;
 const MAX_PAGE_BYTES: usize = 4 << 20;
 
 /// A record on its way into a file; its content is in the spool.
-struct Part {
+struct NewRecord {
     line_start: Option<u64>,
     created_at: Timestamp,
     changed_at: Moment,
@@ -63,7 +63,7 @@ struct Labels {
 #[derive(Debug, Default)]
 pub(super) struct RecordPlaces {
     pub(super) parts: Vec<LinkPart>,
-    pub(super) written: Written,
+    pub(super) written: WrittenRecord,
 }
 
 /// The text of a file while it is put together.
@@ -146,7 +146,7 @@ impl Leaf {
 pub(super) struct Pages {
     spool: Spooler,
     recent: bool,
-    sheets: BTreeMap<String, Vec<Part>>,
+    sheets: BTreeMap<String, Vec<NewRecord>>,
     /// Paths that files have.
     taken: BTreeSet<String>,
     /// Files that records came from.
@@ -154,7 +154,7 @@ pub(super) struct Pages {
     /// What records became.
     pub(super) became: BTreeMap<RecordId, RecordPlaces>,
     /// Files that were made.
-    pub(super) placed: Vec<Placed>,
+    pub(super) placed: Vec<PlacedFile>,
     pub(super) lost: UnwrittenRecords,
     pub(super) records: u64,
 }
@@ -205,7 +205,7 @@ impl Pages {
         }
         self.origins.extend(record.source.origin_file.clone());
         let offset = self.spool.write(record.content.as_bytes())?;
-        let part = Part::new(record, &path, offset, self.recent);
+        let part = NewRecord::new(record, &path, offset, self.recent);
         self.sheets.entry(path).or_default().push(part);
         self.records += 1;
         Ok(())
@@ -267,7 +267,7 @@ impl Pages {
     fn join(
         &mut self,
         path: String,
-        mut parts: Vec<Part>,
+        mut parts: Vec<NewRecord>,
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
         parts.sort_unstable_by_key(|part| (part.line_start, part.created_at, part.id));
@@ -291,7 +291,7 @@ impl Pages {
         &mut self,
         mut leaf: Leaf,
         items: Vec<Item>,
-        mut parts: Vec<Part>,
+        mut parts: Vec<NewRecord>,
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
         parts.sort_unstable_by_key(|part| (part.created_at, part.line_start, part.id));
@@ -381,16 +381,16 @@ impl Pages {
         let mut wanted = PlannedFile::pieces(path, vec![piece], changed_at);
         wanted.mode = original.and_then(|original| original.mode).or(wanted.mode);
         draft.wanted.push(wanted);
-        self.placed.push(Placed::made(&leaf.path));
+        self.placed.push(PlacedFile::made(&leaf.path));
         Ok(())
     }
 }
 
 /// A stranger's records may name `memory/a.md` and `memory/a.md/b.md`: what lies below a file goes
 /// into that file.
-fn part_ways(sheets: BTreeMap<String, Vec<Part>>) -> BTreeMap<String, Vec<Part>> {
+fn part_ways(sheets: BTreeMap<String, Vec<NewRecord>>) -> BTreeMap<String, Vec<NewRecord>> {
     let names: BTreeSet<String> = sheets.keys().cloned().collect();
-    let mut kept: BTreeMap<String, Vec<Part>> = BTreeMap::new();
+    let mut kept: BTreeMap<String, Vec<NewRecord>> = BTreeMap::new();
     for (path, mut parts) in sheets {
         let above = path.match_indices('/').map(|(at, _)| &path[..at]);
         let home = above.into_iter().find(|above| names.contains(*above));
@@ -457,7 +457,7 @@ fn slug(text: &str) -> String {
     if slug.is_empty() { "imported".to_owned() } else { slug.to_owned() }
 }
 
-impl Part {
+impl NewRecord {
     fn new(record: &Record, path: &str, offset: u64, recent: bool) -> Self {
         let place = RawPlace::of(record);
         let text = |value: &serde_json::Value| {
@@ -677,7 +677,7 @@ impl Labels {
 
 /// Returns what stood between two records of one file: usually nothing. Some tools leave out the
 /// blank lines behind a section; the line numbers tell how many there were.
-fn line_feeds(part: &Part, next: &Part) -> &'static str {
+fn line_feeds(part: &NewRecord, next: &NewRecord) -> &'static str {
     let end = part.line_start.unwrap_or(0).saturating_add(part.lines);
     let missing = next.line_start.unwrap_or(0).saturating_sub(end);
     // A gap of more lines is a record that is no longer there.

@@ -17,10 +17,12 @@ use super::{FilePlaces, one_line};
 use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::carrier::MAX_TEXT_BYTES;
 use crate::kit::paths::spelled;
+use crate::kit::persona::brief_line;
 use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile};
 use crate::kit::restore::{SESSION, each_record};
 use crate::kit::sidecar::{
-    LinkPart, Placed, RecordChange, ReturningSnapshot, SIDECAR, digest_of, is_within, name_of,
+    LinkPart, PlacedFile, RecordChange, ReturningSnapshot, SIDECAR, digest_of, is_in_sidecar,
+    name_of,
 };
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::{FACTS, MemoryKind};
@@ -273,9 +275,10 @@ impl ReturnPlanner<'_> {
                 continue;
             };
             let now = self.pages.spooled(now)?;
-            let new = match rows {
-                true => replaced_row(old, &now, edit.ended, at == 0),
-                false => replaced(old, &with_status(&now, edit.ended)),
+            let new = if rows {
+                replaced_row(old, &now, edit.ended, at == 0)
+            } else {
+                replaced(old, &with_status(&now, edit.ended))
             };
             kept += 1;
             if at + 1 < cuts.len()
@@ -300,9 +303,10 @@ impl ReturnPlanner<'_> {
             (result, spans) = (String::new(), Vec::new());
             if items.is_empty() && !self.pages.wants(path) {
                 let stays = fs_err::symlink_metadata(self.workspace.join(path)).is_ok();
-                let reason = match stays {
-                    true => "everything in it was forgotten; the existing file is kept",
-                    false => "everything in it was forgotten",
+                let reason = if stays {
+                    "everything in it was forgotten; the existing file is kept"
+                } else {
+                    "everything in it was forgotten"
                 };
                 draft.not_restored.push(NotRestored::of(NotRestoredKind::File, path, reason));
                 return Ok(());
@@ -342,8 +346,8 @@ impl ReturnPlanner<'_> {
         for position in (0..self.returned.files().len()).map(|value| self.returned.position(value))
         {
             let file = &self.source.files()[position];
-            if !is_within(&file.path, SIDECAR.as_bytes()) {
-                self.homes.placed.push(Placed::of(file));
+            if !is_in_sidecar(&file.path) {
+                self.homes.placed.push(PlacedFile::of(file));
             }
         }
     }
@@ -393,7 +397,7 @@ impl ReturnPlanner<'_> {
             return Ok(());
         }
         let before = draft.wanted.len();
-        draft.wanted.retain(|file| !is_within(&file.path, SIDECAR.as_bytes()));
+        draft.wanted.retain(|file| !is_in_sidecar(&file.path));
         if draft.wanted.len() < before {
             draft.not_restored.push(NotRestored::of(
                 NotRestoredKind::Files,
@@ -407,7 +411,7 @@ impl ReturnPlanner<'_> {
         let aside: HashSet<usize> = self.homes.aside.iter().copied().collect();
         self.homes.aside.extend(files.iter().enumerate().filter_map(|(index, file)| {
             let is_other = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
-            let is_ours = is_within(&file.path, SIDECAR.as_bytes());
+            let is_ours = is_in_sidecar(&file.path);
             let is_known = aside.contains(&index) || placed.contains(&spelled(&file.path));
             (is_other && !is_ours && !is_known).then_some(index)
         }));
@@ -449,11 +453,7 @@ fn home_of(record: &Record) -> String {
 
 /// Names a record for people.
 fn brief(record: &Record) -> String {
-    let line = one_line(record.content.lines().find(|line| !line.trim().is_empty()).unwrap_or(""));
-    match line.char_indices().nth(60) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
-    }
+    brief_line(record.content.lines().find(|line| !line.trim().is_empty()).unwrap_or(""))
 }
 
 /// Puts a new text in the place of an old one: the blank lines around it stay, and so does its

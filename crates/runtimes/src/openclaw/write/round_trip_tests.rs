@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::tests::plan;
 use super::*;
 use crate::kit::plan::StepKind;
-use crate::kit::sidecar::{self, LinkPart, RecordChange, ReturningSnapshot};
+use crate::kit::sidecar::{self, LinkPart, RecordChange, ReturningSnapshot, SIDECAR};
 use crate::kit::tree::tests::{at, carried_folder, file, link, snapshot};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 
@@ -82,9 +82,10 @@ pub(super) fn read(files: &[File]) -> Snapshot {
         if file.path == AGENT_ID_FILE.as_bytes() {
             continue;
         }
-        file.root = match super::super::layout::is_managed(&file.path) {
-            true => FileRoot::Raw(RUNTIME.to_owned()),
-            false => FileRoot::Artifacts,
+        file.root = if super::super::layout::is_managed(&file.path) {
+            FileRoot::Raw(RUNTIME.to_owned())
+        } else {
+            FileRoot::Artifacts
         };
         if let (PathRole::Memory(kind), Node::File(bytes)) = (place_of(&file.path), &file.node)
             && let Ok(text) = std::str::from_utf8(bytes)
@@ -168,7 +169,7 @@ pub(super) fn moved(original: &Snapshot) -> Snapshot {
         let persona = matches!(place_of(&file.path), PathRole::Persona(_));
         if persona || file.root == FileRoot::Artifacts {
             draft.wanted.push(PlannedFile::carried(index, file));
-            keep.placed.push(Placed::of(file));
+            keep.placed.push(PlacedFile::of(file));
         } else {
             keep.aside.push(index);
         }
@@ -176,9 +177,9 @@ pub(super) fn moved(original: &Snapshot) -> Snapshot {
     if original.files.iter().all(|file| file.path != b"IDENTITY.md") {
         let made_at = at("2026-05-01T00:00:00Z");
         draft.wanted.push(PlannedFile::text("IDENTITY.md", "made".to_owned(), made_at));
-        keep.placed.push(Placed::made("IDENTITY.md"));
+        keep.placed.push(PlacedFile::made("IDENTITY.md"));
     }
-    keep.placed.push(Placed::made("config.toml"));
+    keep.placed.push(PlacedFile::made("config.toml"));
     let mut records = Vec::new();
     for (number, record) in original.records.iter().enumerate() {
         let key = format!("key {number}");
@@ -205,7 +206,7 @@ pub(super) fn moved(original: &Snapshot) -> Snapshot {
     }
     for file in &mut result.files {
         let persona = matches!(place_of(&file.path), PathRole::Persona(_));
-        let managed = is_within(&file.path, SIDECAR.as_bytes())
+        let managed = is_in_sidecar(&file.path)
             || [&b"config.toml"[..], b".alf-database.json"].contains(&&file.path[..]);
         if persona || managed {
             file.root = FileRoot::Raw(OTHER.to_owned());
@@ -412,9 +413,12 @@ fn more_added_texts_than_a_plan_writes_are_not_looked_for() {
             away.files.iter_mut().find(|file| file.path == b".alf-origin/links.jsonl").unwrap();
         let text: String = text_of(links)
             .lines()
-            .map(|line| match line.contains(&id) {
-                true => format!("{},\"added\":{added}}}\n", line.strip_suffix('}').unwrap()),
-                false => format!("{line}\n"),
+            .map(|line| {
+                if line.contains(&id) {
+                    format!("{},\"added\":{added}}}\n", line.strip_suffix('}').unwrap())
+                } else {
+                    format!("{line}\n")
+                }
             })
             .collect();
         links.node = Node::File(text.into_bytes());
@@ -487,7 +491,7 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
     // Back with the other runtime, all three are there, though none of the two was read.
     let mut away = read(&files);
     away.files.iter_mut().for_each(|file| {
-        if is_within(&file.path, SIDECAR.as_bytes()) {
+        if is_in_sidecar(&file.path) {
             file.root = FileRoot::Raw(RUNTIME.to_owned());
         }
     });

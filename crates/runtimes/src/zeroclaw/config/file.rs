@@ -10,34 +10,9 @@ use rustix::fs::{Gid, Uid};
 use zeroize::Zeroizing;
 
 use crate::kit::paths::with_suffix;
-
+use crate::kit::plan::StoreError;
 /// The most backups of one second.
 const MAX_COPIES: u32 = 1000;
-
-/// Why a file could not be changed; it is unchanged.
-#[derive(Debug, thiserror::Error)]
-pub(in crate::zeroclaw) enum WriteError {
-    /// It has changed since the plan was made.
-    #[error("{path} has changed since the plan was made")]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Another program is writing to it.
-    #[error("{path} exists: another program may be writing, or was killed while writing")]
-    Busy {
-        /// The file that says so.
-        path: PathBuf,
-    },
-    /// It could not be read or written.
-    #[error("cannot write {path}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-}
 
 /// Reads a text that is no longer than `max` bytes; `None` when there is no file. A link is not
 /// followed: it may lead to what is not the install's.
@@ -67,17 +42,17 @@ pub(in crate::zeroclaw) fn replace(
     old: Option<&str>,
     new: &str,
     now: &Moment,
-) -> Result<Option<PathBuf>, WriteError> {
-    let failed = |source| WriteError::Io { path: path.to_owned(), source };
+) -> Result<Option<PathBuf>, StoreError> {
+    let failed = |source| StoreError::Io { path: path.to_owned(), source };
     let max = old.map_or(0, |old| old.len() as u64);
     let present = match fs::symlink_metadata(path) {
         Ok(it) if it.is_file() && it.len() == max => read_plain(path, max).map_err(failed)?,
-        Ok(_) => return Err(WriteError::Changed { path: path.to_owned() }),
+        Ok(_) => return Err(StoreError::Changed { path: path.to_owned() }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed(error)),
     };
     if present.as_deref().map(String::as_str) != old {
-        return Err(WriteError::Changed { path: path.to_owned() });
+        return Err(StoreError::Changed { path: path.to_owned() });
     }
     let Some(folder) = path.parent() else {
         return Err(failed(io::ErrorKind::NotFound.into()));

@@ -11,7 +11,8 @@ use super::allowed::{AllowedSettings, powers};
 use super::redact::{Rule, Shape, is_redacted, rule_below};
 use super::{Config, MAX_BYTES, file, schema_of};
 use crate::kit::agent::{Machine, Warning};
-use crate::kit::plan::{ConfigStep, Restore, RestoreError};
+use crate::kit::check::first_names;
+use crate::kit::plan::{ConfigStep, PlannedChange, Restore, RestoreError};
 use crate::kit::restore_source::RestoreSource;
 
 /// Keys that a message names, at most.
@@ -61,8 +62,7 @@ impl Restore for ConfigChange {
         if old == Some(&self.new) {
             return Ok(None);
         }
-        file::replace(&self.path, old, &self.new, now)
-            .map_err(|error| RestoreError(Box::new(error)))
+        Ok(file::replace(&self.path, old, &self.new, now)?)
     }
 
     fn planned_text(&self) -> Option<&str> {
@@ -118,7 +118,7 @@ pub(in crate::zeroclaw) fn plan_config(
                     "{} of the archive's settings stay in it, because they are not about the \
                      agent or would lead elsewhere; add what you want yourself: {}",
                     refused.len(),
-                    a_few(&refused)
+                    first_names(&refused, MAX_NAMED)
                 );
                 warnings.push(warning("config_not_added", &message));
             }
@@ -164,7 +164,7 @@ pub(in crate::zeroclaw) fn plan_config(
     }
     let made = old.is_none();
     let change = ConfigChange { path: path.clone(), old, new };
-    Ok(Some(ConfigStep { store: path, made, added, kept, change: Box::new(change) }))
+    Ok(Some(ConfigStep { store: path, made, added, kept, change: PlannedChange(Box::new(change)) }))
 }
 
 /// Reads the text of an archive, without what must not come back.
@@ -253,15 +253,6 @@ fn is_kept(value: &mut Value, rule: Rule, path: &mut Vec<String>) -> bool {
             true
         }
     }
-}
-
-/// Lists names, and how many more there are.
-fn a_few(names: &[String]) -> String {
-    let mut text = names[..names.len().min(MAX_NAMED)].join(", ");
-    if names.len() > MAX_NAMED {
-        text.push_str(&format!(" and {} more", names.len() - MAX_NAMED));
-    }
-    text
 }
 
 /// Settings on their way into others.
@@ -448,11 +439,11 @@ mod tests {
     }
 
     fn text_of(step: &ConfigStep) -> String {
-        step.change.planned_text().unwrap().to_owned()
+        step.change.0.planned_text().unwrap().to_owned()
     }
 
     fn apply(step: &ConfigStep) -> Result<Option<PathBuf>, RestoreError> {
-        with_nothing(|machine, source| step.apply(machine, source, &moment()))
+        with_nothing(|machine, source| step.change.apply(machine, source, &moment()))
     }
 
     fn plan_config(

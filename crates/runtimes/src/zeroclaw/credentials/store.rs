@@ -21,15 +21,15 @@ use super::{
 use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::credentials::{SecretText, name_of, not_restored, open};
 use crate::kit::plan::{
-    CredentialsStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanOptions, Restore,
-    RestoreError,
+    CredentialsStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanOptions,
+    PlannedChange, Restore, RestoreError, StoreError,
 };
 use crate::kit::restore_source::RestoreSource;
 use crate::kit::times;
 use crate::zeroclaw::RUNTIME;
 use crate::zeroclaw::config::{
-    ElementName, MAX_BYTES, WriteError, dotted, encrypts, is_encrypted_field, is_same_value,
-    is_vacant, map_texts, read_plain, replace, schema_of,
+    ElementName, MAX_BYTES, dotted, encrypts, is_encrypted_field, is_same_value, is_vacant,
+    map_texts, read_plain, replace, schema_of,
 };
 
 /// The file that the runtime has while it writes profiles.
@@ -149,13 +149,13 @@ pub(in crate::zeroclaw) fn plan(
     let config = config.unwrap_or_else(|| install.join("config.toml"));
     let overwrites = options.on_conflict == OnConflict::Theirs;
     let mut change = Change { install: install.to_owned(), config, puts, overwrites };
-    let planned = draft.config.as_ref().and_then(|step| step.change.planned_text());
+    let planned = draft.config.as_ref().and_then(|step| step.change.0.planned_text());
     let outcome = change.texts().and_then(|mut texts| {
         if let Some(planned) = planned {
             texts.config = Some(Zeroizing::new(planned.to_owned()));
         }
         let key = SecretKey::read(install)
-            .map_err(|source| WriteError::Io { path: key::path_of(install), source })?;
+            .map_err(|source| StoreError::Io { path: key::path_of(install), source })?;
         change.place(&texts, key.as_ref(), &times::epoch())
     });
     let outcome = match outcome {
@@ -189,7 +189,7 @@ pub(in crate::zeroclaw) fn plan(
     let has_leaf = change.puts.iter().any(|put| matches!(put.place, SecretPlace::Leaf { .. }));
     let store = if has_leaf { change.config.clone() } else { change.profiles_path() };
     let (added, replaced, kept) = step;
-    let change = Box::new(change);
+    let change = PlannedChange(Box::new(change));
     draft.credentials = Some(CredentialsStep { store, added, replaced, kept, change });
 }
 
@@ -204,10 +204,10 @@ fn is_bare(credential: &Credential) -> bool {
 }
 
 /// Returns what went wrong with its cause, for people.
-fn reason_of(error: &WriteError) -> String {
+fn reason_of(error: &StoreError) -> String {
     match error {
-        WriteError::Io { source, .. } => format!("{error}: {source}"),
-        WriteError::Changed { .. } | WriteError::Busy { .. } => error.to_string(),
+        StoreError::Io { source, .. } => format!("{error}: {source}"),
+        _ => error.to_string(),
     }
 }
 
@@ -235,7 +235,7 @@ fn opened(
     Ok(Some(PlannedSecret { name, service, place }))
 }
 
-/// Reads a secret that ZeroClaw's adapter sealed.
+/// Reads a secret of this runtime.
 fn own_place(body: Body) -> Option<SecretPlace> {
     let Body { schema, path, names, value, toml, encrypted, id, profile, active } = body;
     if let (Some(id), Some(fields)) = (id, profile) {
@@ -356,9 +356,9 @@ impl Change {
     }
 
     /// Reads the stores as they are.
-    fn texts(&self) -> Result<Texts, WriteError> {
+    fn texts(&self) -> Result<Texts, StoreError> {
         let read = |path: &Path, max| {
-            let failed = |source| WriteError::Io { path: path.to_owned(), source };
+            let failed = |source| StoreError::Io { path: path.to_owned(), source };
             read_plain(path, max).map_err(failed)
         };
         Ok(Texts {
@@ -374,10 +374,10 @@ impl Change {
         texts: &Texts,
         key: Option<&SecretKey>,
         now: &Moment,
-    ) -> Result<Outcome, WriteError> {
+    ) -> Result<Outcome, StoreError> {
         let odd = |path: &Path, what: &str| {
             let source = io::Error::other(what.to_owned());
-            WriteError::Io { path: path.to_owned(), source }
+            StoreError::Io { path: path.to_owned(), source }
         };
         let config = texts.config.as_deref().map_or("", String::as_str);
         let mut config =
@@ -533,13 +533,13 @@ impl Change {
         done
     }
 
-    fn write(&self, now: &Moment) -> Result<Option<PathBuf>, WriteError> {
+    fn write(&self, now: &Moment) -> Result<Option<PathBuf>, StoreError> {
         let old = self.texts()?;
-        let failed = |source| WriteError::Io { path: key::path_of(&self.install), source };
+        let failed = |source| StoreError::Io { path: key::path_of(&self.install), source };
         let mut key = SecretKey::read(&self.install).map_err(failed)?;
         let mut outcome = self.place(&old, key.as_ref(), now)?;
         if outcome.done.iter().any(|done| matches!(done, PutOutcome::Refused(_))) {
-            return Err(WriteError::Changed { path: self.config.clone() });
+            return Err(StoreError::Changed { path: self.config.clone() });
         }
         let lock =
             outcome.texts.profiles.as_ref().map(|_| Lock::take(&self.install)).transpose()?;
@@ -568,8 +568,8 @@ impl Change {
     }
 
     /// Puts the configuration back as it was.
-    fn undo(&self, old: Option<&str>, new: Option<&str>) -> Result<(), WriteError> {
-        let failed = |source| WriteError::Io { path: self.config.clone(), source };
+    fn undo(&self, old: Option<&str>, new: Option<&str>) -> Result<(), StoreError> {
+        let failed = |source| StoreError::Io { path: self.config.clone(), source };
         match (old, new) {
             (_, None) => Ok(()),
             (Some(old), Some(new)) => {
@@ -588,7 +588,7 @@ impl Restore for Change {
         _: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError> {
-        self.write(now).map_err(|error| RestoreError(Box::new(error)))
+        Ok(self.write(now)?)
     }
 }
 
@@ -596,7 +596,7 @@ impl Restore for Change {
 struct Lock(PathBuf);
 
 impl Lock {
-    fn take(install: &Path) -> Result<Self, WriteError> {
+    fn take(install: &Path) -> Result<Self, StoreError> {
         use std::io::Write as _;
         let path = install.join(LOCK_FILE);
         let opened = fs::create_dir_all(install)
@@ -604,13 +604,13 @@ impl Lock {
         let mut file = match opened {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(WriteError::Busy { path });
+                return Err(StoreError::Locked { path });
             }
-            Err(source) => return Err(WriteError::Io { path, source }),
+            Err(source) => return Err(StoreError::Io { path, source }),
         };
         let lock = Self(path);
         let written = writeln!(file, "pid={}", std::process::id());
-        written.map_err(|source| WriteError::Io { path: lock.0.clone(), source })?;
+        written.map_err(|source| StoreError::Io { path: lock.0.clone(), source })?;
         Ok(lock)
     }
 }

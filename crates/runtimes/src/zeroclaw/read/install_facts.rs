@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use anemone_format::{Credentials, Moment, ReadingInfo, Root, RuntimeHints, Unknown, sha256_hex};
+use anemone_format::{Credentials, Moment, ReadingInfo, Root, RuntimeHints};
 use serde::Serialize;
 
 use super::super::brain::{Brain, DESCRIPTION};
@@ -20,7 +20,7 @@ use crate::kit::carrier::GeneratedFile;
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::{real, written_at};
 use crate::kit::open_workspace::{
-    Files, OpenWorkspace, carry_credential_times, configured_at, not_requested,
+    Files, OpenWorkspace, carry_credential_times, configured_at, not_requested, reading_info,
 };
 use crate::kit::paths::without_dots;
 use crate::kit::times;
@@ -136,13 +136,7 @@ impl InstallFacts {
             database: fingerprint.as_deref(),
             document: document.as_ref().map(|document| &*document.text),
         };
-        let json = serde_json::to_vec(&inputs).expect("inputs have only text keys");
-        let info = ReadingInfo {
-            adapter: RUNTIME.to_owned(),
-            revision: REVISION,
-            inputs: format!("sha256:{}", sha256_hex(&json)),
-            unknown: Unknown::default(),
-        };
+        let info = reading_info(RUNTIME, REVISION, &inputs);
         let (made, found) = made(agent, config.as_deref(), brain.as_ref(), configured_at.as_ref());
         warnings.extend(found);
         let sessions = sessions_in(agent);
@@ -197,14 +191,9 @@ fn made(
             return None;
         }
         if redacted.comments > 0 {
-            warnings.push(Warning::about(
-                "config_comments",
-                CONFIG,
-                format!(
-                    "{} of its comments held a secret, which does not travel",
-                    redacted.comments
-                ),
-            ));
+            let held = redacted.comments;
+            let message = format!("{held} of its comments held a secret, which does not travel");
+            warnings.push(Warning::about("config_comments", CONFIG, message));
         }
         let is_redacted = !redacted.secrets.is_empty() || redacted.comments > 0;
         Some(made(CONFIG, redacted.text, is_redacted, configured_at.cloned()))

@@ -40,7 +40,7 @@ pub(super) struct Target {
     pub(super) ids: HashMap<IdDigest, Option<Box<str>>>,
     /// The numbers of all rows.
     pub(super) rowids: HashSet<i64>,
-    /// How many rows there are, whoever they belong to.
+    /// How many rows there are, of all agents.
     pub(super) count: u64,
 }
 
@@ -159,10 +159,7 @@ impl Target {
         let has_agents = at(AGENT_ID).is_some();
         let few = ["id", "key", "content", AGENT_ID];
         let all: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let places = match whole {
-            true => few.map(at),
-            false => [Some(0), Some(1), Some(2), Some(3)],
-        };
+        let places = if whole { few.map(at) } else { [Some(0), Some(1), Some(2), Some(3)] };
         let id_at = at("id");
         let (mut rows, mut ids, mut count) = (HashMap::new(), HashMap::new(), 0);
         let mut rowids = HashSet::new();
@@ -181,9 +178,8 @@ impl Target {
             }
             if let Some(key) = key {
                 let content = content_digest(content);
-                let short = |(at, cell): (usize, &Value)| match Some(at) == id_at {
-                    true => cell_digest(&plain_id(cell)),
-                    false => cell_digest(cell),
+                let short = |(at, cell): (usize, &Value)| {
+                    if Some(at) == id_at { cell_digest(&plain_id(cell)) } else { cell_digest(cell) }
                 };
                 let whole =
                     whole.then(|| (digest(&cells), cells.iter().enumerate().map(short).collect()));

@@ -102,10 +102,9 @@ fn import(
     let planned = planned(home, db, snapshot, target, on_conflict);
     let source = LoadedSnapshot::new(snapshot);
     let machine = machine(home);
-    let result = planned
-        .step()
-        .check(&machine)
-        .and_then(|()| planned.step().apply(&machine, &RestoreSource::new(&source), &at(NOW)));
+    let result = planned.step().change.check(&machine).and_then(|()| {
+        planned.step().change.apply(&machine, &RestoreSource::new(&source), &at(NOW))
+    });
     (planned, result)
 }
 
@@ -422,8 +421,11 @@ fn triggers_that_are_not_the_runtimes_never_run() {
         let source = LoadedSnapshot::new(&out);
         let links = plan(&machine, &records(&source), &target, &to, &options, &mut draft);
         if let (Ok(_), Some(step)) = (links, &draft.memories) {
-            assert!(step.check(&machine).is_err(), "{sql}");
-            assert!(step.apply(&machine, &RestoreSource::new(&source), &at(NOW)).is_err(), "{sql}");
+            assert!(step.change.check(&machine).is_err(), "{sql}");
+            assert!(
+                step.change.apply(&machine, &RestoreSource::new(&source), &at(NOW)).is_err(),
+                "{sql}"
+            );
         }
         assert_eq!(query(&to, shown), before, "{sql}");
     }
@@ -512,9 +514,10 @@ fn a_new_database_takes_no_ones_place() {
     let planned = planned(home.path(), &to, &out, &agent("default", "data"), OnConflict::Stop);
     fs::write(&to, "somebody's").unwrap();
     let machine = machine(home.path());
-    planned.step().check(&machine).unwrap_err();
+    planned.step().change.check(&machine).unwrap_err();
     planned
         .step()
+        .change
         .apply(&machine, &RestoreSource::new(&LoadedSnapshot::new(&out)), &at(NOW))
         .unwrap_err();
     assert_eq!(fs::read(&to).unwrap(), b"somebody's");
@@ -531,6 +534,7 @@ fn another_snapshot_than_the_planned_one_is_refused() {
         let other = with(records);
         planned
             .step()
+            .change
             .apply(&machine, &RestoreSource::new(&LoadedSnapshot::new(&other)), &at(NOW))
             .unwrap_err();
     }
@@ -619,7 +623,7 @@ fn a_damaged_database_is_refused_or_whole_afterwards() {
         let target = agent("default", "data");
         let planned = plan(&machine, &records(&source), &target, &to, &options, &mut draft);
         let Some(step) = planned.ok().and(draft.memories) else { continue };
-        if step.apply(&machine, &RestoreSource::new(&source), &at(NOW)).is_ok() {
+        if step.change.apply(&machine, &RestoreSource::new(&source), &at(NOW)).is_ok() {
             let found = query(&to, "SELECT content FROM memories WHERE key = 'fresh_words'");
             assert_eq!(found, ["fresh words"]);
             assert_eq!(query(&to, "PRAGMA integrity_check(memories)"), ["ok"]);

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::kit::database::tests::machine;
 use crate::kit::plan::{Action, OnConflict};
+use crate::kit::sidecar::SIDECAR;
 use crate::zeroclaw::discover::locate;
 
 const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";
@@ -104,7 +105,7 @@ fn a_snapshot_without_settings_and_database_comes_back_as_files() {
     assert_eq!(files(&plan), all);
     assert!(plan.memories.is_none());
     let config = plan.config.unwrap();
-    assert!(config.change.planned_text().unwrap().contains("backend = \"markdown\""));
+    assert!(config.change.0.planned_text().unwrap().contains("backend = \"markdown\""));
     // Into a database, the notes become rows, and only they have no place.
     let plan =
         planned(&folder.path().join("new"), &snapshot, Some(InstallBackend::Sqlite)).unwrap();

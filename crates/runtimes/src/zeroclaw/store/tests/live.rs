@@ -13,14 +13,16 @@ fn nothing_is_written_while_another_program_writes() {
     runtime.execute_batch("BEGIN IMMEDIATE").unwrap();
     let machine = machine(home.path());
     let says = |error: RestoreError| assert!(error.to_string().contains("is writing"), "{error}");
-    says(planned.step().check(&machine).unwrap_err());
+    says(planned.step().change.check(&machine).unwrap_err());
     let source = LoadedSnapshot::new(&out);
-    says(planned.step().apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap_err());
+    says(
+        planned.step().change.apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap_err(),
+    );
     runtime.execute_batch("ROLLBACK").unwrap();
     assert_eq!(query(&to, SHOWN), before);
     // One who only has it open is no obstacle.
-    planned.step().check(&machine).unwrap();
-    planned.step().apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap();
+    planned.step().change.check(&machine).unwrap();
+    planned.step().change.apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap();
 }
 
 /// A workspace as it was until 0.7, with a database in it.
@@ -79,13 +81,13 @@ fn a_program_that_has_the_database_open_is_not_cut_off_when_trees_change_places(
         put("before");
         let (step, source) = (plan.memories.as_ref().unwrap(), LoadedSnapshot::new(&out));
         let machine = machine(home.path());
-        step.check(&machine).unwrap();
+        step.change.check(&machine).unwrap();
         let applied = crate::apply(&plan, &source, &crate::Unwatched).unwrap();
         assert_eq!((applied.replaced_kept_at, applied.warnings.len()), (None, 0));
         assert_eq!(fs::read_to_string(workspace.join("new.md")).unwrap(), "new");
         put("later");
         assert_eq!(query(&db, ALL_KEYS), ["before", "here", "later"], "{journal}");
-        step.apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap();
+        step.change.apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap();
         let seen: i64 =
             runtime.query_row("SELECT count(*) FROM memories", [], |row| row.get(0)).unwrap();
         assert_eq!(seen, 4, "{journal}");
@@ -118,12 +120,12 @@ fn a_log_that_a_crash_left_is_kept_and_stands_in_nobodys_way() {
         let plan = plan_tree(&home, &workspace, &db, &out);
         let (step, source) = (plan.memories.as_ref().unwrap(), LoadedSnapshot::new(&out));
         let machine = machine(home.path());
-        step.check(&machine).unwrap();
+        step.change.check(&machine).unwrap();
         assert!(fs::read(&db).unwrap() == bytes, "asking changed the database");
         assert!(fs::read(&log).unwrap() == logged, "asking changed the log");
         let applied = crate::apply(&plan, &source, &crate::Unwatched).unwrap();
         assert_eq!(applied.replaced_kept_at, None);
-        step.apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap();
+        step.change.apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap();
         assert_eq!(query(&db, ALL_KEYS), ["here", "text"]);
         is_usable(&db);
     }
@@ -138,7 +140,7 @@ fn asking_leaves_nothing_beside_a_database_that_nobody_has_open() {
     let target = agent("default", "workspace");
     let planned = planned(home.path(), &db, &out, &target, OnConflict::Stop);
     let before = (fs::read(&db).unwrap(), fs::metadata(&db).unwrap().modified().unwrap());
-    planned.step().check(&machine(home.path())).unwrap();
+    planned.step().change.check(&machine(home.path())).unwrap();
     let after = (fs::read(&db).unwrap(), fs::metadata(&db).unwrap().modified().unwrap());
     assert!(after == before);
     assert_eq!(crate::kit::tree::tests::names(db.parent().unwrap()), ["brain.db"]);
@@ -155,6 +157,7 @@ fn a_row_that_changed_since_the_plan_stops_all_of_it() {
     let source = LoadedSnapshot::new(&out);
     let error = planned
         .step()
+        .change
         .apply(&machine(home.path()), &RestoreSource::new(&source), &at(NOW))
         .unwrap_err();
     assert!(error.to_string().contains("has changed"), "{error}");
@@ -173,7 +176,7 @@ fn a_copy_that_the_runtime_made_is_neither_used_nor_removed() {
     let (machine, source) = (machine(home.path()), LoadedSnapshot::new(&out));
     let runtime = Connection::open(&to).unwrap();
     runtime.execute_batch("BEGIN IMMEDIATE").unwrap();
-    planned.step().apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap_err();
+    planned.step().change.apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap_err();
     assert!(theirs.exists());
     assert_eq!(
         crate::kit::tree::tests::names(to.parent().unwrap()).len(),
@@ -181,8 +184,12 @@ fn a_copy_that_the_runtime_made_is_neither_used_nor_removed() {
         "a copy was left behind"
     );
     runtime.execute_batch("ROLLBACK").unwrap();
-    let made =
-        planned.step().apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap().unwrap();
+    let made = planned
+        .step()
+        .change
+        .apply(&machine, &RestoreSource::new(&source), &at(NOW))
+        .unwrap()
+        .unwrap();
     assert_eq!(made, to.with_file_name("brain.db.backup-20260830T120000-1"));
     assert_eq!(fs::metadata(&theirs).unwrap().len(), 0);
     // The other process takes nothing but an empty file.
