@@ -30,11 +30,8 @@ pub enum FindAgentError {
     #[error("a folder of notes needs a folder")]
     NoFolder,
     /// There is no such folder.
-    #[error("there is no folder {}", .folder.display())]
-    NotFound {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("there is no folder {}", .0.display())]
+    NotFound(PathBuf),
     /// It is something else than a folder.
     #[error("{} is {}, not a folder", .folder.display(), .kind.as_str())]
     NotAFolder {
@@ -45,7 +42,10 @@ pub enum FindAgentError {
     },
     /// The folder cannot be looked at.
     #[error(transparent)]
-    Unreadable(#[from] std::io::Error),
+    Unreadable(std::io::Error),
+    /// The machine cannot be prepared for reading agents.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
     /// No runtime has this name.
     #[error("unknown runtime {name:?}")]
     UnknownRuntime {
@@ -58,11 +58,9 @@ pub enum FindAgentError {
     #[error("no agent was found on this machine")]
     Nothing,
     /// Several agents were found, and none was named.
-    #[error("{} agents were found; say which one you mean", .agents.len())]
-    Several {
-        /// The name and the workspace of each.
-        agents: Vec<String>,
-    },
+    /// The name and the workspace of each are given.
+    #[error("{} agents were found; say which one you mean", .0.len())]
+    Several(Vec<String>),
     /// No agent has this name.
     #[error("there is no agent {alias:?}{}", of_runtime(*.runtime))]
     UnknownAlias {
@@ -92,11 +90,9 @@ pub enum FindAgentError {
         alias: String,
     },
     /// The install has no agent of that name.
-    #[error("{message}")]
-    NotInInstall {
-        /// What the runtime's folder says.
-        message: String,
-    },
+    /// The message comes from the runtime.
+    #[error("{0}")]
+    NotInInstall(String),
     /// The folder is the install of another runtime.
     #[error("this is the install of {runtime}")]
     OtherRuntime {
@@ -106,11 +102,8 @@ pub enum FindAgentError {
         runtime: &'static str,
     },
     /// No file or folder should have this name.
-    #[error("{alias:?} is not a valid name for an agent")]
-    InvalidName {
-        /// The name.
-        alias: String,
-    },
+    #[error("{0:?} is not a valid name for an agent")]
+    InvalidName(String),
 }
 
 impl FindAgentError {
@@ -122,7 +115,7 @@ impl FindAgentError {
             Self::Nothing
                 | Self::UnknownAlias { .. }
                 | Self::OtherAlias { .. }
-                | Self::NotInInstall { .. }
+                | Self::NotInInstall(_)
         )
     }
 }
@@ -249,7 +242,7 @@ fn only_by(
         _ => {
             // The same agents that `anemone agents` and `anemone status` list.
             let all = discover(adapters, machine);
-            Err(FindAgentError::Several { agents: all.iter().map(NamedAgent::line).collect() })
+            Err(FindAgentError::Several(all.iter().map(NamedAgent::line).collect()))
         }
     }
 }
@@ -303,9 +296,9 @@ pub fn check_folder(folder: &Path) -> Result<(), FindAgentError> {
             Err(FindAgentError::NotAFolder { folder: named, kind })
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(FindAgentError::NotFound { folder: named })
+            Err(FindAgentError::NotFound(named))
         }
-        Err(error) => Err(error.into()),
+        Err(error) => Err(FindAgentError::Unreadable(error)),
     }
 }
 
@@ -346,7 +339,7 @@ pub fn check_name(alias: &str) -> Result<(), FindAgentError> {
     if fits && alias.chars().all(is_plain) {
         return Ok(());
     }
-    Err(FindAgentError::InvalidName { alias: alias.to_owned() })
+    Err(FindAgentError::InvalidName(alias.to_owned()))
 }
 
 /// Refuses to read an agent that its install does not have.
@@ -354,7 +347,7 @@ pub fn check_known(agent: &FoundAgent) -> Result<(), FindAgentError> {
     let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == UNKNOWN_AGENT) else {
         return Ok(());
     };
-    Err(FindAgentError::NotInInstall { message: oddity.message.clone() })
+    Err(FindAgentError::NotInInstall(oddity.message.clone()))
 }
 
 /// Returns the agent in a folder, with the runtime that knows the folder best; the first runtime

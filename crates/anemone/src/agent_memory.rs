@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anemone_embed::Builtin;
 use anemone_memory::{
-    Finder, MarkdownLayout, MarkdownMemory, MarkdownStore, MarkdownStoreError, Memory, PageScope,
-    RowMemory, RowsRecord,
+    ApplyError, FindError, Finder, JournalError, MarkdownLayout, MarkdownMemory, MarkdownStore,
+    MarkdownStoreError, Memory, MemoryError, PageScope, RowMemory, RowsRecord,
 };
 use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
 
@@ -29,25 +29,35 @@ pub struct MemoryChoice {
 /// Why a memory is not found or cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenMemoryError {
+pub enum AgentMemoryError {
     /// The folder holds agents and is none's workspace.
-    #[error("{message}")]
-    StateFolder {
-        /// What the runtime says of it.
-        message: String,
-    },
+    /// The message comes from the runtime.
+    #[error("{0}")]
+    StateFolder(String),
     /// A file has the name of a folder in which what is kept about a memory lies.
-    #[error("{}: this is a file, and Anemone keeps its state in a folder of this name", .path.display())]
-    StateIsFile {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: this is a file, and Anemone keeps its state in a folder of this name", .0.display())]
+    StateIsFile(PathBuf),
     /// No agent was chosen.
     #[error(transparent)]
     Agent(#[from] FindAgentError),
     /// The files of the memory.
     #[error(transparent)]
     Store(#[from] MarkdownStoreError),
+    /// A change could not be made.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    /// The index of the memory.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// The rows of the memory, or its files by way of them.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The journal of the memory.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The system gives no random numbers.
+    #[error(transparent)]
+    Random(#[from] RandomError),
     /// What of it is searched.
     #[error(transparent)]
     Target(#[from] TargetError),
@@ -86,7 +96,7 @@ impl MemoryChoice {
         &self,
         access: Access,
         host: &Host,
-    ) -> Result<(OwnMachine, AgentMemory), OpenMemoryError> {
+    ) -> Result<(OwnMachine, AgentMemory), AgentMemoryError> {
         let machine = host.machine()?;
         let memory = self.find_for(access, &machine, host)?;
         Ok((machine, memory))
@@ -98,7 +108,7 @@ impl MemoryChoice {
         access: Access,
         machine: &Machine,
         host: &Host,
-    ) -> Result<AgentMemory, OpenMemoryError> {
+    ) -> Result<AgentMemory, AgentMemoryError> {
         self.open_chosen(self.agent.choose_by_files(machine)?, access, machine, host)
     }
 
@@ -109,10 +119,10 @@ impl MemoryChoice {
         access: Access,
         machine: &Machine,
         host: &Host,
-    ) -> Result<AgentMemory, OpenMemoryError> {
+    ) -> Result<AgentMemory, AgentMemoryError> {
         let ChosenAgent { adapter, mut agent } = chosen;
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
-            return Err(OpenMemoryError::StateFolder { message: oddity.message.clone() });
+            return Err(AgentMemoryError::StateFolder(oddity.message.clone()));
         }
         let keeps = adapter.searchable(machine, &agent).keeps;
         let searched_agent = agent.clone();
@@ -145,7 +155,7 @@ pub fn site_of(
     agent: &FoundAgent,
     keeps: &MemoryBackend,
     host: &Host,
-) -> Result<MarkdownStore, OpenMemoryError> {
+) -> Result<MarkdownStore, AgentMemoryError> {
     MemoryPlace::of(adapter, agent, keeps, host)?.store(Access::Read, host)
 }
 
@@ -182,14 +192,14 @@ impl MemoryPlace {
         agent: &FoundAgent,
         keeps: &MemoryBackend,
         host: &Host,
-    ) -> Result<Self, OpenMemoryError> {
+    ) -> Result<Self, AgentMemoryError> {
         let layout = adapter.layout;
         let root = fs_err::canonicalize(folder_of(agent, keeps))?;
         let keeper = identify_keeper(adapter, agent, &root, host);
         Ok(Self { root, layout, keeper })
     }
 
-    fn store(mut self, access: Access, host: &Host) -> Result<MarkdownStore, OpenMemoryError> {
+    fn store(mut self, access: Access, host: &Host) -> Result<MarkdownStore, AgentMemoryError> {
         // Two agents with one id must not write into the same folder, so its name is taken first.
         if access != Access::Read {
             self.keeper.claim(&self.root, host);
@@ -203,10 +213,10 @@ impl MemoryPlace {
 }
 
 /// Refuses a file that has the name of a folder on the way to a state folder.
-fn check_folders(state: &Path, all: &Path) -> Result<(), OpenMemoryError> {
+fn check_folders(state: &Path, all: &Path) -> Result<(), AgentMemoryError> {
     let folders = state.ancestors().take_while(|folder| folder.starts_with(all));
     match folders.into_iter().find(|folder| folder.is_file()) {
-        Some(file) => Err(OpenMemoryError::StateIsFile { path: file.to_owned() }),
+        Some(file) => Err(AgentMemoryError::StateIsFile(file.to_owned())),
         None => Ok(()),
     }
 }
@@ -251,9 +261,7 @@ impl AgentMemory {
         match &self.keeps {
             MemoryBackend::Markdown | MemoryBackend::Sqlite(_) => Ok(()),
             MemoryBackend::None => Err(NotWritable::KeepsNothing),
-            MemoryBackend::External(place) => {
-                Err(NotWritable::KeptElsewhere { place: place.clone() })
-            }
+            MemoryBackend::External(place) => Err(NotWritable::KeptElsewhere(place.clone())),
         }
     }
 
@@ -288,7 +296,7 @@ impl AgentMemory {
     }
 
     /// Returns what finds entries of this memory, in the index that `anemone search` uses.
-    pub fn finder(&self, machine: &Machine, host: &Host) -> Result<Finder, OpenMemoryError> {
+    pub fn finder(&self, machine: &Machine, host: &Host) -> Result<Finder, AgentMemoryError> {
         let searched = self.searched(machine, host)?;
         note_elsewhere(&searched, host);
         let builtin = std::sync::Arc::new(Builtin::new());
@@ -303,11 +311,8 @@ pub enum NotWritable {
     #[error("this agent keeps no memory")]
     KeepsNothing,
     /// It keeps its memory where we cannot write.
-    #[error("this agent keeps its memory in {place}")]
-    KeptElsewhere {
-        /// Where, such as `postgres`.
-        place: String,
-    },
+    #[error("this agent keeps its memory in {0}")]
+    KeptElsewhere(String),
 }
 
 /// Makes a word that no text can know, to keep recalled text apart.
@@ -336,7 +341,7 @@ mod tests {
         assert!(choice.open(Access::Read, &host).is_ok(), "what only reads needs no state");
         for access in [Access::Write, Access::Change] {
             let error = choice.open(access, &host).err();
-            let Some(OpenMemoryError::StateIsFile { path }) = error else { panic!("{error:?}") };
+            let Some(AgentMemoryError::StateIsFile(path)) = error else { panic!("{error:?}") };
             assert_eq!(path, own);
         }
     }

@@ -75,20 +75,8 @@ pub struct AgentCounts {
     pub last_change: Option<Moment>,
 }
 
-/// Why no agents are listed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AgentsError {
-    /// No runtime has the name that was given.
-    #[error(transparent)]
-    Find(#[from] FindAgentError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
-
 /// Lists the agents on this machine, and how much each of them has.
-pub fn agents(request: &AgentsRequest, host: &Host) -> Result<AgentsReport, AgentsError> {
+pub fn agents(request: &AgentsRequest, host: &Host) -> Result<AgentsReport, FindAgentError> {
     let machine = host.machine()?;
     let found = discover(&adapters(request.runtime.as_deref())?, &machine);
     let agents = found.into_iter().map(|agent| AgentLine::new(agent, &machine, host)).collect();
@@ -96,7 +84,7 @@ pub fn agents(request: &AgentsRequest, host: &Host) -> Result<AgentsReport, Agen
 }
 
 /// Returns the names by which the agents on this machine are chosen.
-pub fn aliases(request: &AgentsRequest, host: &Host) -> Result<Vec<String>, AgentsError> {
+pub fn aliases(request: &AgentsRequest, host: &Host) -> Result<Vec<String>, FindAgentError> {
     let machine = host.machine()?;
     let found = discover(&adapters(request.runtime.as_deref())?, &machine);
     Ok(found.into_iter().map(|agent| agent.alias).collect())

@@ -156,20 +156,8 @@ pub struct CheckedIndex {
     pub newest_memory: Option<Moment>,
 }
 
-/// Why an agent was not checked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CheckError {
-    /// No agent was chosen.
-    #[error(transparent)]
-    Find(#[from] FindAgentError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
-
 /// Checks an agent.
-pub fn check(request: &CheckRequest, host: &Host) -> Result<CheckReport, CheckError> {
+pub fn check(request: &CheckRequest, host: &Host) -> Result<CheckReport, FindAgentError> {
     let machine = host.machine()?;
     let (adapter, found) = match &request.agent.runtime {
         Some(runtime) => (adapter(runtime)?, None),
@@ -325,7 +313,7 @@ mod tests {
         let agent = AgentChoice { runtime, workspace: Some(workspace.clone()), agent: None };
         let request = CheckRequest { agent, alf_key_is_set: false };
         let empty = check(&request, &host).unwrap();
-        assert!(!empty.ok && matches!(empty.refusal, Some(ExportError::Nothing { .. })));
+        assert!(!empty.ok && matches!(empty.refusal, Some(ExportError::Nothing(_))));
         fs_err::write(workspace.join("MEMORY.md"), "# Memory\n\n- Tea is green.\n").unwrap();
         let report = check(&request, &host).unwrap();
         assert!(report.ok && report.refusal.is_none() && report.resources.memory_md);

@@ -132,11 +132,8 @@ pub enum ConfigProblem {
         reason: String,
     },
     /// A config is shared, so no key may be in it.
-    #[error("{setting}: API keys are not allowed in the config")]
-    KeyInConfig {
-        /// The setting.
-        setting: String,
-    },
+    #[error("{0}: API keys are not allowed in the config")]
+    KeyInConfig(String),
     /// There is no such setting.
     #[error("there is no setting {setting}")]
     UnknownSetting {
@@ -160,7 +157,7 @@ impl ConfigProblem {
                 "give \"builtin\", \"none\" or the name of an embedder".to_owned()
             }
             Self::WrongType { example, .. } => format!("write {}", example.as_ref()?),
-            Self::KeyInConfig { .. } => {
+            Self::KeyInConfig(_) => {
                 "put the key into a file that only you can read, and name that with key_file"
                     .to_owned()
             }

@@ -245,7 +245,7 @@ impl ConnectRequest {
             return Err(ConnectError::NoProject { folder: folder.to_owned(), target });
         }
         if self.allow_write && matches!(target.memory(), ConnectedMemory::Sources { .. }) {
-            return Err(ConnectError::WritesItself { target });
+            return Err(ConnectError::WritesItself(target));
         }
         Ok(())
     }
@@ -327,7 +327,7 @@ impl ConnectRequest {
             sources = record.and_then(|record| record.edits().find_map(of)).unwrap_or_default();
         }
         if sources.is_empty() {
-            return Err(ConnectError::NothingToSearch { target });
+            return Err(ConnectError::NothingToSearch(target));
         }
         if sources.len() > most {
             return Err(ConnectError::TooManySources { most });

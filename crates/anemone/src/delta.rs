@@ -10,7 +10,7 @@ use anemone_format::{
 use serde::Serialize;
 
 use crate::archive::{OpenArchiveError, open_sound, open_sound_archive};
-use crate::diff::{DiffError, DiffReport, describe};
+use crate::diff::{DiffReport, describe};
 use crate::files::{FileError, OutputFile, spool, write_step};
 use crate::host::{Host, Progress};
 use crate::keys::Sealing;
@@ -84,9 +84,6 @@ pub enum DeltaError {
     /// The archives cannot be compared.
     #[error(transparent)]
     Compare(#[from] CompareError),
-    /// What differs cannot be said.
-    #[error(transparent)]
-    Diff(#[from] DiffError),
     /// The delta cannot be made.
     #[error(transparent)]
     Write(#[from] WriteDeltaError),

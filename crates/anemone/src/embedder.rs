@@ -82,11 +82,8 @@ pub enum EmbedderError {
     #[error("there is an address of a service, and no service is named")]
     UrlWithoutService,
     /// The model was not added.
-    #[error("the model {name} is not on this machine")]
-    NoModel {
-        /// Its name.
-        name: &'static str,
-    },
+    #[error("the model {0} is not on this machine")]
+    NoModel(&'static str),
     /// The file of the model cannot be used.
     #[error("{}: {source}", .path.display())]
     Model {
@@ -103,11 +100,8 @@ pub enum EmbedderError {
     Service(RemoteError),
     /// The config names a file with a key, and there is none. The name is left out: people put the
     /// key itself in its place.
-    #[error("key_file in [embedding.{}] of the config names no file", .service.name())]
-    NoKeyFile {
-        /// The service.
-        service: Provider,
-    },
+    #[error("key_file in [embedding.{}] of the config names no file", .0.name())]
+    NoKeyFile(Provider),
     /// The file with the key cannot be used.
     #[error("{}: {source}", .path.display())]
     KeyFile {
@@ -123,20 +117,14 @@ pub enum EmbedderError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The service does not answer without a key.
-    #[error("there is no key for {}", .service.name())]
-    NoKey {
-        /// The service.
-        service: Provider,
-    },
+    #[error("there is no key for {}", .0.name())]
+    NoKey(Provider),
     /// The address is no URL.
     #[error("the address of the embedder is not a URL")]
     NotAUrl,
     /// The address holds something that may be secret.
-    #[error("the URL of the embedder holds {what}")]
-    SecretInUrl {
-        /// What it holds.
-        what: &'static str,
-    },
+    #[error("the URL of the embedder holds {0}")]
+    SecretInUrl(&'static str),
     /// The index does not say whose vectors it has.
     #[error(transparent)]
     Index(#[from] StoreError),
@@ -353,7 +341,7 @@ impl Maker<'_> {
             EmbedderKind::MiniLm => {
                 let path = MINILM.path(self.host);
                 if !path.is_file() {
-                    return Err(EmbedderError::NoModel { name: MINILM.name });
+                    return Err(EmbedderError::NoModel(MINILM.name));
                 }
                 let model =
                     MiniLm::open(&path).map_err(|source| EmbedderError::Model { path, source })?;
@@ -418,7 +406,7 @@ impl Maker<'_> {
             && noted.is_none()
             && !self.is_configured(service)
         {
-            notes.push(SearchNote::EmbedderNotNamed { embedder: wanted });
+            notes.push(SearchNote::EmbedderNotNamed(wanted));
             return None;
         }
         match self.make(&wanted, noted.and_then(|noted| noted.1).as_deref()) {

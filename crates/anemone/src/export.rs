@@ -134,23 +134,15 @@ pub enum ExportError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The folder of memories, or one in it, cannot be read.
-    #[error("cannot read {}; nothing was written", .folder.display())]
-    UnreadableMemory {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("cannot read {}; nothing was written", .0.display())]
+    UnreadableMemory(PathBuf),
     /// The workspace has no memories and no persona.
-    #[error("{} holds no memories and no persona; nothing was written", .workspace.display())]
-    Nothing {
-        /// The workspace.
-        workspace: PathBuf,
-    },
+    #[error("{} holds no memories and no persona; nothing was written", .0.display())]
+    Nothing(PathBuf),
     /// Files hold secrets, and nobody said what to do about them.
-    #[error("{} would travel in clear; nothing was written", count(.secrets.len() as u64, "secret"))]
-    Secrets {
-        /// Where they are; the secrets themselves are not here.
-        secrets: Vec<SecretFinding>,
-    },
+    /// It names the places, not the secrets themselves.
+    #[error("{} would travel in clear; nothing was written", count(.0.len() as u64, "secret"))]
+    Secrets(Vec<SecretFinding>),
     /// The archive cannot be written.
     #[error(transparent)]
     Write(#[from] WriteArchiveError),
@@ -463,7 +455,7 @@ fn check_memory_folder(reading: &Reading, chosen: &ChosenAgent) -> Result<(), Ex
     match reading.left_out.iter().find(is_closed) {
         Some(closed) => {
             let folder = chosen.agent.workspace.join(&closed.path);
-            Err(ExportError::UnreadableMemory { folder })
+            Err(ExportError::UnreadableMemory(folder))
         }
         None => Ok(()),
     }
@@ -479,7 +471,7 @@ fn check_content(reading: &Reading, chosen: &ChosenAgent) -> Result<(), ExportEr
     if has_content {
         return Ok(());
     }
-    Err(ExportError::Nothing { workspace: chosen.agent.workspace.clone() })
+    Err(ExportError::Nothing(chosen.agent.workspace.clone()))
 }
 
 /// Refuses secrets that would travel in clear.
@@ -487,5 +479,5 @@ fn check_secrets(reading: &Reading) -> Result<(), ExportError> {
     if reading.secrets.is_empty() {
         return Ok(());
     }
-    Err(ExportError::Secrets { secrets: reading.secrets.clone() })
+    Err(ExportError::Secrets(reading.secrets.clone()))
 }

@@ -140,11 +140,8 @@ pub enum ImportError {
     #[error(transparent)]
     Entry(#[from] ReadEntryError),
     /// The archive is of a runtime that is not known.
-    #[error("the archive is of the runtime {runtime:?}, which is not known here")]
-    UnknownRuntime {
-        /// The runtime.
-        runtime: String,
-    },
+    #[error("the archive is of the runtime {0:?}, which is not known here")]
+    UnknownRuntime(String),
     /// The runtime has several agents, and none was named.
     #[error("{runtime} has {} agents here", .agents.len())]
     SeveralAgents {
@@ -247,7 +244,7 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
 
 /// Returns the adapter of the runtime that an archive was made from.
 fn adapter_of(runtime: &str) -> Result<&'static Runtime, ImportError> {
-    by_name(runtime).ok_or_else(|| ImportError::UnknownRuntime { runtime: runtime.to_owned() })
+    by_name(runtime).ok_or_else(|| ImportError::UnknownRuntime(runtime.to_owned()))
 }
 
 /// Returns the folder in which a runtime looks for an agent, and the agent there: the one agent that

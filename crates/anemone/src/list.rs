@@ -10,7 +10,7 @@ use anemone_memory::{
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::agent_memory::{Access, MemoryChoice, OpenMemoryError};
+use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice};
 use crate::host::Host;
 
 /// Which entries of which memory are listed. What is `None` matches every entry.
@@ -132,7 +132,7 @@ pub enum ListError {
     Memory(#[from] MemoryError),
     /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Open(#[from] OpenMemoryError),
+    Open(#[from] AgentMemoryError),
 }
 
 /// Lists the entries of a memory that match.

@@ -197,22 +197,14 @@ pub enum MigrateError {
     },
     /// Source and target are one folder.
     #[error("the agent is already there")]
-    AlreadyThere {
-        /// The folder.
-        workspace: PathBuf,
-    },
+    AlreadyThere(PathBuf),
     /// Source and target are nested.
+    /// The path is that of the target.
     #[error("one of the two folders contains the other")]
-    Nested {
-        /// The folder of the target.
-        workspace: PathBuf,
-    },
+    Nested(PathBuf),
     /// The folder for snapshots is in a workspace.
     #[error("the snapshots would be written into the workspace")]
-    SnapshotsInWorkspace {
-        /// The folder.
-        folder: PathBuf,
-    },
+    SnapshotsInWorkspace(PathBuf),
     /// The runtime has no such backend or layout.
     #[error(transparent)]
     Choice(#[from] UnknownChoiceError),

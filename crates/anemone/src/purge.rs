@@ -155,11 +155,8 @@ pub enum PurgeError {
         places: usize,
     },
     /// The result still holds the text.
-    #[error("the purged text is still in {place}; nothing was written")]
-    Unproved {
-        /// The first such place.
-        place: String,
-    },
+    #[error("the purged text is still in {0}; nothing was written")]
+    Unproved(String),
 }
 
 /// Purges records, and searches the result for their text before it gets its name.
@@ -224,7 +221,7 @@ fn prove(bytes: Bytes, length: u64, plan: &PurgePlan) -> Result<PurgeProof, Purg
     let proof = prove_purge(&ArchiveOrDelta::open(bytes, length, &Limits::default())?, plan)?;
     match proof.remains.first() {
         None => Ok(proof),
-        Some(place) => Err(PurgeError::Unproved { place: place.clone() }),
+        Some(place) => Err(PurgeError::Unproved(place.clone())),
     }
 }
 

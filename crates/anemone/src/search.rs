@@ -184,10 +184,7 @@ pub enum SearchError {
     Target(#[from] TargetError),
     /// It is encrypted, and the index of that is never kept.
     #[error("the index of an encrypted archive is never kept")]
-    NeverKept {
-        /// The archive.
-        place: PathBuf,
-    },
+    NeverKept(PathBuf),
     /// The index.
     #[error(transparent)]
     Index(#[from] IndexError),
@@ -504,9 +501,7 @@ fn note_of(
     index: &Index,
 ) -> Result<SearchNote, IndexError> {
     Ok(match note {
-        AnswerNote::PhraseNotFound { phrase } => {
-            SearchNote::PhraseNotFound { phrase: phrase.clone() }
-        }
+        AnswerNote::PhraseNotFound { phrase } => SearchNote::PhraseNotFound(phrase.clone()),
         AnswerNote::NothingAsked if only_excludes(&request.query) => SearchNote::OnlyExclusions,
         AnswerNote::NothingAsked => SearchNote::NothingAsked,
         AnswerNote::OnlyAlike => SearchNote::OnlyAlike,

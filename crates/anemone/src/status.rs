@@ -143,20 +143,8 @@ pub enum Readiness {
     Unknown,
 }
 
-/// Why nothing was looked at.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StatusError {
-    /// There is no agent in the folder that was named.
-    #[error(transparent)]
-    Find(#[from] FindAgentError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
-
 /// Looks at this machine.
-pub fn status(request: &StatusRequest, host: &Host) -> Result<StatusReport, StatusError> {
+pub fn status(request: &StatusRequest, host: &Host) -> Result<StatusReport, FindAgentError> {
     let machine = host.machine()?;
     let named = request.workspace.as_deref();
     let found = match named {
@@ -195,7 +183,7 @@ fn unreadable(places: &[String]) -> impl Iterator<Item = Problem> {
     places.iter().filter_map(|place| {
         let error = fs_err::read_dir(place).err()?;
         let is_there = error.kind() != std::io::ErrorKind::NotFound;
-        is_there.then(|| Problem::InstallUnreadable { place: place.clone() })
+        is_there.then(|| Problem::InstallUnreadable(place.clone()))
     })
 }
 
@@ -215,7 +203,7 @@ fn problems_of_all(agents: &[AgentStatus], broken: Vec<String>, host: &Host) -> 
     if let Err(error) = Config::read(host) {
         problems.push(Problem::ConfigBroken(error));
     }
-    problems.extend(broken.into_iter().map(|program| Problem::ConnectionBroken { program }));
+    problems.extend(broken.into_iter().map(|program| Problem::ConnectionBroken(program)));
     problems
 }
 

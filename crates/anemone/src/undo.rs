@@ -4,12 +4,12 @@
 use std::collections::HashSet;
 
 use anemone_memory::{
-    ChangeId, ChangeRecord, Edit, MarkdownStoreError, RestoredText, RowsRecord, RowsUndo,
-    UndoError as MemoryUndoError, plan_undo,
+    ChangeId, ChangeRecord, Edit, RestoredText, RowsRecord, RowsUndo, UndoError as MemoryUndoError,
+    plan_undo,
 };
 use serde::Serialize;
 
-use crate::agent_memory::{Access, AgentMemory, MemoryChoice, OpenMemoryError};
+use crate::agent_memory::{Access, AgentMemory, AgentMemoryError, MemoryChoice};
 use crate::host::Host;
 
 /// Characters of a text that names a change.
@@ -120,12 +120,9 @@ pub enum UndoError {
     /// The change cannot be undone.
     #[error(transparent)]
     Memory(#[from] MemoryUndoError),
-    /// The files of the memory.
-    #[error(transparent)]
-    Store(#[from] MarkdownStoreError),
     /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Open(#[from] OpenMemoryError),
+    Open(#[from] AgentMemoryError),
 }
 
 /// Undoes the last change of a memory, or passes it over.
@@ -144,7 +141,7 @@ pub fn undo(request: &UndoRequest, host: &Host) -> Result<UndoReport, UndoError>
         let undone = ListedChange::of(id, &noted, ChangeState::Made);
         return Ok(request.report(undone, edits, rows));
     }
-    let held = memory.store().lock()?;
+    let held = memory.store().lock().map_err(MemoryUndoError::from)?;
     let (report, applied) = match request.action {
         UndoAction::Revert => {
             let (undo, applied) =
@@ -191,7 +188,8 @@ pub fn count_changes(memory: &MemoryChoice, host: &Host) -> Result<usize, UndoEr
 /// Empties the undo journal: no earlier change can be undone. Returns how many changes it had.
 pub fn clear_changes(memory: &MemoryChoice, host: &Host) -> Result<usize, UndoError> {
     let (_machine, living) = memory.open(Access::Change, host)?;
-    Ok(living.site.lock()?.clear_changes().map_err(MemoryUndoError::from)?)
+    let held = living.site.lock().map_err(MemoryUndoError::from)?;
+    Ok(held.clear_changes().map_err(MemoryUndoError::from)?)
 }
 
 fn last_change(living: &AgentMemory) -> Result<(ChangeId, ChangeRecord), UndoError> {

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use anemone::agent::FOLDER;
-use anemone::agent_memory::{Access, AgentMemory, MemoryChoice, OpenMemoryError, delimiter};
+use anemone::agent_memory::{Access, AgentMemory, AgentMemoryError, MemoryChoice, delimiter};
 use anemone::context::{ContextRequest, RecallCounting, context};
 use anemone::days::day;
 use anemone::exports::last_of;
@@ -152,7 +152,7 @@ impl Inner {
             .with_hint("to enable writing, start the server with `anemone mcp --allow-write`"))
     }
 
-    fn agent_memory(&self) -> Result<AgentMemory, OpenMemoryError> {
+    fn agent_memory(&self) -> Result<AgentMemory, AgentMemoryError> {
         self.memory().find_for(Access::Read, &self.machine, &self.options.host)
     }
 
@@ -301,7 +301,7 @@ impl MemoryService for LocalMemoryService {
         }
         match remember(&request, host) {
             Ok(report) => Ok(results::remember(report)),
-            Err(RememberError::Duplicate { report }) => Ok(results::duplicate(report)),
+            Err(RememberError::Duplicate(report)) => Ok(results::duplicate(report)),
             Err(error) => Err(of_remember(error)),
         }
     }

@@ -166,7 +166,7 @@ impl<'a> Section<'a> {
         let has_key = self.known.iter().any(|value| value == "key_file");
         let setting = format!("{place}{name}");
         if has_key && KEYS.contains(&name.to_lowercase().as_str()) {
-            return Err(ConfigProblem::KeyInConfig { setting });
+            return Err(ConfigProblem::KeyInConfig(setting));
         }
         let mut near = Nearest::to(name);
         self.known.iter().for_each(|known| near.offer(known.clone()));

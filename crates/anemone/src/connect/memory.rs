@@ -23,7 +23,7 @@ impl Memory {
                 return Ok(Self { words: words(&candidate)?, chosen });
             }
         }
-        Err(ConnectError::NoArguments { workspace: chosen.agent.workspace })
+        Err(ConnectError::NoArguments(chosen.agent.workspace))
     }
 }
 
@@ -93,5 +93,5 @@ pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<Strin
 /// Configuration files are text.
 pub(super) fn utf8(path: &Path) -> Result<String, ConnectError> {
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| ConnectError::PathEncoding { path: path.to_owned() })
+    text.ok_or_else(|| ConnectError::PathEncoding(path.to_owned()))
 }

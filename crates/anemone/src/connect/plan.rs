@@ -33,10 +33,7 @@ pub enum FileAction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectNote {
     /// Hooks show the memory to sessions and write nothing into it.
-    ReadingHooks {
-        /// The sessions.
-        sessions: String,
-    },
+    ReadingHooks(String),
     /// Hooks that wrote into the memory are removed.
     WritingHooksRemoved,
     /// A project of the program is connected by itself.
@@ -62,7 +59,7 @@ pub enum ConnectNote {
 impl From<ProgramNote> for ConnectNote {
     fn from(note: ProgramNote) -> Self {
         match note {
-            ProgramNote::ReadingHooks { sessions } => Self::ReadingHooks { sessions },
+            ProgramNote::ReadingHooks { sessions } => Self::ReadingHooks(sessions),
             ProgramNote::Text(text) => Self::Text(text),
         }
     }
@@ -276,7 +273,7 @@ impl Plan {
                 FileAction::Changed
             }
             Some(_) => {
-                return Err(ConnectError::Taken { path: own.path.clone() });
+                return Err(ConnectError::Taken(own.path.clone()));
             }
         };
         // One that somebody else put there is theirs, even if it is the same.

@@ -303,10 +303,8 @@ fn sources(searched: &SearchTarget) -> Vec<&dyn DocumentSource> {
 
 /// Says which vectors that came along were not taken.
 pub fn notes_of(carried: &CarriedReport) -> Vec<SearchNote> {
-    let unreadable = carried
-        .failed
-        .iter()
-        .map(|error| SearchNote::CarriedUnreadable { reason: with_causes(error) });
+    let unreadable =
+        carried.failed.iter().map(|error| SearchNote::CarriedUnreadable(with_causes(error)));
     let left = (carried.left > 0).then_some(SearchNote::CarriedTooMany { left: carried.left });
     unreadable.chain(left).collect()
 }

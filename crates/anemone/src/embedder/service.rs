@@ -98,7 +98,7 @@ impl ServiceRequest<'_> {
     /// itself in the place of its file.
     fn key_in(&self, path: &Path) -> Result<ApiKey, EmbedderError> {
         if fs_err::symlink_metadata(path).is_err() {
-            return Err(EmbedderError::NoKeyFile { service: self.service });
+            return Err(EmbedderError::NoKeyFile(self.service));
         }
         ApiKey::from_file(path)
             .map_err(|source| EmbedderError::KeyFile { path: path.to_owned(), source })
@@ -115,7 +115,7 @@ impl ServiceRequest<'_> {
     /// Refuses a service that does not answer without a key.
     fn needs_key(&self) -> Result<(), EmbedderError> {
         match self.service.key_variable() {
-            Some(_) => Err(EmbedderError::NoKey { service: self.service }),
+            Some(_) => Err(EmbedderError::NoKey(self.service)),
             None => Ok(()),
         }
     }
@@ -131,6 +131,6 @@ impl ServiceRequest<'_> {
             Some(_) if parsed.query().is_some() => "a query, in which there may be a secret",
             _ => return parsed.host_str().map(str::to_owned).ok_or(EmbedderError::NotAUrl),
         };
-        Err(EmbedderError::SecretInUrl { what })
+        Err(EmbedderError::SecretInUrl(what))
     }
 }

@@ -37,37 +37,21 @@ pub enum HolderKind {
     /// The search index of the memory.
     SearchIndex,
     /// What else is kept about the memory.
-    State {
-        /// The file.
-        path: PathBuf,
-    },
+    State(PathBuf),
     /// What a migration kept, to move back.
-    Sidecar {
-        /// The file.
-        path: PathBuf,
-    },
+    Sidecar(PathBuf),
     /// Unused pages of the memory's database.
     Database,
     /// The rows of another agent in the memory's database.
-    OtherAgent {
-        /// How that agent is chosen.
-        agent: AgentChoice,
-    },
+    OtherAgent(AgentChoice),
     /// A file of the workspace.
-    File {
-        /// The file.
-        path: PathBuf,
-    },
+    File(PathBuf),
     /// The index of another source, such as of an archive of the agent.
-    OtherIndex {
-        /// What it is of, where that is known.
-        source: Option<PathBuf>,
-    },
+    /// Its source is given where it is known.
+    OtherIndex(Option<PathBuf>),
     /// An agent that was made from this one, or from which this one was made.
-    Copy {
-        /// The folder by which it is named.
-        workspace: PathBuf,
-    },
+    /// The folder is the one that names the copy in a command.
+    Copy(PathBuf),
     /// An archive.
     Archive {
         /// Who made it.
@@ -76,15 +60,11 @@ pub enum HolderKind {
         record: Option<String>,
     },
     /// The index that the runtime makes for itself.
-    RuntimeIndex {
-        /// The command that rebuilds it.
-        rebuild: &'static str,
-    },
+    /// The command that rebuilds it is given.
+    RuntimeIndex(&'static str),
     /// A conversation.
-    Transcript {
-        /// The runtime that keeps it.
-        runtime: &'static str,
-    },
+    /// The runtime that keeps it is given.
+    Transcript(&'static str),
 }
 
 /// Who made an archive.
@@ -196,7 +176,7 @@ impl HolderSearch<'_> {
                 workspace: Some(agent.install.as_ref().unwrap_or(&agent.workspace).clone()),
                 agent: Some(alias),
             };
-            TextHolder { place: place.clone(), kind: HolderKind::OtherAgent { agent } }
+            TextHolder { place: place.clone(), kind: HolderKind::OtherAgent(agent) }
         };
         rows.others_with(&is_meant).unwrap_or_default().into_iter().map(holder).collect()
     }
@@ -209,13 +189,13 @@ impl HolderSearch<'_> {
         } else if path.starts_with(self.index) {
             HolderKind::SearchIndex
         } else if path.starts_with(site.state()) {
-            HolderKind::State { path: owned() }
+            HolderKind::State(owned())
         } else if path.components().any(|part| part.as_os_str() == SIDECAR) {
-            HolderKind::Sidecar { path: owned() }
+            HolderKind::Sidecar(owned())
         } else if self.memory.rows().is_some_and(|rows| rows.database() == path) {
             HolderKind::Database
         } else {
-            HolderKind::File { path: owned() }
+            HolderKind::File(owned())
         };
         let within = path.strip_prefix(site.root()).unwrap_or(path);
         TextHolder { place: within.display().to_string(), kind }
@@ -231,7 +211,7 @@ impl HolderSearch<'_> {
         let elsewhere = elsewhere.into_iter().map(|known| (known.folder, known.place));
         for (folder, source) in cached.chain(elsewhere).filter(|(folder, _)| folder != self.index) {
             if !self.scan(std::slice::from_ref(&folder), found).is_empty() {
-                let kind = HolderKind::OtherIndex { source };
+                let kind = HolderKind::OtherIndex(source);
                 found.holders.push(TextHolder { place: folder.display().to_string(), kind });
             }
         }
@@ -252,7 +232,7 @@ impl HolderSearch<'_> {
             if !self.scan(std::slice::from_ref(&path), found).is_empty() {
                 let place = copy.folder.display().to_string();
                 let workspace = copy.place.unwrap_or(copy.folder);
-                found.holders.push(TextHolder { place, kind: HolderKind::Copy { workspace } });
+                found.holders.push(TextHolder { place, kind: HolderKind::Copy(workspace) });
             }
         }
     }
@@ -343,7 +323,7 @@ impl HolderSearch<'_> {
             PathBuf::from(name)
         };
         if !self.scan(&[database.clone(), with("-wal"), with("-journal")], found).is_empty() {
-            let kind = HolderKind::RuntimeIndex { rebuild: index.rebuild };
+            let kind = HolderKind::RuntimeIndex(index.rebuild);
             found.holders.push(TextHolder { place: database.display().to_string(), kind });
         }
     }
@@ -366,7 +346,7 @@ impl HolderSearch<'_> {
         let place = store.folders.first().or(store.files.first());
         let place = place.map_or_else(|| store.name.clone(), |place| place.display().to_string());
         if is_in {
-            let kind = HolderKind::Transcript { runtime: adapter.name };
+            let kind = HolderKind::Transcript(adapter.name);
             found.holders.push(TextHolder { place, kind });
         } else if read.is_err() || read.is_ok_and(|unsearched| unsearched.unreadable > 0) {
             found.unreadable.push(place);

@@ -76,10 +76,7 @@ pub enum ForgetWarning {
         is_least: bool,
     },
     /// A table has no rows left; its header was kept.
-    TableWithoutRows {
-        /// The file.
-        path: String,
-    },
+    TableWithoutRows(String),
     /// Entries stood only in the undo journal.
     OnlyInJournal {
         /// How many.
@@ -93,10 +90,8 @@ pub enum ForgetWarning {
         archives: u64,
     },
     /// The runtime's own index and transcripts were not searched, because no install was found.
-    NoInstall {
-        /// What people call the runtime.
-        runtime: &'static str,
-    },
+    /// The title of the runtime is given.
+    NoInstall(&'static str),
 }
 
 /// What was searched to see that something is gone.

@@ -67,7 +67,7 @@ pub(super) fn local_time(zone: Option<&str>, host: &Host) -> Result<Zoned, HookE
     let zone = match zone {
         None => host.zone(),
         Some(name) => {
-            TimeZone::get(name).map_err(|_| HookError::UnknownTimeZone { name: name.to_owned() })?
+            TimeZone::get(name).map_err(|_| HookError::UnknownTimeZone(name.to_owned()))?
         }
     };
     Ok(host.now().to_zoned(zone))

@@ -98,9 +98,9 @@ pub(super) fn check_apart(source: &ChosenAgent, target: &ChosenAgent) -> Result<
     }
     let workspace = target.agent.workspace.clone();
     Err(if from[0] == to[0] {
-        MigrateError::AlreadyThere { workspace }
+        MigrateError::AlreadyThere(workspace)
     } else {
-        MigrateError::Nested { workspace }
+        MigrateError::Nested(workspace)
     })
 }
 
@@ -114,7 +114,7 @@ pub(super) fn snapshots_folder(
     let folder = std::path::absolute(request.snapshots.clone().unwrap_or_else(usual))?;
     let is_inside = |agent: &FoundAgent| real(&folder).starts_with(real(&agent.workspace));
     if agents.into_iter().any(is_inside) {
-        return Err(MigrateError::SnapshotsInWorkspace { folder });
+        return Err(MigrateError::SnapshotsInWorkspace(folder));
     }
     Ok(folder)
 }

@@ -29,11 +29,8 @@ pub enum ModelsError {
         bytes: u64,
     },
     /// Another process wrote to the file while it was read.
-    #[error("{}: the file changed while it was read", .path.display())]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: the file changed while it was read", .0.display())]
+    Changed(PathBuf),
     /// The file holds no model of the right shape.
     #[error("{}: {error}", .path.display())]
     Unusable {
@@ -236,7 +233,7 @@ pub fn add_model(request: &AddModelRequest, host: &Host) -> Result<AddedModel, M
             if copy(&mut from, file, MAX_BYTES, &|_| {})? == content {
                 Ok(())
             } else {
-                Err(ModelsError::Changed { path: source.clone() })
+                Err(ModelsError::Changed(source.clone()))
             }
         })?;
     }

@@ -65,22 +65,13 @@ pub enum EvalError {
     Queries(#[from] std::io::Error),
     /// There is no question in the file.
     #[error("there is no question in the file")]
-    NoQuestions {
-        /// The file.
-        path: PathBuf,
-    },
+    NoQuestions(PathBuf),
     /// No question is of the categories that were named.
     #[error("no question is of such a category")]
-    NoneOfCategory {
-        /// The file.
-        path: PathBuf,
-    },
+    NoneOfCategory(PathBuf),
     /// No question says which lines answer it.
     #[error("no question says which lines answer it")]
-    NoAnswers {
-        /// The file.
-        path: PathBuf,
-    },
+    NoAnswers(PathBuf),
     /// The embedder that was named failed: figures of another one are worth nothing.
     #[error("the embedder failed")]
     EmbedderFailed(Box<VectorNote>),
@@ -224,7 +215,7 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
         tally.take(query, &hits, took_ms);
     }
     if tally.outcomes.is_empty() {
-        return Err(EvalError::NoAnswers { path: request.queries.clone() });
+        return Err(EvalError::NoAnswers(request.queries.clone()));
     }
     warnings.extend(tally.notes.into_iter().map(SearchNote::Vectors));
     let mut by_category: BTreeMap<QueryCategory, Vec<&Outcome>> = BTreeMap::new();
@@ -258,8 +249,8 @@ fn wanted_queries(request: &EvalRequest) -> Result<Vec<Query>, EvalError> {
     let queries: Vec<_> = queries::read(path)?.into_iter().filter(is_wanted).collect();
     match (queries.is_empty(), categories.is_empty()) {
         (false, _) => Ok(queries),
-        (true, true) => Err(EvalError::NoQuestions { path: path.clone() }),
-        (true, false) => Err(EvalError::NoneOfCategory { path: path.clone() }),
+        (true, true) => Err(EvalError::NoQuestions(path.clone())),
+        (true, false) => Err(EvalError::NoneOfCategory(path.clone())),
     }
 }
 

@@ -83,11 +83,8 @@ pub enum TargetError {
     #[error("a path and a workspace are both named")]
     TwoPlaces,
     /// There is nothing at the path.
-    #[error("there is nothing at {}", .path.display())]
-    NotFound {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("there is nothing at {}", .0.display())]
+    NotFound(PathBuf),
     /// The path cannot be looked at.
     #[error(transparent)]
     Unreadable(std::io::Error),
@@ -96,31 +93,19 @@ pub enum TargetError {
     Io(#[from] std::io::Error),
     /// It is no regular file.
     #[error("this is not a regular file")]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-    },
+    NotAFile(PathBuf),
     /// It is nothing that can be searched.
     #[error("this is nothing that can be searched")]
-    NotSearchable {
-        /// The path.
-        path: PathBuf,
-    },
+    NotSearchable(PathBuf),
     /// It is a delta, which is searched together with its archive.
     #[error("this is a delta")]
-    Delta {
-        /// The path.
-        path: PathBuf,
-    },
+    Delta(PathBuf),
     /// The file is too large.
     #[error(
         "a file of more than {:.2} MiB is not searched",
         MAX_FILE_BYTES as f64 / f64::from(1 << 20)
     )]
-    TooLarge {
-        /// The path.
-        path: PathBuf,
-    },
+    TooLarge(PathBuf),
     /// The archive cannot be opened.
     #[error("the archive cannot be opened")]
     Archive {
@@ -139,17 +124,12 @@ pub enum TargetError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The folder is a runtime's state folder.
-    #[error("{message}")]
-    StateFolder {
-        /// What the runtime's folder says.
-        message: String,
-    },
+    /// The message comes from the runtime.
+    #[error("{0}")]
+    StateFolder(String),
     /// The agent has no workspace.
-    #[error("there is no workspace at {}", .workspace.display())]
-    NoWorkspace {
-        /// Where it should be.
-        workspace: PathBuf,
-    },
+    #[error("there is no workspace at {}", .0.display())]
+    NoWorkspace(PathBuf),
     /// The agent keeps nothing but conversations, which were not asked for.
     #[error("the agent {alias:?} keeps no memories")]
     NoMemories {
@@ -163,10 +143,7 @@ pub enum TargetError {
     IndexFolder(std::io::Error),
     /// The folder of the index holds something else.
     #[error("this folder holds something other than an index")]
-    IndexFolderTaken {
-        /// The folder.
-        folder: PathBuf,
-    },
+    IndexFolderTaken(PathBuf),
 }
 
 /// What was found, before it has an index.
@@ -239,7 +216,7 @@ impl TargetChoice {
     ) -> Result<ResolvedSources, TargetError> {
         let named = || path.to_owned();
         let there = fs_err::metadata(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => TargetError::NotFound { path: named() },
+            std::io::ErrorKind::NotFound => TargetError::NotFound(named()),
             _ => TargetError::Unreadable(error),
         })?;
         if there.is_dir() {
@@ -247,17 +224,17 @@ impl TargetChoice {
             return self.workspace(&agent, machine, host);
         }
         if !there.is_file() {
-            return Err(TargetError::NotAFile { path: named() });
+            return Err(TargetError::NotAFile(named()));
         }
         let mut start = Vec::new();
         fs_err::File::open(path)?.take(Packaging::START_BYTES).read_to_end(&mut start)?;
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         if ending == "alf-delta" {
-            return Err(TargetError::Delta { path: named() });
+            return Err(TargetError::Delta(named()));
         }
         if start.starts_with(SQLITE_MAGIC) {
             let found = self.database(path, machine);
-            return found.ok_or_else(|| TargetError::NotSearchable { path: named() });
+            return found.ok_or_else(|| TargetError::NotSearchable(named()));
         }
         if Packaging::of(&start).is_sealed() {
             return self.encrypted(path, host);
@@ -270,13 +247,13 @@ impl TargetChoice {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if is_markdown(&name) || ending == "txt" {
             if there.len() > MAX_FILE_BYTES {
-                return Err(TargetError::TooLarge { path: named() });
+                return Err(TargetError::TooLarge(named()));
             }
             let path = absolute(path);
             let source = FileSource::new(&path, markdown_document(&name));
             return Ok(single("file", &path, Box::new(source)));
         }
-        Err(TargetError::NotSearchable { path: named() })
+        Err(TargetError::NotSearchable(named()))
     }
 
     /// Takes a database, of one agent or of all in it: the runtime that was named comes first.
@@ -356,7 +333,7 @@ impl TargetChoice {
             return Ok(ResolvedSources { chosen: Some(chosen), ..found });
         }
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
-            return Err(TargetError::StateFolder { message: oddity.message.clone() });
+            return Err(TargetError::StateFolder(oddity.message.clone()));
         }
         let found = match &args.workspace {
             Some(folder) if args.runtime.is_none() && is_nobodys(agent) => {
@@ -388,13 +365,13 @@ impl TargetChoice {
                     }
                     _ => warning.message.clone(),
                 })
-                .map(|message| SourceNote::Runtime { message })
+                .map(|message| SourceNote::Runtime(message))
                 .collect(),
             ..ResolvedSources::default()
         };
         let has_rows = searchable.stores.iter().any(|store| store.kind == StoreKind::Rows);
         if !workspace.is_dir() && !has_rows {
-            return Err(TargetError::NoWorkspace { workspace });
+            return Err(TargetError::NoWorkspace(workspace));
         }
         if !searchable.files
             && searchable.stores.iter().all(|store| store.kind == StoreKind::Sessions)
@@ -591,7 +568,7 @@ fn check_index_folder(folder: &Path) -> Result<(), TargetError> {
     if may_hold_index(folder).map_err(TargetError::IndexFolder)? {
         return Ok(());
     }
-    Err(TargetError::IndexFolderTaken { folder: folder.to_owned() })
+    Err(TargetError::IndexFolderTaken(folder.to_owned()))
 }
 
 fn absolute(path: &Path) -> PathBuf {
@@ -682,9 +659,9 @@ mod tests {
         assert_eq!(found("notes/a.md"), ("file", vec!["a.md".to_owned()]));
         home.write("x.bin", "x");
         home.write("x.alf-delta", "x");
-        assert!(matches!(home.at("gone"), Err(TargetError::NotFound { .. })));
-        assert!(matches!(home.at("x.bin"), Err(TargetError::NotSearchable { .. })));
-        assert!(matches!(home.at("x.alf-delta"), Err(TargetError::Delta { .. })));
+        assert!(matches!(home.at("gone"), Err(TargetError::NotFound(_))));
+        assert!(matches!(home.at("x.bin"), Err(TargetError::NotSearchable(_))));
+        assert!(matches!(home.at("x.alf-delta"), Err(TargetError::Delta(_))));
     }
 
     #[test]

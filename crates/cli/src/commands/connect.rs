@@ -157,7 +157,7 @@ pub(crate) fn disconnect(
 
 fn in_words(mut report: ConnectReport) -> ConnectReport {
     Statement::word_all(&mut report.notes, |note| match note {
-        ConnectNote::ReadingHooks { sessions } => format!(
+        ConnectNote::ReadingHooks(sessions) => format!(
             "{sessions} is shown this memory, and writes nothing into it; --hooks none gives it \
              the tools alone, --hooks write also keeps notes of sessions"
         ),

@@ -1,5 +1,6 @@
 //! Errors of the library as refusals of tools, which have arguments and no flags.
 
+use anemone::agent_memory::AgentMemoryError;
 use anemone::forget::ForgetError;
 use anemone::remember::RememberError;
 use anemone::search::read::ReadDocumentError;
@@ -45,7 +46,7 @@ pub(super) fn read_hint(error: &ReadDocumentError) -> Option<String> {
 /// Refuses to remember.
 pub(super) fn of_remember(error: RememberError) -> Refusal {
     let hint = match &error {
-        RememberError::Secret { .. } => Some("leave the secret out: memories are read by many"),
+        RememberError::Secret(_) => Some("leave the secret out: memories are read by many"),
         RememberError::Memory(anemone_memory::RememberError::TooLong { .. }) => {
             Some("say it in fewer words, or remember its parts")
         }
@@ -65,9 +66,9 @@ pub(super) fn of_forget(error: ForgetError) -> Refusal {
             "find it with memory_search, and give its citation, or the key it was remembered under"
                 .to_owned(),
         ),
-        ForgetError::Memory(MemoryError::Forget(PlanForgetError::Part { whole, .. })) => {
-            Some(format!("to forget all of it: citation {whole}"))
-        }
+        ForgetError::Memory(AgentMemoryError::Memory(MemoryError::Forget(
+            PlanForgetError::Part { whole, .. },
+        ))) => Some(format!("to forget all of it: citation {whole}")),
         _ => None,
     };
     Refusal { kind, ..with_hint(error, hint) }

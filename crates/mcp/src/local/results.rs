@@ -112,7 +112,7 @@ pub(super) fn duplicate(report: Box<RememberReport>) -> RememberResult {
     });
     let duplicates: Vec<_> = duplicates.collect();
     let Duplicate { id, path, .. } = duplicates.first().cloned().unwrap_or_default();
-    let message = UserError::from(RememberError::Duplicate { report }).message;
+    let message = UserError::from(RememberError::Duplicate(report)).message;
     let warnings = vec![format!(
         "{message}; give supersedes: {id:?} when the new text takes its place, or force: true when \
          both hold"
