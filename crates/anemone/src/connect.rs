@@ -70,7 +70,7 @@ pub struct DisconnectRequest {
 }
 
 /// What was connected or disconnected.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct ConnectReport {
     /// Always true.
     pub ok: bool,
@@ -401,20 +401,7 @@ pub fn is_connectable(runtime: &str, alias: &str, host: &Host, machine: &Machine
 
 impl ConnectReport {
     fn new(target: String, status: &'static str, dry_run: bool) -> Self {
-        Self {
-            ok: true,
-            target,
-            status,
-            dry_run,
-            memory: Vec::new(),
-            files: Vec::new(),
-            notes: Vec::new(),
-            next: None,
-            project: None,
-            config: None,
-            config_file: None,
-            takes_out: false,
-        }
+        Self { ok: true, target, status, dry_run, ..Self::default() }
     }
 
     fn of(target: ConnectTarget, status: &'static str, dry_run: bool, plan: Plan) -> Self {

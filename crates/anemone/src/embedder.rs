@@ -23,7 +23,7 @@ use crate::config::{Config, ConfigError};
 use crate::host::Host;
 use crate::models::{MINILM, MODELS};
 use crate::search::index::{NotedEmbedder, noted_embedder};
-use crate::search::target::{SearchTarget, TargetChoice};
+use crate::search::target::SearchTarget;
 use crate::search::{NamedEmbedder, SearchNote, VectorNote};
 
 pub use fill::{
@@ -132,16 +132,13 @@ pub enum EmbedderError {
 
 /// An embedder, and how it is called.
 pub struct ChosenEmbedder {
-    /// Its name.
-    pub wanted: EmbedderName,
+    /// Its name, its URL, where the user gave one at this run or when the index was filled, and what
+    /// it is used for.
+    pub named: NamedEmbedder,
     /// The embedder.
     pub embedder: Box<dyn Embedder>,
     /// Where its texts go, when they leave this program.
     pub host: Option<String>,
-    /// The URL that the user gave for it, at this run or when the index was filled.
-    pub given_url: Option<String>,
-    /// What it is used for.
-    pub target: TargetChoice,
     /// Whether it refused a job because it is large.
     pub refused: Refused,
 }
@@ -164,16 +161,7 @@ impl ChosenEmbedder {
 
     /// Returns what is noted beside an index that is filled with it.
     pub fn to_note(&self) -> NotedEmbedder {
-        NotedEmbedder { name: self.wanted.to_string(), url: self.given_url.clone() }
-    }
-
-    /// Returns what a door needs to say how its vectors are filled in.
-    pub fn named(&self) -> NamedEmbedder {
-        NamedEmbedder {
-            wanted: self.wanted.clone(),
-            url: self.given_url.clone(),
-            target: self.target.clone(),
-        }
+        NotedEmbedder { name: self.named.wanted.to_string(), url: self.named.url.clone() }
     }
 }
 
@@ -272,15 +260,8 @@ pub enum LatencyBudget {
 
 impl Maker<'_> {
     fn own(&self, wanted: EmbedderName, embedder: Box<dyn Embedder>) -> ChosenEmbedder {
-        let target = self.searched.choice.clone();
-        ChosenEmbedder {
-            wanted,
-            embedder,
-            host: None,
-            given_url: None,
-            target,
-            refused: Refused::default(),
-        }
+        let named = NamedEmbedder { wanted, url: None, target: self.searched.choice.clone() };
+        ChosenEmbedder { named, embedder, host: None, refused: Refused::default() }
     }
 
     fn table(&self) -> ChosenEmbedder {
@@ -330,11 +311,7 @@ impl Maker<'_> {
         let threads = self.host.threads;
         let embedder: Box<dyn Embedder> = match wanted.name {
             EmbedderKind::Service(service) => {
-                let configured = self.config.services.get(&service);
-                let (sets, haste, target) = (self.sets, self.haste, &self.searched.choice);
-                let asked =
-                    ServiceRequest { wanted, service, url, sets, configured, haste, target };
-                return asked.make(self.host);
+                return ServiceRequest { maker: self, wanted, service, url }.make();
             }
             EmbedderKind::Builtin => return Ok(self.table()),
             EmbedderKind::BuiltinQuality => Box::new(BuiltinQuality::new().with_threads(threads)),

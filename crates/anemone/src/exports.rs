@@ -30,7 +30,7 @@ pub struct Export {
     /// The archive; what is not UTF-8 is replaced.
     pub archive: String,
     /// Its bytes, when they are not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     archive_bytes: Option<Vec<u8>>,
     /// When reading began: what was written later may not be in it.
     pub at: Moment,

@@ -56,7 +56,7 @@ pub struct KnownFolder {
     pub folder: PathBuf,
     /// What an index is of; whose memory an archive was written from; of a copy in a database, the
     /// folder by which its agent is named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<PathBuf>,
 }
 

@@ -14,7 +14,7 @@ use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice};
 use crate::host::Host;
 
 /// Which entries of which memory are listed. What is `None` matches every entry.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ListRequest {
     /// Whose memory.
     pub memory: MemoryChoice,
@@ -39,15 +39,7 @@ impl ListRequest {
     /// Lists the newest entries, whatever they are.
     #[must_use]
     pub fn new(memory: MemoryChoice) -> Self {
-        Self {
-            memory,
-            since: None,
-            until: None,
-            key: None,
-            kind: None,
-            origin: None,
-            limit: Self::USUAL_LIMIT,
-        }
+        Self { memory, limit: Self::USUAL_LIMIT, ..Self::default() }
     }
 }
 

@@ -42,7 +42,7 @@ use crate::host::Host;
 use crate::statement::Statement;
 
 /// A question.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SearchRequest {
     /// What to look for.
     pub query: String,
@@ -77,20 +77,7 @@ impl SearchRequest {
     /// Asks with the defaults.
     #[must_use]
     pub fn new(query: impl Into<String>, target: TargetChoice) -> Self {
-        Self {
-            query: query.into(),
-            target,
-            limit: Self::USUAL_LIMIT,
-            since: None,
-            until: None,
-            types: Vec::new(),
-            namespaces: Vec::new(),
-            paths: Vec::new(),
-            ranking: Ranking::default(),
-            explain: false,
-            embedder: EmbedderChoice::default(),
-            large_jobs: LargeJobs::Confirm,
-        }
+        Self { query: query.into(), target, limit: Self::USUAL_LIMIT, ..Self::default() }
     }
 
     /// Refuses what makes no sense, before anything is opened.

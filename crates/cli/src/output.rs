@@ -163,6 +163,27 @@ pub(crate) fn json_text(value: &impl Serialize) -> io::Result<String> {
     Ok(with_escapes(&text, escape))
 }
 
+/// Writes notes, each on a line of its own.
+pub(crate) fn write_notes<T: AsRef<str>>(
+    notes: impl IntoIterator<Item = T>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut notes = notes.into_iter();
+    notes.try_for_each(|note| writeln!(out, "{ODD}note:{ODD:#} {}", safe(note.as_ref())))
+}
+
+/// Writes how a comparison of entries with each other is not complete.
+pub(crate) fn write_limits(
+    is_cut: bool,
+    not_compared: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let cut = is_cut.then(|| "more entries may be nearly the same than are listed".to_owned());
+    let fewer = (not_compared > 0)
+        .then(|| format!("{not_compared} older entries were compared by their letters only"));
+    write_notes(cut.into_iter().chain(fewer), out)
+}
+
 /// Says something on stderr while work goes on.
 pub(crate) fn notice(message: &str) {
     writeln!(anstream::AutoStream::auto(io::stderr()).lock(), "{DIM}{message}{DIM:#}").ok();

@@ -38,9 +38,9 @@ use jiff::civil::Date;
 use self::refusal::{of_forget, of_read, of_remember, read_hint};
 use crate::lock::locked;
 use crate::service::{
-    ContextArguments, ContextResult, Document, DocumentChanges, ForgetArguments, ForgetResult,
-    MemoryService, ReadArguments, ReadResult, ReadStatus, Refusal, RememberArguments,
-    RememberResult, SearchArguments, SearchResults, SessionKind, Status, Watch,
+    ContextArguments, ContextResult, DocumentChanges, ForgetArguments, ForgetResult, MemoryService,
+    ReadArguments, ReadResult, ReadStatus, Refusal, RememberArguments, RememberResult,
+    SearchArguments, SearchResults, SessionKind, Status, Watch,
 };
 
 /// Results at most, whatever a client asks for.
@@ -396,10 +396,8 @@ impl MemoryService for LocalMemoryService {
         Ok(status)
     }
 
-    fn documents(&self) -> Result<Vec<Document>, Refusal> {
-        let known = self.inner.known_documents()?;
-        let document = |known: KnownDocument| Document { path: known.path, ..Document::default() };
-        Ok(known.into_iter().map(document).collect())
+    fn documents(&self) -> Result<Vec<String>, Refusal> {
+        Ok(self.inner.known_documents()?.into_iter().map(|known| known.path).collect())
     }
 
     fn document(&self, path: &str) -> Result<String, Refusal> {

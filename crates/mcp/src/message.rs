@@ -123,9 +123,7 @@ fn is_too_complex(json: &[u8]) -> bool {
 /// The parts of a message that tell who is to be answered. Nothing else of it is kept.
 #[derive(Default, Deserialize)]
 struct Envelope {
-    #[serde(default)]
     id: Option<Id>,
-    #[serde(default)]
     method: Option<IgnoredAny>,
 }
 

@@ -29,7 +29,7 @@ pub trait MemoryService: Send + Sync + 'static {
     fn status(&self) -> Result<Status, Refusal>;
 
     /// Lists the documents of the memory, by path.
-    fn documents(&self) -> Result<Vec<Document>, Refusal>;
+    fn documents(&self) -> Result<Vec<String>, Refusal>;
 
     /// Returns the whole text of a document that [`documents`](Self::documents) lists. Any other
     /// path is refused with [`Refusal::NOT_FOUND`].
@@ -109,21 +109,16 @@ pub struct SearchArguments {
     /// not be there.
     pub query: String,
     /// How many results at most, 1 to 50; 6 when left out.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 50))]
     pub max_results: Option<u32>,
     /// Leave out results with a lower score, 0 to 1.
-    #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_score: Option<f64>,
     /// Only what is dated on or after this day: 2026-03-01, yesterday, 7d, 2w, 3m.
-    #[serde(default)]
     pub since: Option<String>,
     /// Only what is dated on or before this day.
-    #[serde(default)]
     pub until: Option<String>,
     /// Only documents with paths like this, such as memory/2026-03-*.
-    #[serde(default)]
     pub path: Option<String>,
 }
 
@@ -206,11 +201,9 @@ pub struct ReadArguments {
     /// citation such as MEMORY.md#L8-L12 is taken too.
     pub path: String,
     /// The first line, from 1.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub from: Option<u32>,
     /// How many lines; 120 when left out.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub lines: Option<u32>,
 }
@@ -262,13 +255,11 @@ pub struct RememberArguments {
     /// without this conversation. No secrets.
     pub text: String,
     /// A short name by which it is replaced and forgotten later, such as tea.favourite.
-    #[serde(default)]
     pub key: Option<String>,
     /// What it is: decision, lesson, preference, milestone, context, or another word.
-    #[serde(default, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Option<String>,
     /// How much it matters, 0 to 1: from 0.8 on it is kept for ever, below 0.4 for days.
-    #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub importance: Option<f64>,
     /// Words by which it is found.
@@ -278,13 +269,10 @@ pub struct RememberArguments {
     #[serde(default)]
     pub curated: bool,
     /// The key or id of the entry that no longer holds because of this.
-    #[serde(default)]
     pub supersedes: Option<String>,
     /// Where it comes from; agent when left out. What a page or a tool said is web or tool.
-    #[serde(default)]
     pub source: Option<Origin>,
     /// The conversation in which it was learnt.
-    #[serde(default)]
     pub session: Option<String>,
     /// Write it although the memory says nearly the same already.
     #[serde(default)]
@@ -339,13 +327,10 @@ pub struct Duplicate {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ForgetArguments {
     /// Everything that was remembered under this key.
-    #[serde(default)]
     pub key: Option<String>,
     /// The entry with this id, as memory_search gives it; a citation is taken as well.
-    #[serde(default)]
     pub id: Option<String>,
     /// The lines of this citation, as memory_search gives it, and no others.
-    #[serde(default)]
     pub citation: Option<String>,
     /// Also remove it from the undo journal, so that it cannot be brought back.
     #[serde(default, alias = "for_good")]
@@ -403,13 +388,10 @@ pub struct ForgottenEntry {
 pub struct ContextArguments {
     /// The kind of session; main when left out. A group sees nothing private, sub-agents and jobs
     /// see no memory.
-    #[serde(default)]
     pub session: Option<SessionKind>,
     /// A question: up to six memories that answer it follow.
-    #[serde(default)]
     pub query: Option<String>,
     /// Keep to about so many tokens.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub tokens: Option<u32>,
 }
@@ -475,15 +457,4 @@ pub struct Status {
     pub last_export: Option<String>,
     /// What is wrong, and what to do about it.
     pub issues: Vec<String>,
-}
-
-/// A document of a memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Document {
-    /// Its path, such as `memory/2026-03-01.md`.
-    pub path: String,
-    /// Its size in bytes, where it is known without reading it.
-    pub bytes: Option<u64>,
-    /// When it was last changed, as RFC 3339.
-    pub modified: Option<String>,
 }

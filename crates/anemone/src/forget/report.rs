@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::holders::{HolderKind, TextHolder};
 
 /// What was forgotten, or would be.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ForgetReport {
     /// Whether nothing was to be changed.
     pub dry_run: bool,
@@ -148,17 +148,9 @@ impl ForgetReport {
     ) -> Self {
         Self {
             dry_run,
-            declined: false,
             entries: entries.iter().map(|entry| (*entry).clone()).collect(),
             skipped: skipped.iter().map(SkippedFile::of).collect(),
-            tombstones: 0,
-            can_be_undone: false,
-            dropped_changes: None,
-            undo_lost: Vec::new(),
-            dropped_indexes: Vec::new(),
-            proof: None,
-            notes: Vec::new(),
-            under_way: (None, Vec::new()),
+            ..Self::default()
         }
     }
 

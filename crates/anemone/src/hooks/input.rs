@@ -13,22 +13,19 @@ use crate::host::{Host, OwnMachine};
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct HookInput {
     /// The session, by its id.
-    #[serde(default, alias = "sessionId")]
+    #[serde(alias = "sessionId")]
     pub session_id: Option<String>,
     /// The session, by its key.
-    #[serde(default, alias = "sessionKey")]
+    #[serde(alias = "sessionKey")]
     pub session_key: Option<String>,
     /// The transcript of the session.
-    #[serde(default, alias = "transcriptPath", alias = "sessionFile")]
+    #[serde(alias = "transcriptPath", alias = "sessionFile")]
     pub transcript_path: Option<PathBuf>,
     /// The folder in which the session runs.
-    #[serde(default)]
     pub cwd: Option<PathBuf>,
     /// The moment, which only a caller with a form of its own names.
-    #[serde(default)]
     pub hook_event_name: Option<String>,
     /// What the user wrote.
-    #[serde(default)]
     pub prompt: Option<String>,
 }
 

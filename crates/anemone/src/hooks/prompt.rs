@@ -34,7 +34,7 @@ pub struct PromptRequest {
 }
 
 /// What is recalled.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct PromptReport {
     ok: bool,
     /// Whether recall is switched on.
@@ -81,14 +81,8 @@ fn as_day<S: Serializer>(date: &Option<Date>, serializer: S) -> Result<S::Ok, S:
 pub fn prompt(request: &PromptRequest, host: &Host) -> Result<PromptReport, HookError> {
     let mut settings = Config::read(host)?.recall;
     settings.enabled |= request.enable;
-    let mut report = PromptReport {
-        ok: true,
-        enabled: settings.enabled,
-        memories: Vec::new(),
-        context: String::new(),
-        suspicious: 0,
-        superseded: 0,
-    };
+    let mut report =
+        PromptReport { ok: true, enabled: settings.enabled, ..PromptReport::default() };
     if !settings.enabled {
         return Ok(report);
     }

@@ -260,7 +260,7 @@ fn settings(request: &EvalRequest, embedders: &Embedders) -> EvalSettings {
     EvalSettings {
         profile: profile.name(),
         embedder: main
-            .map_or(EmbedderSetting::None, |main| EmbedderSetting::This(main.wanted.clone())),
+            .map_or(EmbedderSetting::None, |main| EmbedderSetting::This(main.named.wanted.clone())),
         limit: request.limit,
         chars,
         recency,

@@ -32,6 +32,7 @@ use crate::identity::{AgentIdentity, identify};
 use crate::sealed_header::Packaging;
 use crate::search::SourceNote;
 use crate::search::index::home;
+use crate::survey::real;
 
 /// How every file of SQLite's starts.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
@@ -240,7 +241,7 @@ impl TargetChoice {
             return self.encrypted(path, host);
         }
         if start.starts_with(ZIP_MAGIC) || ending == "alf" {
-            let path = absolute(path);
+            let path = real(path);
             let documents = ArchiveDocuments::closed(path.clone(), self.wanted());
             return Ok(single("archive", &path, Box::new(documents)));
         }
@@ -249,7 +250,7 @@ impl TargetChoice {
             if there.len() > MAX_FILE_BYTES {
                 return Err(TargetError::TooLarge(named()));
             }
-            let path = absolute(path);
+            let path = real(path);
             let source = FileSource::new(&path, markdown_document(&name));
             return Ok(single("file", &path, Box::new(source)));
         }
@@ -258,7 +259,7 @@ impl TargetChoice {
 
     /// Takes a database, of one agent or of all in it: the runtime that was named comes first.
     fn database(&self, path: &Path, machine: &Machine) -> Option<ResolvedSources> {
-        let path = absolute(path);
+        let path = real(path);
         let alias = self.agent.agent.as_deref().unwrap_or_default();
         let named = self.agent.runtime.as_deref().and_then(by_name);
         let mut runtimes = named.into_iter().chain(with_agents());
@@ -301,7 +302,7 @@ impl TargetChoice {
         let opened = InputFile::open(path, host, &Progress::hidden())?;
         let archive = Archive::open(opened.bytes, opened.length, &Limits::default())
             .map_err(|source| TargetError::Archive { path: path.to_owned(), source })?;
-        let path = absolute(path);
+        let path = real(path);
         let source = ArchiveDocuments::decrypted(path.clone(), self.wanted(), archive);
         let found = single("archive", &path, Box::new(source));
         Ok(ResolvedSources { is_encrypted: true, ..found })
@@ -352,7 +353,7 @@ impl TargetChoice {
     ) -> Result<ResolvedSources, TargetError> {
         let ChosenAgent { adapter, agent } = chosen;
         let searchable = adapter.searchable(machine, &agent);
-        let workspace = absolute(&agent.workspace);
+        let workspace = real(&agent.workspace);
         let mut found = ResolvedSources {
             kind: adapter.name,
             place: workspace.clone(),
@@ -433,7 +434,7 @@ impl TargetChoice {
             path
         } else if let Some(folder) = &self.index_dir {
             check_index_folder(folder)?;
-            absolute(folder)
+            real(folder)
         } else {
             let sources = found.sources.iter().map(|source| source.identity());
             let by_sources = home(host).join(short_digest(&sources.collect::<Vec<_>>().join("\n")));
@@ -468,6 +469,11 @@ impl TargetChoice {
 }
 
 impl SearchTarget {
+    /// Returns its sources as the index takes them.
+    pub fn sources(&self) -> Vec<&dyn DocumentSource> {
+        self.sources.iter().map(|source| &**source).collect()
+    }
+
     /// Returns what the short stamps of the entries say.
     pub fn stamps(&self) -> StampTable {
         if self.place.is_dir() {
@@ -521,7 +527,7 @@ fn single(kind: &'static str, path: &Path, source: Box<dyn DocumentSource>) -> R
 }
 
 fn folder_of_markdown(folder: &Path) -> ResolvedSources {
-    let folder = absolute(folder);
+    let folder = real(folder);
     let rules = Box::new(MarkdownFolder::default());
     let source = FolderSource::new(folder.clone(), String::new(), rules);
     ResolvedSources { vital: Vec::new(), ..single(FOLDER, &folder, Box::new(source)) }
@@ -569,12 +575,6 @@ fn check_index_folder(folder: &Path) -> Result<(), TargetError> {
         return Ok(());
     }
     Err(TargetError::IndexFolderTaken(folder.to_owned()))
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    fs_err::canonicalize(path)
-        .or_else(|_| std::path::absolute(path))
-        .unwrap_or_else(|_| path.to_owned())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anemone_format::Moment;
-use anemone_index::{DocumentSource, IndexState, RefreshError, peek};
+use anemone_index::{IndexState, RefreshError, peek};
 use anemone_memory::MarkdownStore;
 use anemone_runtimes::{Machine, MemoryBackend, Searchable};
 use jiff::Timestamp;
@@ -150,9 +150,7 @@ impl SearchStatus {
     /// Looks at the index of what is searched; every count of its documents and chunks comes from
     /// here.
     pub fn of(target: &SearchTarget) -> Result<Self, RefreshError> {
-        let sources: Vec<&dyn DocumentSource> =
-            target.sources.iter().map(|source| &**source).collect();
-        let state = match peek(&target.index_folder, &sources)? {
+        let state = match peek(&target.index_folder, &target.sources())? {
             IndexState::Absent => Readiness::Missing,
             IndexState::Busy => Readiness::Busy,
             IndexState::Unfinished => Readiness::Unfinished,

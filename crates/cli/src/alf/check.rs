@@ -38,7 +38,7 @@ struct Issue<'a> {
 pub(super) fn run(args: CheckArgs, context: &Context<'_>) -> Result<(), Stop> {
     let runtime = match args.runtime {
         Some(runtime) => runtime,
-        None => AlfSettings::read(&context.environment.home)?
+        None => AlfSettings::read(&context.environment.folders.home)?
             .runtime
             .ok_or_else(|| missing("check", "--runtime <RUNTIME>"))?,
     };

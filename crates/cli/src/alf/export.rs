@@ -31,7 +31,7 @@ struct Exported<'a> {
 }
 
 pub(super) fn run(args: ExportArgs, context: &Context<'_>) -> Result<(), Stop> {
-    let (runtime, workspace) = args.agent.resolve("export", &context.environment.home)?;
+    let (runtime, workspace) = args.agent.resolve("export", &context.environment.folders.home)?;
     adapter(&runtime)?;
     check_workspace(&workspace)?;
     let output = args.output.unwrap_or_else(|| usual_output(&workspace));

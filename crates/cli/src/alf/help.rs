@@ -90,7 +90,7 @@ fn print_line(value: &impl Serialize) -> Result<(), UserError> {
 }
 
 fn status(context: &Context<'_>) -> Result<Status, UserError> {
-    let home = &context.environment.home;
+    let home = &context.environment.folders.home;
     let settings = AlfSettings::read(home)?;
     let folder = SyncState::folder(home);
     let (states, skipped) = sync_states(home);

@@ -23,7 +23,7 @@ struct Imported<'a> {
 }
 
 pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), Stop> {
-    let (runtime, workspace) = args.agent.resolve("import", &context.environment.home)?;
+    let (runtime, workspace) = args.agent.resolve("import", &context.environment.folders.home)?;
     if fs_err::metadata(&args.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     {
         let message = format!("{} not found", args.file.display());

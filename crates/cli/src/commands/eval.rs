@@ -14,7 +14,7 @@ use clap::Args;
 use super::Context;
 use super::ranking::{RankingArgs, large_jobs};
 use crate::args::{EmbedderArgs, SourceArgs};
-use crate::output::{BOLD, DIM, ODD, Report, count, safe, title};
+use crate::output::{BOLD, DIM, Report, count, safe, title, write_notes};
 
 /// Measure search quality on your own questions
 ///
@@ -113,10 +113,8 @@ impl Report for EvalReport {
         for VectorShare { line: VectorLine { model, provider, .. }, share } in &self.vectors {
             writeln!(out, "vectors of {} ({provider}): {share}% of chunks", safe(model))?;
         }
-        for warning in self.warnings.iter().filter_map(Statement::words) {
-            writeln!(out, "{ODD}note:{ODD:#} {}", safe(&warning.message))?;
-        }
-        Ok(())
+        let warnings = self.warnings.iter().filter_map(Statement::words);
+        write_notes(warnings.map(|warning| &warning.message), out)
     }
 }
 

@@ -9,10 +9,10 @@ use anemone_memory::shown;
 use anemone_messages::UserError;
 use anemone_runtimes::{ExcerptQuestion, ExcerptShape, excerpt_shapes};
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 
 use super::{Context, print_bytes};
-use crate::args::SourceArgs;
+use crate::args::{SourceArgs, one_of};
 use crate::output::{DIM, Report, count, json_text, safe};
 
 /// Read lines of a document that search found
@@ -66,12 +66,8 @@ enum Shape {
 
 /// Reads the name of a shape.
 fn shapes() -> impl TypedValueParser<Value = Shape> {
-    let ours = PossibleValue::new(OURS).help("Ours");
-    let native = excerpt_shapes().map(|shape| PossibleValue::new(shape.name).help(shape.title));
-    PossibleValuesParser::new(std::iter::once(ours).chain(native)).map(|name| {
-        let mut shapes = excerpt_shapes();
-        shapes.find(|shape| shape.name == name).map_or(Shape::Anemone, Shape::Native)
-    })
+    let native = excerpt_shapes().map(|shape| (shape.name, shape.title, Shape::Native(shape)));
+    one_of(std::iter::once((OURS, "Ours", Shape::Anemone)).chain(native))
 }
 
 pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<(), UserError> {

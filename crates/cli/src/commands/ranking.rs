@@ -4,11 +4,13 @@ use std::path::Path;
 
 use anemone::embedder::LargeJobs;
 use anemone::search::Ranking;
-use anemone_index::{Profile, RankingProfile};
+use anemone_index::Profile;
 use anemone_messages::UserError;
 use anemone_runtimes::ranking_profiles;
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
+
+use crate::args::one_of;
 
 /// Arguments that say how hits are ranked and cut.
 #[derive(Args, Clone, Debug)]
@@ -81,14 +83,9 @@ pub(crate) const fn large_jobs(yes: bool) -> LargeJobs {
 
 /// Reads the name of a profile.
 fn profiles() -> impl TypedValueParser<Value = Profile> {
-    let ours = Profile::Anemone.name();
-    PossibleValuesParser::new(
-        std::iter::once(ours).chain(ranking_profiles().map(RankingProfile::name)),
-    )
-    .map(|name| {
-        let mut profiles = ranking_profiles();
-        profiles.find(|profile| profile.name() == name).map_or(Profile::Anemone, Profile::Other)
-    })
+    let others = ranking_profiles().map(Profile::Other);
+    let all = std::iter::once(Profile::Anemone).chain(others);
+    one_of(all.map(|profile| (profile.name(), "", profile)))
 }
 
 fn half_life(text: &str) -> Result<f64, String> {

@@ -13,7 +13,7 @@ use clap::Args;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
+use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe, write_notes};
 
 /// Remember something
 ///
@@ -154,9 +154,7 @@ impl Report for RememberReport {
             writeln!(out, "{ODD}says the same ({percent} %):{ODD:#} {place}")?;
             writeln!(out, "  {DIM}{}{DIM:#}", safe(same.text.lines().next().unwrap_or_default()))?;
         }
-        for warning in &self.warnings {
-            writeln!(out, "{ODD}note:{ODD:#} {}", safe(&warning.message))?;
-        }
+        write_notes(self.warnings.iter().map(|warning| &warning.message), out)?;
         if !self.restored.is_empty() {
             let number = count(self.restored.len() as u64, "entry");
             writeln!(out, "{ODD}put back:{ODD:#} {number} that an editor had dropped")?;

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
+use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe, write_limits};
 
 /// Lists are this long for people; programs get all.
 const SHOWN: usize = 8;
@@ -127,16 +127,7 @@ impl Report for TidyReport {
                 rows.note
             )?;
         }
-        if self.near_is_cut {
-            writeln!(out, "{ODD}note:{ODD:#} more entries may be nearly the same than are listed")?;
-        }
-        if self.not_compared > 0 {
-            let number = self.not_compared;
-            writeln!(
-                out,
-                "{ODD}note:{ODD:#} {number} older entries were compared by their letters only"
-            )?;
-        }
+        write_limits(self.near_is_cut, self.not_compared, out)?;
         if self.promoted > 0 {
             writeln!(out, "{BOLD}promoted{BOLD:#} {}", count(self.promoted as u64, "entry"))?;
         }

@@ -50,7 +50,7 @@ pub(crate) struct UndoArgs {
 }
 
 /// What was undone, listed or cleared.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(crate) struct Undone {
     ok: bool,
     dry_run: bool,
@@ -99,16 +99,9 @@ impl Undone {
         Self {
             ok: true,
             dry_run: args.dry_run,
-            undone: None,
-            edits: Vec::new(),
-            rows: None,
-            change: None,
-            changes: None,
-            restored: Vec::new(),
-            dropped: 0,
-            declined: false,
             skipped: args.skip,
             clears: args.clear,
+            ..Self::default()
         }
     }
 }

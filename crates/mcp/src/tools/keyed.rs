@@ -39,7 +39,6 @@ struct Store {
     /// What to remember.
     content: String,
     /// core (the default), daily, conversation, or another word.
-    #[serde(default)]
     category: Option<String>,
 }
 
@@ -47,20 +46,16 @@ struct Store {
 #[serde(deny_unknown_fields)]
 struct Recall {
     /// Words to look for; may be left out when since or until is given.
-    #[serde(default)]
     query: Option<String>,
     /// How many memories at most; 5 when left out.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 50))]
     limit: Option<u32>,
     /// Only what is of this time or later, as 2026-03-01 or 2026-03-01T08:00:00Z.
-    #[serde(default)]
     since: Option<String>,
     /// Only what is of this time or earlier.
-    #[serde(default)]
     until: Option<String>,
     /// How to search; the memory decides for itself.
-    #[serde(default, rename = "search_mode")]
+    #[serde(rename = "search_mode")]
     _search_mode: Option<SearchMode>,
 }
 

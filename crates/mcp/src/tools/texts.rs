@@ -38,7 +38,6 @@ struct Recall {
     /// What to look for.
     query: String,
     /// How many memories at most; 5 when left out.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 50))]
     limit: Option<u32>,
 }
@@ -79,11 +78,9 @@ struct Store {
     /// What to remember, in a sentence that can be understood without this conversation.
     text: String,
     /// How much it matters, 0 to 1; 0.7 when left out.
-    #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     importance: Option<f64>,
     /// What it is; other when left out.
-    #[serde(default)]
     category: Option<Category>,
 }
 
@@ -129,10 +126,8 @@ struct Stored {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Forget {
     /// What to look for, to forget it.
-    #[serde(default)]
     query: Option<String>,
     /// The id of the memory.
-    #[serde(default)]
     memory_id: Option<String>,
 }
 

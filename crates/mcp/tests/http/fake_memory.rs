@@ -5,9 +5,9 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 
 use anemone_mcp::{
-    ContextArguments, ContextResult, Document, DocumentChanges, ForgetArguments, ForgetResult,
-    MemoryService, ReadArguments, ReadResult, ReadStatus, Refusal, RememberArguments,
-    RememberResult, SearchArguments, SearchResult, SearchResults, Status, Watch,
+    ContextArguments, ContextResult, DocumentChanges, ForgetArguments, ForgetResult, MemoryService,
+    ReadArguments, ReadResult, ReadStatus, Refusal, RememberArguments, RememberResult,
+    SearchArguments, SearchResult, SearchResults, Status, Watch,
 };
 
 use crate::wire::PATIENCE;
@@ -119,9 +119,9 @@ impl MemoryService for CountingDesk {
         Ok(Status::default())
     }
 
-    fn documents(&self) -> Result<Vec<Document>, Refusal> {
+    fn documents(&self) -> Result<Vec<String>, Refusal> {
         self.count();
-        Ok(vec![Document { path: "MEMORY.md".to_owned(), ..Document::default() }])
+        Ok(vec!["MEMORY.md".to_owned()])
     }
 
     fn document(&self, _: &str) -> Result<String, Refusal> {

@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anemone_mcp::{
-    ContextArguments, ContextResult, Document, DocumentChanges, Duplicate, ForgetArguments,
-    ForgetResult, ForgottenEntry, MemoryService, ReadArguments, ReadResult, ReadStatus, Refusal,
-    RefusalKind, RememberArguments, RememberResult, SearchArguments, SearchResult, SearchResults,
-    Status, Watch,
+    ContextArguments, ContextResult, DocumentChanges, Duplicate, ForgetArguments, ForgetResult,
+    ForgottenEntry, MemoryService, ReadArguments, ReadResult, ReadStatus, Refusal, RefusalKind,
+    RememberArguments, RememberResult, SearchArguments, SearchResult, SearchResults, Status, Watch,
 };
 
 /// Where a line is cut.
@@ -239,16 +238,9 @@ impl MemoryService for FakeMemory {
         })
     }
 
-    fn documents(&self) -> Result<Vec<Document>, Refusal> {
+    fn documents(&self) -> Result<Vec<String>, Refusal> {
         let documents = self.documents.lock().expect("nobody panicked with it");
-        Ok(documents
-            .iter()
-            .map(|(path, text)| Document {
-                path: path.clone(),
-                bytes: Some(text.len() as u64),
-                modified: Some("2026-03-01T08:00:00Z".to_owned()),
-            })
-            .collect())
+        Ok(documents.keys().cloned().collect())
     }
 
     fn document(&self, path: &str) -> Result<String, Refusal> {

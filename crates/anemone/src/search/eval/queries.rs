@@ -55,10 +55,8 @@ impl Serialize for QueryCategory {
 /// A line as it is written.
 #[derive(Deserialize)]
 struct Written {
-    #[serde(default)]
     id: Option<Name>,
     query: String,
-    #[serde(default)]
     category: Option<Name>,
     #[serde(default)]
     relevant: Vec<RelevantLine>,

@@ -41,7 +41,7 @@ impl Stage {
         let environment = environment.inside(own, variables);
         let printer = Printer::new(Format::Json, &environment);
         let stage = Self { folder: folder.to_owned(), environment, printer };
-        fs_err::create_dir_all(&stage.environment.home)?;
+        fs_err::create_dir_all(&stage.environment.folders.home)?;
         stage.write_install()?;
         Ok(stage)
     }
@@ -81,12 +81,12 @@ impl Stage {
 
     /// Returns where commands keep what they keep for themselves.
     pub(super) fn own(&self) -> [&Path; 2] {
-        [&self.environment.cache_home, &self.environment.state_home]
+        [&self.environment.folders.cache, &self.environment.folders.state]
     }
 
     /// Returns a folder for indexes that are none of the agent's.
     pub(super) fn aside(&self) -> String {
-        let own = self.environment.cache_home.with_file_name("aside");
+        let own = self.environment.folders.cache.with_file_name("aside");
         own.to_string_lossy().into_owned()
     }
 

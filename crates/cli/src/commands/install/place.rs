@@ -45,7 +45,7 @@ impl Places {
                 (share.clone(), share.join("fish/vendor_completions.d"), vec![prefix.to_owned()])
             }
             None => {
-                let (data, config) = (&environment.data_home, &environment.config_home);
+                let (data, config) = (&environment.folders.data, &environment.folders.config);
                 let bases = vec![data.clone(), config.clone()];
                 (data.clone(), config.join("fish/completions"), bases)
             }

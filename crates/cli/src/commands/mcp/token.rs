@@ -27,7 +27,7 @@ impl Token {
         file: Option<&Path>,
         environment: &Environment,
     ) -> Result<Self, UserError> {
-        let usual = || environment.state_home.join("anemone/mcp-token");
+        let usual = || environment.folders.own_state().join("mcp-token");
         let path = file.map_or_else(usual, Path::to_owned);
         match fs_err::File::open(&path) {
             Ok(file) => Self::read(file, path),
