@@ -140,7 +140,7 @@ async fn something_is_remembered_once_and_forgotten_for_good() {
 
     let (text, data) = client.told("memory_remember", tea).await;
     assert_eq!(data["written"], false);
-    assert!(text.contains("says it already") && text.contains("| Bo takes coffee."), "{text}");
+    assert!(text.contains("already in memory") && text.contains("| Bo takes coffee."), "{text}");
 
     let (text, data) = client.told("memory_forget", json!({"key": "bo", "dryRun": true})).await;
     assert_eq!(data["dryRun"], true);
