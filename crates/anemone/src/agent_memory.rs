@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anemone_embed::Builtin;
 use anemone_memory::{
-    ApplyError, FindError, Finder, JournalError, MarkdownLayout, MarkdownMemory, MarkdownStore,
-    MarkdownStoreError, Memory, MemoryError, PageScope, RowMemory, RowsRecord,
+    ApplyError, FindError, Finder, JournalError, MarkdownMemory, MarkdownStore, MarkdownStoreError,
+    Memory, MemoryError, PageScope, RowMemory, RowsRecord,
 };
 use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
 
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
 use crate::config::ConfigError;
 use crate::host::{Host, OwnMachine, SharedClock};
-use crate::identity::{AgentIdentity, identify_keeper};
+use crate::identity::identify_keeper;
 use crate::search::index::note_elsewhere;
 use crate::search::target::{SearchTarget, TargetChoice, TargetError, is_folder_of_notes};
 use crate::survey::real;
@@ -77,7 +77,7 @@ pub struct RandomError;
 /// A memory that can be written to.
 pub struct AgentMemory {
     /// What reads and writes the agent.
-    pub adapter: &'static Runtime,
+    pub runtime: &'static Runtime,
     /// The agent.
     pub agent: FoundAgent,
     /// Where the agent puts what it remembers.
@@ -120,11 +120,11 @@ impl MemoryChoice {
         machine: &Machine,
         host: &Host,
     ) -> Result<AgentMemory, AgentMemoryError> {
-        let ChosenAgent { adapter, mut agent } = chosen;
+        let ChosenAgent { runtime, mut agent } = chosen;
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
             return Err(AgentMemoryError::StateFolder(oddity.message.clone()));
         }
-        let keeps = adapter.searchable(machine, &agent).keeps;
+        let keeps = runtime.searchable(machine, &agent).keeps;
         let searched_agent = agent.clone();
         // Rows are of an agent by its name, and a name that was only assumed could make a new one.
         if matches!(keeps, MemoryBackend::Sqlite(_))
@@ -137,26 +137,36 @@ impl MemoryChoice {
         } else {
             PageScope::Memories
         };
-        let place = MemoryPlace::of(adapter, &agent, &keeps, host)?;
-        let site = place.store(access, host)?.with_scope(scope);
+        let site = store_of(runtime, &agent, &keeps, access, host)?.with_scope(scope);
         let (agent_choice, index_dir) = (self.agent.clone(), self.index_dir.clone());
         let source = TargetChoice { agent: agent_choice, index_dir, ..TargetChoice::default() };
         if access == Access::Change {
             site.recover()?;
         }
         let clock = host.clock.clone();
-        Ok(AgentMemory { adapter, agent, keeps, site, source, searched_agent, clock })
+        Ok(AgentMemory { runtime, agent, keeps, site, source, searched_agent, clock })
     }
 }
 
-/// Returns where the memory of an agent is, and what is kept about it, to read.
-pub fn site_of(
-    adapter: &Runtime,
+/// Returns the files of a memory, with the folder that keeps its journal. A memory that may be
+/// written to gets this folder for itself: two agents with one id must not write into the same.
+pub fn store_of(
+    runtime: &Runtime,
     agent: &FoundAgent,
     keeps: &MemoryBackend,
+    access: Access,
     host: &Host,
 ) -> Result<MarkdownStore, AgentMemoryError> {
-    MemoryPlace::of(adapter, agent, keeps, host)?.store(Access::Read, host)
+    let root = fs_err::canonicalize(folder_of(agent, keeps))?;
+    let mut keeper = identify_keeper(runtime, agent, &root, host);
+    if access != Access::Read {
+        keeper.claim(&root, host);
+    }
+    let state = keeper.memory_state(&root, host);
+    if access != Access::Read {
+        check_folders(&state, &host.folders.state)?;
+    }
+    Ok(MarkdownStore::open(&root, &state, runtime.layout)?)
 }
 
 /// What a command does with a memory.
@@ -176,39 +186,6 @@ impl Access {
     #[must_use]
     pub const fn unless(self, dry_run: bool) -> Self {
         if dry_run { Self::Read } else { self }
-    }
-}
-
-/// Where a memory is, and whose it is.
-struct MemoryPlace {
-    root: PathBuf,
-    layout: MarkdownLayout,
-    keeper: AgentIdentity,
-}
-
-impl MemoryPlace {
-    fn of(
-        adapter: &Runtime,
-        agent: &FoundAgent,
-        keeps: &MemoryBackend,
-        host: &Host,
-    ) -> Result<Self, AgentMemoryError> {
-        let layout = adapter.layout;
-        let root = fs_err::canonicalize(folder_of(agent, keeps))?;
-        let keeper = identify_keeper(adapter, agent, &root, host);
-        Ok(Self { root, layout, keeper })
-    }
-
-    fn store(mut self, access: Access, host: &Host) -> Result<MarkdownStore, AgentMemoryError> {
-        // Two agents with one id must not write into the same folder, so its name is taken first.
-        if access != Access::Read {
-            self.keeper.claim(&self.root, host);
-        }
-        let state = self.keeper.memory_state(&self.root, host);
-        if access != Access::Read {
-            check_folders(&state, &host.folders.state)?;
-        }
-        Ok(MarkdownStore::open(&self.root, &state, self.layout)?)
     }
 }
 
@@ -283,7 +260,7 @@ impl AgentMemory {
 
     fn rows_in(&self, database: &Path, alias: &str) -> Box<dyn Memory> {
         let clock = Box::new(self.clock.clone());
-        match self.adapter.memory_rows(database, alias, clock) {
+        match self.runtime.memory_rows(database, alias, clock) {
             Some(rows) => Box::new(RowMemory::new(self.site.clone(), rows)),
             None => Box::new(MarkdownMemory::new(self.site.clone())),
         }
@@ -291,8 +268,8 @@ impl AgentMemory {
 
     /// Returns what of this memory is searched, as `anemone search` does it.
     pub fn searched(&self, machine: &Machine, host: &Host) -> Result<SearchTarget, TargetError> {
-        let (adapter, agent) = (self.adapter, self.searched_agent.clone());
-        self.source.find_in(ChosenAgent { adapter, agent }, machine, host)
+        let (runtime, agent) = (self.runtime, self.searched_agent.clone());
+        self.source.find_in(ChosenAgent { runtime, agent }, machine, host)
     }
 
     /// Returns what finds entries of this memory, in the index that `anemone search` uses.

@@ -142,7 +142,7 @@ pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, AgentMe
     let rules: Vec<_> = context_rules().collect();
     let mut audit = examine(&memory.site, &settings, &rules, host.today());
     // The same secrets that `check` reports and an export stops at, whatever file they are in.
-    let beside = memory.adapter.check(&machine, &memory.agent).secrets.into_iter();
+    let beside = memory.runtime.check(&machine, &memory.agent).secrets.into_iter();
     audit.add_secrets(beside.map(|secret| SecretFinding {
         path: secret.path,
         line: secret.line,

@@ -283,7 +283,7 @@ impl ConnectRequest {
         let (memory, owner) = match target.memory() {
             ConnectedMemory::Agent => {
                 let Memory { words, chosen } = Memory::of(&self.memory, machine)?;
-                let is_own = chosen.adapter.name == target.name();
+                let is_own = chosen.runtime.name == target.name();
                 (words, Some(chosen.agent.alias).filter(|_| is_own))
             }
             ConnectedMemory::Sources { .. } => (self.sources(target, machine, record)?, None),

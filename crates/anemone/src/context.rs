@@ -175,7 +175,7 @@ pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, A
     let (machine, memory) = request.memory.open(Access::Write.unless(!counts), host)?;
     let session = request.session;
     let rules =
-        request.rules.unwrap_or_else(|| (memory.adapter.context_of)(memory.agent.generation));
+        request.rules.unwrap_or_else(|| (memory.runtime.context_of)(memory.agent.generation));
     let mut notes: Vec<ContextNote> = note_of_rows(request, &memory).into_iter().collect();
     let shown = match &request.query {
         Some(query) if session.may_recall() => {

@@ -15,7 +15,6 @@ use crate::files::{FileError, OutputFile, spool, write_step};
 use crate::host::{Host, Progress};
 use crate::keys::Sealing;
 use crate::result_file::ResultFile;
-use crate::text::safe;
 
 /// Which archives a delta leads from and to.
 #[derive(Clone, Debug)]
@@ -273,9 +272,7 @@ fn open_delta(
     progress: &Progress,
 ) -> Result<(Delta, Option<Sealing>), OpenArchiveError> {
     let file = open_sound(path, Edits::Refuse, host, progress)?;
-    for warning in &file.warnings {
-        host.console.notice(&safe(warning));
-    }
+    file.show_warnings(host);
     let delta = file.opening.into_delta();
     let delta = delta.map_err(|source| OpenArchiveError::Open { path: path.to_owned(), source })?;
     Ok((delta, file.sealing))

@@ -30,7 +30,7 @@ pub use fill::{
     FillError, FillReport, Filling, Job, LargeJobs, Signals, VectorLine, fill, notes_of,
     take_carried, take_carried_for, top_up, vector_lines,
 };
-pub use guard::{Guarded, Refused};
+pub use guard::{JobGuard, Refused};
 pub use name::{EmbedderKind, EmbedderName, EmbedderSetting};
 use service::ServiceRequest;
 pub use stop::Stop;

@@ -172,7 +172,7 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
         check_free(&output, request.existing, host)?;
     }
     let archives = [Some(&*output), request.since.as_deref()].into_iter().flatten();
-    let log = ExportLogEntry::new(chosen.adapter, &chosen.agent, archives, host.now());
+    let log = ExportLogEntry::new(chosen.runtime, &chosen.agent, archives, host.now());
     let comparing = host.progress("comparing");
     let since = request.since.as_deref();
     let earlier = since.map(|path| Previous::open(path, host, &comparing)).transpose()?;
@@ -181,7 +181,7 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
         host,
         machine: &machine,
         chosen: &chosen,
-        agent_id: identify(chosen.adapter, &chosen.agent, host).id,
+        agent_id: identify(chosen.runtime, &chosen.agent, host).id,
         output: &output,
         archives: own_archives(&chosen, &output, host),
         vault_key: request.vault_key.as_deref().map(read_vault_key).transpose()?,
@@ -203,12 +203,12 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
 /// Goes through an export with the defaults and writes nothing; the error is why it would refuse.
 pub fn rehearse(chosen: &ChosenAgent, machine: &Machine, host: &Host) -> Result<(), ExportError> {
     let options = ReadOptions {
-        agent_id: Some(identify(chosen.adapter, &chosen.agent, host).id),
+        agent_id: Some(identify(chosen.runtime, &chosen.agent, host).id),
         ..ReadOptions::default()
     };
     let progress = host.counting("reading");
     let mut tally = Tally { progress: Some(&progress), ..Tally::default() };
-    let reading = chosen.adapter.read(machine, &chosen.agent, &options, &mut tally)?;
+    let reading = chosen.runtime.read(machine, &chosen.agent, &options, &mut tally)?;
     check_memory_folder(&reading, chosen)?;
     check_content(&reading, chosen)?;
     check_secrets(&reading)
@@ -233,7 +233,7 @@ impl Job<'_> {
     fn open(&self, earlier: &PreviousSnapshot) -> Result<Box<dyn OpenAgent>, ReadError> {
         let Self { machine, chosen, .. } = self;
         self.with_options(Some(earlier), None, |options| {
-            chosen.adapter.open(machine, &chosen.agent, options)
+            chosen.runtime.open(machine, &chosen.agent, options)
         })
     }
 
@@ -331,7 +331,7 @@ impl Job<'_> {
             let agent = &self.chosen.agent;
             let opened = match opened {
                 Some(opened) => opened,
-                None => self.chosen.adapter.open(self.machine, agent, options)?,
+                None => self.chosen.runtime.open(self.machine, agent, options)?,
             };
             opened.read(self.machine, agent, options, sink)
         })?;

@@ -187,7 +187,7 @@ impl InputFile {
         };
         let mut reader = reader;
         let length = reader.seek(SeekFrom::End(0)).map_err(|error| damaged(path, error))?;
-        let bytes: Bytes = Box::new(Seeking(Mutex::new((reader, length))));
+        let bytes: Bytes = Box::new(SeekingReader(Mutex::new((reader, length))));
         Ok(Self { bytes: progress.watch(bytes, length), length, sealing: Some(sealing) })
     }
 }
@@ -234,9 +234,9 @@ fn spool_stdin(host: &Host) -> Result<std::fs::File, FileError> {
 }
 
 /// A file read at positions.
-struct Positioned(std::fs::File);
+struct PositionedFile(std::fs::File);
 
-impl ReaderAt for Positioned {
+impl ReaderAt for PositionedFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         #[cfg(unix)]
         return std::os::unix::fs::FileExt::read_at(&self.0, buffer, offset);
@@ -246,9 +246,9 @@ impl ReaderAt for Positioned {
 }
 
 /// A reader that has to be moved to every position, with where it is now.
-struct Seeking<R>(Mutex<(R, u64)>);
+struct SeekingReader<R>(Mutex<(R, u64)>);
 
-impl<R: Read + Seek> ReaderAt for Seeking<R> {
+impl<R: Read + Seek> ReaderAt for SeekingReader<R> {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut locked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (reader, position) = &mut *locked;
@@ -274,12 +274,12 @@ pub fn open_plain(path: &Path) -> io::Result<(Bytes, u64)> {
         return Err(io::Error::other("this is not a regular file"));
     }
     let file = fs_err::File::open(path)?;
-    Ok((Box::new(Positioned(file.into_file())), there.len()))
+    Ok((Box::new(PositionedFile(file.into_file())), there.len()))
 }
 
 fn positioned(mut file: std::fs::File) -> Result<(Bytes, u64), FileError> {
     let length = file.seek(SeekFrom::End(0))?;
-    Ok((Box::new(Positioned(file)), length))
+    Ok((Box::new(PositionedFile(file)), length))
 }
 
 /// A temporary file for lines that are put aside; it has no name and goes with the process.

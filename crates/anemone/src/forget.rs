@@ -161,9 +161,9 @@ pub fn forget(
     // Anything interrupted is finished before entries are looked for, because lines may have moved
     // since. This is not left to [`Access::Change`]: what is finished here belongs in the report.
     let resumed = if request.dry_run {
-        Resumed::default()
+        ResumedForgets::default()
     } else {
-        Resumed::of(&*memory, &request.fingerprint())?
+        ResumedForgets::of(&*memory, &request.fingerprint())?
     };
     let finder = living.finder(&machine, host)?;
     let (target, others) = match (resumed.files_changed, named) {
@@ -251,10 +251,10 @@ pub fn forget(
     let unknown = resumed.entries.iter().filter(|entry| entry.text.is_empty()).count();
     report.proof = Some(found.into_proof(&probes, unknown));
     if request.finality == Finality::ForGood
-        && living.adapter.own_index.is_some()
+        && living.runtime.own_index.is_some()
         && living.agent.install.is_none()
     {
-        report.notes.push(ForgetWarning::NoInstall(living.adapter.title));
+        report.notes.push(ForgetWarning::NoInstall(living.runtime.title));
     }
     report.under_way(begun, resumed.finished);
     Ok(report)
@@ -462,7 +462,7 @@ fn has_all(text: &str, query: &str) -> bool {
 
 /// What an earlier run of the same request had begun and this one finished.
 #[derive(Default)]
-struct Resumed {
+struct ResumedForgets {
     entries: Vec<EntryToForget>,
     files_changed: bool,
     /// How many entries of other requests were finished.
@@ -470,7 +470,7 @@ struct Resumed {
     finished: Vec<FinishedForget>,
 }
 
-impl Resumed {
+impl ResumedForgets {
     fn of(memory: &dyn Memory, request: &str) -> Result<Self, ForgetError> {
         let finished = memory.store().lock()?.take_finished_forgets();
         let mut resumed = Self::default();

@@ -19,6 +19,9 @@ pub use self::input::HookInput;
 use crate::agent_memory::{AgentMemoryError, NotWritable};
 use crate::chat::ChatError;
 
+/// What a part of a hook returns.
+type Result<T, E = HookError> = std::result::Result<T, E>;
+
 /// Why a hook did not do what it is for.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

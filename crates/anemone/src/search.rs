@@ -35,7 +35,7 @@ pub use self::trust::{Trust, sink_superseded, verify_in};
 pub use self::vector_comparison::LexicalOnly;
 use self::vector_comparison::VectorComparison;
 use crate::embedder::{
-    ChosenEmbedder, EmbedderChoice, EmbedderError, Embedders, FillError, Guarded, LargeJobs,
+    ChosenEmbedder, EmbedderChoice, EmbedderError, Embedders, FillError, JobGuard, LargeJobs,
     LatencyBudget, Stop, VectorLine, milliseconds, take_carried_for, top_up,
 };
 use crate::host::Host;
@@ -146,6 +146,34 @@ impl Ranking {
         request.diversity = self.diversity;
         request.profile = self.profile;
         request.min_score = self.min_score;
+    }
+
+    /// Finds what compares meanings. Another program's ranking has an embedder only when it is
+    /// named: that program would not have ours. It embeds all documents at the first search.
+    fn embedders(
+        &self,
+        choice: &EmbedderChoice,
+        large_jobs: LargeJobs,
+        index: &Index,
+        target: &SearchTarget,
+        budget: &LatencyBudget,
+        host: &Host,
+    ) -> Result<Embedders, EmbedderError> {
+        if self.is_ours() {
+            return Embedders::choose(choice, index, target, budget, host);
+        }
+        if !choice.is_named() {
+            return Ok(Embedders::NONE);
+        }
+        let budget = LatencyBudget::Vectors(Stop::default());
+        let mut embedders = Embedders::choose(choice, index, target, &budget, host)?;
+        let is_guarded = large_jobs == LargeJobs::Confirm;
+        if let Some(main) = embedders.main.take_if(|main| main.is_remote() && is_guarded) {
+            let refused = Arc::clone(&main.refused);
+            let guarded = JobGuard::new(main.embedder, main.host.as_deref(), refused);
+            embedders.main = Some(ChosenEmbedder { embedder: Box::new(guarded), ..main });
+        }
+        Ok(embedders)
     }
 
     /// Whether hits are ranked as we do.
@@ -397,12 +425,10 @@ pub fn ask(
     host: &Host,
 ) -> Result<SearchReport, SearchError> {
     let question = request.question(host);
-    let choosing = Choosing {
-        embedder: &request.embedder,
-        ranking: &request.ranking,
-        large_jobs: request.large_jobs,
-    };
-    let mut embedders = choosing.embedders(&open.index, target, &LatencyBudget::Answer, host)?;
+    let SearchRequest { ranking, embedder, large_jobs, .. } = request;
+    let budget = LatencyBudget::Answer;
+    let mut embedders =
+        ranking.embedders(embedder, *large_jobs, &open.index, target, &budget, host)?;
     // What is not kept would be sent again at every search.
     let is_kept =
         !open.is_temporary() || !embedders.main.as_ref().is_some_and(ChosenEmbedder::is_remote);
@@ -442,44 +468,6 @@ pub fn ask(
         hits: hits(answer, target),
         took_ms: milliseconds(started),
     })
-}
-
-/// What was said about what compares meanings.
-struct Choosing<'a> {
-    embedder: &'a EmbedderChoice,
-    ranking: &'a Ranking,
-    large_jobs: LargeJobs,
-}
-
-impl Choosing<'_> {
-    /// Finds what compares meanings. Another program's ranking has an embedder only when it is
-    /// named: that program would not have ours. It embeds all documents at the first search.
-    fn embedders(
-        &self,
-        index: &Index,
-        target: &SearchTarget,
-        budget: &LatencyBudget,
-        host: &Host,
-    ) -> Result<Embedders, EmbedderError> {
-        if self.ranking.is_ours() {
-            return Embedders::choose(self.embedder, index, target, budget, host);
-        }
-        if !self.embedder.is_named() {
-            return Ok(Embedders::NONE);
-        }
-        let budget = LatencyBudget::Vectors(Stop::default());
-        let mut embedders = Embedders::choose(self.embedder, index, target, &budget, host)?;
-        let is_guarded = self.large_jobs == LargeJobs::Confirm;
-        if let Some(main) = embedders.main.take_if(|main| main.is_remote() && is_guarded) {
-            let guarded = Box::new(Guarded::new(
-                main.embedder,
-                main.host.as_deref(),
-                Arc::clone(&main.refused),
-            ));
-            embedders.main = Some(ChosenEmbedder { embedder: guarded, ..main });
-        }
-        Ok(embedders)
-    }
 }
 
 fn note_of(

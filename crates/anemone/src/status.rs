@@ -16,7 +16,9 @@ use serde::Serialize;
 
 pub use self::next::{AgentName, ExportReason, NextStep, StepWords};
 pub use self::problems::{Level, Problem, ProblemWords};
-use crate::agent::{AgentChoice, ChosenAgent, FindAgentError, NamedAgent, adapters, discover};
+use crate::agent::{
+    AgentChoice, ChosenAgent, DiscoveryDepth, FindAgentError, NamedAgent, discover, runtimes_named,
+};
 use crate::config::Config;
 use crate::connect::{ConnectedProgram, Connections, is_connectable};
 use crate::host::Host;
@@ -149,7 +151,7 @@ pub fn status(request: &StatusRequest, host: &Host) -> Result<StatusReport, Find
     let named = request.workspace.as_deref();
     let found = match named {
         Some(workspace) => vec![agent_in(workspace, &machine)?],
-        None => discover(&adapters(None)?, &machine),
+        None => discover(&runtimes_named(None)?, &machine, DiscoveryDepth::Everything),
     };
     let mut agents = Vec::new();
     for one in &found {
@@ -189,9 +191,9 @@ fn unreadable(places: &[String]) -> impl Iterator<Item = Problem> {
 
 fn agent_in(workspace: &Path, machine: &Machine) -> Result<NamedAgent, FindAgentError> {
     let choice = AgentChoice { workspace: Some(workspace.to_owned()), ..AgentChoice::default() };
-    let ChosenAgent { adapter, agent } = choice.choose_by_files(machine)?;
+    let ChosenAgent { runtime, agent } = choice.choose_by_files(machine)?;
     let alias = agent.alias.clone();
-    Ok(NamedAgent { adapter, agent, alias })
+    Ok(NamedAgent { runtime, agent, alias })
 }
 
 /// Returns what is wrong with all of it.

@@ -298,14 +298,14 @@ fn with_plan(ground: &Ground, run: impl FnOnce(&Plan, &RestoreSource<'_>)) {
     let (bytes, length) = anemone::files::open_plain(&ground.path("a.alf")).unwrap();
     let archive = Archive::open(bytes, length, &Limits::default()).unwrap();
     let source = ArchiveSource::new(&archive).unwrap();
-    let adapter = by_name("zeroclaw").unwrap();
+    let runtime = by_name("zeroclaw").unwrap();
     let machine = ground.host.machine().unwrap();
-    let target = adapter.locate(&machine, &ground.path("z"), None);
+    let target = runtime.locate(&machine, &ground.path("z"), None);
     let backend = Some("markdown".to_owned());
     let choice = RestoreChoice { backend, ..RestoreChoice::new(OnConflict::Stop) };
     let options = choice.plan_options("zeroclaw", None).unwrap();
     let source = RestoreSource::open(&machine, &source, "zeroclaw").unwrap();
-    run(&adapter.plan(&machine, &source, &target, &options).unwrap(), &source);
+    run(&runtime.plan(&machine, &source, &target, &options).unwrap(), &source);
 }
 
 fn apply(

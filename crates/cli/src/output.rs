@@ -72,12 +72,12 @@ impl Printer {
     }
 
     /// Prints a result.
-    pub(crate) fn print(&self, report: &impl Report) -> Result<(), UserError> {
+    pub(crate) fn print(&self, report: &impl Report) -> Result<()> {
         self.print_one(report).map(|_| ())
     }
 
     /// Prints one of several results, and says whether anybody still reads them.
-    pub(crate) fn print_one(&self, report: &impl Report) -> Result<bool, UserError> {
+    pub(crate) fn print_one(&self, report: &impl Report) -> Result<bool> {
         let mut out = report_stream();
         let printed = if self.json {
             json_text(report).and_then(|text| writeln!(out, "{text}"))
@@ -162,6 +162,9 @@ pub(crate) fn json_text(value: &impl Serialize) -> io::Result<String> {
     // Such characters stand nowhere in JSON but in strings.
     Ok(with_escapes(&text, escape))
 }
+
+/// What a command returns.
+pub(crate) type Result<T, E = UserError> = std::result::Result<T, E>;
 
 /// Writes notes, each on a line of its own.
 pub(crate) fn write_notes<T: AsRef<str>>(

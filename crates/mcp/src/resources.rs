@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::answer::{refusal_data, refusal_text};
 use crate::arguments::shortened;
 use crate::quote::Findings;
-use crate::service::{MemoryService, Refusal};
+use crate::service::{MemoryService, ServiceRefusal};
 
 const SCHEME: &str = "memory://";
 const MIME_TYPE: &str = "text/markdown";
@@ -150,7 +150,7 @@ pub(crate) fn read(
 ) -> Result<ReadResourceResult, ErrorData> {
     let path = path_of(uri).ok_or_else(|| not_found(uri))?;
     let text = service.document(&path).map_err(|refusal| match refusal.code.as_str() {
-        Refusal::NOT_FOUND => not_found(uri),
+        ServiceRefusal::NOT_FOUND => not_found(uri),
         _ => failed(&refusal),
     })?;
     let mut frame = Frame::new(&service.delimiter().map_err(|refusal| failed(&refusal))?);
@@ -169,7 +169,7 @@ pub(crate) fn not_found(uri: &str) -> ErrorData {
 }
 
 /// Returns the error of a memory that refuses where no tool can tell of it.
-pub(crate) fn failed(refusal: &Refusal) -> ErrorData {
+pub(crate) fn failed(refusal: &ServiceRefusal) -> ErrorData {
     ErrorData::internal_error(refusal_text(refusal), Some(refusal_data(refusal)))
 }
 

@@ -10,36 +10,39 @@ use serde::{Deserialize, Serialize};
 pub trait MemoryService: Send + Sync + 'static {
     /// Finds what answers a question. Where it is empty, and a day is given, that is all of those
     /// days, the newest first.
-    fn search(&self, question: &SearchArguments) -> Result<SearchResults, Refusal>;
+    fn search(&self, question: &SearchArguments) -> Result<SearchResults, ServiceRefusal>;
 
     /// Reads lines of a document that search finds.
-    fn read(&self, reading: &ReadArguments) -> Result<ReadResult, Refusal>;
+    fn read(&self, reading: &ReadArguments) -> Result<ReadResult, ServiceRefusal>;
 
     /// Remembers something.
-    fn remember(&self, remembering: &RememberArguments) -> Result<RememberResult, Refusal>;
+    fn remember(&self, remembering: &RememberArguments) -> Result<RememberResult, ServiceRefusal>;
 
     /// Forgets something. What is not there is refused as
     /// [`RefusalKind::NothingToForget`].
-    fn forget(&self, forgetting: &ForgetArguments) -> Result<ForgetResult, Refusal>;
+    fn forget(&self, forgetting: &ForgetArguments) -> Result<ForgetResult, ServiceRefusal>;
 
     /// Composes what a session should see.
-    fn context(&self, asked: &ContextArguments) -> Result<ContextResult, Refusal>;
+    fn context(&self, asked: &ContextArguments) -> Result<ContextResult, ServiceRefusal>;
 
     /// Says whose memory it is and how it does.
-    fn status(&self) -> Result<Status, Refusal>;
+    fn status(&self) -> Result<MemoryStatus, ServiceRefusal>;
 
     /// Lists the documents of the memory, by path.
-    fn documents(&self) -> Result<Vec<String>, Refusal>;
+    fn documents(&self) -> Result<Vec<String>, ServiceRefusal>;
 
     /// Returns the whole text of a document that [`documents`](Self::documents) lists. Any other
-    /// path is refused with [`Refusal::NOT_FOUND`].
-    fn document(&self, path: &str) -> Result<String, Refusal>;
+    /// path is refused with [`ServiceRefusal::NOT_FOUND`].
+    fn document(&self, path: &str) -> Result<String, ServiceRefusal>;
 
     /// Makes a random word that nobody can know before, for the marks around what is quoted.
-    fn delimiter(&self) -> Result<String, Refusal>;
+    fn delimiter(&self) -> Result<String, ServiceRefusal>;
 
     /// Tells of changes to documents until the returned value is dropped.
-    fn watch(&self, tell: Box<dyn Fn(DocumentChanges) + Send + Sync>) -> Result<Watch, Refusal>;
+    fn watch(
+        &self,
+        tell: Box<dyn Fn(DocumentChanges) + Send + Sync>,
+    ) -> Result<Watch, ServiceRefusal>;
 }
 
 /// Keeps a watch going.
@@ -57,7 +60,7 @@ pub struct DocumentChanges {
 /// Why a memory did not do what it was asked, in words that help to ask better.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Refusal {
+pub struct ServiceRefusal {
     /// What another tool's words depend on.
     pub kind: RefusalKind,
     /// A word for programs, such as `read_only`.
@@ -79,7 +82,7 @@ pub enum RefusalKind {
     Other,
 }
 
-impl Refusal {
+impl ServiceRefusal {
     /// The code of a document that is not there.
     pub const NOT_FOUND: &'static str = "not_found";
 
@@ -271,7 +274,7 @@ pub struct RememberArguments {
     /// The key or id of the entry that no longer holds because of this.
     pub supersedes: Option<String>,
     /// Where it comes from; agent when left out. What a page or a tool said is web or tool.
-    pub source: Option<Origin>,
+    pub source: Option<MemorySource>,
     /// The conversation in which it was learnt.
     pub session: Option<String>,
     /// Write it although the memory says nearly the same already.
@@ -282,7 +285,7 @@ pub struct RememberArguments {
 /// Where something comes from. The owner is not among them: a client cannot prove to be the owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum MemorySource {
     /// The agent itself.
     #[default]
     Agent,
@@ -305,7 +308,7 @@ pub struct RememberResult {
     /// The document it stands in.
     pub path: String,
     /// What the memory says already that is the same or nearly.
-    pub duplicates: Vec<Duplicate>,
+    pub duplicates: Vec<SimilarMemory>,
     /// What to know about it.
     pub warnings: Vec<String>,
 }
@@ -313,7 +316,7 @@ pub struct RememberResult {
 /// Something that the memory says already.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Duplicate {
+pub struct SimilarMemory {
     /// Its id or citation.
     pub id: String,
     /// Its document.
@@ -388,7 +391,7 @@ pub struct ForgottenEntry {
 pub struct ContextArguments {
     /// The kind of session; main when left out. A group sees nothing private, sub-agents and jobs
     /// see no memory.
-    pub session: Option<SessionKind>,
+    pub session: Option<SessionArgument>,
     /// A question: up to six memories that answer it follow.
     pub query: Option<String>,
     /// Keep to about so many tokens.
@@ -399,7 +402,7 @@ pub struct ContextArguments {
 /// A kind of session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum SessionKind {
+pub enum SessionArgument {
     /// The owner's own conversation.
     #[default]
     Main,
@@ -434,7 +437,7 @@ pub struct ContextResult {
 /// Whose memory it is and how it does.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Status {
+pub struct MemoryStatus {
     /// The agent's name.
     pub agent: String,
     /// The runtime it belongs to.

@@ -49,7 +49,7 @@ impl ExportReport {
             ok: true,
             dry_run,
             alf_version: ALF_VERSION,
-            runtime: chosen.adapter.name,
+            runtime: chosen.runtime.name,
             workspace: chosen.agent.workspace.display().to_string(),
             ..Self::default()
         }

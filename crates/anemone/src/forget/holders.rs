@@ -168,11 +168,11 @@ impl HolderSearch<'_> {
     fn other_agents(&self) -> Vec<TextHolder> {
         let Some(rows) = self.memory.rows() else { return Vec::new() };
         let is_meant = |text: &str| self.probes.are_in_bytes(text.as_bytes());
-        let AgentMemory { adapter, agent, .. } = self.living;
+        let AgentMemory { runtime, agent, .. } = self.living;
         let place = rows.database().display().to_string();
         let holder = |alias: String| {
             let agent = AgentChoice {
-                runtime: Some(adapter.name.to_owned()),
+                runtime: Some(runtime.name.to_owned()),
                 workspace: Some(agent.install.as_ref().unwrap_or(&agent.workspace).clone()),
                 agent: Some(alias),
             };
@@ -254,7 +254,7 @@ impl HolderSearch<'_> {
             found.moved += u64::from(is_own && !known.folder.exists());
             archives.push((known.folder, ArchiveOrigin::Export));
         }
-        let identity = identify(self.living.adapter, &self.living.agent, self.host);
+        let identity = identify(self.living.runtime, &self.living.agent, self.host);
         let last = exports::last_of(self.host, &identity);
         archives.extend(last.map(|last| (last.path(), ArchiveOrigin::Export)));
         archives.retain(|(path, _)| path.is_file());
@@ -315,8 +315,8 @@ impl HolderSearch<'_> {
 
     /// The index that the runtime makes for itself; it is only read.
     fn runtime_index(&self, found: &mut HoldersFound) {
-        let AgentMemory { adapter, agent, .. } = self.living;
-        let (Some(index), Some(database)) = (adapter.own_index, &agent.database) else { return };
+        let AgentMemory { runtime, agent, .. } = self.living;
+        let (Some(index), Some(database)) = (runtime.own_index, &agent.database) else { return };
         let with = |ending: &str| {
             let mut name = database.as_os_str().to_owned();
             name.push(ending);
@@ -330,8 +330,8 @@ impl HolderSearch<'_> {
 
     /// What was said in conversations; it is only read.
     fn transcripts(&self, found: &mut HoldersFound) {
-        let AgentMemory { adapter, agent, site, .. } = self.living;
-        let stores = adapter.searchable(self.machine, agent).stores;
+        let AgentMemory { runtime, agent, site, .. } = self.living;
+        let stores = runtime.searchable(self.machine, agent).stores;
         let Some(store) = stores.iter().find(|store| store.kind == StoreKind::Sessions) else {
             return;
         };
@@ -342,11 +342,11 @@ impl HolderSearch<'_> {
         let mut look = |said: anemone_runtimes::Remembered| {
             is_in = is_in || self.probes.are_in_bytes(said.content.as_bytes());
         };
-        let read = adapter.read_store(self.machine, agent, StoreKind::Sessions, true, &mut look);
+        let read = runtime.read_store(self.machine, agent, StoreKind::Sessions, true, &mut look);
         let place = store.folders.first().or(store.files.first());
         let place = place.map_or_else(|| store.name.clone(), |place| place.display().to_string());
         if is_in {
-            let kind = HolderKind::Transcript(adapter.name);
+            let kind = HolderKind::Transcript(runtime.name);
             found.holders.push(TextHolder { place, kind });
         } else if read.is_err() || read.is_ok_and(|unsearched| unsearched.unreadable > 0) {
             found.unreadable.push(place);

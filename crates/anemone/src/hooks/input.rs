@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anemone_runtimes::{HOOK_CALLER, HookCaller, Machine, with_agents};
 use serde::Deserialize;
 
-use super::HookError;
+use super::Result;
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
 use crate::host::{Host, OwnMachine};
 
@@ -42,7 +42,7 @@ impl HookInput {
         choice: &MemoryChoice,
         access: Access,
         host: &Host,
-    ) -> Result<(OwnMachine, AgentMemory), HookError> {
+    ) -> Result<(OwnMachine, AgentMemory)> {
         let machine = host.machine()?;
         let memory = self.memory(choice, &machine).find_for(access, &machine, host)?;
         Ok((machine, memory))

@@ -8,7 +8,7 @@ use anemone_memory::{
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
 
-use super::{HookError, HookInput};
+use super::{HookError, HookInput, Result};
 use crate::agent_memory::{Access, MemoryChoice, delimiter};
 use crate::config::Config;
 use crate::host::Host;
@@ -78,7 +78,7 @@ fn as_day<S: Serializer>(date: &Option<Date>, serializer: S) -> Result<S::Ok, S:
 }
 
 /// Recalls up to a few memories that are relevant to a message.
-pub fn prompt(request: &PromptRequest, host: &Host) -> Result<PromptReport, HookError> {
+pub fn prompt(request: &PromptRequest, host: &Host) -> Result<PromptReport> {
     let mut settings = Config::read(host)?.recall;
     settings.enabled |= request.enable;
     let mut report =

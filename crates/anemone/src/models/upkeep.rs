@@ -328,7 +328,11 @@ fn put(
     if let Some(folder) = path.parent() {
         fs_err::create_dir_all(folder)?;
     }
-    let written = put_whole(path, write);
+    let written = OutputFile::create(path, Existing::Replace).map_err(ModelsError::from);
+    let written = written.and_then(|mut target| {
+        target.write(None, write)?;
+        Ok(target.commit()?)
+    });
     if written.is_err() {
         // Empty folders of a model that was not added have no use.
         for folder in made {
@@ -336,13 +340,4 @@ fn put(
         }
     }
     written
-}
-
-fn put_whole(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), ModelsError>,
-) -> Result<(), ModelsError> {
-    let mut target = OutputFile::create(path, Existing::Replace)?;
-    target.write(None, write)?;
-    Ok(target.commit()?)
 }

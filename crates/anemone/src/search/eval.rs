@@ -11,13 +11,13 @@ use anemone_index::{Index, Replace, Request};
 use serde::Serialize;
 
 pub use self::metrics::{Figures, RelevantLine};
-use self::metrics::{Outcome, ReturnedHit};
+use self::metrics::{QueryOutcome, ReturnedHit};
 use self::queries::Query;
 pub use self::queries::QueryCategory;
 use super::index::{IndexError, IndexFallback, Rebuild, open_fresh};
 use super::target::{SearchTarget, TargetChoice};
 use super::vector_comparison::VectorComparison;
-use super::{Choosing, NoteWords, Ranking, SearchError, SearchNote, SourceSummary, VectorNote};
+use super::{NoteWords, Ranking, SearchError, SearchNote, SourceSummary, VectorNote};
 use crate::embedder::{
     EmbedderChoice, EmbedderSetting, Embedders, Filling, LargeJobs, LatencyBudget, Signals, Stop,
     VectorLine, fill, milliseconds, take_carried_for, top_up,
@@ -184,12 +184,8 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
         true => LatencyBudget::Vectors(stop.clone()),
         false => LatencyBudget::Answer,
     };
-    let choosing = Choosing {
-        embedder: &request.embedder,
-        ranking: &request.ranking,
-        large_jobs: request.large_jobs,
-    };
-    let embedders = choosing.embedders(&open.index, &target, &budget, host);
+    let EvalRequest { ranking, embedder, large_jobs, .. } = request;
+    let embedders = ranking.embedders(embedder, *large_jobs, &open.index, &target, &budget, host);
     let mut embedders = embedders.map_err(SearchError::from)?;
     if prepare(request, &mut open.index, &target, &mut embedders, &stop, host)? {
         open.look_again(&target, host)?;
@@ -199,7 +195,7 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
     warnings.extend(nowhere(&queries, &open.index)?);
 
     let now = host.now();
-    let mut tally = Tally::default();
+    let mut tally = EvalTally::default();
     for query in &queries {
         let mut question = Request::new(query.query.clone(), now);
         question.limit = request.limit as usize;
@@ -218,7 +214,7 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
         return Err(EvalError::NoAnswers(request.queries.clone()));
     }
     warnings.extend(tally.notes.into_iter().map(SearchNote::Vectors));
-    let mut by_category: BTreeMap<QueryCategory, Vec<&Outcome>> = BTreeMap::new();
+    let mut by_category: BTreeMap<QueryCategory, Vec<&QueryOutcome>> = BTreeMap::new();
     for (category, outcome) in &tally.outcomes {
         by_category.entry(category.clone()).or_default().push(outcome);
     }
@@ -272,8 +268,8 @@ fn settings(request: &EvalRequest, embedders: &Embedders) -> EvalSettings {
 
 /// What the answers so far say.
 #[derive(Default)]
-struct Tally {
-    outcomes: Vec<(QueryCategory, Outcome)>,
+struct EvalTally {
+    outcomes: Vec<(QueryCategory, QueryOutcome)>,
     misses: Vec<Miss>,
     without_answer: u64,
     /// The vectors that the first answer rests on.
@@ -282,7 +278,7 @@ struct Tally {
     notes: Vec<VectorNote>,
 }
 
-impl Tally {
+impl EvalTally {
     /// Takes what became of the embedders at one answer; returns that one failed, if it did.
     fn compare(&mut self, compared: VectorComparison) -> Option<VectorNote> {
         self.vectors.get_or_insert(compared.vectors);
@@ -301,7 +297,7 @@ impl Tally {
             self.without_answer += 1;
             return;
         }
-        let (outcome, missing) = Outcome::of(&query.relevant, hits, took_ms);
+        let (outcome, missing) = QueryOutcome::of(&query.relevant, hits, took_ms);
         if !missing.is_empty() {
             let Query { id, query: text, category, .. } = query.clone();
             self.misses.push(Miss { id, query: text, category, missing });

@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 use anemone_embed::{Builtin, Embedder};
 use anemone_format::Moment;
 use anemone_index::{
-    Answer, Document, Freshness, Index, NoProgress, OpenIndexError,
-    QueryError as AskError, RefreshError, RefreshExtras, Request, SkippedDocument, SourceError,
-    StoreError, is_index, remove_index,
+    Answer, Document, Freshness, Index, NoProgress, OpenIndexError, QueryError as AskError,
+    RefreshError, RefreshExtras, Request, SkippedDocument, SourceError, StoreError, is_index,
+    remove_index,
 };
 use serde::Serialize;
 

@@ -76,6 +76,9 @@ pub struct SearchTarget {
     scratch: Option<Scratch>,
 }
 
+/// What looking for something to search returns.
+type Result<T, E = TargetError> = std::result::Result<T, E>;
+
 /// Why there is nothing to search.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -174,7 +177,7 @@ fn notes_beside(runtime: &Runtime, workspace: &Path) -> Option<SourceNote> {
 
 impl TargetChoice {
     /// Finds what is meant. An encrypted archive is opened with the user's keys.
-    pub fn find(&self, machine: &Machine, host: &Host) -> Result<SearchTarget, TargetError> {
+    pub fn find(&self, machine: &Machine, host: &Host) -> Result<SearchTarget> {
         let found = match &self.path {
             Some(_) if self.agent.workspace.is_some() => return Err(TargetError::TwoPlaces),
             Some(path) => self.by_path(path, machine, host)?,
@@ -184,11 +187,7 @@ impl TargetChoice {
     }
 
     /// Returns what is searched of an agent when nothing but the agent is named.
-    pub fn of_agent(
-        chosen: ChosenAgent,
-        machine: &Machine,
-        host: &Host,
-    ) -> Result<SearchTarget, TargetError> {
+    pub fn of_agent(chosen: ChosenAgent, machine: &Machine, host: &Host) -> Result<SearchTarget> {
         let choice = Self::default();
         let found = choice.agent(chosen, machine, host)?;
         choice.place_index(found, host)
@@ -200,7 +199,7 @@ impl TargetChoice {
         chosen: ChosenAgent,
         machine: &Machine,
         host: &Host,
-    ) -> Result<SearchTarget, TargetError> {
+    ) -> Result<SearchTarget> {
         self.place_index(self.workspace_of(&self.agent, chosen, machine, host)?, host)
     }
 
@@ -209,12 +208,7 @@ impl TargetChoice {
     }
 
     /// Finds what lies at a path by looking at it.
-    fn by_path(
-        &self,
-        path: &Path,
-        machine: &Machine,
-        host: &Host,
-    ) -> Result<ResolvedSources, TargetError> {
+    fn by_path(&self, path: &Path, machine: &Machine, host: &Host) -> Result<ResolvedSources> {
         let named = || path.to_owned();
         let there = fs_err::metadata(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => TargetError::NotFound(named()),
@@ -271,7 +265,7 @@ impl TargetChoice {
 
     fn store(
         &self,
-        adapter: &'static Runtime,
+        runtime: &'static Runtime,
         kind: StoreKind,
         path: &Path,
         agent: FoundAgent,
@@ -283,7 +277,7 @@ impl TargetChoice {
             PathBuf::from(path)
         };
         let source = StoreSource {
-            adapter,
+            runtime,
             machine: machine.clone(),
             agent: Arc::new(agent),
             store: Store {
@@ -298,7 +292,7 @@ impl TargetChoice {
     }
 
     /// Opens an encrypted archive; nothing of it is left on disk after the run.
-    fn encrypted(&self, path: &Path, host: &Host) -> Result<ResolvedSources, TargetError> {
+    fn encrypted(&self, path: &Path, host: &Host) -> Result<ResolvedSources> {
         let opened = InputFile::open(path, host, &Progress::hidden())?;
         let archive = Archive::open(opened.bytes, opened.length, &Limits::default())
             .map_err(|source| TargetError::Archive { path: path.to_owned(), source })?;
@@ -314,7 +308,7 @@ impl TargetChoice {
         args: &AgentChoice,
         machine: &Machine,
         host: &Host,
-    ) -> Result<ResolvedSources, TargetError> {
+    ) -> Result<ResolvedSources> {
         if args.runtime.as_deref() == Some(FOLDER) && args.workspace.is_none() {
             return Err(TargetError::NoFolder);
         }
@@ -327,7 +321,7 @@ impl TargetChoice {
         chosen: ChosenAgent,
         machine: &Machine,
         host: &Host,
-    ) -> Result<ResolvedSources, TargetError> {
+    ) -> Result<ResolvedSources> {
         let agent = &chosen.agent;
         if args.runtime.as_deref() == Some(FOLDER) {
             let found = folder_of_markdown(&agent.workspace);
@@ -350,12 +344,12 @@ impl TargetChoice {
         chosen: ChosenAgent,
         machine: &Machine,
         host: &Host,
-    ) -> Result<ResolvedSources, TargetError> {
-        let ChosenAgent { adapter, agent } = chosen;
-        let searchable = adapter.searchable(machine, &agent);
+    ) -> Result<ResolvedSources> {
+        let ChosenAgent { runtime, agent } = chosen;
+        let searchable = runtime.searchable(machine, &agent);
         let workspace = real(&agent.workspace);
         let mut found = ResolvedSources {
-            kind: adapter.name,
+            kind: runtime.name,
             place: workspace.clone(),
             notes: searchable
                 .warnings
@@ -385,14 +379,14 @@ impl TargetChoice {
             scope = Scope::Everything;
             found.kind = FOLDER;
         } else if agent.install.is_none() && self.agent.runtime.is_none() {
-            found.notes.extend(notes_beside(adapter, &workspace));
+            found.notes.extend(notes_beside(runtime, &workspace));
         }
         if scope == Scope::Memories {
-            found.agent = Some(identify(adapter, &agent, host));
+            found.agent = Some(identify(runtime, &agent, host));
         }
         let agent = Arc::new(agent);
         if searchable.files && workspace.is_dir() {
-            let files = WorkspaceSource::new(adapter, workspace.clone(), scope);
+            let files = WorkspaceSource::new(runtime, workspace.clone(), scope);
             // Rows have their own vectors.
             found.sources.push(Box::new(if has_rows {
                 files
@@ -400,7 +394,7 @@ impl TargetChoice {
                 files.indexed_for(machine.clone(), agent.clone())
             }));
         }
-        let extra = extra_sources(adapter, &workspace, &searchable.extra, &mut found.notes);
+        let extra = extra_sources(runtime, &workspace, &searchable.extra, &mut found.notes);
         found.sources.extend(extra);
         for store in searchable.stores {
             if store.kind == StoreKind::Sessions && !self.sessions {
@@ -410,7 +404,7 @@ impl TargetChoice {
                 found.vital.push((found.sources.len(), store.name.clone()));
             }
             found.sources.push(Box::new(StoreSource {
-                adapter,
+                runtime,
                 machine: machine.clone(),
                 agent: agent.clone(),
                 store,
@@ -421,11 +415,7 @@ impl TargetChoice {
     }
 
     /// Says where the index lies.
-    fn place_index(
-        &self,
-        found: ResolvedSources,
-        host: &Host,
-    ) -> Result<SearchTarget, TargetError> {
+    fn place_index(&self, found: ResolvedSources, host: &Host) -> Result<SearchTarget> {
         let mut scratch = None;
         let index_folder = if found.is_encrypted {
             let folder = Scratch::new()?;
@@ -570,7 +560,7 @@ fn is_nobodys(agent: &FoundAgent) -> bool {
 }
 
 /// Refuses a folder that holds something else than an index: an index is emptied now and then.
-fn check_index_folder(folder: &Path) -> Result<(), TargetError> {
+fn check_index_folder(folder: &Path) -> Result<()> {
     if may_hold_index(folder).map_err(TargetError::IndexFolder)? {
         return Ok(());
     }
@@ -615,17 +605,13 @@ mod tests {
             path
         }
 
-        fn find(
-            &self,
-            args: &TargetChoice,
-            path: Option<&str>,
-        ) -> Result<SearchTarget, TargetError> {
+        fn find(&self, args: &TargetChoice, path: Option<&str>) -> Result<SearchTarget> {
             let path = path.map(|path| self.path(path));
             TargetChoice { path, ..args.clone() }.find(&self.machine, &self.host)
         }
 
         /// Finds what is at a path, and returns its kind and the paths of its documents.
-        fn at(&self, name: &str) -> Result<(&'static str, Vec<String>), TargetError> {
+        fn at(&self, name: &str) -> Result<(&'static str, Vec<String>)> {
             let searched = self.find(&args(), Some(name))?;
             let mut paths = Vec::new();
             for source in &searched.sources {

@@ -43,7 +43,7 @@ impl AgentName {
             return Self::Only;
         }
         let is_ambiguous = others.clone().any(|other| other.alias == one.alias);
-        let runtime = is_ambiguous.then_some(one.adapter.name);
+        let runtime = is_ambiguous.then_some(one.runtime.name);
         Self::Alias { alias: one.alias.clone(), runtime }
     }
 }

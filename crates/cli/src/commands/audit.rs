@@ -13,7 +13,7 @@ use clap::Args;
 use super::Context;
 use crate::args::MemoryArgs;
 use crate::output::{
-    BAD, BOLD, DIM, GOOD, ODD, Report, bytes, count, safe, write_limits, write_notes,
+    BAD, BOLD, DIM, GOOD, ODD, Report, Result, bytes, count, safe, write_limits, write_notes,
 };
 
 /// Lists are this long for people; programs get all.
@@ -39,7 +39,7 @@ pub(crate) struct AuditArgs {
     memory: MemoryArgs,
 }
 
-pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), UserError> {
+pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<()> {
     let memory = args.memory.choice();
     // Run from elsewhere, a command must still mean this memory.
     let words = memory_words(&memory);

@@ -9,13 +9,12 @@ use anemone::connect::{
     ConnectNote, ConnectReport, ConnectRequest, ConnectTarget, DisconnectRequest, FileAction, Hooks,
 };
 use anemone::statement::Statement;
-use anemone_messages::UserError;
 use clap::Args;
 use target::{ProgramArg, ProgramParser, targets};
 
 use super::Context;
 use crate::args::{AgentArgs, one_of};
-use crate::output::{BOLD, DIM, GOOD, Report, safe, write_notes};
+use crate::output::{BOLD, DIM, GOOD, Report, Result, safe, write_notes};
 
 /// Give an agent this memory: tools, and hooks where it has them
 ///
@@ -112,10 +111,7 @@ const HOOKS: [(&str, &str, Hooks); 3] = [
     ),
 ];
 
-pub(crate) fn connect(
-    args: &ConnectArgs,
-    context: &Context<'_>,
-) -> Result<ConnectReport, UserError> {
+pub(crate) fn connect(args: &ConnectArgs, context: &Context<'_>) -> Result<ConnectReport> {
     let hooks = if args.no_hooks { Some(Hooks::None) } else { args.hooks };
     let request = ConnectRequest {
         program: args.target.0.clone(),
@@ -131,10 +127,7 @@ pub(crate) fn connect(
     Ok(in_words(anemone::connect::connect(&request, &context.host)?))
 }
 
-pub(crate) fn disconnect(
-    args: &DisconnectArgs,
-    context: &Context<'_>,
-) -> Result<ConnectReport, UserError> {
+pub(crate) fn disconnect(args: &DisconnectArgs, context: &Context<'_>) -> Result<ConnectReport> {
     let DisconnectArgs { target, project, all, dry_run } = args;
     let request = DisconnectRequest {
         target: *target,

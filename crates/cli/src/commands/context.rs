@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use anemone::context::{ContextReport, ContextRequest, context as compose};
 use anemone::statement::Statement;
 use anemone_memory::{Budget, ContextRules, SessionKind};
-use anemone_messages::UserError;
 use anemone_runtimes::context_rules;
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -13,7 +12,7 @@ use serde::Serialize;
 
 use super::Context;
 use crate::args::{MemoryArgs, one_of};
-use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
+use crate::output::{BOLD, DIM, GOOD, ODD, Report, Result, count, safe};
 
 /// Compose the context that a session starts with
 ///
@@ -78,7 +77,7 @@ pub(crate) struct Shown {
     raw: bool,
 }
 
-pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<Shown, UserError> {
+pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<Shown> {
     let mut report = compose(&args.request(), &context.host)?;
     Statement::word_all(&mut report.notes, |note| note.words("--query"));
     Ok(Shown { report, explain: args.explain, raw: !context.environment.stdout_is_terminal })

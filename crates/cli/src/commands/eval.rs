@@ -8,13 +8,13 @@ use anemone::search::eval::{
     EvalReport, EvalRequest, Figures, RelevantLine, VectorShare, evaluate,
 };
 use anemone::statement::Statement;
-use anemone_messages::{UserError, warning};
+use anemone_messages::warning;
 use clap::Args;
 
 use super::Context;
 use super::ranking::{RankingArgs, large_jobs};
 use crate::args::{EmbedderArgs, SourceArgs};
-use crate::output::{BOLD, DIM, Report, count, safe, title, write_notes};
+use crate::output::{BOLD, DIM, Report, Result, count, safe, title, write_notes};
 
 /// Measure search quality on your own questions
 ///
@@ -63,7 +63,7 @@ pub(crate) struct EvalArgs {
     misses: bool,
 }
 
-pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<EvalReport, UserError> {
+pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<EvalReport> {
     args.ranking.check_source(args.source.as_deref())?;
     let request = EvalRequest {
         target: args.searched.choice(args.source.clone()),

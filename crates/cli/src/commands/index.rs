@@ -12,7 +12,6 @@ use anemone::search::upkeep::{
 };
 use anemone::statement::Statement;
 use anemone_index::Replace;
-use anemone_messages::UserError;
 use anemone_messages::warning;
 use anemone_runtimes::native_chunkers;
 use clap::Args;
@@ -21,6 +20,7 @@ use clap::builder::TypedValueParser;
 use super::Context;
 use super::ranking::large_jobs;
 use crate::args::{EmbedderArgs, SourceArgs, one_of};
+use crate::output::Result;
 
 /// Update the search index of a memory, or manage indexes
 ///
@@ -108,7 +108,7 @@ impl IndexArgs {
     }
 }
 
-pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), UserError> {
+pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<()> {
     let (printer, host) = (context.printer, &context.host);
     let request = args.request();
     request.embedder.check()?;

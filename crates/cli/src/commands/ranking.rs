@@ -11,6 +11,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 
 use crate::args::one_of;
+use crate::output::Result;
 
 /// Arguments that say how hits are ranked and cut.
 #[derive(Args, Clone, Debug)]
@@ -58,7 +59,7 @@ impl RankingArgs {
     }
 
     /// Refuses a source that was meant as the value of a flag: `--recency 30` for `--recency=30`.
-    pub(crate) fn check_source(&self, source: Option<&Path>) -> Result<(), UserError> {
+    pub(crate) fn check_source(&self, source: Option<&Path>) -> Result<()> {
         let number = source.and_then(Path::to_str).filter(|text| text.parse::<f64>().is_ok());
         let flag = match (self.recency, self.diversity) {
             (Some(_), _) => "--recency",

@@ -11,7 +11,8 @@ use crate::answer::Answer;
 use crate::arguments::bad;
 use crate::quote::{examined, name_line};
 use crate::service::{
-    ForgetArguments, MemoryService, Refusal, RememberArguments, SearchArguments, SearchResult,
+    ForgetArguments, MemoryService, RememberArguments, SearchArguments, SearchResult,
+    ServiceRefusal,
 };
 
 /// What is read in every session.
@@ -74,7 +75,7 @@ struct Forget {
     key: String,
 }
 
-fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
+fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, ServiceRefusal> {
     let category = asked.category.unwrap_or_else(|| CORE.to_owned());
     let kind = (category != CORE && category != DAILY).then(|| category.clone());
     service.remember(&RememberArguments {
@@ -89,7 +90,11 @@ fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
     Ok(Answer::words(format!("Stored memory: {}", name_line(&asked.key))))
 }
 
-fn recall(service: &dyn MemoryService, asked: Recall, example: &str) -> Result<Answer, Refusal> {
+fn recall(
+    service: &dyn MemoryService,
+    asked: Recall,
+    example: &str,
+) -> Result<Answer, ServiceRefusal> {
     if asked.query.is_none() && asked.since.is_none() && asked.until.is_none() {
         let problem = "`query` is missing, and so are `since` and `until`";
         return Err(bad(problem.to_owned(), example));
@@ -124,7 +129,7 @@ fn line_of(memory: &SearchResult) -> String {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn forget(service: &dyn MemoryService, asked: Forget) -> Result<Answer, Refusal> {
+fn forget(service: &dyn MemoryService, asked: Forget) -> Result<Answer, ServiceRefusal> {
     let key = name_from_shown(&asked.key);
     let gone = match service
         .forget(&ForgetArguments { key: Some(key.clone()), ..ForgetArguments::default() })

@@ -9,8 +9,8 @@ use super::{Effect, Tool};
 use crate::answer::Answer;
 use crate::quote::{Quoted, examined, found_text, framed, name_line, notes};
 use crate::service::{
-    ForgetArguments, MemoryService, Refusal, RememberArguments, SearchArguments, SearchResult,
-    SearchResults,
+    ForgetArguments, MemoryService, RememberArguments, SearchArguments, SearchResult,
+    SearchResults, ServiceRefusal,
 };
 
 /// Only what scores higher is forgotten by a query; scores lie between 0 and 1.
@@ -161,7 +161,7 @@ struct Candidate {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer, Refusal> {
+fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer, ServiceRefusal> {
     let found = search(service, &asked.query, asked.limit.unwrap_or(5))?;
     let memories: Vec<_> = found.results.iter().map(memory).collect();
     let recalled = Recalled { count: memories.len(), memories };
@@ -169,7 +169,11 @@ fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer, Refusal>
     Answer::with_data(text, &Quoted::some(recalled.count > 0, recalled))
 }
 
-fn search(service: &dyn MemoryService, query: &str, limit: u32) -> Result<SearchResults, Refusal> {
+fn search(
+    service: &dyn MemoryService,
+    query: &str,
+    limit: u32,
+) -> Result<SearchResults, ServiceRefusal> {
     let query = query.to_owned();
     let question =
         SearchArguments { query, max_results: Some(limit), ..SearchArguments::default() };
@@ -193,7 +197,7 @@ fn id_of(found: &SearchResult) -> String {
     found.id.clone().unwrap_or_else(|| found.citation.clone())
 }
 
-fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
+fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, ServiceRefusal> {
     let remembered = service.remember(&RememberArguments {
         text: asked.text,
         kind: asked.category.map(|category| category.as_str().to_owned()),
@@ -222,7 +226,11 @@ fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
     Answer::with_data(text, &Quoted::new(stored))
 }
 
-fn forget(service: &dyn MemoryService, asked: Forget, example: &str) -> Result<Answer, Refusal> {
+fn forget(
+    service: &dyn MemoryService,
+    asked: Forget,
+    example: &str,
+) -> Result<Answer, ServiceRefusal> {
     if let Some(id) = asked.memory_id {
         return forget_id(service, &id);
     }
@@ -260,7 +268,7 @@ fn forget(service: &dyn MemoryService, asked: Forget, example: &str) -> Result<A
 }
 
 /// Forgets by an id as it was shown.
-fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer, Refusal> {
+fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer, ServiceRefusal> {
     let id = name_from_shown(shown);
     let forgotten = match service
         .forget(&ForgetArguments { id: Some(id.clone()), ..ForgetArguments::default() })
@@ -277,7 +285,7 @@ fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer, Refusal
     Answer::with_data(text, &Quoted::nothing(gone))
 }
 
-fn nothing() -> Result<Answer, Refusal> {
+fn nothing() -> Result<Answer, ServiceRefusal> {
     let gone = Gone { found: Some(0), ..Gone::default() };
     Answer::with_data("There is no such memory.", &Quoted::nothing(gone))
 }

@@ -54,7 +54,7 @@ impl Serialize for QueryCategory {
 
 /// A line as it is written.
 #[derive(Deserialize)]
-struct Written {
+struct QueryLine {
     id: Option<Name>,
     query: String,
     category: Option<Name>,
@@ -107,7 +107,7 @@ fn why(error: &serde_json::Error) -> String {
 
 fn parse(line: &[u8], number: u64) -> serde_json::Result<Query> {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
-    let Written { id, query, category, mut relevant } = serde_json::from_slice(line)?;
+    let QueryLine { id, query, category, mut relevant } = serde_json::from_slice(line)?;
     relevant.sort();
     relevant.dedup();
     Ok(Query {
