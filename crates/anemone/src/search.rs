@@ -456,10 +456,7 @@ pub fn ask(
         ok: true,
         query: request.query.clone(),
         source: SourceSummary::of(target),
-        mode: match compared.vectors.is_empty() {
-            true => SearchMode::Lexical,
-            false => SearchMode::Hybrid,
-        },
+        mode: if compared.vectors.is_empty() { SearchMode::Lexical } else { SearchMode::Hybrid },
         model: compared.vectors.first().map(|line| line.model.clone()),
         lexical_only: compared.lexical_only,
         vectors: compared.vectors,

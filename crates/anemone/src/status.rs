@@ -205,7 +205,7 @@ fn problems_of_all(agents: &[AgentStatus], broken: Vec<String>, host: &Host) -> 
     if let Err(error) = Config::read(host) {
         problems.push(Problem::ConfigBroken(error));
     }
-    problems.extend(broken.into_iter().map(|program| Problem::ConnectionBroken(program)));
+    problems.extend(broken.into_iter().map(Problem::ConnectionBroken));
     problems
 }
 

@@ -9,7 +9,7 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::service::{RefusalKind, ServiceRefusal};
+use crate::service::{RefusalKind, Result, ServiceRefusal};
 
 /// Where a refusal stands in `_meta`.
 const REFUSAL_KEY: &str = "anemone/error";
@@ -29,10 +29,7 @@ impl Answer {
     }
 
     /// Returns an answer that clients can read as well.
-    pub(crate) fn with_data(
-        text: impl Into<String>,
-        data: &impl Serialize,
-    ) -> Result<Self, ServiceRefusal> {
+    pub(crate) fn with_data(text: impl Into<String>, data: &impl Serialize) -> Result<Self> {
         let mut data = serde_json::to_value(data).map_err(|error| broken(&error.to_string()))?;
         reveal_all(&mut data);
         Ok(Self { text: text.into(), data: Some(data), is_error: false })

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::near::nearest;
-use crate::service::ServiceRefusal;
+use crate::service::{Result, ServiceRefusal};
 
 /// The longest text to be remembered, in bytes: as much as a memory takes as one entry. Whoever
 /// gives more is told how much it was, so that a message much longer than that is still read.
@@ -35,7 +35,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     arguments: JsonObject,
     schema: &JsonObject,
     example: &str,
-) -> Result<T, ServiceRefusal> {
+) -> Result<T> {
     let mut given = arguments;
     // Many models write null, or an empty text, for what they leave out.
     given.retain(|name, value| !value.is_null() && (is_required(name, schema) || value != ""));

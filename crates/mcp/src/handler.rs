@@ -21,7 +21,7 @@ use crate::arguments::{BAD_ARGUMENTS, shortened};
 use crate::changes::{Changes, Follower};
 use crate::near::nearest;
 use crate::resources::{failed, not_found, path_of};
-use crate::service::{MemoryService, ServiceRefusal};
+use crate::service::{MemoryService, Result, ServiceRefusal};
 use crate::settings::Settings;
 use crate::subscriptions::{Subscriptions, listen};
 use crate::tools::{Tool, read_only, tools};
@@ -97,7 +97,7 @@ impl Handler {
         &self,
         cancelled: &CancellationToken,
         work: impl FnOnce(&Shared) -> T + Send + 'static,
-    ) -> Result<T, ServiceRefusal> {
+    ) -> Result<T> {
         let seat = tokio::select! {
             // First, because a seat may be free by the time that both are looked at.
             biased;

@@ -39,7 +39,7 @@ use self::refusal::{of_forget, of_read, of_remember, read_hint};
 use crate::lock::locked;
 use crate::service::{
     ContextArguments, ContextResult, DocumentChanges, ForgetArguments, ForgetResult, MemoryService,
-    MemoryStatus, ReadArguments, ReadResult, ReadStatus, RememberArguments, RememberResult,
+    MemoryStatus, ReadArguments, ReadResult, ReadStatus, RememberArguments, RememberResult, Result,
     SearchArguments, SearchResults, ServiceRefusal, SessionArgument, Watch,
 };
 
@@ -134,7 +134,7 @@ impl Inner {
         MemoryChoice { agent, index_dir }
     }
 
-    fn check_of_agent(&self) -> Result<(), ServiceRefusal> {
+    fn check_of_agent(&self) -> Result<()> {
         if self.options.is_of_agent() {
             return Ok(());
         }
@@ -143,7 +143,7 @@ impl Inner {
     }
 
     /// Refuses to write without `allow_write`, even if the caller did not check it.
-    fn check_may_write(&self) -> Result<(), ServiceRefusal> {
+    fn check_may_write(&self) -> Result<()> {
         self.check_of_agent()?;
         if self.options.allow_write {
             return Ok(());
@@ -156,7 +156,7 @@ impl Inner {
         self.memory().find_for(Access::Read, &self.machine, &self.options.host)
     }
 
-    fn day(&self, field: &str, text: Option<&str>) -> Result<Option<Date>, ServiceRefusal> {
+    fn day(&self, field: &str, text: Option<&str>) -> Result<Option<Date>> {
         let Some(text) = text else { return Ok(None) };
         let day = day(text, self.options.host.today());
         Ok(Some(day.ok_or_else(|| not_a_day(field, text))?))
@@ -166,8 +166,8 @@ impl Inner {
     fn with_index<T>(
         &self,
         target: &SearchTarget,
-        work: impl FnOnce(&mut OpenIndex) -> Result<T, ServiceRefusal>,
-    ) -> Result<T, ServiceRefusal> {
+        work: impl FnOnce(&mut OpenIndex) -> Result<T>,
+    ) -> Result<T> {
         let host = &self.options.host;
         let open = || open_fresh(target, host, Rebuild::No, IndexFallback::Temporary);
         let mut warm = locked(&self.warm);
@@ -191,14 +191,14 @@ impl Inner {
         done
     }
 
-    fn known_documents(&self) -> Result<Vec<KnownDocument>, ServiceRefusal> {
+    fn known_documents(&self) -> Result<Vec<KnownDocument>> {
         let target = self.target()?;
         self.with_index(&target, |opened| Ok(opened.index.known_documents()?))
     }
 }
 
 impl MemoryService for LocalMemoryService {
-    fn search(&self, arguments: &SearchArguments) -> Result<SearchResults, ServiceRefusal> {
+    fn search(&self, arguments: &SearchArguments) -> Result<SearchResults> {
         let inner = &*self.inner;
         let is_of_agent = inner.options.is_of_agent();
         let host = &inner.options.host;
@@ -234,7 +234,7 @@ impl MemoryService for LocalMemoryService {
         Ok(results)
     }
 
-    fn read(&self, arguments: &ReadArguments) -> Result<ReadResult, ServiceRefusal> {
+    fn read(&self, arguments: &ReadArguments) -> Result<ReadResult> {
         let inner = &*self.inner;
         let lines = LineRange {
             from: arguments.from.map(|line| line as usize),
@@ -270,7 +270,7 @@ impl MemoryService for LocalMemoryService {
         }
     }
 
-    fn remember(&self, arguments: &RememberArguments) -> Result<RememberResult, ServiceRefusal> {
+    fn remember(&self, arguments: &RememberArguments) -> Result<RememberResult> {
         let inner = &*self.inner;
         let host = &inner.options.host;
         inner.check_may_write()?;
@@ -306,7 +306,7 @@ impl MemoryService for LocalMemoryService {
         }
     }
 
-    fn forget(&self, arguments: &ForgetArguments) -> Result<ForgetResult, ServiceRefusal> {
+    fn forget(&self, arguments: &ForgetArguments) -> Result<ForgetResult> {
         let inner = &*self.inner;
         let host = &inner.options.host;
         inner.check_may_write()?;
@@ -328,7 +328,7 @@ impl MemoryService for LocalMemoryService {
         Ok(results::forget(report, &request.memory))
     }
 
-    fn context(&self, arguments: &ContextArguments) -> Result<ContextResult, ServiceRefusal> {
+    fn context(&self, arguments: &ContextArguments) -> Result<ContextResult> {
         let inner = &*self.inner;
         let host = &inner.options.host;
         inner.check_of_agent()?;
@@ -350,7 +350,7 @@ impl MemoryService for LocalMemoryService {
         Ok(results::context(context(&request, host)?))
     }
 
-    fn status(&self) -> Result<MemoryStatus, ServiceRefusal> {
+    fn status(&self) -> Result<MemoryStatus> {
         let inner = &*self.inner;
         let host = &inner.options.host;
         let target = inner.target()?;
@@ -396,11 +396,11 @@ impl MemoryService for LocalMemoryService {
         Ok(status)
     }
 
-    fn documents(&self) -> Result<Vec<String>, ServiceRefusal> {
+    fn documents(&self) -> Result<Vec<String>> {
         Ok(self.inner.known_documents()?.into_iter().map(|known| known.path).collect())
     }
 
-    fn document(&self, path: &str) -> Result<String, ServiceRefusal> {
+    fn document(&self, path: &str) -> Result<String> {
         let inner = &*self.inner;
         match read_document(&*inner.target()?, path)? {
             Some(document) => Ok(document.text),
@@ -411,14 +411,11 @@ impl MemoryService for LocalMemoryService {
         }
     }
 
-    fn delimiter(&self) -> Result<String, ServiceRefusal> {
+    fn delimiter(&self) -> Result<String> {
         Ok(delimiter()?)
     }
 
-    fn watch(
-        &self,
-        tell: Box<dyn Fn(DocumentChanges) + Send + Sync>,
-    ) -> Result<Watch, ServiceRefusal> {
+    fn watch(&self, tell: Box<dyn Fn(DocumentChanges) + Send + Sync>) -> Result<Watch> {
         watch::watch(Arc::clone(&self.inner), tell)
     }
 }

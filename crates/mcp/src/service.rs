@@ -10,39 +10,36 @@ use serde::{Deserialize, Serialize};
 pub trait MemoryService: Send + Sync + 'static {
     /// Finds what answers a question. Where it is empty, and a day is given, that is all of those
     /// days, the newest first.
-    fn search(&self, question: &SearchArguments) -> Result<SearchResults, ServiceRefusal>;
+    fn search(&self, question: &SearchArguments) -> Result<SearchResults>;
 
     /// Reads lines of a document that search finds.
-    fn read(&self, reading: &ReadArguments) -> Result<ReadResult, ServiceRefusal>;
+    fn read(&self, reading: &ReadArguments) -> Result<ReadResult>;
 
     /// Remembers something.
-    fn remember(&self, remembering: &RememberArguments) -> Result<RememberResult, ServiceRefusal>;
+    fn remember(&self, remembering: &RememberArguments) -> Result<RememberResult>;
 
     /// Forgets something. What is not there is refused as
     /// [`RefusalKind::NothingToForget`].
-    fn forget(&self, forgetting: &ForgetArguments) -> Result<ForgetResult, ServiceRefusal>;
+    fn forget(&self, forgetting: &ForgetArguments) -> Result<ForgetResult>;
 
     /// Composes what a session should see.
-    fn context(&self, asked: &ContextArguments) -> Result<ContextResult, ServiceRefusal>;
+    fn context(&self, asked: &ContextArguments) -> Result<ContextResult>;
 
     /// Says whose memory it is and how it does.
-    fn status(&self) -> Result<MemoryStatus, ServiceRefusal>;
+    fn status(&self) -> Result<MemoryStatus>;
 
     /// Lists the documents of the memory, by path.
-    fn documents(&self) -> Result<Vec<String>, ServiceRefusal>;
+    fn documents(&self) -> Result<Vec<String>>;
 
     /// Returns the whole text of a document that [`documents`](Self::documents) lists. Any other
     /// path is refused with [`ServiceRefusal::NOT_FOUND`].
-    fn document(&self, path: &str) -> Result<String, ServiceRefusal>;
+    fn document(&self, path: &str) -> Result<String>;
 
     /// Makes a random word that nobody can know before, for the marks around what is quoted.
-    fn delimiter(&self) -> Result<String, ServiceRefusal>;
+    fn delimiter(&self) -> Result<String>;
 
     /// Tells of changes to documents until the returned value is dropped.
-    fn watch(
-        &self,
-        tell: Box<dyn Fn(DocumentChanges) + Send + Sync>,
-    ) -> Result<Watch, ServiceRefusal>;
+    fn watch(&self, tell: Box<dyn Fn(DocumentChanges) + Send + Sync>) -> Result<Watch>;
 }
 
 /// Keeps a watch going.
@@ -56,6 +53,9 @@ pub struct DocumentChanges {
     /// Whether documents came or went.
     pub list: bool,
 }
+
+/// What a memory returns.
+pub(crate) type Result<T, E = ServiceRefusal> = std::result::Result<T, E>;
 
 /// Why a memory did not do what it was asked, in words that help to ask better.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -14,11 +14,10 @@ use serde::de::DeserializeOwned;
 use crate::answer::Answer;
 use crate::arguments;
 use crate::schema::{input_schema, output_schema};
-use crate::service::{MemoryService, ServiceRefusal};
+use crate::service::{MemoryService, Result, ServiceRefusal};
 use crate::settings::Settings;
 
-type Call =
-    Box<dyn Fn(&dyn MemoryService, JsonObject) -> Result<Answer, ServiceRefusal> + Send + Sync>;
+type Call = Box<dyn Fn(&dyn MemoryService, JsonObject) -> Result<Answer> + Send + Sync>;
 
 /// A tool: what is said of it, and what it does.
 pub(crate) struct Tool {
@@ -47,7 +46,7 @@ impl Tool {
     fn new<I, O>(
         words: ToolWords,
         effect: Effect,
-        run: impl Fn(&dyn MemoryService, I) -> Result<Answer, ServiceRefusal> + Send + Sync + 'static,
+        run: impl Fn(&dyn MemoryService, I) -> Result<Answer> + Send + Sync + 'static,
     ) -> Self
     where
         I: DeserializeOwned + JsonSchema,
@@ -61,7 +60,7 @@ impl Tool {
     fn in_words<I>(
         words: ToolWords,
         effect: Effect,
-        run: impl Fn(&dyn MemoryService, I) -> Result<Answer, ServiceRefusal> + Send + Sync + 'static,
+        run: impl Fn(&dyn MemoryService, I) -> Result<Answer> + Send + Sync + 'static,
     ) -> Self
     where
         I: DeserializeOwned + JsonSchema,
@@ -98,11 +97,7 @@ impl Tool {
     }
 
     /// Does what it does. Blocks.
-    pub(crate) fn call(
-        &self,
-        service: &dyn MemoryService,
-        given: JsonObject,
-    ) -> Result<Answer, ServiceRefusal> {
+    pub(crate) fn call(&self, service: &dyn MemoryService, given: JsonObject) -> Result<Answer> {
         (self.call)(service, given)
     }
 

@@ -55,7 +55,7 @@ pub struct SessionEndRequest {
 }
 
 /// What became of the note of a session.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct SessionEndReport {
     ok: bool,
     /// Whether nothing is written.
@@ -88,7 +88,7 @@ pub struct SessionEndReport {
 }
 
 /// What became of the note of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoteStatus {
     /// It was written.
@@ -100,6 +100,7 @@ pub enum NoteStatus {
     /// It is there already.
     Unchanged,
     /// Nothing was said.
+    #[default]
     NothingSaid,
     /// There is none: a program held the session.
     Scripted,
@@ -151,16 +152,11 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
     let mut report = SessionEndReport {
         ok: true,
         dry_run: request.dry_run,
-        status: NoteStatus::NothingSaid,
-        path: None,
-        named_by: None,
         session_id: talk.session_id.clone(),
         messages: said.len(),
         unanswered,
         left_out: talk.left_out,
-        change: None,
-        text: None,
-        notes: Vec::new(),
+        ..SessionEndReport::default()
     };
     if talk.messages.is_empty() {
         return Ok(report);

@@ -180,10 +180,8 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
     let mut open = open_fresh(&target, host, Rebuild::No, IndexFallback::Temporary)?;
     let stop = Stop::default();
     let is_named = request.embedder.is_named();
-    let budget = match is_named {
-        true => LatencyBudget::Vectors(stop.clone()),
-        false => LatencyBudget::Answer,
-    };
+    let budget =
+        if is_named { LatencyBudget::Vectors(stop.clone()) } else { LatencyBudget::Answer };
     let EvalRequest { ranking, embedder, large_jobs, .. } = request;
     let embedders = ranking.embedders(embedder, *large_jobs, &open.index, &target, &budget, host);
     let mut embedders = embedders.map_err(SearchError::from)?;

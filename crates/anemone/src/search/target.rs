@@ -360,7 +360,7 @@ impl TargetChoice {
                     }
                     _ => warning.message.clone(),
                 })
-                .map(|message| SourceNote::Runtime(message))
+                .map(SourceNote::Runtime)
                 .collect(),
             ..ResolvedSources::default()
         };

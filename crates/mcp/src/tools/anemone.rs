@@ -13,8 +13,8 @@ use crate::quote::{
 };
 use crate::service::{
     ContextArguments, ContextResult, ForgetArguments, ForgetResult, MemoryService, MemoryStatus,
-    ReadArguments, ReadResult, ReadStatus, RememberArguments, RememberResult, SearchArguments,
-    SearchResults, ServiceRefusal,
+    ReadArguments, ReadResult, ReadStatus, RememberArguments, RememberResult, Result,
+    SearchArguments, SearchResults, ServiceRefusal,
 };
 
 /// What to try when nothing was found.
@@ -146,7 +146,7 @@ const STATUS: ToolWords = ToolWords {
 struct NoArguments {}
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn forget(service: &dyn MemoryService, asked: ForgetArguments) -> Result<Answer, ServiceRefusal> {
+fn forget(service: &dyn MemoryService, asked: ForgetArguments) -> Result<Answer> {
     let name = |given: &Option<String>| given.as_deref().map(name_from_shown);
     let (key, id, citation) = (name(&asked.key), name(&asked.id), name(&asked.citation));
     let problem = match [&key, &id, &citation].into_iter().flatten().count() {
@@ -165,7 +165,7 @@ fn forget(service: &dyn MemoryService, asked: ForgetArguments) -> Result<Answer,
     Answer::with_data(text, &Quoted::some(!forgotten.entries.is_empty(), forgotten))
 }
 
-fn get(service: &dyn MemoryService, reading: &ReadArguments) -> Result<Answer, ServiceRefusal> {
+fn get(service: &dyn MemoryService, reading: &ReadArguments) -> Result<Answer> {
     let mut read = service.read(reading)?;
     if read.status == ReadStatus::NotFound {
         // There is no text of a memory in it.

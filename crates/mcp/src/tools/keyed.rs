@@ -11,8 +11,7 @@ use crate::answer::Answer;
 use crate::arguments::bad;
 use crate::quote::{examined, name_line};
 use crate::service::{
-    ForgetArguments, MemoryService, RememberArguments, SearchArguments, SearchResult,
-    ServiceRefusal,
+    ForgetArguments, MemoryService, RememberArguments, Result, SearchArguments, SearchResult,
 };
 
 /// What is read in every session.
@@ -75,7 +74,7 @@ struct Forget {
     key: String,
 }
 
-fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, ServiceRefusal> {
+fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer> {
     let category = asked.category.unwrap_or_else(|| CORE.to_owned());
     let kind = (category != CORE && category != DAILY).then(|| category.clone());
     service.remember(&RememberArguments {
@@ -90,11 +89,7 @@ fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, ServiceRef
     Ok(Answer::words(format!("Stored memory: {}", name_line(&asked.key))))
 }
 
-fn recall(
-    service: &dyn MemoryService,
-    asked: Recall,
-    example: &str,
-) -> Result<Answer, ServiceRefusal> {
+fn recall(service: &dyn MemoryService, asked: Recall, example: &str) -> Result<Answer> {
     if asked.query.is_none() && asked.since.is_none() && asked.until.is_none() {
         let problem = "`query` is missing, and so are `since` and `until`";
         return Err(bad(problem.to_owned(), example));
@@ -129,7 +124,7 @@ fn line_of(memory: &SearchResult) -> String {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn forget(service: &dyn MemoryService, asked: Forget) -> Result<Answer, ServiceRefusal> {
+fn forget(service: &dyn MemoryService, asked: Forget) -> Result<Answer> {
     let key = name_from_shown(&asked.key);
     let gone = match service
         .forget(&ForgetArguments { key: Some(key.clone()), ..ForgetArguments::default() })

@@ -9,8 +9,8 @@ use super::{Effect, Tool};
 use crate::answer::Answer;
 use crate::quote::{Quoted, examined, found_text, framed, name_line, notes};
 use crate::service::{
-    ForgetArguments, MemoryService, RememberArguments, SearchArguments, SearchResult,
-    SearchResults, ServiceRefusal,
+    ForgetArguments, MemoryService, RememberArguments, Result, SearchArguments, SearchResult,
+    SearchResults,
 };
 
 /// Only what scores higher is forgotten by a query; scores lie between 0 and 1.
@@ -161,7 +161,7 @@ struct Candidate {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer, ServiceRefusal> {
+fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer> {
     let found = search(service, &asked.query, asked.limit.unwrap_or(5))?;
     let memories: Vec<_> = found.results.iter().map(memory).collect();
     let recalled = Recalled { count: memories.len(), memories };
@@ -169,11 +169,7 @@ fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer, ServiceR
     Answer::with_data(text, &Quoted::some(recalled.count > 0, recalled))
 }
 
-fn search(
-    service: &dyn MemoryService,
-    query: &str,
-    limit: u32,
-) -> Result<SearchResults, ServiceRefusal> {
+fn search(service: &dyn MemoryService, query: &str, limit: u32) -> Result<SearchResults> {
     let query = query.to_owned();
     let question =
         SearchArguments { query, max_results: Some(limit), ..SearchArguments::default() };
@@ -197,7 +193,7 @@ fn id_of(found: &SearchResult) -> String {
     found.id.clone().unwrap_or_else(|| found.citation.clone())
 }
 
-fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, ServiceRefusal> {
+fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer> {
     let remembered = service.remember(&RememberArguments {
         text: asked.text,
         kind: asked.category.map(|category| category.as_str().to_owned()),
@@ -226,11 +222,7 @@ fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, ServiceRef
     Answer::with_data(text, &Quoted::new(stored))
 }
 
-fn forget(
-    service: &dyn MemoryService,
-    asked: Forget,
-    example: &str,
-) -> Result<Answer, ServiceRefusal> {
+fn forget(service: &dyn MemoryService, asked: Forget, example: &str) -> Result<Answer> {
     if let Some(id) = asked.memory_id {
         return forget_id(service, &id);
     }
@@ -268,7 +260,7 @@ fn forget(
 }
 
 /// Forgets by an id as it was shown.
-fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer, ServiceRefusal> {
+fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer> {
     let id = name_from_shown(shown);
     let forgotten = match service
         .forget(&ForgetArguments { id: Some(id.clone()), ..ForgetArguments::default() })
@@ -285,7 +277,7 @@ fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer, Service
     Answer::with_data(text, &Quoted::nothing(gone))
 }
 
-fn nothing() -> Result<Answer, ServiceRefusal> {
+fn nothing() -> Result<Answer> {
     let gone = Gone { found: Some(0), ..Gone::default() };
     Answer::with_data("There is no such memory.", &Quoted::nothing(gone))
 }

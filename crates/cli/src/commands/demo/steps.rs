@@ -1,6 +1,8 @@
 //! What the demo shows, step by step. Each step runs commands as somebody would type them, checks
 //! that what they say is so, and returns what there is to show.
 
+use std::io;
+
 use anemone_runtimes::{SAMPLE_INSTALL, SAMPLE_TARGET};
 use anemone_sample::record_id;
 use serde::de::DeserializeOwned;
@@ -51,8 +53,9 @@ const QUESTIONS: [Question; 3] = [
 ];
 const PARAPHRASE: &str = "in other words: the question shares none with its answer";
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 pub(super) struct DiscoverStep {
+    #[serde(default)]
     pub(super) command: String,
     pub(super) runtime: String,
     pub(super) alias: String,
@@ -169,15 +172,9 @@ pub(super) fn discover(stage: &Stage) -> Result<DiscoverStep> {
     claim(agents.len() == 1, "one agent is found")?;
     let agent = &agents[0];
     claim(agent["workspace"] == *stage.at("workspace"), "it is the one that was laid out")?;
-    let found = DiscoverStep {
-        command: stage.typed(&words),
-        runtime: text(&agent["runtime"]),
-        alias: text(&agent["alias"]),
-        workspace: stage.shown(&text(&agent["workspace"])),
-        files: number(&agent["files"]),
-        records: number(&agent["records"]),
-        bytes: number(&agent["bytes"]),
-    };
+    let found: DiscoverStep = serde_json::from_value(agent.clone()).map_err(io::Error::from)?;
+    let workspace = stage.shown(&found.workspace);
+    let found = DiscoverStep { command: stage.typed(&words), workspace, ..found };
     claim(found.files > 0 && found.records > 0, "it has files and memories")?;
     Ok(found)
 }
