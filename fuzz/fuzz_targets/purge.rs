@@ -3,7 +3,8 @@
 #![no_main]
 
 use anemone_format::{
-    ItemId, ArchiveOrDelta, PurgePlan, PurgeReason, PurgeRequest, Snapshot, apply_purge, prove_purge,
+    ArchiveOrDelta, ItemId, PurgeDetails, PurgePlan, PurgeReason, Snapshot, apply_purge,
+    prove_purge,
 };
 use anemone_fuzz::{check, container, open, spool};
 
@@ -19,7 +20,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Some(record) = snapshot.records.first() else { return };
     let plan = PurgePlan::new(&file, &[record.id], &[]).unwrap();
     let now = archive.manifest().created_at.clone();
-    let request = PurgeRequest {
+    let request = PurgeDetails {
         purge_id: ItemId::new(record.id.uuid()),
         reason: PurgeReason::UserRequest,
         requested_at: now.clone(),

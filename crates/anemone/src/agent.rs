@@ -22,6 +22,9 @@ pub struct AgentChoice {
     pub agent: Option<String>,
 }
 
+/// What looking for an agent returns.
+type Result<T, E = FindAgentError> = std::result::Result<T, E>;
+
 /// Why no agent was chosen.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -30,11 +33,8 @@ pub enum FindAgentError {
     #[error("a folder of notes needs a folder")]
     NoFolder,
     /// There is no such folder.
-    #[error("there is no folder {}", .folder.display())]
-    NotFound {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("there is no folder {}", .0.display())]
+    NotFound(PathBuf),
     /// It is something else than a folder.
     #[error("{} is {}, not a folder", .folder.display(), .kind.as_str())]
     NotAFolder {
@@ -45,7 +45,10 @@ pub enum FindAgentError {
     },
     /// The folder cannot be looked at.
     #[error(transparent)]
-    Unreadable(#[from] std::io::Error),
+    Unreadable(std::io::Error),
+    /// The machine cannot be prepared for reading agents.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
     /// No runtime has this name.
     #[error("unknown runtime {name:?}")]
     UnknownRuntime {
@@ -58,11 +61,9 @@ pub enum FindAgentError {
     #[error("no agent was found on this machine")]
     Nothing,
     /// Several agents were found, and none was named.
-    #[error("{} agents were found; say which one you mean", .agents.len())]
-    Several {
-        /// The name and the workspace of each.
-        agents: Vec<String>,
-    },
+    /// The name and the workspace of each are given.
+    #[error("{} agents were found; say which one you mean", .0.len())]
+    Several(Vec<String>),
     /// No agent has this name.
     #[error("there is no agent {alias:?}{}", of_runtime(*.runtime))]
     UnknownAlias {
@@ -92,11 +93,9 @@ pub enum FindAgentError {
         alias: String,
     },
     /// The install has no agent of that name.
-    #[error("{message}")]
-    NotInInstall {
-        /// What the runtime's folder says.
-        message: String,
-    },
+    /// The message comes from the runtime.
+    #[error("{0}")]
+    NotInInstall(String),
     /// The folder is the install of another runtime.
     #[error("this is the install of {runtime}")]
     OtherRuntime {
@@ -106,11 +105,8 @@ pub enum FindAgentError {
         runtime: &'static str,
     },
     /// No file or folder should have this name.
-    #[error("{alias:?} is not a valid name for an agent")]
-    InvalidName {
-        /// The name.
-        alias: String,
-    },
+    #[error("{0:?} is not a valid name for an agent")]
+    InvalidName(String),
 }
 
 impl FindAgentError {
@@ -122,7 +118,7 @@ impl FindAgentError {
             Self::Nothing
                 | Self::UnknownAlias { .. }
                 | Self::OtherAlias { .. }
-                | Self::NotInInstall { .. }
+                | Self::NotInInstall(_)
         )
     }
 }
@@ -153,20 +149,20 @@ fn of_runtime(runtime: Option<&str>) -> String {
 #[derive(Clone)]
 pub struct ChosenAgent {
     /// What reads and writes it.
-    pub adapter: &'static Runtime,
+    pub runtime: &'static Runtime,
     /// The agent.
     pub agent: FoundAgent,
 }
 
 impl AgentChoice {
     /// Returns the agent that the user means.
-    pub fn choose(&self, machine: &Machine) -> Result<ChosenAgent, FindAgentError> {
+    pub fn choose(&self, machine: &Machine) -> Result<ChosenAgent> {
         self.choose_by(machine, DiscoveryDepth::Everything)
     }
 
     /// Returns the agent that the user means, and looks into a database only where no file tells:
     /// this is quick.
-    pub fn choose_by_files(&self, machine: &Machine) -> Result<ChosenAgent, FindAgentError> {
+    pub fn choose_by_files(&self, machine: &Machine) -> Result<ChosenAgent> {
         if self.runtime.as_deref() == Some(FOLDER) {
             return self.choose_folder();
         }
@@ -178,78 +174,69 @@ impl AgentChoice {
     }
 
     /// Takes a folder of Markdown that belongs to no agent.
-    fn choose_folder(&self) -> Result<ChosenAgent, FindAgentError> {
+    fn choose_folder(&self) -> Result<ChosenAgent> {
         let Some(folder) = &self.workspace else {
             return Err(FindAgentError::NoFolder);
         };
         check_folder(folder)?;
-        let adapter = of_plain_folders();
-        let agent = FoundAgent::without_install(adapter.name, String::new(), folder.clone());
-        Ok(ChosenAgent { adapter, agent })
+        let runtime = of_plain_folders();
+        let agent = FoundAgent::without_install(runtime.name, String::new(), folder.clone());
+        Ok(ChosenAgent { runtime, agent })
     }
 
-    fn choose_by(
-        &self,
-        machine: &Machine,
-        by: DiscoveryDepth,
-    ) -> Result<ChosenAgent, FindAgentError> {
-        let adapters = adapters(self.runtime.as_deref())?;
+    fn choose_by(&self, machine: &Machine, by: DiscoveryDepth) -> Result<ChosenAgent> {
+        let runtimes = runtimes_named(self.runtime.as_deref())?;
         if let Some(workspace) = &self.workspace {
             check_folder(workspace)?;
-            let chosen = locate(&adapters, machine, workspace, self.agent.as_deref(), by);
+            let chosen = locate(&runtimes, machine, workspace, self.agent.as_deref(), by);
             check_runtime(&chosen, machine, workspace)?;
             check_alias(&chosen.agent, self.agent.as_deref())?;
             check_known(&chosen.agent)?;
             return Ok(chosen);
         }
         if let Some(alias) = &self.agent {
-            return find_by(&adapters, machine, alias, by);
+            return find(&runtimes, machine, alias, by);
         }
-        only_by(&adapters, machine, by)
+        only(&runtimes, machine, by)
     }
 }
 
-/// By what an agent is told.
+/// How agents are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DiscoveryDepth {
+pub enum DiscoveryDepth {
+    /// By files and databases.
     Everything,
+    /// By files alone, which is quick.
     Files,
 }
 
 impl DiscoveryDepth {
-    fn discover(self, adapter: &Runtime, machine: &Machine) -> Vec<FoundAgent> {
+    fn discover(self, runtime: &Runtime, machine: &Machine) -> Vec<FoundAgent> {
         match self {
-            Self::Everything => adapter.discover(machine),
-            Self::Files => adapter.discover_by_files(machine),
+            Self::Everything => runtime.discover(machine),
+            Self::Files => runtime.discover_by_files(machine),
         }
     }
 }
 
 /// Returns the one agent there is.
 pub fn only(
-    adapters: &[&'static Runtime],
-    machine: &Machine,
-) -> Result<ChosenAgent, FindAgentError> {
-    only_by(adapters, machine, DiscoveryDepth::Everything)
-}
-
-fn only_by(
-    adapters: &[&'static Runtime],
+    runtimes: &[&'static Runtime],
     machine: &Machine,
     by: DiscoveryDepth,
-) -> Result<ChosenAgent, FindAgentError> {
-    let mut found = discover_by(adapters, machine, by);
+) -> Result<ChosenAgent> {
+    let mut found = discover(runtimes, machine, by);
     found.retain(|found| found.agent.workspace.is_dir());
     match found.len() {
         1 => {
-            let NamedAgent { adapter, agent, .. } = found.remove(0);
-            Ok(ChosenAgent { adapter, agent })
+            let NamedAgent { runtime, agent, .. } = found.remove(0);
+            Ok(ChosenAgent { runtime, agent })
         }
         0 => Err(FindAgentError::Nothing),
         _ => {
             // The same agents that `anemone agents` and `anemone status` list.
-            let all = discover(adapters, machine);
-            Err(FindAgentError::Several { agents: all.iter().map(NamedAgent::line).collect() })
+            let all = discover(runtimes, machine, DiscoveryDepth::Everything);
+            Err(FindAgentError::Several(all.iter().map(NamedAgent::line).collect()))
         }
     }
 }
@@ -257,7 +244,7 @@ fn only_by(
 /// An agent that was found on this machine, by the name that `--agent` takes.
 pub struct NamedAgent {
     /// What reads and writes it.
-    pub adapter: &'static Runtime,
+    pub runtime: &'static Runtime,
     /// The agent.
     pub agent: FoundAgent,
     /// The name.
@@ -274,27 +261,23 @@ impl NamedAgent {
 
 /// Finds every agent that a folder, the configuration or the database of a runtime names. All
 /// commands list the agents that this returns.
-pub fn discover(adapters: &[&'static Runtime], machine: &Machine) -> Vec<NamedAgent> {
-    discover_by(adapters, machine, DiscoveryDepth::Everything)
-}
-
-fn discover_by(
-    adapters: &[&'static Runtime],
+pub fn discover(
+    runtimes: &[&'static Runtime],
     machine: &Machine,
     by: DiscoveryDepth,
 ) -> Vec<NamedAgent> {
     let mut found = Vec::new();
-    for adapter in adapters.iter().copied() {
-        let agents = by.discover(adapter, machine);
+    for runtime in runtimes.iter().copied() {
+        let agents = by.discover(runtime, machine);
         let aliases = aliases(&agents);
         let named = agents.into_iter().zip(aliases);
-        found.extend(named.map(|(agent, alias)| NamedAgent { adapter, agent, alias }));
+        found.extend(named.map(|(agent, alias)| NamedAgent { runtime, agent, alias }));
     }
     found
 }
 
 /// Refuses a path that is not an existing folder.
-pub fn check_folder(folder: &Path) -> Result<(), FindAgentError> {
+pub fn check_folder(folder: &Path) -> Result<()> {
     let named = folder.to_owned();
     match fs_err::metadata(folder) {
         Ok(found) if found.is_dir() => Ok(()),
@@ -303,14 +286,14 @@ pub fn check_folder(folder: &Path) -> Result<(), FindAgentError> {
             Err(FindAgentError::NotAFolder { folder: named, kind })
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(FindAgentError::NotFound { folder: named })
+            Err(FindAgentError::NotFound(named))
         }
-        Err(error) => Err(error.into()),
+        Err(error) => Err(FindAgentError::Unreadable(error)),
     }
 }
 
 /// Refuses a name that the agent in a folder does not have.
-pub fn check_alias(agent: &FoundAgent, alias: Option<&str>) -> Result<(), FindAgentError> {
+pub fn check_alias(agent: &FoundAgent, alias: Option<&str>) -> Result<()> {
     let Some(alias) = alias.filter(|alias| *alias != agent.alias) else { return Ok(()) };
     Err(FindAgentError::OtherAlias {
         workspace: agent.workspace.clone(),
@@ -320,15 +303,11 @@ pub fn check_alias(agent: &FoundAgent, alias: Option<&str>) -> Result<(), FindAg
 }
 
 /// Refuses to take the install of one runtime for the workspace of another: keys are in it.
-pub fn check_runtime(
-    chosen: &ChosenAgent,
-    machine: &Machine,
-    folder: &Path,
-) -> Result<(), FindAgentError> {
+pub fn check_runtime(chosen: &ChosenAgent, machine: &Machine, folder: &Path) -> Result<()> {
     if recognition(&chosen.agent, folder) > 0 {
         return Ok(());
     }
-    let others = with_agents().filter(|other| other.name != chosen.adapter.name);
+    let others = with_agents().filter(|other| other.name != chosen.runtime.name);
     for other in others {
         let found = other.locate(machine, folder, None);
         if found.config.as_deref().is_some_and(Path::is_file) {
@@ -340,41 +319,41 @@ pub fn check_runtime(
 }
 
 /// Refuses a name that no file or folder should have.
-pub fn check_name(alias: &str) -> Result<(), FindAgentError> {
+pub fn check_name(alias: &str) -> Result<()> {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let fits = !alias.is_empty() && alias.len() <= 64 && !alias.starts_with('.');
     if fits && alias.chars().all(is_plain) {
         return Ok(());
     }
-    Err(FindAgentError::InvalidName { alias: alias.to_owned() })
+    Err(FindAgentError::InvalidName(alias.to_owned()))
 }
 
 /// Refuses to read an agent that its install does not have.
-pub fn check_known(agent: &FoundAgent) -> Result<(), FindAgentError> {
+pub fn check_known(agent: &FoundAgent) -> Result<()> {
     let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == UNKNOWN_AGENT) else {
         return Ok(());
     };
-    Err(FindAgentError::NotInInstall { message: oddity.message.clone() })
+    Err(FindAgentError::NotInInstall(oddity.message.clone()))
 }
 
 /// Returns the agent in a folder, with the runtime that knows the folder best; the first runtime
 /// takes any folder that nobody knows.
 fn locate(
-    adapters: &[&'static Runtime],
+    runtimes: &[&'static Runtime],
     machine: &Machine,
     folder: &Path,
     alias: Option<&str>,
     by: DiscoveryDepth,
 ) -> ChosenAgent {
     let mut best: Option<(u8, ChosenAgent)> = None;
-    for adapter in adapters.iter().copied() {
+    for runtime in runtimes.iter().copied() {
         let agent = match by {
-            DiscoveryDepth::Everything => adapter.locate(machine, folder, alias),
-            DiscoveryDepth::Files => adapter.locate_by_files(machine, folder, alias),
+            DiscoveryDepth::Everything => runtime.locate(machine, folder, alias),
+            DiscoveryDepth::Files => runtime.locate_by_files(machine, folder, alias),
         };
         let known = recognition(&agent, folder);
         if best.as_ref().is_none_or(|(most, _)| known > *most) {
-            best = Some((known, ChosenAgent { adapter, agent }));
+            best = Some((known, ChosenAgent { runtime, agent }));
         }
     }
     best.expect("there is at least one runtime").1
@@ -393,15 +372,15 @@ fn recognition(agent: &FoundAgent, folder: &Path) -> u8 {
 }
 
 /// Returns the runtimes that the user may mean.
-pub fn adapters(runtime: Option<&str>) -> Result<Vec<&'static Runtime>, FindAgentError> {
+pub fn runtimes_named(runtime: Option<&str>) -> Result<Vec<&'static Runtime>> {
     match runtime {
-        Some(runtime) => Ok(vec![adapter(runtime)?]),
+        Some(runtime) => Ok(vec![runtime_named(runtime)?]),
         None => Ok(with_agents().collect()),
     }
 }
 
 /// Returns the runtime that the user named.
-pub fn adapter(runtime: &str) -> Result<&'static Runtime, FindAgentError> {
+pub fn runtime_named(runtime: &str) -> Result<&'static Runtime> {
     by_name(runtime).ok_or_else(|| {
         let mut nearest = Nearest::to(runtime);
         with_agents().for_each(|runtime| nearest.offer(runtime.name.to_owned()));
@@ -412,34 +391,26 @@ pub fn adapter(runtime: &str) -> Result<&'static Runtime, FindAgentError> {
 
 /// Returns the agent of an alias that the user gave.
 pub fn find(
-    adapters: &[&'static Runtime],
-    machine: &Machine,
-    alias: &str,
-) -> Result<ChosenAgent, FindAgentError> {
-    find_by(adapters, machine, alias, DiscoveryDepth::Everything)
-}
-
-fn find_by(
-    adapters: &[&'static Runtime],
+    runtimes: &[&'static Runtime],
     machine: &Machine,
     alias: &str,
     by: DiscoveryDepth,
-) -> Result<ChosenAgent, FindAgentError> {
+) -> Result<ChosenAgent> {
     let mut known = Vec::new();
     let mut found = Vec::new();
-    for NamedAgent { adapter, agent, alias: name } in discover_by(adapters, machine, by) {
+    for NamedAgent { runtime, agent, alias: name } in discover(runtimes, machine, by) {
         if name == alias {
-            found.push(ChosenAgent { adapter, agent });
+            found.push(ChosenAgent { runtime, agent });
         }
         known.push(name);
     }
     if found.len() > 1 {
-        let runtimes = found.iter().map(|chosen| chosen.adapter.name).collect();
+        let runtimes = found.iter().map(|chosen| chosen.runtime.name).collect();
         return Err(FindAgentError::AmbiguousAlias { alias: alias.to_owned(), runtimes });
     }
     found.pop().ok_or_else(|| {
-        let runtime = match adapters {
-            [adapter] => Some(adapter.name),
+        let runtime = match runtimes {
+            [runtime] => Some(runtime.name),
             _ => None,
         };
         FindAgentError::UnknownAlias { alias: alias.to_owned(), runtime, known }

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anemone_embed::Builtin;
 use anemone_memory::{
-    Finder, MarkdownLayout, MarkdownMemory, MarkdownStore, MarkdownStoreError, Memory, PageScope,
-    RowMemory, RowsRecord,
+    ApplyError, FindError, Finder, JournalError, MarkdownMemory, MarkdownStore, MarkdownStoreError,
+    Memory, MemoryError, PageScope, RowMemory, RowsRecord,
 };
 use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
 
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
 use crate::config::ConfigError;
 use crate::host::{Host, OwnMachine, SharedClock};
-use crate::identity::{AgentIdentity, identify_keeper};
+use crate::identity::identify_keeper;
 use crate::search::index::note_elsewhere;
 use crate::search::target::{SearchTarget, TargetChoice, TargetError, is_folder_of_notes};
 use crate::survey::real;
@@ -29,25 +29,35 @@ pub struct MemoryChoice {
 /// Why a memory is not found or cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenMemoryError {
+pub enum AgentMemoryError {
     /// The folder holds agents and is none's workspace.
-    #[error("{message}")]
-    StateFolder {
-        /// What the runtime says of it.
-        message: String,
-    },
+    /// The message comes from the runtime.
+    #[error("{0}")]
+    StateFolder(String),
     /// A file has the name of a folder in which what is kept about a memory lies.
-    #[error("{}: this is a file, and Anemone keeps its state in a folder of this name", .path.display())]
-    StateIsFile {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: this is a file, and Anemone keeps its state in a folder of this name", .0.display())]
+    StateIsFile(PathBuf),
     /// No agent was chosen.
     #[error(transparent)]
     Agent(#[from] FindAgentError),
     /// The files of the memory.
     #[error(transparent)]
     Store(#[from] MarkdownStoreError),
+    /// A change could not be made.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    /// The index of the memory.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// The rows of the memory, or its files by way of them.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The journal of the memory.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The system gives no random numbers.
+    #[error(transparent)]
+    Random(#[from] RandomError),
     /// What of it is searched.
     #[error(transparent)]
     Target(#[from] TargetError),
@@ -67,7 +77,7 @@ pub struct RandomError;
 /// A memory that can be written to.
 pub struct AgentMemory {
     /// What reads and writes the agent.
-    pub adapter: &'static Runtime,
+    pub runtime: &'static Runtime,
     /// The agent.
     pub agent: FoundAgent,
     /// Where the agent puts what it remembers.
@@ -86,7 +96,7 @@ impl MemoryChoice {
         &self,
         access: Access,
         host: &Host,
-    ) -> Result<(OwnMachine, AgentMemory), OpenMemoryError> {
+    ) -> Result<(OwnMachine, AgentMemory), AgentMemoryError> {
         let machine = host.machine()?;
         let memory = self.find_for(access, &machine, host)?;
         Ok((machine, memory))
@@ -98,7 +108,7 @@ impl MemoryChoice {
         access: Access,
         machine: &Machine,
         host: &Host,
-    ) -> Result<AgentMemory, OpenMemoryError> {
+    ) -> Result<AgentMemory, AgentMemoryError> {
         self.open_chosen(self.agent.choose_by_files(machine)?, access, machine, host)
     }
 
@@ -109,12 +119,12 @@ impl MemoryChoice {
         access: Access,
         machine: &Machine,
         host: &Host,
-    ) -> Result<AgentMemory, OpenMemoryError> {
-        let ChosenAgent { adapter, mut agent } = chosen;
+    ) -> Result<AgentMemory, AgentMemoryError> {
+        let ChosenAgent { runtime, mut agent } = chosen;
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
-            return Err(OpenMemoryError::StateFolder { message: oddity.message.clone() });
+            return Err(AgentMemoryError::StateFolder(oddity.message.clone()));
         }
-        let keeps = adapter.searchable(machine, &agent).keeps;
+        let keeps = runtime.searchable(machine, &agent).keeps;
         let searched_agent = agent.clone();
         // Rows are of an agent by its name, and a name that was only assumed could make a new one.
         if matches!(keeps, MemoryBackend::Sqlite(_))
@@ -127,26 +137,36 @@ impl MemoryChoice {
         } else {
             PageScope::Memories
         };
-        let place = MemoryPlace::of(adapter, &agent, &keeps, host)?;
-        let site = place.store(access, host)?.with_scope(scope);
+        let site = store_of(runtime, &agent, &keeps, access, host)?.with_scope(scope);
         let (agent_choice, index_dir) = (self.agent.clone(), self.index_dir.clone());
         let source = TargetChoice { agent: agent_choice, index_dir, ..TargetChoice::default() };
         if access == Access::Change {
             site.recover()?;
         }
         let clock = host.clock.clone();
-        Ok(AgentMemory { adapter, agent, keeps, site, source, searched_agent, clock })
+        Ok(AgentMemory { runtime, agent, keeps, site, source, searched_agent, clock })
     }
 }
 
-/// Returns where the memory of an agent is, and what is kept about it, to read.
-pub fn site_of(
-    adapter: &Runtime,
+/// Returns the files of a memory, with the folder that keeps its journal. A memory that may be
+/// written to gets this folder for itself: two agents with one id must not write into the same.
+pub fn store_of(
+    runtime: &Runtime,
     agent: &FoundAgent,
     keeps: &MemoryBackend,
+    access: Access,
     host: &Host,
-) -> Result<MarkdownStore, OpenMemoryError> {
-    MemoryPlace::of(adapter, agent, keeps, host)?.store(Access::Read, host)
+) -> Result<MarkdownStore, AgentMemoryError> {
+    let root = fs_err::canonicalize(folder_of(agent, keeps))?;
+    let mut keeper = identify_keeper(runtime, agent, &root, host);
+    if access != Access::Read {
+        keeper.claim(&root, host);
+    }
+    let state = keeper.memory_state(&root, host);
+    if access != Access::Read {
+        check_folders(&state, &host.folders.state)?;
+    }
+    Ok(MarkdownStore::open(&root, &state, runtime.layout)?)
 }
 
 /// What a command does with a memory.
@@ -169,44 +189,11 @@ impl Access {
     }
 }
 
-/// Where a memory is, and whose it is.
-struct MemoryPlace {
-    root: PathBuf,
-    layout: MarkdownLayout,
-    keeper: AgentIdentity,
-}
-
-impl MemoryPlace {
-    fn of(
-        adapter: &Runtime,
-        agent: &FoundAgent,
-        keeps: &MemoryBackend,
-        host: &Host,
-    ) -> Result<Self, OpenMemoryError> {
-        let layout = adapter.layout;
-        let root = fs_err::canonicalize(folder_of(agent, keeps))?;
-        let keeper = identify_keeper(adapter, agent, &root, host);
-        Ok(Self { root, layout, keeper })
-    }
-
-    fn store(mut self, access: Access, host: &Host) -> Result<MarkdownStore, OpenMemoryError> {
-        // Two agents with one id must not write into the same folder, so its name is taken first.
-        if access != Access::Read {
-            self.keeper.claim(&self.root, host);
-        }
-        let state = self.keeper.memory_state(&self.root, host);
-        if access != Access::Read {
-            check_folders(&state, &host.folders.state)?;
-        }
-        Ok(MarkdownStore::open(&self.root, &state, self.layout)?)
-    }
-}
-
 /// Refuses a file that has the name of a folder on the way to a state folder.
-fn check_folders(state: &Path, all: &Path) -> Result<(), OpenMemoryError> {
+fn check_folders(state: &Path, all: &Path) -> Result<(), AgentMemoryError> {
     let folders = state.ancestors().take_while(|folder| folder.starts_with(all));
     match folders.into_iter().find(|folder| folder.is_file()) {
-        Some(file) => Err(OpenMemoryError::StateIsFile { path: file.to_owned() }),
+        Some(file) => Err(AgentMemoryError::StateIsFile(file.to_owned())),
         None => Ok(()),
     }
 }
@@ -251,9 +238,7 @@ impl AgentMemory {
         match &self.keeps {
             MemoryBackend::Markdown | MemoryBackend::Sqlite(_) => Ok(()),
             MemoryBackend::None => Err(NotWritable::KeepsNothing),
-            MemoryBackend::External(place) => {
-                Err(NotWritable::KeptElsewhere { place: place.clone() })
-            }
+            MemoryBackend::External(place) => Err(NotWritable::KeptElsewhere(place.clone())),
         }
     }
 
@@ -275,7 +260,7 @@ impl AgentMemory {
 
     fn rows_in(&self, database: &Path, alias: &str) -> Box<dyn Memory> {
         let clock = Box::new(self.clock.clone());
-        match self.adapter.memory_rows(database, alias, clock) {
+        match self.runtime.memory_rows(database, alias, clock) {
             Some(rows) => Box::new(RowMemory::new(self.site.clone(), rows)),
             None => Box::new(MarkdownMemory::new(self.site.clone())),
         }
@@ -283,12 +268,12 @@ impl AgentMemory {
 
     /// Returns what of this memory is searched, as `anemone search` does it.
     pub fn searched(&self, machine: &Machine, host: &Host) -> Result<SearchTarget, TargetError> {
-        let (adapter, agent) = (self.adapter, self.searched_agent.clone());
-        self.source.find_in(ChosenAgent { adapter, agent }, machine, host)
+        let (runtime, agent) = (self.runtime, self.searched_agent.clone());
+        self.source.find_in(ChosenAgent { runtime, agent }, machine, host)
     }
 
     /// Returns what finds entries of this memory, in the index that `anemone search` uses.
-    pub fn finder(&self, machine: &Machine, host: &Host) -> Result<Finder, OpenMemoryError> {
+    pub fn finder(&self, machine: &Machine, host: &Host) -> Result<Finder, AgentMemoryError> {
         let searched = self.searched(machine, host)?;
         note_elsewhere(&searched, host);
         let builtin = std::sync::Arc::new(Builtin::new());
@@ -303,11 +288,8 @@ pub enum NotWritable {
     #[error("this agent keeps no memory")]
     KeepsNothing,
     /// It keeps its memory where we cannot write.
-    #[error("this agent keeps its memory in {place}")]
-    KeptElsewhere {
-        /// Where, such as `postgres`.
-        place: String,
-    },
+    #[error("this agent keeps its memory in {0}")]
+    KeptElsewhere(String),
 }
 
 /// Makes a word that no text can know, to keep recalled text apart.
@@ -336,7 +318,7 @@ mod tests {
         assert!(choice.open(Access::Read, &host).is_ok(), "what only reads needs no state");
         for access in [Access::Write, Access::Change] {
             let error = choice.open(access, &host).err();
-            let Some(OpenMemoryError::StateIsFile { path }) = error else { panic!("{error:?}") };
+            let Some(AgentMemoryError::StateIsFile(path)) = error else { panic!("{error:?}") };
             assert_eq!(path, own);
         }
     }

@@ -8,7 +8,7 @@ use anemone_runtimes::{
 };
 use serde::Serialize;
 
-use crate::agent::{FindAgentError, NamedAgent, adapters, discover};
+use crate::agent::{DiscoveryDepth, FindAgentError, NamedAgent, discover, runtimes_named};
 use crate::host::Host;
 use crate::identity::identify;
 use crate::survey::AgentScan;
@@ -75,38 +75,34 @@ pub struct AgentCounts {
     pub last_change: Option<Moment>,
 }
 
-/// Why no agents are listed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AgentsError {
-    /// No runtime has the name that was given.
-    #[error(transparent)]
-    Find(#[from] FindAgentError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
-
 /// Lists the agents on this machine, and how much each of them has.
-pub fn agents(request: &AgentsRequest, host: &Host) -> Result<AgentsReport, AgentsError> {
+pub fn agents(request: &AgentsRequest, host: &Host) -> Result<AgentsReport, FindAgentError> {
     let machine = host.machine()?;
-    let found = discover(&adapters(request.runtime.as_deref())?, &machine);
+    let found = discover(
+        &runtimes_named(request.runtime.as_deref())?,
+        &machine,
+        DiscoveryDepth::Everything,
+    );
     let agents = found.into_iter().map(|agent| AgentLine::new(agent, &machine, host)).collect();
     Ok(AgentsReport { ok: true, agents, looked_in: machine.home.clone() })
 }
 
 /// Returns the names by which the agents on this machine are chosen.
-pub fn aliases(request: &AgentsRequest, host: &Host) -> Result<Vec<String>, AgentsError> {
+pub fn aliases(request: &AgentsRequest, host: &Host) -> Result<Vec<String>, FindAgentError> {
     let machine = host.machine()?;
-    let found = discover(&adapters(request.runtime.as_deref())?, &machine);
+    let found = discover(
+        &runtimes_named(request.runtime.as_deref())?,
+        &machine,
+        DiscoveryDepth::Everything,
+    );
     Ok(found.into_iter().map(|agent| agent.alias).collect())
 }
 
 impl AgentLine {
     fn new(named: NamedAgent, machine: &Machine, host: &Host) -> Self {
-        let NamedAgent { adapter, agent, alias } = named;
+        let NamedAgent { runtime, agent, alias } = named;
         let text = |path: &Path| path.display().to_string();
-        let id = identify(adapter, &agent, host).id;
+        let id = identify(runtime, &agent, host).id;
         Self {
             runtime: agent.runtime,
             generation: agent.generation,
@@ -118,14 +114,14 @@ impl AgentLine {
             database: agent.database.as_deref().map(text),
             version: agent.version.clone(),
             agent_id: noted_agent_id(&agent.workspace).map(|id| id.to_string()),
-            counts: count(adapter, machine, &agent, id),
+            counts: count(runtime, machine, &agent, id),
             oddities: agent.oddities.clone(),
         }
     }
 }
 
 /// Counts files without reading them, and records by reading the agent as an export does.
-fn count(adapter: &Runtime, machine: &Machine, agent: &FoundAgent, id: AgentId) -> AgentCounts {
+fn count(runtime: &Runtime, machine: &Machine, agent: &FoundAgent, id: AgentId) -> AgentCounts {
     let options = ReadOptions {
         agent_id: Some(id),
         embeddings: false,
@@ -133,8 +129,8 @@ fn count(adapter: &Runtime, machine: &Machine, agent: &FoundAgent, id: AgentId) 
         secrets: SecretPolicy::Allow,
         ..ReadOptions::default()
     };
-    let survey = AgentScan::new(adapter, machine, agent).run();
-    let reading = adapter.read(machine, agent, &options, &mut Tally::default());
+    let survey = AgentScan::new(runtime, machine, agent).run();
+    let reading = runtime.read(machine, agent, &options, &mut Tally::default());
     AgentCounts {
         files: survey.files,
         records: reading.ok().map(|reading| reading.records),

@@ -49,6 +49,11 @@ pub struct SoundFile {
 }
 
 impl SoundFile {
+    /// Shows its warnings.
+    pub(crate) fn show_warnings(&self, host: &Host) {
+        self.warnings.iter().for_each(|warning| host.console.notice(&safe(warning)));
+    }
+
     /// Returns the archive; a delta is an error.
     pub fn into_archive(self, path: &Path) -> Result<Archive, OpenArchiveError> {
         let archive = self.opening.into_archive();
@@ -87,9 +92,7 @@ pub fn open_sound_archive(
     progress: &Progress,
 ) -> Result<(Archive, Option<Sealing>), OpenArchiveError> {
     let mut file = open_sound(path, Edits::Refuse, host, progress)?;
-    for warning in &file.warnings {
-        host.console.notice(&safe(warning));
-    }
+    file.show_warnings(host);
     let sealing = file.sealing.take();
     Ok((file.into_archive(path)?, sealing))
 }

@@ -7,7 +7,7 @@ use anemone_memory::{
 use anemone_runtimes::{MemoryBackend, context_rules};
 use serde::Serialize;
 
-use crate::agent_memory::{Access, MemoryChoice, OpenMemoryError};
+use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice};
 use crate::config::Config;
 use crate::entry_reference::{ContradictoryEntries, EntryReference, SimilarEntries, UnreadFile};
 use crate::host::Host;
@@ -104,15 +104,9 @@ pub enum Fix {
         line: usize,
     },
     /// Take a secret out of a name, and change it where it is used.
-    RenameFile {
-        /// The file.
-        path: String,
-    },
+    RenameFile(String),
     /// Forget an entry.
-    Forget {
-        /// Its id.
-        id: String,
-    },
+    Forget(String),
     /// Change a line.
     Edit {
         /// The file.
@@ -125,10 +119,7 @@ pub enum Fix {
     /// Archive expired entries.
     Tidy,
     /// Find out whether an entry still holds.
-    Review {
-        /// Where the entry is.
-        place: String,
-    },
+    Review(String),
     /// Make the file shorter.
     Shorten,
 }
@@ -137,7 +128,7 @@ impl Fix {
     /// Returns how an entry is taken away.
     fn removing(entry: &EntryReference) -> Self {
         if entry.is_stamped {
-            Self::Forget { id: entry.id.clone() }
+            Self::Forget(entry.id.clone())
         } else {
             Self::Edit { path: safe(&entry.path), line: entry.line }
         }
@@ -145,13 +136,13 @@ impl Fix {
 }
 
 /// Examines a memory.
-pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, OpenMemoryError> {
+pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, AgentMemoryError> {
     let (machine, memory) = request.memory.open(Access::Read, host)?;
     let settings = Config::read(host)?.audit;
     let rules: Vec<_> = context_rules().collect();
     let mut audit = examine(&memory.site, &settings, &rules, host.today());
     // The same secrets that `check` reports and an export stops at, whatever file they are in.
-    let beside = memory.adapter.check(&machine, &memory.agent).secrets.into_iter();
+    let beside = memory.runtime.check(&machine, &memory.agent).secrets.into_iter();
     audit.add_secrets(beside.map(|secret| SecretFinding {
         path: secret.path,
         line: secret.line,
@@ -219,7 +210,7 @@ fn findings(audit: &Audit) -> Vec<AuditFinding> {
         let line = usize::try_from(secret.line).ok().filter(|line| *line > 0);
         let fix = match line {
             Some(line) => Fix::RemoveSecret { path, line },
-            None => Fix::RenameFile { path },
+            None => Fix::RenameFile(path),
         };
         add("secret", &secret.path, line, secret.kind.to_owned(), fix);
     }
@@ -227,7 +218,7 @@ fn findings(audit: &Audit) -> Vec<AuditFinding> {
         let detail = format!("{}: {}", found.kind.as_str(), found.excerpt);
         let line = found.lines.0;
         let fix = match found.id.parse::<StampId>() {
-            Ok(id) => Fix::Forget { id: id.to_string() },
+            Ok(id) => Fix::Forget(id.to_string()),
             Err(_) => Fix::Edit { path: found.path.clone(), line },
         };
         add("suspicious", &found.path, Some(line), detail, fix);
@@ -262,7 +253,7 @@ fn findings(audit: &Audit) -> Vec<AuditFinding> {
             StaleReason::PastContext => Fix::Tidy,
             StaleReason::Superseded => Fix::removing(&entry),
             // That it is old does not make it wrong.
-            StaleReason::OpenTask | StaleReason::PastSoon => Fix::Review { place: entry.place() },
+            StaleReason::OpenTask | StaleReason::PastSoon => Fix::Review(entry.place()),
         };
         add("stale", &entry.path, Some(entry.line), detail, fix);
     }

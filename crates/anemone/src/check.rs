@@ -9,7 +9,9 @@ use anemone_runtimes::{
 };
 use serde::{Serialize, Serializer};
 
-use crate::agent::{AgentChoice, ChosenAgent, FindAgentError, adapter, check_alias, find};
+use crate::agent::{
+    AgentChoice, ChosenAgent, DiscoveryDepth, FindAgentError, check_alias, find, runtime_named,
+};
 use crate::alf::{AlfFileError, AlfSettings, SyncState};
 use crate::export::{ExportError, rehearse};
 use crate::host::Host;
@@ -156,36 +158,24 @@ pub struct CheckedIndex {
     pub newest_memory: Option<Moment>,
 }
 
-/// Why an agent was not checked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CheckError {
-    /// No agent was chosen.
-    #[error(transparent)]
-    Find(#[from] FindAgentError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
-
 /// Checks an agent.
-pub fn check(request: &CheckRequest, host: &Host) -> Result<CheckReport, CheckError> {
+pub fn check(request: &CheckRequest, host: &Host) -> Result<CheckReport, FindAgentError> {
     let machine = host.machine()?;
-    let (adapter, found) = match &request.agent.runtime {
-        Some(runtime) => (adapter(runtime)?, None),
+    let (runtime, found) = match &request.agent.runtime {
+        Some(runtime) => (runtime_named(runtime)?, None),
         None => {
             let chosen = request.agent.choose(&machine)?;
-            (chosen.adapter, Some(chosen.agent))
+            (chosen.runtime, Some(chosen.agent))
         }
     };
     let (settings, settings_error) = match AlfSettings::read(&machine.home) {
         Ok(settings) => (settings, None),
         Err(error) => (AlfSettings { exists: true, ..AlfSettings::default() }, Some(error)),
     };
-    let (agent, source) = choose(&request.agent, adapter, found, &machine, &settings)?;
-    let mut check = adapter.check(&machine, &agent);
+    let (agent, source) = choose(&request.agent, runtime, found, &machine, &settings)?;
+    let mut check = runtime.check(&machine, &agent);
     let refusal = check.is_ready().then(|| {
-        let chosen = ChosenAgent { adapter, agent: agent.clone() };
+        let chosen = ChosenAgent { runtime, agent: agent.clone() };
         rehearse(&chosen, &machine, host).err()
     });
     let refusal = refusal.flatten();
@@ -204,30 +194,30 @@ pub fn check(request: &CheckRequest, host: &Host) -> Result<CheckReport, CheckEr
 /// that to the configuration.
 fn choose(
     choice: &AgentChoice,
-    adapter: &'static Runtime,
+    runtime: &'static Runtime,
     found: Option<FoundAgent>,
     machine: &Machine,
     settings: &AlfSettings,
 ) -> Result<(FoundAgent, Option<WorkspaceSource>), FindAgentError> {
     if let Some(workspace) = &choice.workspace {
         let alias = choice.agent.as_deref();
-        let agent = found.unwrap_or_else(|| adapter.locate(machine, workspace, alias));
+        let agent = found.unwrap_or_else(|| runtime.locate(machine, workspace, alias));
         check_alias(&agent, alias)?;
         return Ok((agent, Some(WorkspaceSource::Request)));
     }
     if let Some(alias) = &choice.agent {
         let agent = match found {
             Some(agent) => agent,
-            None => find(&[adapter], machine, alias)?.agent,
+            None => find(&[runtime], machine, alias, DiscoveryDepth::Everything)?.agent,
         };
         return Ok((agent, Some(WorkspaceSource::Request)));
     }
     if let Some(workspace) = &settings.workspace {
-        let agent = adapter.locate(machine, workspace, None);
+        let agent = runtime.locate(machine, workspace, None);
         return Ok((agent, Some(WorkspaceSource::AlfSettings)));
     }
-    let usual = || adapter.locate(machine, &adapter.first_place(machine), None);
-    let agent = found.or_else(|| adapter.discover(machine).into_iter().next());
+    let usual = || runtime.locate(machine, &runtime.first_place(machine), None);
+    let agent = found.or_else(|| runtime.discover(machine).into_iter().next());
     Ok((agent.unwrap_or_else(usual), None))
 }
 
@@ -325,7 +315,7 @@ mod tests {
         let agent = AgentChoice { runtime, workspace: Some(workspace.clone()), agent: None };
         let request = CheckRequest { agent, alf_key_is_set: false };
         let empty = check(&request, &host).unwrap();
-        assert!(!empty.ok && matches!(empty.refusal, Some(ExportError::Nothing { .. })));
+        assert!(!empty.ok && matches!(empty.refusal, Some(ExportError::Nothing(_))));
         fs_err::write(workspace.join("MEMORY.md"), "# Memory\n\n- Tea is green.\n").unwrap();
         let report = check(&request, &host).unwrap();
         assert!(report.ok && report.refusal.is_none() && report.resources.memory_md);

@@ -132,11 +132,8 @@ pub enum ConfigProblem {
         reason: String,
     },
     /// A config is shared, so no key may be in it.
-    #[error("{setting}: API keys are not allowed in the config")]
-    KeyInConfig {
-        /// The setting.
-        setting: String,
-    },
+    #[error("{0}: API keys are not allowed in the config")]
+    KeyInConfig(String),
     /// There is no such setting.
     #[error("there is no setting {setting}")]
     UnknownSetting {
@@ -149,6 +146,9 @@ pub enum ConfigProblem {
     },
 }
 
+/// What reading a part of the config returns.
+type Result<T, E = ConfigProblem> = std::result::Result<T, E>;
+
 impl ConfigProblem {
     /// Returns how to set it right.
     #[must_use]
@@ -160,7 +160,7 @@ impl ConfigProblem {
                 "give \"builtin\", \"none\" or the name of an embedder".to_owned()
             }
             Self::WrongType { example, .. } => format!("write {}", example.as_ref()?),
-            Self::KeyInConfig { .. } => {
+            Self::KeyInConfig(_) => {
                 "put the key into a file that only you can read, and name that with key_file"
                     .to_owned()
             }
@@ -193,7 +193,7 @@ impl Config {
             .map_err(|problem| ConfigError::Invalid { path: path.clone(), problem })
     }
 
-    fn decode(bytes: Vec<u8>, folder: &Path, home: &Path) -> Result<Self, ConfigProblem> {
+    fn decode(bytes: Vec<u8>, folder: &Path, home: &Path) -> Result<Self> {
         if bytes.len() as u64 > MAX_BYTES {
             return Err(ConfigProblem::TooLong);
         }
@@ -202,7 +202,7 @@ impl Config {
     }
 
     /// Reads the text of a config; files are named relative to its folder or to the home folder.
-    fn parse(text: &str, folder: &Path, home: &Path) -> Result<Self, ConfigProblem> {
+    fn parse(text: &str, folder: &Path, home: &Path) -> Result<Self> {
         let document = Document::parse(text).map_err(|error| {
             // The error itself quotes the line, and that may hold what should not be shown.
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -223,7 +223,7 @@ impl Config {
         Ok(config)
     }
 
-    fn read_embedding(&mut self, section: &mut Section<'_>) -> Result<(), ConfigProblem> {
+    fn read_embedding(&mut self, section: &mut Section<'_>) -> Result<()> {
         self.embedder = section.read("embedder", named)?;
         self.fallback = section.read("fallback", named)?;
         if self.fallback == Some(EmbedderSetting::Auto) {
@@ -240,7 +240,7 @@ impl Config {
     }
 }
 
-fn read_service(mut section: Section<'_>) -> Result<ServiceConfig, ConfigProblem> {
+fn read_service(mut section: Section<'_>) -> Result<ServiceConfig> {
     let mut service = ServiceConfig {
         url: section.text("url")?,
         model: section.text("model")?,
@@ -256,7 +256,7 @@ fn read_service(mut section: Section<'_>) -> Result<ServiceConfig, ConfigProblem
     Ok(service)
 }
 
-fn named(place: &str, item: &Item) -> Result<EmbedderSetting, ConfigProblem> {
+fn named(place: &str, item: &Item) -> Result<EmbedderSetting> {
     let text = text(place, item)?;
     text.parse().map_err(|error| misnamed(place, &error))
 }
@@ -265,7 +265,7 @@ fn misnamed(setting: &str, reason: &impl ToString) -> ConfigProblem {
     ConfigProblem::WrongName { setting: setting.to_owned(), reason: reason.to_string() }
 }
 
-fn list(place: &str, item: &Item) -> Result<Vec<EmbedderName>, ConfigProblem> {
+fn list(place: &str, item: &Item) -> Result<Vec<EmbedderName>> {
     let Some(array) = item.as_array() else {
         return Err(expected(place, "a list", Some("[\"minilm\", \"openai\"]")));
     };
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use crate::embedder::EmbedderKind;
 
-    fn parse(text: &str) -> Result<Config, ConfigProblem> {
+    fn parse(text: &str) -> Result<Config> {
         Config::parse(text, Path::new("/config/anemone"), Path::new("/home/lin"))
     }
 

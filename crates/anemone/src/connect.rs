@@ -70,7 +70,7 @@ pub struct DisconnectRequest {
 }
 
 /// What was connected or disconnected.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct ConnectReport {
     /// Always true.
     pub ok: bool,
@@ -245,7 +245,7 @@ impl ConnectRequest {
             return Err(ConnectError::NoProject { folder: folder.to_owned(), target });
         }
         if self.allow_write && matches!(target.memory(), ConnectedMemory::Sources { .. }) {
-            return Err(ConnectError::WritesItself { target });
+            return Err(ConnectError::WritesItself(target));
         }
         Ok(())
     }
@@ -283,7 +283,7 @@ impl ConnectRequest {
         let (memory, owner) = match target.memory() {
             ConnectedMemory::Agent => {
                 let Memory { words, chosen } = Memory::of(&self.memory, machine)?;
-                let is_own = chosen.adapter.name == target.name();
+                let is_own = chosen.runtime.name == target.name();
                 (words, Some(chosen.agent.alias).filter(|_| is_own))
             }
             ConnectedMemory::Sources { .. } => (self.sources(target, machine, record)?, None),
@@ -327,7 +327,7 @@ impl ConnectRequest {
             sources = record.and_then(|record| record.edits().find_map(of)).unwrap_or_default();
         }
         if sources.is_empty() {
-            return Err(ConnectError::NothingToSearch { target });
+            return Err(ConnectError::NothingToSearch(target));
         }
         if sources.len() > most {
             return Err(ConnectError::TooManySources { most });
@@ -401,20 +401,7 @@ pub fn is_connectable(runtime: &str, alias: &str, host: &Host, machine: &Machine
 
 impl ConnectReport {
     fn new(target: String, status: &'static str, dry_run: bool) -> Self {
-        Self {
-            ok: true,
-            target,
-            status,
-            dry_run,
-            memory: Vec::new(),
-            files: Vec::new(),
-            notes: Vec::new(),
-            next: None,
-            project: None,
-            config: None,
-            config_file: None,
-            takes_out: false,
-        }
+        Self { ok: true, target, status, dry_run, ..Self::default() }
     }
 
     fn of(target: ConnectTarget, status: &'static str, dry_run: bool, plan: Plan) -> Self {

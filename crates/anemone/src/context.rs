@@ -4,15 +4,13 @@ use std::path::PathBuf;
 
 use anemone_index::{Hit, Request};
 use anemone_memory::{
-    Budget, ComposeRequest, ComposedContext, ContextRules, Fate, FindError, MarkdownStoreError,
-    Part, Recalled, SessionKind, compose, estimated_tokens, note_recalls, recalled,
+    Budget, ComposeRequest, ComposedContext, ContextRules, Fate, Part, Recalled, SessionKind,
+    compose, estimated_tokens, note_recalls, recalled,
 };
 use anemone_runtimes::{Machine, MemoryBackend};
 use serde::Serialize;
 
-use crate::agent_memory::{
-    Access, AgentMemory, MemoryChoice, OpenMemoryError, RandomError, delimiter,
-};
+use crate::agent_memory::{Access, AgentMemory, AgentMemoryError, MemoryChoice, delimiter};
 use crate::host::Host;
 use crate::statement::Statement;
 use crate::text::count;
@@ -120,20 +118,11 @@ pub struct ContextPart {
 #[non_exhaustive]
 pub enum ContextNote {
     /// The memory is in a database, of which a group sees nothing.
-    RowsOfGroup {
-        /// The database.
-        database: PathBuf,
-    },
+    RowsOfGroup(PathBuf),
     /// The memory is in a database, of which nothing is shown without a query.
-    RowsWithoutQuery {
-        /// The database.
-        database: PathBuf,
-    },
+    RowsWithoutQuery(PathBuf),
     /// The memory is in a database, of which only what was recalled is shown.
-    RowsRecalled {
-        /// The database.
-        database: PathBuf,
-    },
+    RowsRecalled(PathBuf),
     /// Sessions of this kind see no memory.
     NothingRecalled,
     /// The recalls could not be counted.
@@ -151,15 +140,15 @@ impl ContextNote {
     #[must_use]
     pub fn words(&self, query: &str) -> String {
         match self {
-            Self::RowsOfGroup { database } => format!(
+            Self::RowsOfGroup(database) => format!(
                 "this agent remembers in rows of {}, which a group does not see",
                 database.display()
             ),
-            Self::RowsWithoutQuery { database } => format!(
+            Self::RowsWithoutQuery(database) => format!(
                 "this agent remembers in rows of {}, of which nothing is here without {query}",
                 database.display()
             ),
-            Self::RowsRecalled { database } => format!(
+            Self::RowsRecalled(database) => format!(
                 "this agent remembers in rows of {}, of which only what was recalled is here",
                 database.display()
             ),
@@ -180,31 +169,13 @@ impl ContextNote {
     }
 }
 
-/// Why nothing could be composed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ContextError {
-    /// The files of the memory.
-    #[error(transparent)]
-    Store(#[from] MarkdownStoreError),
-    /// The index of the memory.
-    #[error(transparent)]
-    Find(#[from] FindError),
-    /// The memory was not found, or cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenMemoryError),
-    /// The system gives no random numbers.
-    #[error(transparent)]
-    Random(#[from] RandomError),
-}
-
 /// Composes what a session should see.
-pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, ContextError> {
+pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, AgentMemoryError> {
     let counts = request.query.is_some() && request.recalls == RecallCounting::Counted;
     let (machine, memory) = request.memory.open(Access::Write.unless(!counts), host)?;
     let session = request.session;
     let rules =
-        request.rules.unwrap_or_else(|| (memory.adapter.context_of)(memory.agent.generation));
+        request.rules.unwrap_or_else(|| (memory.runtime.context_of)(memory.agent.generation));
     let mut notes: Vec<ContextNote> = note_of_rows(request, &memory).into_iter().collect();
     let shown = match &request.query {
         Some(query) if session.may_recall() => {
@@ -259,9 +230,9 @@ fn note_of_rows(request: &ContextRequest, memory: &AgentMemory) -> Option<Contex
     let MemoryBackend::Sqlite(database) = &memory.keeps else { return None };
     let database = database.clone();
     request.session.may_recall().then_some(match (request.session, &request.query) {
-        (SessionKind::Group, _) => ContextNote::RowsOfGroup { database },
-        (_, None) => ContextNote::RowsWithoutQuery { database },
-        (_, Some(_)) => ContextNote::RowsRecalled { database },
+        (SessionKind::Group, _) => ContextNote::RowsOfGroup(database),
+        (_, None) => ContextNote::RowsWithoutQuery(database),
+        (_, Some(_)) => ContextNote::RowsRecalled(database),
     })
 }
 
@@ -271,7 +242,7 @@ fn recall(
     memory: &AgentMemory,
     machine: &Machine,
     host: &Host,
-) -> Result<Recalled, ContextError> {
+) -> Result<Recalled, AgentMemoryError> {
     let mut request = Request::new(query, host.now());
     request.limit = LOOKED_AT;
     request.paths = session.folders();

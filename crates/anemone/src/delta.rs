@@ -10,12 +10,11 @@ use anemone_format::{
 use serde::Serialize;
 
 use crate::archive::{OpenArchiveError, open_sound, open_sound_archive};
-use crate::diff::{DiffError, DiffReport, describe};
+use crate::diff::{DiffReport, describe};
 use crate::files::{FileError, OutputFile, spool, write_step};
 use crate::host::{Host, Progress};
 use crate::keys::Sealing;
 use crate::result_file::ResultFile;
-use crate::text::safe;
 
 /// Which archives a delta leads from and to.
 #[derive(Clone, Debug)]
@@ -84,9 +83,6 @@ pub enum DeltaError {
     /// The archives cannot be compared.
     #[error(transparent)]
     Compare(#[from] CompareError),
-    /// What differs cannot be said.
-    #[error(transparent)]
-    Diff(#[from] DiffError),
     /// The delta cannot be made.
     #[error(transparent)]
     Write(#[from] WriteDeltaError),
@@ -276,9 +272,7 @@ fn open_delta(
     progress: &Progress,
 ) -> Result<(Delta, Option<Sealing>), OpenArchiveError> {
     let file = open_sound(path, Edits::Refuse, host, progress)?;
-    for warning in &file.warnings {
-        host.console.notice(&safe(warning));
-    }
+    file.show_warnings(host);
     let delta = file.opening.into_delta();
     let delta = delta.map_err(|source| OpenArchiveError::Open { path: path.to_owned(), source })?;
     Ok((delta, file.sealing))

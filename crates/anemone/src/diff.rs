@@ -4,9 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
-use anemone_format::{
-    Archive, CompareError, Comparison, ReadEntryError, Record, RecordId, changed_fields,
-};
+use anemone_format::{Archive, CompareError, Comparison, Record, RecordId, changed_fields};
 use serde::Serialize;
 
 use crate::archive::{OpenArchiveError, open_archive};
@@ -103,9 +101,6 @@ pub enum DiffError {
     /// They are of two agents, or one of them is damaged.
     #[error(transparent)]
     Compare(#[from] CompareError),
-    /// An entry cannot be read.
-    #[error(transparent)]
-    Entry(#[from] ReadEntryError),
 }
 
 /// Compares two archives.
@@ -113,7 +108,7 @@ pub fn diff(request: &DiffRequest, host: &Host) -> Result<DiffReport, DiffError>
     let progress = host.progress("comparing");
     let base = open_archive(&request.base, host, &progress)?;
     let target = open_archive(&request.target, host, &progress)?;
-    describe(&base, &target, &Comparison::of(&base, &target)?)
+    Ok(describe(&base, &target, &Comparison::of(&base, &target)?)?)
 }
 
 /// Puts titles to the ids of a comparison.
@@ -121,7 +116,7 @@ pub(crate) fn describe(
     base: &Archive,
     target: &Archive,
     comparison: &Comparison,
-) -> Result<DiffReport, DiffError> {
+) -> Result<DiffReport, CompareError> {
     let put: HashSet<RecordId> =
         comparison.created.iter().chain(&comparison.updated).copied().collect();
     let gone: HashSet<RecordId> = comparison.deleted.iter().map(|deleted| deleted.id).collect();
@@ -201,12 +196,12 @@ fn group_by_fields(fields: &HashMap<RecordId, Vec<String>>) -> Vec<FieldGroup> {
 fn titles_of(
     archive: &Archive,
     wanted: &HashSet<RecordId>,
-) -> Result<HashMap<RecordId, String>, DiffError> {
+) -> Result<HashMap<RecordId, String>, CompareError> {
     let mut titles = HashMap::new();
     if wanted.is_empty() {
         return Ok(titles);
     }
-    archive.each_record_line(|line| -> Result<(), DiffError> {
+    archive.each_record_line(|line| -> Result<(), CompareError> {
         // A record of a shape that we cannot read has no title, but is listed all the same.
         if let Ok(record) = serde_json::from_slice::<Record>(line)
             && wanted.contains(&record.id)

@@ -24,11 +24,8 @@ const QUIET: Duration = Duration::from_secs(60);
 #[non_exhaustive]
 pub enum DownloadError {
     /// The address makes no sense.
-    #[error("the address is no URL: {error}")]
-    NotAUrl {
-        /// Why.
-        error: String,
-    },
+    #[error("the address is no URL: {0}")]
+    NotAUrl(String),
     /// The address is neither https nor on this machine.
     #[error("a model is fetched over https only")]
     NotHttps,
@@ -57,11 +54,8 @@ pub enum DownloadError {
         error: std::io::Error,
     },
     /// The host sends less than the file.
-    #[error("the download from {host} was interrupted")]
-    Incomplete {
-        /// The host.
-        host: String,
-    },
+    #[error("the download from {0} was interrupted")]
+    Incomplete(String),
     /// The host sends another number of bytes.
     #[error("what {host} gives is {length} bytes long, not {expected}")]
     WrongLength {
@@ -73,11 +67,8 @@ pub enum DownloadError {
         expected: u64,
     },
     /// The host sends another file.
-    #[error("the file from {host} does not match the expected SHA-256")]
-    WrongDigest {
-        /// The host.
-        host: String,
-    },
+    #[error("the file from {0} does not match the expected SHA-256")]
+    WrongDigest(String),
 }
 
 /// Fetches a file into `to`. An error means that what was written is not the file.
@@ -87,8 +78,7 @@ pub fn download(
     to: &mut dyn Write,
     advance: &dyn Fn(u64),
 ) -> Result<(), DownloadError> {
-    let url =
-        Url::parse(url).map_err(|error| DownloadError::NotAUrl { error: error.to_string() })?;
+    let url = Url::parse(url).map_err(|error| DownloadError::NotAUrl(error.to_string()))?;
     if !is_allowed(&url) {
         return Err(DownloadError::NotHttps);
     }
@@ -137,9 +127,9 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
 
 fn check(host: String, content: &Content, file: Pinned) -> Result<(), DownloadError> {
     if content.bytes < file.bytes {
-        return Err(DownloadError::Incomplete { host });
+        return Err(DownloadError::Incomplete(host));
     }
-    if content.is(file) { Ok(()) } else { Err(DownloadError::WrongDigest { host }) }
+    if content.is(file) { Ok(()) } else { Err(DownloadError::WrongDigest(host)) }
 }
 
 fn failed(host: &str, error: reqwest::Error) -> DownloadError {

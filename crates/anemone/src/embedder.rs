@@ -23,14 +23,14 @@ use crate::config::{Config, ConfigError};
 use crate::host::Host;
 use crate::models::{MINILM, MODELS};
 use crate::search::index::{NotedEmbedder, noted_embedder};
-use crate::search::target::{SearchTarget, TargetChoice};
+use crate::search::target::SearchTarget;
 use crate::search::{NamedEmbedder, SearchNote, VectorNote};
 
 pub use fill::{
     FillError, FillReport, Filling, Job, LargeJobs, Signals, VectorLine, fill, notes_of,
     take_carried, take_carried_for, top_up, vector_lines,
 };
-pub use guard::{Guarded, Refused};
+pub use guard::{JobGuard, Refused};
 pub use name::{EmbedderKind, EmbedderName, EmbedderSetting};
 use service::ServiceRequest;
 pub use stop::Stop;
@@ -82,11 +82,8 @@ pub enum EmbedderError {
     #[error("there is an address of a service, and no service is named")]
     UrlWithoutService,
     /// The model was not added.
-    #[error("the model {name} is not on this machine")]
-    NoModel {
-        /// Its name.
-        name: &'static str,
-    },
+    #[error("the model {0} is not on this machine")]
+    NoModel(&'static str),
     /// The file of the model cannot be used.
     #[error("{}: {source}", .path.display())]
     Model {
@@ -103,11 +100,8 @@ pub enum EmbedderError {
     Service(RemoteError),
     /// The config names a file with a key, and there is none. The name is left out: people put the
     /// key itself in its place.
-    #[error("key_file in [embedding.{}] of the config names no file", .service.name())]
-    NoKeyFile {
-        /// The service.
-        service: Provider,
-    },
+    #[error("key_file in [embedding.{}] of the config names no file", .0.name())]
+    NoKeyFile(Provider),
     /// The file with the key cannot be used.
     #[error("{}: {source}", .path.display())]
     KeyFile {
@@ -123,20 +117,14 @@ pub enum EmbedderError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The service does not answer without a key.
-    #[error("there is no key for {}", .service.name())]
-    NoKey {
-        /// The service.
-        service: Provider,
-    },
+    #[error("there is no key for {}", .0.name())]
+    NoKey(Provider),
     /// The address is no URL.
     #[error("the address of the embedder is not a URL")]
     NotAUrl,
     /// The address holds something that may be secret.
-    #[error("the URL of the embedder holds {what}")]
-    SecretInUrl {
-        /// What it holds.
-        what: &'static str,
-    },
+    #[error("the URL of the embedder holds {0}")]
+    SecretInUrl(&'static str),
     /// The index does not say whose vectors it has.
     #[error(transparent)]
     Index(#[from] StoreError),
@@ -144,16 +132,13 @@ pub enum EmbedderError {
 
 /// An embedder, and how it is called.
 pub struct ChosenEmbedder {
-    /// Its name.
-    pub wanted: EmbedderName,
+    /// Its name, its URL, where the user gave one at this run or when the index was filled, and what
+    /// it is used for.
+    pub named: NamedEmbedder,
     /// The embedder.
     pub embedder: Box<dyn Embedder>,
     /// Where its texts go, when they leave this program.
     pub host: Option<String>,
-    /// The URL that the user gave for it, at this run or when the index was filled.
-    pub given_url: Option<String>,
-    /// What it is used for.
-    pub target: TargetChoice,
     /// Whether it refused a job because it is large.
     pub refused: Refused,
 }
@@ -176,16 +161,7 @@ impl ChosenEmbedder {
 
     /// Returns what is noted beside an index that is filled with it.
     pub fn to_note(&self) -> NotedEmbedder {
-        NotedEmbedder { name: self.wanted.to_string(), url: self.given_url.clone() }
-    }
-
-    /// Returns what a door needs to say how its vectors are filled in.
-    pub fn named(&self) -> NamedEmbedder {
-        NamedEmbedder {
-            wanted: self.wanted.clone(),
-            url: self.given_url.clone(),
-            target: self.target.clone(),
-        }
+        NotedEmbedder { name: self.named.wanted.to_string(), url: self.named.url.clone() }
     }
 }
 
@@ -284,15 +260,8 @@ pub enum LatencyBudget {
 
 impl Maker<'_> {
     fn own(&self, wanted: EmbedderName, embedder: Box<dyn Embedder>) -> ChosenEmbedder {
-        let target = self.searched.choice.clone();
-        ChosenEmbedder {
-            wanted,
-            embedder,
-            host: None,
-            given_url: None,
-            target,
-            refused: Refused::default(),
-        }
+        let named = NamedEmbedder { wanted, url: None, target: self.searched.choice.clone() };
+        ChosenEmbedder { named, embedder, host: None, refused: Refused::default() }
     }
 
     fn table(&self) -> ChosenEmbedder {
@@ -342,18 +311,14 @@ impl Maker<'_> {
         let threads = self.host.threads;
         let embedder: Box<dyn Embedder> = match wanted.name {
             EmbedderKind::Service(service) => {
-                let configured = self.config.services.get(&service);
-                let (sets, haste, target) = (self.sets, self.haste, &self.searched.choice);
-                let asked =
-                    ServiceRequest { wanted, service, url, sets, configured, haste, target };
-                return asked.make(self.host);
+                return ServiceRequest { maker: self, wanted, service, url }.make();
             }
             EmbedderKind::Builtin => return Ok(self.table()),
             EmbedderKind::BuiltinQuality => Box::new(LocalModel::builtin().with_threads(threads)),
             EmbedderKind::MiniLm => {
                 let path = MINILM.path(self.host);
                 if !path.is_file() {
-                    return Err(EmbedderError::NoModel { name: MINILM.name });
+                    return Err(EmbedderError::NoModel(MINILM.name));
                 }
                 let model = LocalModel::minilm(&path);
                 let model = model.map_err(|source| EmbedderError::Model { path, source })?;
@@ -418,7 +383,7 @@ impl Maker<'_> {
             && noted.is_none()
             && !self.is_configured(service)
         {
-            notes.push(SearchNote::EmbedderNotNamed { embedder: wanted });
+            notes.push(SearchNote::EmbedderNotNamed(wanted));
             return None;
         }
         match self.make(&wanted, noted.and_then(|noted| noted.1).as_deref()) {

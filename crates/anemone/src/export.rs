@@ -134,23 +134,15 @@ pub enum ExportError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The folder of memories, or one in it, cannot be read.
-    #[error("cannot read {}; nothing was written", .folder.display())]
-    UnreadableMemory {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("cannot read {}; nothing was written", .0.display())]
+    UnreadableMemory(PathBuf),
     /// The workspace has no memories and no persona.
-    #[error("{} holds no memories and no persona; nothing was written", .workspace.display())]
-    Nothing {
-        /// The workspace.
-        workspace: PathBuf,
-    },
+    #[error("{} holds no memories and no persona; nothing was written", .0.display())]
+    Nothing(PathBuf),
     /// Files hold secrets, and nobody said what to do about them.
-    #[error("{} would travel in clear; nothing was written", count(.secrets.len() as u64, "secret"))]
-    Secrets {
-        /// Where they are; the secrets themselves are not here.
-        secrets: Vec<FoundSecret>,
-    },
+    /// It names the places, not the secrets themselves.
+    #[error("{} would travel in clear; nothing was written", count(.0.len() as u64, "secret"))]
+    Secrets(Vec<FoundSecret>),
     /// The archive cannot be written.
     #[error(transparent)]
     Write(#[from] WriteArchiveError),
@@ -180,7 +172,7 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
         check_free(&output, request.existing, host)?;
     }
     let archives = [Some(&*output), request.since.as_deref()].into_iter().flatten();
-    let log = ExportLogEntry::new(chosen.adapter, &chosen.agent, archives, host.now());
+    let log = ExportLogEntry::new(chosen.runtime, &chosen.agent, archives, host.now());
     let comparing = host.progress("comparing");
     let since = request.since.as_deref();
     let earlier = since.map(|path| Previous::open(path, host, &comparing)).transpose()?;
@@ -189,7 +181,7 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
         host,
         machine: &machine,
         chosen: &chosen,
-        agent_id: identify(chosen.adapter, &chosen.agent, host).id,
+        agent_id: identify(chosen.runtime, &chosen.agent, host).id,
         output: &output,
         archives: own_archives(&chosen, &output, host),
         vault_key: request.vault_key.as_deref().map(read_vault_key).transpose()?,
@@ -211,12 +203,12 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
 /// Goes through an export with the defaults and writes nothing; the error is why it would refuse.
 pub fn rehearse(chosen: &ChosenAgent, machine: &Machine, host: &Host) -> Result<(), ExportError> {
     let options = ReadOptions {
-        agent_id: Some(identify(chosen.adapter, &chosen.agent, host).id),
+        agent_id: Some(identify(chosen.runtime, &chosen.agent, host).id),
         ..ReadOptions::default()
     };
     let progress = host.counting("reading");
     let mut tally = Tally { progress: Some(&progress), ..Tally::default() };
-    let reading = chosen.adapter.read(machine, &chosen.agent, &options, &mut tally)?;
+    let reading = chosen.runtime.read(machine, &chosen.agent, &options, &mut tally)?;
     check_memory_folder(&reading, chosen)?;
     check_content(&reading, chosen)?;
     check_secrets(&reading)
@@ -241,7 +233,7 @@ impl Job<'_> {
     fn open(&self, earlier: &PreviousSnapshot) -> Result<Box<dyn OpenAgent>, ReadError> {
         let Self { machine, chosen, .. } = self;
         self.with_options(Some(earlier), None, |options| {
-            chosen.adapter.open(machine, &chosen.agent, options)
+            chosen.runtime.open(machine, &chosen.agent, options)
         })
     }
 
@@ -339,7 +331,7 @@ impl Job<'_> {
             let agent = &self.chosen.agent;
             let opened = match opened {
                 Some(opened) => opened,
-                None => self.chosen.adapter.open(self.machine, agent, options)?,
+                None => self.chosen.runtime.open(self.machine, agent, options)?,
             };
             opened.read(self.machine, agent, options, sink)
         })?;
@@ -463,7 +455,7 @@ fn check_memory_folder(reading: &Reading, chosen: &ChosenAgent) -> Result<(), Ex
     match reading.left_out.iter().find(is_closed) {
         Some(closed) => {
             let folder = chosen.agent.workspace.join(&closed.path);
-            Err(ExportError::UnreadableMemory { folder })
+            Err(ExportError::UnreadableMemory(folder))
         }
         None => Ok(()),
     }
@@ -479,7 +471,7 @@ fn check_content(reading: &Reading, chosen: &ChosenAgent) -> Result<(), ExportEr
     if has_content {
         return Ok(());
     }
-    Err(ExportError::Nothing { workspace: chosen.agent.workspace.clone() })
+    Err(ExportError::Nothing(chosen.agent.workspace.clone()))
 }
 
 /// Refuses secrets that would travel in clear.
@@ -487,5 +479,5 @@ fn check_secrets(reading: &Reading) -> Result<(), ExportError> {
     if reading.secrets.is_empty() {
         return Ok(());
     }
-    Err(ExportError::Secrets { secrets: reading.secrets.clone() })
+    Err(ExportError::Secrets(reading.secrets.clone()))
 }

@@ -30,7 +30,7 @@ pub struct Export {
     /// The archive; what is not UTF-8 is replaced.
     pub archive: String,
     /// Its bytes, when they are not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     archive_bytes: Option<Vec<u8>>,
     /// When reading began: what was written later may not be in it.
     pub at: Moment,
@@ -62,7 +62,7 @@ impl Export {
 
 /// An export that begins.
 pub struct ExportLogEntry<'a> {
-    adapter: &'a Runtime,
+    runtime: &'a Runtime,
     agent: &'a FoundAgent,
     /// Archives that were among the files of the workspace before the export.
     counted: Vec<PathBuf>,
@@ -72,7 +72,7 @@ pub struct ExportLogEntry<'a> {
 impl<'a> ExportLogEntry<'a> {
     /// Notes when it is that the agent is going to be read. One of the archives will have it.
     pub fn new<'b>(
-        adapter: &'a Runtime,
+        runtime: &'a Runtime,
         agent: &'a FoundAgent,
         archives: impl Iterator<Item = &'b Path>,
         now: Timestamp,
@@ -80,10 +80,10 @@ impl<'a> ExportLogEntry<'a> {
         let workspace = real(&agent.workspace);
         let counts = |archive: &PathBuf| {
             let path = archive.strip_prefix(&workspace).ok();
-            path.is_some_and(|path| archive.is_file() && adapter.counts(path))
+            path.is_some_and(|path| archive.is_file() && runtime.counts(path))
         };
         let counted = archives.map(real).filter(counts).collect();
-        Self { adapter, agent, counted, at: now }
+        Self { runtime, agent, counted, at: now }
     }
 
     /// Notes that everything is in this archive: the files that were counted in the workspace, but
@@ -91,7 +91,7 @@ impl<'a> ExportLogEntry<'a> {
     pub fn note(&self, archive: &Path, count: FileCount, host: &Host) {
         let archive = real(archive);
         let Ok(there) = fs_err::metadata(&archive) else { return };
-        let scan = AgentScan::with_stores(self.adapter, self.agent, Vec::new());
+        let scan = AgentScan::with_stores(self.runtime, self.agent, Vec::new());
         let beside = if count.is_partial { 0 } else { scan.files_beside() };
         let is_counted = self.counted.contains(&archive);
         let bytes = || archive.as_os_str().as_bytes().to_vec();
@@ -103,7 +103,7 @@ impl<'a> ExportLogEntry<'a> {
             size_bytes: there.len(),
             files: (count.files + beside).saturating_sub(u64::from(is_counted)),
         };
-        let mut identity = identify(self.adapter, self.agent, host);
+        let mut identity = identify(self.runtime, self.agent, host);
         identity.claim(&scan.workspace, host);
         write(&identity.export_note(host), &export).ok();
         note_folder(host, FolderKind::Archive, &archive, Some(&scan.workspace));
@@ -165,11 +165,11 @@ mod tests {
 
         /// Notes an export that began at the end of time, when nothing can be newer.
         fn export(&self, archive: &str) {
-            let adapter = by_name("openclaw").unwrap();
+            let runtime = by_name("openclaw").unwrap();
             let agent = self.agent();
             let path = self.folder.path().join(archive);
-            let log = ExportLogEntry::new(adapter, &agent, [&*path].into_iter(), Timestamp::MAX);
-            let files = AgentScan::with_stores(adapter, &agent, Vec::new()).run().files;
+            let log = ExportLogEntry::new(runtime, &agent, [&*path].into_iter(), Timestamp::MAX);
+            let files = AgentScan::with_stores(runtime, &agent, Vec::new()).run().files;
             self.write(archive);
             log.note(&path, FileCount { files, is_partial: false }, &self.host);
         }

@@ -45,29 +45,17 @@ pub enum FileError {
         error: io::Error,
     },
     /// A folder has the name of a file to read.
-    #[error("{}: this is a folder", .path.display())]
-    ReadsFolder {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("{}: this is a folder", .0.display())]
+    ReadsFolder(PathBuf),
     /// A device or a pipe has the name of a file to read.
-    #[error("{}: this is not a regular file", .path.display())]
-    ReadsNoFile {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("{}: this is not a regular file", .0.display())]
+    ReadsNoFile(PathBuf),
     /// There is no such file to read.
-    #[error("there is no file {}", .path.display())]
-    NotFound {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("there is no file {}", .0.display())]
+    NotFound(PathBuf),
     /// The file may not be read.
-    #[error("no permission to read {}", .path.display())]
-    NotReadable {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("no permission to read {}", .0.display())]
+    NotReadable(PathBuf),
     /// More is piped in than fits.
     #[error("stdin is too large")]
     InputTooLarge,
@@ -110,35 +98,20 @@ pub enum FileError {
     #[error(transparent)]
     Standard(#[from] StandardStreamError),
     /// A folder has the name of a file to write.
-    #[error("{}: this is a folder", .path.display())]
-    WritesFolder {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("{}: this is a folder", .0.display())]
+    WritesFolder(PathBuf),
     /// A device or a pipe has the name of a file to write.
-    #[error("{}: this is not a regular file", .path.display())]
-    WritesNoFile {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("{}: this is not a regular file", .0.display())]
+    WritesNoFile(PathBuf),
     /// A file has the name already.
-    #[error("{}: the file already exists", .path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: the file already exists", .0.display())]
+    Exists(PathBuf),
     /// There is no folder for a file to write.
-    #[error("there is no folder {} to write to", .folder.display())]
-    NoFolder {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("there is no folder {} to write to", .0.display())]
+    NoFolder(PathBuf),
     /// Nothing may be written to the folder.
-    #[error("no permission to write to the folder {}", .folder.display())]
-    NotWritable {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("no permission to write to the folder {}", .0.display())]
+    NotWritable(PathBuf),
 }
 
 /// An archive or a delta that can be read.
@@ -214,7 +187,7 @@ impl InputFile {
         };
         let mut reader = reader;
         let length = reader.seek(SeekFrom::End(0)).map_err(|error| damaged(path, error))?;
-        let bytes: Bytes = Box::new(Seeking(Mutex::new((reader, length))));
+        let bytes: Bytes = Box::new(SeekingReader(Mutex::new((reader, length))));
         Ok(Self { bytes: progress.watch(bytes, length), length, sealing: Some(sealing) })
     }
 }
@@ -228,10 +201,10 @@ fn open_file(path: &Path) -> Result<std::fs::File, FileError> {
     // Looked at before it is opened: opening a pipe blocks until something writes to it.
     let there = fs_err::metadata(path).map_err(|error| cannot_read(error, path))?;
     if there.is_dir() {
-        return Err(FileError::ReadsFolder { path: path.to_owned() });
+        return Err(FileError::ReadsFolder(path.to_owned()));
     }
     if !there.is_file() {
-        return Err(FileError::ReadsNoFile { path: path.to_owned() });
+        return Err(FileError::ReadsNoFile(path.to_owned()));
     }
     let file = fs_err::File::open(path).map_err(|error| cannot_read(error, path))?;
     Ok(file.into_file())
@@ -241,8 +214,8 @@ fn open_file(path: &Path) -> Result<std::fs::File, FileError> {
 fn cannot_read(error: io::Error, path: &Path) -> FileError {
     let path = path.to_owned();
     match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => FileError::NotFound { path },
-        io::ErrorKind::PermissionDenied => FileError::NotReadable { path },
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => FileError::NotFound(path),
+        io::ErrorKind::PermissionDenied => FileError::NotReadable(path),
         _ => FileError::Io(error),
     }
 }
@@ -261,9 +234,9 @@ fn spool_stdin(host: &Host) -> Result<std::fs::File, FileError> {
 }
 
 /// A file read at positions.
-struct Positioned(std::fs::File);
+struct PositionedFile(std::fs::File);
 
-impl ReaderAt for Positioned {
+impl ReaderAt for PositionedFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         #[cfg(unix)]
         return std::os::unix::fs::FileExt::read_at(&self.0, buffer, offset);
@@ -273,9 +246,9 @@ impl ReaderAt for Positioned {
 }
 
 /// A reader that has to be moved to every position, with where it is now.
-struct Seeking<R>(Mutex<(R, u64)>);
+struct SeekingReader<R>(Mutex<(R, u64)>);
 
-impl<R: Read + Seek> ReaderAt for Seeking<R> {
+impl<R: Read + Seek> ReaderAt for SeekingReader<R> {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut locked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (reader, position) = &mut *locked;
@@ -301,12 +274,12 @@ pub fn open_plain(path: &Path) -> io::Result<(Bytes, u64)> {
         return Err(io::Error::other("this is not a regular file"));
     }
     let file = fs_err::File::open(path)?;
-    Ok((Box::new(Positioned(file.into_file())), there.len()))
+    Ok((Box::new(PositionedFile(file.into_file())), there.len()))
 }
 
 fn positioned(mut file: std::fs::File) -> Result<(Bytes, u64), FileError> {
     let length = file.seek(SeekFrom::End(0))?;
-    Ok((Box::new(Positioned(file)), length))
+    Ok((Box::new(PositionedFile(file)), length))
 }
 
 /// A temporary file for lines that are put aside; it has no name and goes with the process.
@@ -554,10 +527,10 @@ pub fn check_free(path: &Path, existing: Existing, host: &Host) -> Result<(), Fi
 
 fn check_file_free(path: &Path, existing: Existing) -> Result<(), FileError> {
     match fs_err::symlink_metadata(path) {
-        Ok(there) if there.is_dir() => Err(FileError::WritesFolder { path: path.to_owned() }),
+        Ok(there) if there.is_dir() => Err(FileError::WritesFolder(path.to_owned())),
         // A device or a pipe would be replaced by a file of its name.
         Ok(there) if !there.is_file() && !there.is_symlink() => {
-            Err(FileError::WritesNoFile { path: path.to_owned() })
+            Err(FileError::WritesNoFile(path.to_owned()))
         }
         Ok(_) if existing == Existing::Keep => Err(taken(path)),
         _ => Ok(()),
@@ -565,15 +538,15 @@ fn check_file_free(path: &Path, existing: Existing) -> Result<(), FileError> {
 }
 
 fn taken(path: &Path) -> FileError {
-    FileError::Exists { path: path.to_owned() }
+    FileError::Exists(path.to_owned())
 }
 
 /// Says that no file can be made in a folder; the library would name a file that nobody knows.
 fn cannot_write(error: io::Error, folder: &Path) -> FileError {
     let folder = folder.to_owned();
     match error.kind() {
-        io::ErrorKind::NotFound => FileError::NoFolder { folder },
-        io::ErrorKind::PermissionDenied => FileError::NotWritable { folder },
+        io::ErrorKind::NotFound => FileError::NoFolder(folder),
+        io::ErrorKind::PermissionDenied => FileError::NotWritable(folder),
         _ => FileError::Io(error),
     }
 }

@@ -23,16 +23,15 @@ use anemone_index::{
     Hit, Index, NoProgress, OpenIndexError, Request, TextHashes, is_index, remove_index,
 };
 use anemone_memory::{
-    ApplyForgetError, EntryToForget, ErasedEntries, ErasureProbes, Finality, FindError, Finder,
-    FinishedForget, ForgetMarker, ForgetNote, ForgetPlan, ForgetTarget, JournalError,
-    MarkdownStoreError, Memory, MemoryError, plan_forget,
+    ApplyForgetError, EntryToForget, ErasedEntries, ErasureProbes, Finality, Finder,
+    FinishedForget, ForgetMarker, ForgetNote, ForgetPlan, ForgetTarget, Memory, plan_forget,
 };
 use jiff::Timestamp;
 
 use self::holders::HolderSearch;
 pub use self::holders::{ArchiveOrigin, HolderKind, TextHolder};
 pub use self::report::{ErasureProof, ForgetReport, ForgetWarning, LostChange, SkippedFile};
-use crate::agent_memory::{Access, MemoryChoice, NotWritable, OpenMemoryError};
+use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice, NotWritable};
 use crate::host::Host;
 use crate::known_folders::{FolderKind, known_folders};
 use crate::search::index::{IndexError, kept};
@@ -125,33 +124,21 @@ pub enum ForgetError {
     /// It could not be planned, or it was changed meanwhile.
     #[error(transparent)]
     Apply(#[from] ApplyForgetError),
-    /// The memory.
+    /// The memory cannot be opened, read or changed, or nobody could be asked.
     #[error(transparent)]
-    Memory(#[from] MemoryError),
-    /// The files of the memory.
-    #[error(transparent)]
-    Store(#[from] MarkdownStoreError),
-    /// The undo journal.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The search for the text in the index.
-    #[error(transparent)]
-    Find(#[from] FindError),
+    Memory(AgentMemoryError),
     /// The index cannot be opened.
     #[error(transparent)]
     OpenIndex(OpenIndexError),
     /// Another index of the same memory.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// Another index of the same memory cannot be removed.
-    #[error(transparent)]
-    RemoveIndex(OpenIndexError),
-    /// The system refused, or nobody could be asked.
-    #[error(transparent)]
-    Ask(#[from] io::Error),
-    /// The memory was not found, or cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenMemoryError),
+}
+
+impl<E: Into<AgentMemoryError>> From<E> for ForgetError {
+    fn from(error: E) -> Self {
+        Self::Memory(error.into())
+    }
 }
 
 /// Forgets something. Until [`ForgetReport::told`] is called, the same request can be repeated and
@@ -174,9 +161,9 @@ pub fn forget(
     // Anything interrupted is finished before entries are looked for, because lines may have moved
     // since. This is not left to [`Access::Change`]: what is finished here belongs in the report.
     let resumed = if request.dry_run {
-        Resumed::default()
+        ResumedForgets::default()
     } else {
-        Resumed::of(&*memory, &request.fingerprint())?
+        ResumedForgets::of(&*memory, &request.fingerprint())?
     };
     let finder = living.finder(&machine, host)?;
     let (target, others) = match (resumed.files_changed, named) {
@@ -206,7 +193,7 @@ pub fn forget(
     report.notes.extend(resumed.note());
     report.notes.extend(others);
     let tables = plan.tables_without_rows.iter();
-    report.notes.extend(tables.map(|path| ForgetWarning::TableWithoutRows { path: path.clone() }));
+    report.notes.extend(tables.map(|path| ForgetWarning::TableWithoutRows(path.clone())));
     if !kept.is_empty() {
         report.notes.push(ForgetWarning::OnlyInJournal { entries: kept.len() });
     }
@@ -264,10 +251,10 @@ pub fn forget(
     let unknown = resumed.entries.iter().filter(|entry| entry.text.is_empty()).count();
     report.proof = Some(found.into_proof(&probes, unknown));
     if request.finality == Finality::ForGood
-        && living.adapter.own_index.is_some()
+        && living.runtime.own_index.is_some()
         && living.agent.install.is_none()
     {
-        report.notes.push(ForgetWarning::NoInstall { runtime: living.adapter.title });
+        report.notes.push(ForgetWarning::NoInstall(living.runtime.title));
     }
     report.under_way(begun, resumed.finished);
     Ok(report)
@@ -353,8 +340,8 @@ fn drop_indexes(folders: &[PathBuf], probes: &ErasureProbes) -> Result<Vec<Strin
     let mut dropped = Vec::new();
     for folder in folders {
         if !probes.scan(std::slice::from_ref(folder)).found.is_empty() {
-            remove_index(folder, &NoProgress)
-                .map_err(|error| ForgetError::RemoveIndex(error.into()))?;
+            let removed = remove_index(folder, &NoProgress).map_err(OpenIndexError::from);
+            removed.map_err(IndexError::from)?;
             dropped.push(folder.display().to_string());
         }
     }
@@ -475,7 +462,7 @@ fn has_all(text: &str, query: &str) -> bool {
 
 /// What an earlier run of the same request had begun and this one finished.
 #[derive(Default)]
-struct Resumed {
+struct ResumedForgets {
     entries: Vec<EntryToForget>,
     files_changed: bool,
     /// How many entries of other requests were finished.
@@ -483,7 +470,7 @@ struct Resumed {
     finished: Vec<FinishedForget>,
 }
 
-impl Resumed {
+impl ResumedForgets {
     fn of(memory: &dyn Memory, request: &str) -> Result<Self, ForgetError> {
         let finished = memory.store().lock()?.take_finished_forgets();
         let mut resumed = Self::default();

@@ -12,15 +12,15 @@ pub mod session_end;
 pub mod session_start;
 pub mod turn_end;
 
-use anemone_memory::{ApplyError, FindError, MarkdownStoreError, MemoryError};
 use anemone_runtimes::ReadConversationError;
 
 pub use self::conversation::ConversationChoice;
 pub use self::input::HookInput;
-use crate::agent_memory::{NotWritable, OpenMemoryError, RandomError};
+use crate::agent_memory::{AgentMemoryError, NotWritable};
 use crate::chat::ChatError;
-use crate::config::ConfigError;
-use crate::context::ContextError;
+
+/// What a part of a hook returns.
+type Result<T, E = HookError> = std::result::Result<T, E>;
 
 /// Why a hook did not do what it is for.
 #[derive(Debug, thiserror::Error)]
@@ -39,11 +39,8 @@ pub enum HookError {
     #[error("no chat model is named or configured")]
     NoChatModel,
     /// There is no such time zone.
-    #[error("{name:?} is no time zone")]
-    UnknownTimeZone {
-        /// As it was named.
-        name: String,
-    },
+    #[error("{0:?} is no time zone")]
+    UnknownTimeZone(String),
     /// The agent would not read what is written.
     #[error(transparent)]
     NotWritable(#[from] NotWritable),
@@ -53,31 +50,13 @@ pub enum HookError {
     /// The chat model.
     #[error(transparent)]
     Chat(#[from] ChatError),
-    /// The config.
+    /// The memory cannot be opened, read or changed.
     #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The files of the memory.
-    #[error(transparent)]
-    Store(#[from] MarkdownStoreError),
-    /// The change could not be made.
-    #[error(transparent)]
-    Apply(#[from] ApplyError),
-    /// The rows of the memory.
-    #[error(transparent)]
-    Memory(#[from] MemoryError),
-    /// The index of the memory.
-    #[error(transparent)]
-    Find(#[from] FindError),
-    /// What a session sees when it begins.
-    #[error(transparent)]
-    Context(#[from] ContextError),
-    /// The memory was not found, or cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenMemoryError),
-    /// The system gives no random numbers.
-    #[error(transparent)]
-    Random(#[from] RandomError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
+    Memory(AgentMemoryError),
+}
+
+impl<E: Into<AgentMemoryError>> From<E> for HookError {
+    fn from(error: E) -> Self {
+        Self::Memory(error.into())
+    }
 }

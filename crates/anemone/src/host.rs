@@ -364,16 +364,16 @@ impl Progress {
     pub fn watch(&self, source: Bytes, length: u64) -> Bytes {
         let Some(shown) = &self.0 else { return source };
         shown.expect_more(2 * length);
-        Box::new(Watched { source, progress: Arc::clone(shown) })
+        Box::new(ProgressReader { source, progress: Arc::clone(shown) })
     }
 }
 
-struct Watched {
+struct ProgressReader {
     source: Bytes,
     progress: Arc<dyn ByteProgress>,
 }
 
-impl ReaderAt for Watched {
+impl ReaderAt for ProgressReader {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let read = self.source.read_at(buffer, offset)?;
         self.progress.advance(read as u64);

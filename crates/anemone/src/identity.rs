@@ -98,33 +98,33 @@ pub struct AgentIdentity {
 
 /// Says which agent this is. Nothing is written.
 #[must_use]
-pub fn identify(adapter: &Runtime, agent: &FoundAgent, host: &Host) -> AgentIdentity {
-    AgentIdentity::of(ObservedAgent::new(adapter, agent), host)
+pub fn identify(runtime: &Runtime, agent: &FoundAgent, host: &Host) -> AgentIdentity {
+    AgentIdentity::of(ObservedAgent::new(runtime, agent), host)
 }
 
 /// Says whose notes about the files in `root` are: where several agents share a workspace, what is
 /// kept about its files is kept once, with the agent that has the workspace first.
 #[must_use]
 pub fn identify_keeper(
-    adapter: &Runtime,
+    runtime: &Runtime,
     agent: &FoundAgent,
     root: &Path,
     host: &Host,
 ) -> AgentIdentity {
     if !agent.shares_workspace || real(&agent.workspace) != root {
-        return identify(adapter, agent, host);
+        return identify(runtime, agent, host);
     }
     let first = FoundAgent { alias: String::new(), shares_workspace: false, ..agent.clone() };
-    identify(adapter, &first, host)
+    identify(runtime, &first, host)
 }
 
 /// Remembers the id of an agent that was restored into a workspace. That of the agent that has the
 /// workspace first is in the workspace, so only the others are noted.
-pub(crate) fn remember_id(adapter: &Runtime, agent: &FoundAgent, id: AgentId, host: &Host) {
+pub(crate) fn remember_id(runtime: &Runtime, agent: &FoundAgent, id: AgentId, host: &Host) {
     if !agent.shares_workspace {
         return;
     }
-    let mut identity = identify(adapter, agent, host);
+    let mut identity = identify(runtime, agent, host);
     identity.id = id;
     let record = identity.seen.record(id, &identity.dirs.state, identity.noted.as_ref());
     // Without the note the agent is only another one to the next export.

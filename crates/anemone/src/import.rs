@@ -10,8 +10,8 @@ use anemone_runtimes::{
 use serde::Serialize;
 
 use crate::agent::{
-    ChosenAgent, FindAgentError, NamedAgent, adapter, check_alias, check_name, check_runtime,
-    discover,
+    ChosenAgent, DiscoveryDepth, FindAgentError, NamedAgent, check_alias, check_name,
+    check_runtime, discover, runtime_named,
 };
 use crate::archive::{OpenArchiveError, open_sound};
 use crate::files::{FileError, is_standard};
@@ -140,11 +140,8 @@ pub enum ImportError {
     #[error(transparent)]
     Entry(#[from] ReadEntryError),
     /// The archive is of a runtime that is not known.
-    #[error("the archive is of the runtime {runtime:?}, which is not known here")]
-    UnknownRuntime {
-        /// The runtime.
-        runtime: String,
-    },
+    #[error("the archive is of the runtime {0:?}, which is not known here")]
+    UnknownRuntime(String),
     /// The runtime has several agents, and none was named.
     #[error("{runtime} has {} agents here", .agents.len())]
     SeveralAgents {
@@ -188,7 +185,7 @@ pub enum ImportError {
 
 /// Imports an archive.
 pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, ImportError> {
-    let given = request.runtime.as_deref().map(adapter).transpose()?;
+    let given = request.runtime.as_deref().map(runtime_named).transpose()?;
     let vault_key = request.vault_key.as_deref().map(read_vault_key).transpose()?;
     let progress = host.progress("importing");
     let mut sound = open_sound(&request.file, request.edits, host, &progress)?;
@@ -199,28 +196,27 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
     let alias = request.agent.as_deref();
     alias.map(check_name).transpose()?;
     let agent_id = source.manifest().agent.id;
-    let adapter = match given {
-        Some(adapter) => adapter,
+    let runtime = match given {
+        Some(runtime) => runtime,
         None => adapter_of(&source.manifest().agent.source_runtime)?,
     };
     let (workspace, target) = match &request.workspace {
-        Some(workspace) => (workspace.clone(), adapter.locate(&machine, workspace, alias)),
-        None => usual_target(adapter, &machine, alias)?,
+        Some(workspace) => (workspace.clone(), runtime.locate(&machine, workspace, alias)),
+        None => usual_target(runtime, &machine, alias)?,
     };
-    let chosen = ChosenAgent { adapter, agent: target };
+    let chosen = ChosenAgent { runtime, agent: target };
     check_runtime(&chosen, &machine, &workspace)?;
     let target = chosen.agent;
     check_alias(&target, alias)?;
     check_agent(&target.workspace, request.restore.on_conflict, agent_id)?;
-    let options = request.restore.plan_options(adapter.name, vault_key.as_ref())?;
+    let options = request.restore.plan_options(runtime.name, vault_key.as_ref())?;
     let mut recovered = Vec::new();
     if !request.dry_run {
         recovered = recover_leftovers(&target.workspace);
     }
-    let runtime = adapter.name;
-    let restore_source = RestoreSource::open(&machine, &source, runtime)?;
-    let plan = adapter.plan(&machine, &restore_source, &target, &options)?;
-    let mut report = ImportReport::planned(runtime, &plan, &source, request.dry_run);
+    let restore_source = RestoreSource::open(&machine, &source, runtime.name)?;
+    let plan = runtime.plan(&machine, &restore_source, &target, &options)?;
+    let mut report = ImportReport::planned(runtime.name, &plan, &source, request.dry_run);
     report.workspace = shown(&workspace, &plan).display().to_string();
     report.warnings = archive_warnings;
     let powers = plan.power_warnings();
@@ -236,46 +232,46 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
         Ok(warnings) => report.warnings.extend(warnings.iter().map(warning)),
         Err(source) => return Err(ImportError::Apply { report: Box::new(report), source }),
     }
-    let agent = arrived(&machine, &ChosenAgent { adapter, agent: target }, &plan).agent;
-    note_copy(host, &machine, adapter, &agent);
-    remember_id(adapter, &agent, source.manifest().agent.id, host);
+    let agent = arrived(&machine, &ChosenAgent { runtime, agent: target }, &plan).agent;
+    note_copy(host, &machine, runtime, &agent);
+    remember_id(runtime, &agent, source.manifest().agent.id, host);
     if !is_standard(&request.file) {
         note_folder(host, FolderKind::Archive, &request.file, None);
     }
     Ok(report)
 }
 
-/// Returns the adapter of the runtime that an archive was made from.
+/// Returns the runtime that an archive was made from.
 fn adapter_of(runtime: &str) -> Result<&'static Runtime, ImportError> {
-    by_name(runtime).ok_or_else(|| ImportError::UnknownRuntime { runtime: runtime.to_owned() })
+    by_name(runtime).ok_or_else(|| ImportError::UnknownRuntime(runtime.to_owned()))
 }
 
 /// Returns the folder in which a runtime looks for an agent, and the agent there: the one agent that
 /// it has here, or the usual folder where it has none yet.
 fn usual_target(
-    adapter: &'static Runtime,
+    runtime: &'static Runtime,
     machine: &Machine,
     alias: Option<&str>,
 ) -> Result<(PathBuf, FoundAgent), ImportError> {
-    let found = discover(&[adapter], machine);
+    let found = discover(&[runtime], machine, DiscoveryDepth::Everything);
     let named = found.iter().find(|agent| Some(agent.alias.as_str()) == alias);
     let place = match (named, &found[..]) {
         (Some(NamedAgent { agent, .. }), _) | (None, [NamedAgent { agent, .. }]) => {
-            let place = adapter.named_place(agent);
+            let place = runtime.named_place(agent);
             if place == agent.workspace {
                 return Ok((place.to_owned(), agent.clone()));
             }
             place.to_owned()
         }
-        (None, []) => adapter.first_place(machine),
+        (None, []) => runtime.first_place(machine),
         (None, several) => {
             return Err(ImportError::SeveralAgents {
-                runtime: adapter.name,
+                runtime: runtime.name,
                 agents: several.iter().map(NamedAgent::line).collect(),
             });
         }
     };
-    let agent = adapter.locate(machine, &place, alias);
+    let agent = runtime.locate(machine, &place, alias);
     Ok((place, agent))
 }
 

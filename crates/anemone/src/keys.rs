@@ -28,26 +28,19 @@ pub enum KeysError {
     #[error("the passphrase is empty")]
     EmptyPassphrase,
     /// No identity was given.
-    #[error("{}: the archive is sealed for a recipient; its identity is needed", .sealed.display())]
-    NoIdentity {
-        /// The file that is to be opened.
-        sealed: PathBuf,
-    },
+    /// The path is that of the sealed file.
+    #[error("{}: the archive is sealed for a recipient; its identity is needed", .0.display())]
+    NoIdentity(PathBuf),
     /// A file holds no identities.
-    #[error("{}: not a file of age identities", .path.display())]
-    NotIdentities {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: not a file of age identities", .0.display())]
+    NotIdentities(PathBuf),
     /// A file is sealed for too many.
     #[error("a file is sealed for at most {} recipients", MAX_RECIPIENTS - 1)]
     TooManyRecipients,
     /// A recipient cannot be read.
-    #[error("not an age recipient: {reason}")]
-    NotARecipient {
-        /// What the age library says.
-        reason: String,
-    },
+    /// The reason comes from the age library.
+    #[error("not an age recipient: {0}")]
+    NotARecipient(String),
     /// A file holds no vault key.
     #[error("{}: {error}", .path.display())]
     VaultKey {
@@ -143,7 +136,7 @@ impl Keys {
             }
         }
         if identities.is_empty() {
-            return Err(KeysError::NoIdentity { sealed: sealed.to_owned() });
+            return Err(KeysError::NoIdentity(sealed.to_owned()));
         }
         Ok((identities, recipients))
     }
@@ -158,7 +151,7 @@ fn read_identities(path: &Path) -> Result<Vec<age::x25519::Identity>, KeysError>
     let identities: Result<Vec<_>, _> = keys.map(str::parse::<age::x25519::Identity>).collect();
     match identities {
         Ok(identities) if !identities.is_empty() => Ok(identities),
-        _ => Err(KeysError::NotIdentities { path: path.to_owned() }),
+        _ => Err(KeysError::NotIdentities(path.to_owned())),
     }
 }
 
@@ -180,8 +173,8 @@ pub fn encryptor(sealing: &Sealing) -> Result<age::Encryptor, KeysError> {
             }
             let parsed: Result<Vec<age::x25519::Recipient>, _> =
                 texts.iter().map(|text| text.parse()).collect();
-            let parsed = parsed
-                .map_err(|reason: &str| KeysError::NotARecipient { reason: reason.to_owned() })?;
+            let parsed =
+                parsed.map_err(|reason: &str| KeysError::NotARecipient(reason.to_owned()))?;
             age::Encryptor::with_recipients(
                 parsed.iter().map(|recipient| recipient as &dyn age::Recipient),
             )

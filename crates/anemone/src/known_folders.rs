@@ -56,7 +56,7 @@ pub struct KnownFolder {
     pub folder: PathBuf,
     /// What an index is of; whose memory an archive was written from; of a copy in a database, the
     /// folder by which its agent is named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<PathBuf>,
 }
 
@@ -80,9 +80,9 @@ pub fn note_folder(host: &Host, kind: FolderKind, folder: &Path, place: Option<&
 }
 
 /// Notes that an agent was made from an archive or from another agent.
-pub fn note_copy(host: &Host, machine: &Machine, adapter: &Runtime, agent: &FoundAgent) {
+pub fn note_copy(host: &Host, machine: &Machine, runtime: &Runtime, agent: &FoundAgent) {
     note_folder(host, FolderKind::Copy, &agent.workspace, None);
-    if let MemoryBackend::Sqlite(database) = adapter.searchable(machine, agent).keeps {
+    if let MemoryBackend::Sqlite(database) = runtime.searchable(machine, agent).keeps {
         let place = agent.install.as_deref().unwrap_or(&agent.workspace);
         note_folder(host, FolderKind::Copy, &database, Some(place));
     }

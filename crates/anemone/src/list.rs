@@ -10,11 +10,11 @@ use anemone_memory::{
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::agent_memory::{Access, MemoryChoice, OpenMemoryError};
+use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice};
 use crate::host::Host;
 
 /// Which entries of which memory are listed. What is `None` matches every entry.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ListRequest {
     /// Whose memory.
     pub memory: MemoryChoice,
@@ -39,15 +39,7 @@ impl ListRequest {
     /// Lists the newest entries, whatever they are.
     #[must_use]
     pub fn new(memory: MemoryChoice) -> Self {
-        Self {
-            memory,
-            since: None,
-            until: None,
-            key: None,
-            kind: None,
-            origin: None,
-            limit: Self::USUAL_LIMIT,
-        }
+        Self { memory, limit: Self::USUAL_LIMIT, ..Self::default() }
     }
 }
 
@@ -132,7 +124,7 @@ pub enum ListError {
     Memory(#[from] MemoryError),
     /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Open(#[from] OpenMemoryError),
+    Open(#[from] AgentMemoryError),
 }
 
 /// Lists the entries of a memory that match.

@@ -172,6 +172,9 @@ pub struct ForgottenLine {
     pub names: Vec<String>,
 }
 
+/// What a part of a move returns.
+type Result<T, E = MigrateError> = std::result::Result<T, E>;
+
 /// Why an agent was not moved.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -197,22 +200,14 @@ pub enum MigrateError {
     },
     /// Source and target are one folder.
     #[error("the agent is already there")]
-    AlreadyThere {
-        /// The folder.
-        workspace: PathBuf,
-    },
+    AlreadyThere(PathBuf),
     /// Source and target are nested.
+    /// The path is that of the target.
     #[error("one of the two folders contains the other")]
-    Nested {
-        /// The folder of the target.
-        workspace: PathBuf,
-    },
+    Nested(PathBuf),
     /// The folder for snapshots is in a workspace.
     #[error("the snapshots would be written into the workspace")]
-    SnapshotsInWorkspace {
-        /// The folder.
-        folder: PathBuf,
-    },
+    SnapshotsInWorkspace(PathBuf),
     /// The runtime has no such backend or layout.
     #[error(transparent)]
     Choice(#[from] UnknownChoiceError),
@@ -272,12 +267,12 @@ pub enum MigrateError {
 }
 
 /// Moves an agent.
-pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport, MigrateError> {
+pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     let machine = host.machine()?;
     let source = choose_source(request, &machine)?;
     let target = choose_target(request, &machine)?;
     check_apart(&source, &target)?;
-    let runtime = target.adapter.name;
+    let runtime = target.runtime.name;
     let key = request.credentials.then(random_key).transpose()?;
     let options = request.restore.plan_options(runtime, key.as_ref())?;
     let folder = snapshots_folder(request, host, [&source.agent, &target.agent])?;
@@ -293,7 +288,7 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport, M
     if !request.dry_run {
         recovered = recover_leftovers(&target.agent.workspace);
     }
-    let plan = target.adapter.plan(&machine, &moving, &target.agent, &options)?;
+    let plan = target.runtime.plan(&machine, &moving, &target.agent, &options)?;
     let known = mapping_of(runtime, &plan).ok_or(MigrateError::NoMapping)?;
     let mut report = MigrateReport {
         ok: true,
@@ -339,8 +334,8 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport, M
     }
 
     let target = arrived(&machine, &target, &plan);
-    note_copy(host, &machine, target.adapter, &target.agent);
-    remember_id(target.adapter, &target.agent, snapshot.manifest().agent.id, host);
+    note_copy(host, &machine, target.runtime, &target.agent);
+    remember_id(target.runtime, &target.agent, snapshot.manifest().agent.id, host);
     report.to = AgentPlace::new(&target.agent);
     // What came back may be private, though nothing private was read.
     let archive = reader.read_all(&target, true)?.open()?;
@@ -365,7 +360,7 @@ fn mapping_of(runtime: &str, plan: &Plan) -> Option<&'static Mapping> {
 }
 
 /// Returns the result, or an error when something is nowhere.
-fn judge(report: MigrateReport) -> Result<MigrateReport, MigrateError> {
+fn judge(report: MigrateReport) -> Result<MigrateReport> {
     match report.proof.as_ref().map_or(0, |proof| proof.lost.len() as u64) {
         0 => Ok(report),
         lost => Err(MigrateError::Lost { lost, report: Box::new(report) }),

@@ -33,11 +33,8 @@ pub enum ModelFileError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// The model is in the binary.
-    #[error("{name} comes with the program")]
-    Included {
-        /// The model.
-        name: String,
-    },
+    #[error("{0} comes with the program")]
+    Included(String),
     /// No model has the name.
     #[error("there is no model {name:?}")]
     Unknown {
@@ -47,23 +44,14 @@ pub enum ModelFileError {
         nearest: Option<String>,
     },
     /// A folder holds no model.
-    #[error("{}: there is no {FILE} in the folder", .folder.display())]
-    NotInFolder {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("{}: there is no {FILE} in the folder", .0.display())]
+    NotInFolder(PathBuf),
     /// A device, a pipe or a folder has the name.
-    #[error("{}: this is not a regular file", .path.display())]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("{}: this is not a regular file", .0.display())]
+    NotAFile(PathBuf),
     /// No model is so large.
-    #[error("{}: it is too large to be the model", .path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: it is too large to be the model", .0.display())]
+    TooLarge(PathBuf),
 }
 
 /// A model that can be added.
@@ -109,7 +97,7 @@ impl Model {
     pub fn of_name(name: &str) -> Result<&'static Self, ModelFileError> {
         MODELS.iter().find(|model| model.name == name).ok_or_else(|| {
             if let "builtin" | "builtin-quality" = name {
-                return ModelFileError::Included { name: name.to_owned() };
+                return ModelFileError::Included(name.to_owned());
             }
             let mut near = Nearest::to(name);
             for model in &MODELS {
@@ -148,15 +136,15 @@ pub fn file_at(path: &Path) -> Result<PathBuf, ModelFileError> {
     let there = match fs_err::metadata(&file) {
         Ok(there) => there,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(ModelFileError::NotInFolder { folder: path.to_owned() });
+            return Err(ModelFileError::NotInFolder(path.to_owned()));
         }
         Err(error) => return Err(error.into()),
     };
     if !there.is_file() {
-        return Err(ModelFileError::NotAFile { path: file });
+        return Err(ModelFileError::NotAFile(file));
     }
     if there.len() > MAX_BYTES {
-        return Err(ModelFileError::TooLarge { path: file });
+        return Err(ModelFileError::TooLarge(file));
     }
     Ok(file)
 }

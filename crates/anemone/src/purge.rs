@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anemone_format::{
     ApplyPurgeError, ArchiveOrDelta, Bytes, Edits, ItemId, Limits, OpenError, PlanPurgeError,
-    PurgeAudit, PurgePlan, PurgeProof, PurgeReason, PurgeRequest as FormatRequest, ReadEntryError,
-    RecordId, apply_purge, prove_purge,
+    PurgeAudit, PurgeDetails, PurgePlan, PurgeProof, PurgeReason, ReadEntryError, RecordId,
+    apply_purge, prove_purge,
 };
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::archive::{OpenArchiveError, open_sound};
 use crate::files::{FileError, OutputFile, copy_bytes, reopen, spool, write_step};
 use crate::host::Host;
 use crate::result_file::ResultFile;
-use crate::text::{count, safe};
+use crate::text::count;
 
 /// What is purged from which file.
 #[derive(Clone, Debug)]
@@ -155,11 +155,8 @@ pub enum PurgeError {
         places: usize,
     },
     /// The result still holds the text.
-    #[error("the purged text is still in {place}; nothing was written")]
-    Unproved {
-        /// The first such place.
-        place: String,
-    },
+    #[error("the purged text is still in {0}; nothing was written")]
+    Unproved(String),
 }
 
 /// Purges records, and searches the result for their text before it gets its name.
@@ -169,9 +166,7 @@ pub fn purge(request: &PurgeRequest, host: &Host) -> Result<PurgeReport, PurgeEr
     let requested_at = host.moment();
     let progress = host.progress("purging");
     let sound = open_sound(&request.file, Edits::Refuse, host, &progress)?;
-    for warning in &sound.warnings {
-        host.console.notice(&safe(warning));
-    }
+    sound.show_warnings(host);
     let sealing = output.sealing([&sound.sealing]);
     let file = sound.opening;
     let plan = PurgePlan::new(&file, &request.records, &request.drop_files)?;
@@ -182,7 +177,7 @@ pub fn purge(request: &PurgeRequest, host: &Host) -> Result<PurgeReport, PurgeEr
     };
     refuse_obstacles(&plan)?;
 
-    let audited = FormatRequest {
+    let details = PurgeDetails {
         purge_id: ItemId::new(host.fresh_id()),
         reason: request.reason.clone(),
         requested_at,
@@ -191,7 +186,7 @@ pub fn purge(request: &PurgeRequest, host: &Host) -> Result<PurgeReport, PurgeEr
     };
     let write = |out: &mut dyn Write| {
         let spool = spool(Some(path))?;
-        Ok::<_, PurgeError>(apply_purge(&file, &plan, audited, out, spool, host.threads)?.1)
+        Ok::<_, PurgeError>(apply_purge(&file, &plan, details, out, spool, host.threads)?.1)
     };
     let (purged, proof) = match &sealing {
         None => {
@@ -224,7 +219,7 @@ fn prove(bytes: Bytes, length: u64, plan: &PurgePlan) -> Result<PurgeProof, Purg
     let proof = prove_purge(&ArchiveOrDelta::open(bytes, length, &Limits::default())?, plan)?;
     match proof.remains.first() {
         None => Ok(proof),
-        Some(place) => Err(PurgeError::Unproved { place: place.clone() }),
+        Some(place) => Err(PurgeError::Unproved(place.clone())),
     }
 }
 

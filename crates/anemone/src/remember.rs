@@ -9,7 +9,7 @@ use anemone_memory::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::agent_memory::{Access, MemoryChoice, NotWritable, OpenMemoryError};
+use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice, NotWritable};
 use crate::config::Config;
 use crate::host::Host;
 
@@ -152,18 +152,13 @@ pub struct RowLine {
 #[non_exhaustive]
 pub enum RememberError {
     /// There is a secret in the text.
+    /// The report lists at least one secret.
     #[error("there is a secret in the text; nothing was written")]
-    Secret {
-        /// What would have been written; it has the secrets, of which there is at least one.
-        report: Box<RememberReport>,
-    },
+    Secret(Box<RememberReport>),
     /// The memory says the same.
+    /// The report lists at least one entry that says the same.
     #[error("the memory already says this; nothing was written")]
-    Duplicate {
-        /// What would have been written; it has the entries that say the same, of which there is at
-        /// least one.
-        report: Box<RememberReport>,
-    },
+    Duplicate(Box<RememberReport>),
     /// The agent has no memory that can be written.
     #[error(transparent)]
     NotWritable(#[from] NotWritable),
@@ -172,7 +167,7 @@ pub enum RememberError {
     Memory(RememberPlanError),
     /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Open(#[from] OpenMemoryError),
+    Open(#[from] AgentMemoryError),
 }
 
 /// Remembers something in the memory of an agent.
@@ -187,7 +182,7 @@ pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport
     // Rows are compared with the usual settings.
     let settings = match memory.rows() {
         Some(_) => RememberSettings::default(),
-        None => Config::read(host).map_err(OpenMemoryError::from)?.remember,
+        None => Config::read(host).map_err(AgentMemoryError::from)?.remember,
     };
     let asked = request.asked(&*memory, host);
     let plan = plan_remember(&*memory, finder.as_ref(), asked, &settings, host.now());
@@ -199,14 +194,14 @@ pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport
     let applied = match plan.write(&*memory, host.fresh_id(), host.now()) {
         Ok(applied) => applied,
         Err(RememberPlanError::Secret(_)) => {
-            return Err(RememberError::Secret { report: Box::new(report) });
+            return Err(RememberError::Secret(Box::new(report)));
         }
         Err(RememberPlanError::Duplicate(same)) => {
             // Somebody else was quicker to remember the same.
             if report.duplicates.is_empty() {
                 report.duplicates.push(*same);
             }
-            return Err(RememberError::Duplicate { report: Box::new(report) });
+            return Err(RememberError::Duplicate(Box::new(report)));
         }
         Err(error) => return Err(RememberError::Memory(error)),
     };

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{AgentId, VaultKey};
 use anemone_runtimes::{
-    AppliedTree, ApplyTreeError, ConfigStep, Conflict, CredentialsStep, Machine, MemoriesStep,
-    NewInstall, NotRestored, OnConflict, Plan, PlanOptions, RestoreError, RestoreSource, Warning,
-    apply, mapping, noted_agent_id, recover_leftovers,
+    AppliedTree, ApplyTreeError, Conflict, Machine, NewInstall, NotRestored, OnConflict, Plan,
+    PlanOptions, RestoreError, RestoreSource, Warning, apply, mapping, noted_agent_id,
+    recover_leftovers,
 };
 use serde::Serialize;
 
@@ -221,43 +221,6 @@ pub struct Stores {
     pub replaced_kept_at: Option<String>,
 }
 
-impl MemoriesLine {
-    fn new(step: &MemoriesStep) -> Self {
-        Self {
-            store: step.store.display().to_string(),
-            made: step.made,
-            added: step.added,
-            replaced: step.replaced,
-            kept: step.kept,
-            same: step.same,
-            backup: None,
-        }
-    }
-}
-
-impl ConfigLine {
-    fn new(step: &ConfigStep) -> Self {
-        Self {
-            store: step.store.display().to_string(),
-            made: step.made,
-            added: step.added.clone(),
-            kept: step.kept.clone(),
-            backup: None,
-        }
-    }
-}
-
-impl CredentialsLine {
-    fn new(step: &CredentialsStep) -> Self {
-        Self {
-            store: step.store.display().to_string(),
-            added: step.added.clone(),
-            replaced: step.replaced.clone(),
-            kept: step.kept.clone(),
-        }
-    }
-}
-
 impl MissingLine {
     /// Describes what a plan does not restore.
     pub fn new(missing: &NotRestored) -> Self {
@@ -269,10 +232,30 @@ impl MissingLine {
 impl Stores {
     /// Says what a plan would do.
     pub fn planned(plan: &Plan) -> Self {
+        let shown = |path: &Path| path.display().to_string();
         Self {
-            memories: plan.memories.as_ref().map(MemoriesLine::new),
-            config: plan.config.as_ref().map(ConfigLine::new),
-            credentials_restored: plan.credentials.as_ref().map(CredentialsLine::new),
+            memories: plan.memories.as_ref().map(|step| MemoriesLine {
+                store: shown(&step.store),
+                made: step.made,
+                added: step.added,
+                replaced: step.replaced,
+                kept: step.kept,
+                same: step.same,
+                backup: None,
+            }),
+            config: plan.config.as_ref().map(|step| ConfigLine {
+                store: shown(&step.store),
+                made: step.made,
+                added: step.added.clone(),
+                kept: step.kept.clone(),
+                backup: None,
+            }),
+            credentials_restored: plan.credentials.as_ref().map(|step| CredentialsLine {
+                store: shown(&step.store),
+                added: step.added.clone(),
+                replaced: step.replaced.clone(),
+                kept: step.kept.clone(),
+            }),
             replaced_kept_at: None,
         }
     }
@@ -400,14 +383,14 @@ pub fn warning(warning: &Warning) -> String {
 /// Returns the agent as it is found now: the install may be new, and laid out in another way than
 /// was to be expected.
 pub(crate) fn arrived(machine: &Machine, target: &ChosenAgent, plan: &Plan) -> ChosenAgent {
-    let adapter = target.adapter;
+    let runtime = target.runtime;
     let real = |path: &Path| fs_err::canonicalize(path).ok();
     // Where a workspace names the agent, the install says nothing more.
-    let holds_several = adapter.places.is_some_and(|places| places.holds_several);
+    let holds_several = runtime.places.is_some_and(|places| places.holds_several);
     let of_install = target.agent.install.as_deref().filter(|_| holds_several);
     let agent =
-        of_install.map(|install| adapter.locate(machine, install, Some(&target.agent.alias)));
+        of_install.map(|install| runtime.locate(machine, install, Some(&target.agent.alias)));
     let agent = agent.filter(|agent| real(&agent.workspace) == real(&plan.workspace));
-    let agent = agent.unwrap_or_else(|| adapter.locate(machine, &plan.workspace, None));
-    ChosenAgent { adapter, agent }
+    let agent = agent.unwrap_or_else(|| runtime.locate(machine, &plan.workspace, None));
+    ChosenAgent { runtime, agent }
 }

@@ -83,17 +83,11 @@ pub enum SealError {
     #[error(transparent)]
     Open(#[from] OpenArchiveError),
     /// The file is sealed.
-    #[error("{}: the file is sealed already", .path.display())]
-    AlreadySealed {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: the file is sealed already", .0.display())]
+    AlreadySealed(PathBuf),
     /// The file is not sealed.
-    #[error("{}: the file is not sealed", .path.display())]
-    NotSealed {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: the file is not sealed", .0.display())]
+    NotSealed(PathBuf),
     /// A passphrase and recipients were given.
     #[error("a file is sealed for recipients or with a passphrase, not both")]
     TwoKeys,
@@ -116,7 +110,7 @@ pub fn encrypt(request: &EncryptRequest, host: &Host) -> Result<SealReport, Seal
     check_free(output, *existing, host)?;
     let source = InputFile::open(file, host, &host.progress("sealing"))?;
     if source.sealing.is_some() {
-        return Err(SealError::AlreadySealed { path: file.clone() });
+        return Err(SealError::AlreadySealed(file.clone()));
     }
     // What is not an archive should not be taken for one later, and damage should be noticed while
     // there may be another copy.
@@ -143,7 +137,7 @@ pub fn decrypt(request: &DecryptRequest, host: &Host) -> Result<SealReport, Seal
     let progress = host.progress("opening");
     let source = InputFile::open_with(file, host, &progress, *max_work_factor)?;
     if source.sealing.is_none() {
-        return Err(SealError::NotSealed { path: file.clone() });
+        return Err(SealError::NotSealed(file.clone()));
     }
     let mut target = OutputFile::create(output, *existing)?;
     target.write(None, |out| copy_bytes(&source.bytes, source.length, out))?;

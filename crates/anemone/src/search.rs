@@ -35,14 +35,14 @@ pub use self::trust::{Trust, sink_superseded, verify_in};
 pub use self::vector_comparison::LexicalOnly;
 use self::vector_comparison::VectorComparison;
 use crate::embedder::{
-    ChosenEmbedder, EmbedderChoice, EmbedderError, Embedders, FillError, Guarded, LargeJobs,
+    ChosenEmbedder, EmbedderChoice, EmbedderError, Embedders, FillError, JobGuard, LargeJobs,
     LatencyBudget, Stop, VectorLine, milliseconds, take_carried_for, top_up,
 };
 use crate::host::Host;
 use crate::statement::Statement;
 
 /// A question.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SearchRequest {
     /// What to look for.
     pub query: String,
@@ -77,20 +77,7 @@ impl SearchRequest {
     /// Asks with the defaults.
     #[must_use]
     pub fn new(query: impl Into<String>, target: TargetChoice) -> Self {
-        Self {
-            query: query.into(),
-            target,
-            limit: Self::USUAL_LIMIT,
-            since: None,
-            until: None,
-            types: Vec::new(),
-            namespaces: Vec::new(),
-            paths: Vec::new(),
-            ranking: Ranking::default(),
-            explain: false,
-            embedder: EmbedderChoice::default(),
-            large_jobs: LargeJobs::Confirm,
-        }
+        Self { query: query.into(), target, limit: Self::USUAL_LIMIT, ..Self::default() }
     }
 
     /// Refuses what makes no sense, before anything is opened.
@@ -161,6 +148,34 @@ impl Ranking {
         request.min_score = self.min_score;
     }
 
+    /// Finds what compares meanings. Another program's ranking has an embedder only when it is
+    /// named: that program would not have ours. It embeds all documents at the first search.
+    fn embedders(
+        &self,
+        choice: &EmbedderChoice,
+        large_jobs: LargeJobs,
+        index: &Index,
+        target: &SearchTarget,
+        budget: &LatencyBudget,
+        host: &Host,
+    ) -> Result<Embedders, EmbedderError> {
+        if self.is_ours() {
+            return Embedders::choose(choice, index, target, budget, host);
+        }
+        if !choice.is_named() {
+            return Ok(Embedders::NONE);
+        }
+        let budget = LatencyBudget::Vectors(Stop::default());
+        let mut embedders = Embedders::choose(choice, index, target, &budget, host)?;
+        let is_guarded = large_jobs == LargeJobs::Confirm;
+        if let Some(main) = embedders.main.take_if(|main| main.is_remote() && is_guarded) {
+            let refused = Arc::clone(&main.refused);
+            let guarded = JobGuard::new(main.embedder, main.host.as_deref(), refused);
+            embedders.main = Some(ChosenEmbedder { embedder: Box::new(guarded), ..main });
+        }
+        Ok(embedders)
+    }
+
     /// Whether hits are ranked as we do.
     const fn is_ours(&self) -> bool {
         self.profile.is_ours()
@@ -184,10 +199,7 @@ pub enum SearchError {
     Target(#[from] TargetError),
     /// It is encrypted, and the index of that is never kept.
     #[error("the index of an encrypted archive is never kept")]
-    NeverKept {
-        /// The archive.
-        place: PathBuf,
-    },
+    NeverKept(PathBuf),
     /// The index.
     #[error(transparent)]
     Index(#[from] IndexError),
@@ -413,12 +425,10 @@ pub fn ask(
     host: &Host,
 ) -> Result<SearchReport, SearchError> {
     let question = request.question(host);
-    let choosing = Choosing {
-        embedder: &request.embedder,
-        ranking: &request.ranking,
-        large_jobs: request.large_jobs,
-    };
-    let mut embedders = choosing.embedders(&open.index, target, &LatencyBudget::Answer, host)?;
+    let SearchRequest { ranking, embedder, large_jobs, .. } = request;
+    let budget = LatencyBudget::Answer;
+    let mut embedders =
+        ranking.embedders(embedder, *large_jobs, &open.index, target, &budget, host)?;
     // What is not kept would be sent again at every search.
     let is_kept =
         !open.is_temporary() || !embedders.main.as_ref().is_some_and(ChosenEmbedder::is_remote);
@@ -446,10 +456,7 @@ pub fn ask(
         ok: true,
         query: request.query.clone(),
         source: SourceSummary::of(target),
-        mode: match compared.vectors.is_empty() {
-            true => SearchMode::Lexical,
-            false => SearchMode::Hybrid,
-        },
+        mode: if compared.vectors.is_empty() { SearchMode::Lexical } else { SearchMode::Hybrid },
         model: compared.vectors.first().map(|line| line.model.clone()),
         lexical_only: compared.lexical_only,
         vectors: compared.vectors,
@@ -460,51 +467,13 @@ pub fn ask(
     })
 }
 
-/// What was said about what compares meanings.
-struct Choosing<'a> {
-    embedder: &'a EmbedderChoice,
-    ranking: &'a Ranking,
-    large_jobs: LargeJobs,
-}
-
-impl Choosing<'_> {
-    /// Finds what compares meanings. Another program's ranking has an embedder only when it is
-    /// named: that program would not have ours. It embeds all documents at the first search.
-    fn embedders(
-        &self,
-        index: &Index,
-        target: &SearchTarget,
-        budget: &LatencyBudget,
-        host: &Host,
-    ) -> Result<Embedders, EmbedderError> {
-        if self.ranking.is_ours() {
-            return Embedders::choose(self.embedder, index, target, budget, host);
-        }
-        if !self.embedder.is_named() {
-            return Ok(Embedders::NONE);
-        }
-        let budget = LatencyBudget::Vectors(Stop::default());
-        let mut embedders = Embedders::choose(self.embedder, index, target, &budget, host)?;
-        let is_guarded = self.large_jobs == LargeJobs::Confirm;
-        if let Some(main) = embedders.main.take_if(|main| main.is_remote() && is_guarded) {
-            let guarded = Box::new(Guarded::new(
-                main.embedder,
-                main.host.as_deref(),
-                Arc::clone(&main.refused),
-            ));
-            embedders.main = Some(ChosenEmbedder { embedder: guarded, ..main });
-        }
-        Ok(embedders)
-    }
-}
-
 fn note_of(
     note: &AnswerNote,
     request: &SearchRequest,
     index: &Index,
 ) -> Result<SearchNote, IndexError> {
     Ok(match note {
-        AnswerNote::PhraseNotFound(phrase) => SearchNote::PhraseNotFound { phrase: phrase.clone() },
+        AnswerNote::PhraseNotFound(phrase) => SearchNote::PhraseNotFound(phrase.clone()),
         AnswerNote::NothingAsked if only_excludes(&request.query) => SearchNote::OnlyExclusions,
         AnswerNote::NothingAsked => SearchNote::NothingAsked,
         AnswerNote::OnlyAlike => SearchNote::OnlyAlike,

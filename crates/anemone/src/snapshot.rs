@@ -53,7 +53,7 @@ impl<'a, W: Write> SnapshotSink<'a, W> {
 
 impl<W: Write> Sink for SnapshotSink<'_, W> {
     fn file(&mut self, head: &FileHead<'_>, content: &mut dyn Read) -> Result<String, SinkError> {
-        let mut counted = Counted { content, bytes: 0 };
+        let mut counted = ByteCounter { content, bytes: 0 };
         let path = self.writer.file(head, &mut counted)?;
         self.bytes += counted.bytes;
         self.progress.advance(counted.bytes);
@@ -74,12 +74,12 @@ impl<W: Write> Sink for SnapshotSink<'_, W> {
     }
 }
 
-struct Counted<'a> {
+struct ByteCounter<'a> {
     content: &'a mut dyn Read,
     bytes: u64,
 }
 
-impl Read for Counted<'_> {
+impl Read for ByteCounter<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.content.read(buffer)?;
         self.bytes += read as u64;

@@ -16,7 +16,9 @@ use serde::Serialize;
 
 pub use self::next::{AgentName, ExportReason, NextStep, StepWords};
 pub use self::problems::{Level, Problem, ProblemWords};
-use crate::agent::{AgentChoice, ChosenAgent, FindAgentError, NamedAgent, adapters, discover};
+use crate::agent::{
+    AgentChoice, ChosenAgent, DiscoveryDepth, FindAgentError, NamedAgent, discover, runtimes_named,
+};
 use crate::config::Config;
 use crate::connect::{ConnectedProgram, Connections, is_connectable};
 use crate::host::Host;
@@ -143,25 +145,13 @@ pub enum Readiness {
     Unknown,
 }
 
-/// Why nothing was looked at.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StatusError {
-    /// There is no agent in the folder that was named.
-    #[error(transparent)]
-    Find(#[from] FindAgentError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
-
 /// Looks at this machine.
-pub fn status(request: &StatusRequest, host: &Host) -> Result<StatusReport, StatusError> {
+pub fn status(request: &StatusRequest, host: &Host) -> Result<StatusReport, FindAgentError> {
     let machine = host.machine()?;
     let named = request.workspace.as_deref();
     let found = match named {
         Some(workspace) => vec![agent_in(workspace, &machine)?],
-        None => discover(&adapters(None)?, &machine),
+        None => discover(&runtimes_named(None)?, &machine, DiscoveryDepth::Everything),
     };
     let mut agents = Vec::new();
     for one in &found {
@@ -195,15 +185,15 @@ fn unreadable(places: &[String]) -> impl Iterator<Item = Problem> {
     places.iter().filter_map(|place| {
         let error = fs_err::read_dir(place).err()?;
         let is_there = error.kind() != std::io::ErrorKind::NotFound;
-        is_there.then(|| Problem::InstallUnreadable { place: place.clone() })
+        is_there.then(|| Problem::InstallUnreadable(place.clone()))
     })
 }
 
 fn agent_in(workspace: &Path, machine: &Machine) -> Result<NamedAgent, FindAgentError> {
     let choice = AgentChoice { workspace: Some(workspace.to_owned()), ..AgentChoice::default() };
-    let ChosenAgent { adapter, agent } = choice.choose_by_files(machine)?;
+    let ChosenAgent { runtime, agent } = choice.choose_by_files(machine)?;
     let alias = agent.alias.clone();
-    Ok(NamedAgent { adapter, agent, alias })
+    Ok(NamedAgent { runtime, agent, alias })
 }
 
 /// Returns what is wrong with all of it.
@@ -215,7 +205,7 @@ fn problems_of_all(agents: &[AgentStatus], broken: Vec<String>, host: &Host) -> 
     if let Err(error) = Config::read(host) {
         problems.push(Problem::ConfigBroken(error));
     }
-    problems.extend(broken.into_iter().map(|program| Problem::ConnectionBroken { program }));
+    problems.extend(broken.into_iter().map(Problem::ConnectionBroken));
     problems
 }
 

@@ -39,7 +39,7 @@ pub struct Survey {
 
 /// An agent whose files are counted.
 pub struct AgentScan<'a> {
-    adapter: &'a Runtime,
+    runtime: &'a Runtime,
     /// Its workspace, with links followed.
     pub workspace: PathBuf,
     /// What holds memories and lies elsewhere, such as a database.
@@ -51,18 +51,18 @@ pub struct AgentScan<'a> {
 impl<'a> AgentScan<'a> {
     /// Takes an agent; its configuration is read.
     #[must_use]
-    pub fn new(adapter: &'a Runtime, machine: &Machine, agent: &FoundAgent) -> Self {
-        Self::with_stores(adapter, agent, adapter.searchable(machine, agent).stores)
+    pub fn new(runtime: &'a Runtime, machine: &Machine, agent: &FoundAgent) -> Self {
+        Self::with_stores(runtime, agent, runtime.searchable(machine, agent).stores)
     }
 
     /// Takes an agent whose stores are known.
     #[must_use]
-    pub fn with_stores(adapter: &'a Runtime, agent: &FoundAgent, stores: Vec<Store>) -> Self {
+    pub fn with_stores(runtime: &'a Runtime, agent: &FoundAgent, stores: Vec<Store>) -> Self {
         let workspace = real(&agent.workspace);
         let mut beside: Vec<PathBuf> =
-            adapter.files_beside(agent).iter().map(|file| real(file)).collect();
+            runtime.files_beside(agent).iter().map(|file| real(file)).collect();
         beside.retain(|file| !file.starts_with(&workspace));
-        Self { adapter, workspace, stores, beside }
+        Self { runtime, workspace, stores, beside }
     }
 
     /// Counts the files beside the workspace.
@@ -155,7 +155,7 @@ impl WalkVisitor for Count<'_> {
         match stat.kind {
             FileKind::Folder => {
                 let path = String::from_utf8_lossy(visited.path);
-                if !self.scan.adapter.searched_folder(&path).is_counted() {
+                if !self.scan.runtime.searched_folder(&path).is_counted() {
                     return WalkStep::Pass;
                 }
                 if visited.depth < MAX_COUNTED_DEPTH {
@@ -201,10 +201,10 @@ mod tests {
     use super::*;
 
     fn look(workspace: &Path, since: Option<Timestamp>, except: Option<&Path>) -> Survey {
-        let adapter = by_name("openclaw").unwrap();
+        let runtime = by_name("openclaw").unwrap();
         let agent =
             FoundAgent::without_install("openclaw", "main".to_owned(), workspace.to_owned());
-        AgentScan::with_stores(adapter, &agent, Vec::new()).run_since(since, except)
+        AgentScan::with_stores(runtime, &agent, Vec::new()).run_since(since, except)
     }
 
     #[test]

@@ -8,7 +8,7 @@ use jiff::ToSpan as _;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::agent_memory::{Access, AgentMemory, MemoryChoice, OpenMemoryError};
+use crate::agent_memory::{Access, AgentMemory, AgentMemoryError, MemoryChoice};
 use crate::config::Config;
 use crate::entry_reference::{ContradictoryEntries, EntryReference, SimilarEntries, UnreadFile};
 use crate::host::Host;
@@ -130,11 +130,8 @@ pub struct PastRows {
 #[non_exhaustive]
 pub enum TidyError {
     /// Nothing that is proposed has an id.
-    #[error("nothing that is proposed has the id `{id}`; nothing was changed")]
-    UnknownProposal {
-        /// The id.
-        id: String,
-    },
+    #[error("nothing that is proposed has the id `{0}`; nothing was changed")]
+    UnknownProposal(String),
     /// What is promoted cannot be quoted.
     #[error("MEMORY.md or a file that is quoted there cannot be read")]
     Unreadable,
@@ -152,7 +149,7 @@ pub enum TidyError {
     Apply(#[from] ApplyError),
     /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Open(#[from] OpenMemoryError),
+    Open(#[from] AgentMemoryError),
 }
 
 /// Plans what there is to tidy in a memory, and does what was asked for.
@@ -161,7 +158,7 @@ pub fn tidy(request: &TidyRequest, host: &Host) -> Result<TidyReport, TidyError>
     // A command that only looks does not keep others from writing.
     let writes = archives || request.promotion != ProposalChoice::None;
     let (_machine, memory) = request.memory.open(Access::Write.unless(!writes), host)?;
-    let settings = Config::read(host).map_err(OpenMemoryError::from)?.tidy;
+    let settings = Config::read(host).map_err(AgentMemoryError::from)?.tidy;
     let today = host.today();
     let held = writes.then(|| memory.site.lock()).transpose()?;
     let plan = plan_tidy(&memory.site, &settings, today)?;
@@ -199,7 +196,7 @@ fn promotion(
     };
     let (chosen, unknown) = plan.chosen(ids);
     if let Some(id) = unknown.first() {
-        return Err(TidyError::UnknownProposal { id: id.clone() });
+        return Err(TidyError::UnknownProposal(id.clone()));
     }
     if chosen.is_empty() {
         return Ok(None);

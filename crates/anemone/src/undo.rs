@@ -4,12 +4,11 @@
 use std::collections::HashSet;
 
 use anemone_memory::{
-    ChangeId, ChangeRecord, Edit, MarkdownStoreError, RestoredText, RevertError, RowsRecord,
-    RowsUndo, plan_undo,
+    ChangeId, ChangeRecord, Edit, RestoredText, RevertError, RowsRecord, RowsUndo, plan_undo,
 };
 use serde::Serialize;
 
-use crate::agent_memory::{Access, AgentMemory, MemoryChoice, OpenMemoryError};
+use crate::agent_memory::{Access, AgentMemory, AgentMemoryError, MemoryChoice};
 use crate::host::Host;
 
 /// Characters of a text that names a change.
@@ -120,12 +119,9 @@ pub enum UndoError {
     /// The change cannot be undone.
     #[error(transparent)]
     Memory(#[from] RevertError),
-    /// The files of the memory.
-    #[error(transparent)]
-    Store(#[from] MarkdownStoreError),
     /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Open(#[from] OpenMemoryError),
+    Open(#[from] AgentMemoryError),
 }
 
 /// Undoes the last change of a memory, or passes it over.
@@ -144,7 +140,7 @@ pub fn undo(request: &UndoRequest, host: &Host) -> Result<UndoReport, UndoError>
         let undone = ListedChange::of(id, &noted, ChangeState::Made);
         return Ok(request.report(undone, edits, rows));
     }
-    let held = memory.store().lock()?;
+    let held = memory.store().lock().map_err(RevertError::from)?;
     let (report, applied) = match request.action {
         UndoAction::Revert => {
             let (undo, applied) =
@@ -191,7 +187,8 @@ pub fn count_changes(memory: &MemoryChoice, host: &Host) -> Result<usize, UndoEr
 /// Empties the undo journal: no earlier change can be undone. Returns how many changes it had.
 pub fn clear_changes(memory: &MemoryChoice, host: &Host) -> Result<usize, UndoError> {
     let (_machine, living) = memory.open(Access::Change, host)?;
-    Ok(living.site.lock()?.clear_changes().map_err(RevertError::from)?)
+    let held = living.site.lock().map_err(RevertError::from)?;
+    Ok(held.clear_changes().map_err(RevertError::from)?)
 }
 
 fn last_change(living: &AgentMemory) -> Result<(ChangeId, ChangeRecord), UndoError> {

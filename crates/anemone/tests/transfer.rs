@@ -140,7 +140,7 @@ fn secrets_stop_an_export_unless_somebody_decides() {
     let key = format!("sk-{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
     ground.write("w/TOOLS.md", format!("api_key = \"{key}\"\n"));
     let request = ground.export_request("a.alf");
-    let Err(ExportError::Secrets { secrets }) = export(&request, &ground.host) else {
+    let Err(ExportError::Secrets(secrets)) = export(&request, &ground.host) else {
         panic!("it was exported")
     };
     assert_eq!((secrets[0].path.as_str(), secrets[0].line), ("TOOLS.md", 1));
@@ -155,7 +155,7 @@ fn an_empty_folder_is_only_exported_when_asked_for() {
     let ground = Ground::new();
     fs_err::create_dir(ground.path("w")).unwrap();
     let request = ground.export_request("a.alf");
-    assert!(matches!(export(&request, &ground.host), Err(ExportError::Nothing { .. })));
+    assert!(matches!(export(&request, &ground.host), Err(ExportError::Nothing(_))));
     let request = ExportRequest { allow_empty: true, ..request };
     assert!(export(&request, &ground.host).is_ok());
 }
@@ -280,14 +280,14 @@ fn an_agent_does_not_move_into_itself_and_snapshots_do_not_go_into_it() {
     let ground = Ground::with_agent();
     let refused = |request: &MigrateRequest| ground.migrate(request).unwrap_err();
     let same = ground.migrate_request(("openclaw", "w"), ("openclaw", "w"));
-    assert!(matches!(refused(&same), MigrateError::AlreadyThere { .. }));
+    assert!(matches!(refused(&same), MigrateError::AlreadyThere(_)));
     let nested = ground.migrate_request(("openclaw", "w"), ("openclaw", "w/inner"));
-    assert!(matches!(refused(&nested), MigrateError::Nested { .. }));
+    assert!(matches!(refused(&nested), MigrateError::Nested(_)));
     let inside = MigrateRequest {
         snapshots: Some(ground.path("w/snapshots")),
         ..ground.migrate_request(("openclaw", "w"), ("openclaw", "v"))
     };
-    assert!(matches!(refused(&inside), MigrateError::SnapshotsInWorkspace { .. }));
+    assert!(matches!(refused(&inside), MigrateError::SnapshotsInWorkspace(_)));
 }
 
 /// Plans how the agent becomes files of ZeroClaw, in a new install.
@@ -298,14 +298,14 @@ fn with_plan(ground: &Ground, run: impl FnOnce(&Plan, &RestoreSource<'_>)) {
     let (bytes, length) = anemone::files::open_plain(&ground.path("a.alf")).unwrap();
     let archive = Archive::open(bytes, length, &Limits::default()).unwrap();
     let source = ArchiveSource::new(&archive).unwrap();
-    let adapter = by_name("zeroclaw").unwrap();
+    let runtime = by_name("zeroclaw").unwrap();
     let machine = ground.host.machine().unwrap();
-    let target = adapter.locate(&machine, &ground.path("z"), None);
+    let target = runtime.locate(&machine, &ground.path("z"), None);
     let backend = Some("markdown".to_owned());
     let choice = RestoreChoice { backend, ..RestoreChoice::new(OnConflict::Stop) };
     let options = choice.plan_options("zeroclaw", None).unwrap();
     let source = RestoreSource::open(&machine, &source, "zeroclaw").unwrap();
-    run(&adapter.plan(&machine, &source, &target, &options).unwrap(), &source);
+    run(&runtime.plan(&machine, &source, &target, &options).unwrap(), &source);
 }
 
 fn apply(

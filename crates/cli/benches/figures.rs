@@ -182,7 +182,7 @@ fn zeroclaw(folder: &Path) {
     migrate(&over, &format!("zeroclaw:{}", text(&at("zc-back"))));
 }
 
-/// Lays out what an adapter would read: raw files and records.
+/// Lays out what a runtime would read: raw files and records.
 fn generate(folder: &Path, records: usize, changed: &[usize]) {
     std::fs::create_dir_all(folder.join("raw")).unwrap();
     let mut lines = BufWriter::new(File::create(folder.join("records.jsonl")).unwrap());

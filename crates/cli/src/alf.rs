@@ -15,7 +15,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anemone::agent::adapter;
+use anemone::agent::runtime_named;
 use anemone::alf::AlfSettings;
 use anemone_messages::{Kind, UserError};
 use clap::error::ErrorKind;
@@ -25,7 +25,7 @@ use serde::Serialize;
 use crate::args::KeyArgs;
 use crate::commands::Context;
 use crate::environment::Environment;
-use crate::output::{Format, Printer, Report, exit_code, json_text, safe};
+use crate::output::{Format, Printer, Report, Result, exit_code, json_text, safe};
 
 /// The version of the existing tool whose answers these are.
 const CONTRACT: &str = "0.1.0";
@@ -225,8 +225,8 @@ impl AgentArgs {
 }
 
 /// Refuses a runtime that we do not know, in the words of the existing tool.
-fn known(runtime: String) -> Result<String, UserError> {
-    match adapter(&runtime) {
+fn known(runtime: String) -> Result<String> {
+    match runtime_named(&runtime) {
         Ok(_) => Ok(runtime),
         Err(error) => {
             let message = format!("Unknown runtime {runtime:?}");

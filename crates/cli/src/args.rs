@@ -11,8 +11,8 @@ use anemone::embedder::{EmbedderChoice, EmbedderSetting};
 use anemone::restore::RestoreChoice;
 use anemone::search::target::TargetChoice;
 use anemone_runtimes::{OnConflict, with_agents};
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 
 /// Arguments that pick an agent.
 #[derive(Args, Clone, Debug)]
@@ -194,12 +194,12 @@ pub(crate) struct RestoreArgs {
     /// archive's; yours is kept beside the workspace), keep ours, or keep both
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(CONFLICT_WORDS),
         default_value = "stop",
         value_name = "WHAT",
         hide_possible_values = true
     )]
-    pub(crate) on_conflict: ConflictWord,
+    pub(crate) on_conflict: OnConflict,
 
     /// How a new install keeps memories: sqlite or markdown (ZeroClaw)
     #[arg(long, value_name = "HOW")]
@@ -211,25 +211,33 @@ pub(crate) struct RestoreArgs {
 }
 
 /// The words of `--on-conflict`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ConflictWord {
-    Stop,
-    Theirs,
-    Ours,
-    Both,
-}
+const CONFLICT_WORDS: [(&str, &str, OnConflict); 4] = [
+    ("stop", "", OnConflict::Stop),
+    ("theirs", "", OnConflict::Theirs),
+    ("ours", "", OnConflict::Ours),
+    ("both", "", OnConflict::Both),
+];
 
 impl RestoreArgs {
     pub(crate) fn choice(&self) -> RestoreChoice {
         RestoreChoice {
-            on_conflict: match self.on_conflict {
-                ConflictWord::Stop => OnConflict::Stop,
-                ConflictWord::Theirs => OnConflict::Theirs,
-                ConflictWord::Ours => OnConflict::Ours,
-                ConflictWord::Both => OnConflict::Both,
-            },
+            on_conflict: self.on_conflict,
             backend: self.backend.clone(),
             layout: self.layout.clone(),
         }
     }
+}
+
+/// Returns a parser of some words: each with its help, which may be empty, and what it stands for.
+pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
+    words: impl IntoIterator<Item = (&'static str, &'static str, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let words: Vec<_> = words.into_iter().collect();
+    let names = words.iter().map(|(name, help, _)| {
+        PossibleValue::new(*name).help(Some(*help).filter(|help| !help.is_empty()))
+    });
+    PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(move |given| {
+        let found = words.iter().find(|(name, ..)| *name == given);
+        found.map(|(.., value)| value.clone()).ok_or("there is no such word")
+    })
 }

@@ -45,13 +45,12 @@ use std::sync::Arc;
 use anemone::files::Existing;
 use anemone::host::Host;
 use anemone::result_file::{ResultFile, ResultSealing};
-use anemone_messages::UserError;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::args::KeyArgs;
 use crate::console::Terminal;
 use crate::environment::Environment;
-use crate::output::{Format, Printer};
+use crate::output::{Format, Printer, Result};
 
 /// Keep an AI agent's memory when everything around it changes
 ///
@@ -213,11 +212,7 @@ impl<'a> Context<'a> {
 }
 
 /// Runs the command; it prints its own result.
-pub(crate) fn run(
-    cli: Cli,
-    environment: &Environment,
-    printer: &Printer,
-) -> Result<ExitCode, UserError> {
+pub(crate) fn run(cli: Cli, environment: &Environment, printer: &Printer) -> Result<ExitCode> {
     let key_args = &cli.global.keys;
     let context = Context::new(environment, printer, key_args);
     match cli.command.unwrap_or(Command::Status(status::StatusArgs::default())) {
@@ -313,7 +308,7 @@ impl OutputArgs {
 }
 
 /// Prints what is not a result but a text of its own; a reader that has had enough is fine.
-pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), UserError> {
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     match io::stdout().write_all(bytes) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),

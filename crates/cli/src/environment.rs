@@ -53,15 +53,8 @@ pub(crate) struct Environment {
     pub(crate) stdin_is_terminal: bool,
     pub(crate) threads: usize,
     pub(crate) alf_key_is_set: bool,
-    pub(crate) home: PathBuf,
-    /// Where programs of this user look for their settings.
-    pub(crate) config_home: PathBuf,
-    /// Where programs of this user keep what they must not lose.
-    pub(crate) data_home: PathBuf,
-    /// Where programs of this user keep what they can make anew.
-    pub(crate) cache_home: PathBuf,
-    /// Where programs of this user keep what they should not lose, but nobody backs up.
-    pub(crate) state_home: PathBuf,
+    /// The folders of this user.
+    pub(crate) folders: Folders,
     /// Variables that tell runtimes where their things are, and `PATH`.
     pub(crate) of_runtimes: BTreeMap<String, OsString>,
 }
@@ -84,11 +77,13 @@ impl Environment {
             stdin_is_terminal: std::io::stdin().is_terminal(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             alf_key_is_set: std::env::var_os(ALF_API_KEY).is_some_and(|key| !key.is_empty()),
-            home: home(),
-            config_home: folder(XDG_CONFIG_HOME, ".config"),
-            data_home: folder(XDG_DATA_HOME, ".local/share"),
-            cache_home: folder(XDG_CACHE_HOME, ".cache"),
-            state_home: folder(XDG_STATE_HOME, ".local/state"),
+            folders: Folders {
+                home: home(),
+                config: folder(XDG_CONFIG_HOME, ".config"),
+                data: folder(XDG_DATA_HOME, ".local/share"),
+                cache: folder(XDG_CACHE_HOME, ".cache"),
+                state: folder(XDG_STATE_HOME, ".local/state"),
+            },
             of_runtimes: of_runtimes(),
         }
     }
@@ -104,11 +99,7 @@ impl Environment {
             stdin_is_terminal: false,
             threads: self.threads,
             alf_key_is_set: false,
-            home: folder.join("home"),
-            config_home: folder.join("config"),
-            data_home: folder.join("share"),
-            cache_home: folder.join("cache"),
-            state_home: folder.join("state"),
+            folders: Folders::below(folder),
             of_runtimes,
         }
     }
@@ -117,13 +108,7 @@ impl Environment {
     pub(crate) fn host(&self, keys: &KeyArgs, console: Terminal) -> Host {
         let KeyArgs { identity, passphrase_file } = keys.clone();
         Host {
-            folders: Folders {
-                home: self.home.clone(),
-                config: self.config_home.clone(),
-                data: self.data_home.clone(),
-                cache: self.cache_home.clone(),
-                state: self.state_home.clone(),
-            },
+            folders: self.folders.clone(),
             variables: self.of_runtimes.clone(),
             database_reader: std::env::current_exe().unwrap_or_else(|_| "anemone".into()),
             threads: self.threads,

@@ -72,12 +72,12 @@ impl Printer {
     }
 
     /// Prints a result.
-    pub(crate) fn print(&self, report: &impl Report) -> Result<(), UserError> {
+    pub(crate) fn print(&self, report: &impl Report) -> Result<()> {
         self.print_one(report).map(|_| ())
     }
 
     /// Prints one of several results, and says whether anybody still reads them.
-    pub(crate) fn print_one(&self, report: &impl Report) -> Result<bool, UserError> {
+    pub(crate) fn print_one(&self, report: &impl Report) -> Result<bool> {
         let mut out = report_stream();
         let printed = if self.json {
             json_text(report).and_then(|text| writeln!(out, "{text}"))
@@ -161,6 +161,30 @@ pub(crate) fn json_text(value: &impl Serialize) -> io::Result<String> {
     };
     // Such characters stand nowhere in JSON but in strings.
     Ok(with_escapes(&text, escape))
+}
+
+/// What a command returns.
+pub(crate) type Result<T, E = UserError> = std::result::Result<T, E>;
+
+/// Writes notes, each on a line of its own.
+pub(crate) fn write_notes<T: AsRef<str>>(
+    notes: impl IntoIterator<Item = T>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut notes = notes.into_iter();
+    notes.try_for_each(|note| writeln!(out, "{ODD}note:{ODD:#} {}", safe(note.as_ref())))
+}
+
+/// Writes how a comparison of entries with each other is not complete.
+pub(crate) fn write_limits(
+    is_cut: bool,
+    not_compared: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let cut = is_cut.then(|| "more entries may be nearly the same than are listed".to_owned());
+    let fewer = (not_compared > 0)
+        .then(|| format!("{not_compared} older entries were compared by their letters only"));
+    write_notes(cut.into_iter().chain(fewer), out)
 }
 
 /// Says something on stderr while work goes on.

@@ -88,7 +88,7 @@ pub use principals::{
     StructuredProfile, WorkContext,
 };
 pub use purge::apply::{
-    ApplyPurgeError, PurgeOutcome, PurgeProof, PurgeRequest, apply_purge, prove_purge,
+    ApplyPurgeError, PurgeDetails, PurgeOutcome, PurgeProof, apply_purge, prove_purge,
 };
 pub use purge::plan::{ArchiveOrDelta, FileCut, Obstacle, PlanPurgeError, PurgePlan};
 pub use purge::{PurgeAudit, PurgeReason, PurgeScope};

@@ -9,7 +9,7 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::service::{Refusal, RefusalKind};
+use crate::service::{RefusalKind, Result, ServiceRefusal};
 
 /// Where a refusal stands in `_meta`.
 const REFUSAL_KEY: &str = "anemone/error";
@@ -29,10 +29,7 @@ impl Answer {
     }
 
     /// Returns an answer that clients can read as well.
-    pub(crate) fn with_data(
-        text: impl Into<String>,
-        data: &impl Serialize,
-    ) -> Result<Self, Refusal> {
+    pub(crate) fn with_data(text: impl Into<String>, data: &impl Serialize) -> Result<Self> {
         let mut data = serde_json::to_value(data).map_err(|error| broken(&error.to_string()))?;
         reveal_all(&mut data);
         Ok(Self { text: text.into(), data: Some(data), is_error: false })
@@ -56,14 +53,14 @@ impl Answer {
 }
 
 /// Returns a refusal as the protocol has it.
-pub(crate) fn refused(refusal: &Refusal) -> CallToolResult {
+pub(crate) fn refused(refusal: &ServiceRefusal) -> CallToolResult {
     let mut meta = MetaObject::new();
     meta.insert(REFUSAL_KEY.to_owned(), refusal_data(refusal));
     CallToolResult::error(vec![ContentBlock::text(refusal_text(refusal))]).with_meta(Some(meta))
 }
 
 /// Returns a refusal as lines.
-pub(crate) fn refusal_text(refusal: &Refusal) -> String {
+pub(crate) fn refusal_text(refusal: &ServiceRefusal) -> String {
     let mut text = format!("error: {} ({})", refusal.message, refusal.code);
     for cause in &refusal.causes {
         text.push_str(&format!("\ncause: {cause}"));
@@ -75,7 +72,7 @@ pub(crate) fn refusal_text(refusal: &Refusal) -> String {
 }
 
 /// Returns a refusal as data.
-pub(crate) fn refusal_data(refusal: &Refusal) -> Value {
+pub(crate) fn refusal_data(refusal: &ServiceRefusal) -> Value {
     let mut data = json!({
         "code": refusal.code,
         "message": refusal.message,
@@ -98,8 +95,8 @@ fn reveal_all(data: &mut Value) {
 }
 
 /// Returns the refusal of a memory that broke.
-pub(crate) fn broken(cause: &str) -> Refusal {
-    Refusal {
+pub(crate) fn broken(cause: &str) -> ServiceRefusal {
+    ServiceRefusal {
         kind: RefusalKind::Other,
         code: "internal_error".to_owned(),
         message: "the memory broke at this call".to_owned(),

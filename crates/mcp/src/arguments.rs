@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::near::nearest;
-use crate::service::Refusal;
+use crate::service::{Result, ServiceRefusal};
 
 /// The longest text to be remembered, in bytes: as much as a memory takes as one entry. Whoever
 /// gives more is told how much it was, so that a message much longer than that is still read.
@@ -35,7 +35,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     arguments: JsonObject,
     schema: &JsonObject,
     example: &str,
-) -> Result<T, Refusal> {
+) -> Result<T> {
     let mut given = arguments;
     // Many models write null, or an empty text, for what they leave out.
     given.retain(|name, value| !value.is_null() && (is_required(name, schema) || value != ""));
@@ -51,8 +51,8 @@ pub(crate) fn read<T: DeserializeOwned>(
 }
 
 /// Returns a refusal because of arguments.
-pub(crate) fn bad(message: String, example: &str) -> Refusal {
-    Refusal::new(BAD_ARGUMENTS, message)
+pub(crate) fn bad(message: String, example: &str) -> ServiceRefusal {
+    ServiceRefusal::new(BAD_ARGUMENTS, message)
         .with_hint(format!("call it with arguments such as {example}"))
 }
 
@@ -228,7 +228,7 @@ mod tests {
 
     const EXAMPLE: &str = r#"{"query": "tea"}"#;
 
-    fn search(given: Value) -> Result<SearchArguments, Refusal> {
+    fn search(given: Value) -> Result<SearchArguments, ServiceRefusal> {
         let Value::Object(given) = given else { panic!("not an object: {given}") };
         read(given, &input_schema::<SearchArguments>(), EXAMPLE)
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::lock::locked;
-use crate::service::{DocumentChanges, MemoryService, Refusal, Watch};
+use crate::service::{DocumentChanges, MemoryService, Result, Watch};
 
 /// How many changes a slow follower may be behind before it is told that all has changed.
 const BEHIND: usize = 256;
@@ -51,7 +51,7 @@ pub(crate) enum News {
 
 impl Changes {
     /// Begins to follow. Blocks while the watch starts.
-    pub(crate) fn follow(&self, service: &dyn MemoryService) -> Result<Follower, Refusal> {
+    pub(crate) fn follow(&self, service: &dyn MemoryService) -> Result<Follower> {
         let mut slot = locked(&self.watch);
         if let Some(watch) = slot.upgrade() {
             return Ok(Follower { receiver: watch.sender.subscribe(), _watch: watch });

@@ -21,7 +21,7 @@ use crate::arguments::{BAD_ARGUMENTS, shortened};
 use crate::changes::{Changes, Follower};
 use crate::near::nearest;
 use crate::resources::{failed, not_found, path_of};
-use crate::service::{MemoryService, Refusal};
+use crate::service::{MemoryService, Result, ServiceRefusal};
 use crate::settings::Settings;
 use crate::subscriptions::{Subscriptions, listen};
 use crate::tools::{Tool, read_only, tools};
@@ -97,7 +97,7 @@ impl Handler {
         &self,
         cancelled: &CancellationToken,
         work: impl FnOnce(&Shared) -> T + Send + 'static,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T> {
         let seat = tokio::select! {
             // First, because a seat may be free by the time that both are looked at.
             biased;
@@ -226,7 +226,7 @@ impl ServerHandler for Handler {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
         }
         let message = "`name` must be a text and `arguments` an object";
-        let refusal = Refusal::new(BAD_ARGUMENTS, message)
+        let refusal = ServiceRefusal::new(BAD_ARGUMENTS, message)
             .with_hint(r#"send {"name": "...", "arguments": {...}}"#);
         let mut result = refused(&refusal);
         if is_older(&context) {
@@ -346,6 +346,6 @@ impl ServerHandler for Handler {
     }
 }
 
-fn was_cancelled() -> Refusal {
-    Refusal::new("cancelled", "the call was cancelled before its turn came")
+fn was_cancelled() -> ServiceRefusal {
+    ServiceRefusal::new("cancelled", "the call was cancelled before its turn came")
 }

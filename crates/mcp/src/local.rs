@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use anemone::agent::FOLDER;
-use anemone::agent_memory::{Access, AgentMemory, MemoryChoice, OpenMemoryError, delimiter};
+use anemone::agent_memory::{Access, AgentMemory, AgentMemoryError, MemoryChoice, delimiter};
 use anemone::context::{ContextRequest, RecallCounting, context};
 use anemone::days::day;
 use anemone::exports::last_of;
@@ -38,9 +38,9 @@ use jiff::civil::Date;
 use self::refusal::{of_forget, of_read, of_remember, read_hint};
 use crate::lock::locked;
 use crate::service::{
-    ContextArguments, ContextResult, Document, DocumentChanges, ForgetArguments, ForgetResult,
-    MemoryService, ReadArguments, ReadResult, ReadStatus, Refusal, RememberArguments,
-    RememberResult, SearchArguments, SearchResults, SessionKind, Status, Watch,
+    ContextArguments, ContextResult, DocumentChanges, ForgetArguments, ForgetResult, MemoryService,
+    MemoryStatus, ReadArguments, ReadResult, ReadStatus, RememberArguments, RememberResult, Result,
+    SearchArguments, SearchResults, ServiceRefusal, SessionArgument, Watch,
 };
 
 /// Results at most, whatever a client asks for.
@@ -134,29 +134,29 @@ impl Inner {
         MemoryChoice { agent, index_dir }
     }
 
-    fn check_of_agent(&self) -> Result<(), Refusal> {
+    fn check_of_agent(&self) -> Result<()> {
         if self.options.is_of_agent() {
             return Ok(());
         }
         let message = "this source is read-only: it can be searched and read, and nothing else";
-        Err(Refusal::new("only_read", message).with_hint("search it and read it"))
+        Err(ServiceRefusal::new("only_read", message).with_hint("search it and read it"))
     }
 
     /// Refuses to write without `allow_write`, even if the caller did not check it.
-    fn check_may_write(&self) -> Result<(), Refusal> {
+    fn check_may_write(&self) -> Result<()> {
         self.check_of_agent()?;
         if self.options.allow_write {
             return Ok(());
         }
-        Err(Refusal::new("read_only", "this memory is offered for reading only")
+        Err(ServiceRefusal::new("read_only", "this memory is offered for reading only")
             .with_hint("to enable writing, start the server with `anemone mcp --allow-write`"))
     }
 
-    fn agent_memory(&self) -> Result<AgentMemory, OpenMemoryError> {
+    fn agent_memory(&self) -> Result<AgentMemory, AgentMemoryError> {
         self.memory().find_for(Access::Read, &self.machine, &self.options.host)
     }
 
-    fn day(&self, field: &str, text: Option<&str>) -> Result<Option<Date>, Refusal> {
+    fn day(&self, field: &str, text: Option<&str>) -> Result<Option<Date>> {
         let Some(text) = text else { return Ok(None) };
         let day = day(text, self.options.host.today());
         Ok(Some(day.ok_or_else(|| not_a_day(field, text))?))
@@ -166,8 +166,8 @@ impl Inner {
     fn with_index<T>(
         &self,
         target: &SearchTarget,
-        work: impl FnOnce(&mut OpenIndex) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+        work: impl FnOnce(&mut OpenIndex) -> Result<T>,
+    ) -> Result<T> {
         let host = &self.options.host;
         let open = || open_fresh(target, host, Rebuild::No, IndexFallback::Temporary);
         let mut warm = locked(&self.warm);
@@ -191,14 +191,14 @@ impl Inner {
         done
     }
 
-    fn known_documents(&self) -> Result<Vec<KnownDocument>, Refusal> {
+    fn known_documents(&self) -> Result<Vec<KnownDocument>> {
         let target = self.target()?;
         self.with_index(&target, |opened| Ok(opened.index.known_documents()?))
     }
 }
 
 impl MemoryService for LocalMemoryService {
-    fn search(&self, arguments: &SearchArguments) -> Result<SearchResults, Refusal> {
+    fn search(&self, arguments: &SearchArguments) -> Result<SearchResults> {
         let inner = &*self.inner;
         let is_of_agent = inner.options.is_of_agent();
         let host = &inner.options.host;
@@ -218,7 +218,7 @@ impl MemoryService for LocalMemoryService {
         request.ranking.min_score = arguments.min_score.map(|_| 0.0);
         if let Err(error) = request.check() {
             let hint = "since is the earlier day, until the later one";
-            return Err(Refusal::from(error).with_hint(hint));
+            return Err(ServiceRefusal::from(error).with_hint(hint));
         }
         let target = inner.target()?;
         let mut report = inner
@@ -234,7 +234,7 @@ impl MemoryService for LocalMemoryService {
         Ok(results)
     }
 
-    fn read(&self, arguments: &ReadArguments) -> Result<ReadResult, Refusal> {
+    fn read(&self, arguments: &ReadArguments) -> Result<ReadResult> {
         let inner = &*self.inner;
         let lines = LineRange {
             from: arguments.from.map(|line| line as usize),
@@ -270,20 +270,20 @@ impl MemoryService for LocalMemoryService {
         }
     }
 
-    fn remember(&self, arguments: &RememberArguments) -> Result<RememberResult, Refusal> {
+    fn remember(&self, arguments: &RememberArguments) -> Result<RememberResult> {
         let inner = &*self.inner;
         let host = &inner.options.host;
         inner.check_may_write()?;
         // The command line reads standard input for a hyphen; a client may expect the same.
         if arguments.text == "-" {
-            return Err(Refusal::new(
+            return Err(ServiceRefusal::new(
                 "usage",
                 "text: give a sentence that can be understood by itself",
             ));
         }
         let importance = |number| {
             let message = "importance: give a number from 0 to 1";
-            Importance::new(number).ok_or_else(|| Refusal::new("usage", message))
+            Importance::new(number).ok_or_else(|| ServiceRefusal::new("usage", message))
         };
         let mut request = RememberRequest::new(arguments.text.clone(), inner.memory());
         request.key.clone_from(&arguments.key);
@@ -301,12 +301,12 @@ impl MemoryService for LocalMemoryService {
         }
         match remember(&request, host) {
             Ok(report) => Ok(results::remember(report)),
-            Err(RememberError::Duplicate { report }) => Ok(results::duplicate(report)),
+            Err(RememberError::Duplicate(report)) => Ok(results::duplicate(report)),
             Err(error) => Err(of_remember(error)),
         }
     }
 
-    fn forget(&self, arguments: &ForgetArguments) -> Result<ForgetResult, Refusal> {
+    fn forget(&self, arguments: &ForgetArguments) -> Result<ForgetResult> {
         let inner = &*self.inner;
         let host = &inner.options.host;
         inner.check_may_write()?;
@@ -316,7 +316,7 @@ impl MemoryService for LocalMemoryService {
             (None, Some(id), None) | (None, None, Some(id)) => ForgetChoice::Ids(vec![id]),
             _ => {
                 let message = "key, id or citation: give exactly one of them";
-                return Err(Refusal::new("usage", message));
+                return Err(ServiceRefusal::new("usage", message));
             }
         };
         let finality = if for_good { Finality::ForGood } else { Finality::Undoable };
@@ -328,15 +328,15 @@ impl MemoryService for LocalMemoryService {
         Ok(results::forget(report, &request.memory))
     }
 
-    fn context(&self, arguments: &ContextArguments) -> Result<ContextResult, Refusal> {
+    fn context(&self, arguments: &ContextArguments) -> Result<ContextResult> {
         let inner = &*self.inner;
         let host = &inner.options.host;
         inner.check_of_agent()?;
         let session = match arguments.session.unwrap_or_default() {
-            SessionKind::Main => anemone_memory::SessionKind::Main,
-            SessionKind::Group => anemone_memory::SessionKind::Group,
-            SessionKind::Subagent => anemone_memory::SessionKind::Subagent,
-            SessionKind::Cron => anemone_memory::SessionKind::Cron,
+            SessionArgument::Main => anemone_memory::SessionKind::Main,
+            SessionArgument::Group => anemone_memory::SessionKind::Group,
+            SessionArgument::Subagent => anemone_memory::SessionKind::Subagent,
+            SessionArgument::Cron => anemone_memory::SessionKind::Cron,
         };
         let mut request = ContextRequest::new(inner.memory(), session);
         request.query.clone_from(&arguments.query);
@@ -350,7 +350,7 @@ impl MemoryService for LocalMemoryService {
         Ok(results::context(context(&request, host)?))
     }
 
-    fn status(&self) -> Result<Status, Refusal> {
+    fn status(&self) -> Result<MemoryStatus> {
         let inner = &*self.inner;
         let host = &inner.options.host;
         let target = inner.target()?;
@@ -360,7 +360,7 @@ impl MemoryService for LocalMemoryService {
             let warnings = notes.map(|note| warning(note).message);
             let skipped = left_out(&opened.freshness).into_iter();
             let skipped = skipped.map(|(why, count)| format!("not searched, {why}: {count}"));
-            Ok(Status {
+            Ok(MemoryStatus {
                 runtime: target.kind.to_owned(),
                 workspace: target.place.display().to_string(),
                 keeps: "files".to_owned(),
@@ -368,7 +368,7 @@ impl MemoryService for LocalMemoryService {
                 chunks: opened.freshness.chunks,
                 model: sets.last().map(|set| set.identity.model.clone()),
                 issues: warnings.chain(skipped).collect(),
-                ..Status::default()
+                ..MemoryStatus::default()
             })
         })?;
         // The same counts as those of the command. Only an index that is not kept has no others.
@@ -386,7 +386,7 @@ impl MemoryService for LocalMemoryService {
                 MemoryBackend::None => "nothing".to_owned(),
                 MemoryBackend::External(name) => name.clone(),
             };
-            let identity = identify(memory.adapter, &memory.agent, host);
+            let identity = identify(memory.runtime, &memory.agent, host);
             status.last_export = last_of(host, &identity).map(|last| last.at.to_string());
             status.writable = inner.options.allow_write
                 && matches!(memory.keeps, MemoryBackend::Markdown | MemoryBackend::Sqlite(_));
@@ -396,25 +396,26 @@ impl MemoryService for LocalMemoryService {
         Ok(status)
     }
 
-    fn documents(&self) -> Result<Vec<Document>, Refusal> {
-        let known = self.inner.known_documents()?;
-        let document = |known: KnownDocument| Document { path: known.path, ..Document::default() };
-        Ok(known.into_iter().map(document).collect())
+    fn documents(&self) -> Result<Vec<String>> {
+        Ok(self.inner.known_documents()?.into_iter().map(|known| known.path).collect())
     }
 
-    fn document(&self, path: &str) -> Result<String, Refusal> {
+    fn document(&self, path: &str) -> Result<String> {
         let inner = &*self.inner;
         match read_document(&*inner.target()?, path)? {
             Some(document) => Ok(document.text),
-            None => Err(Refusal::new(Refusal::NOT_FOUND, format!("there is no document {path:?}"))),
+            None => Err(ServiceRefusal::new(
+                ServiceRefusal::NOT_FOUND,
+                format!("there is no document {path:?}"),
+            )),
         }
     }
 
-    fn delimiter(&self) -> Result<String, Refusal> {
+    fn delimiter(&self) -> Result<String> {
         Ok(delimiter()?)
     }
 
-    fn watch(&self, tell: Box<dyn Fn(DocumentChanges) + Send + Sync>) -> Result<Watch, Refusal> {
+    fn watch(&self, tell: Box<dyn Fn(DocumentChanges) + Send + Sync>) -> Result<Watch> {
         watch::watch(Arc::clone(&self.inner), tell)
     }
 }

@@ -123,9 +123,7 @@ fn is_too_complex(json: &[u8]) -> bool {
 /// The parts of a message that tell who is to be answered. Nothing else of it is kept.
 #[derive(Default, Deserialize)]
 struct Envelope {
-    #[serde(default)]
     id: Option<Id>,
-    #[serde(default)]
     method: Option<IgnoredAny>,
 }
 
@@ -171,9 +169,9 @@ impl Visitor<'_> for IdVisitor {
 /// has one answer for two requests, and one of them would wait for ever. And a client that asks
 /// without reading answers would fill the memory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Unanswered(Arc<Mutex<HashSet<RequestId>>>);
+pub(crate) struct UnansweredRequests(Arc<Mutex<HashSet<RequestId>>>);
 
-impl Unanswered {
+impl UnansweredRequests {
     /// Notes what a message asks, or asks no more. The error is the answer to a request that may
     /// not be made now.
     pub(crate) fn note(

@@ -14,7 +14,7 @@ use crate::arguments;
 use crate::quote::{examined, found_text};
 use crate::resources::failed;
 use crate::schema::input_schema;
-use crate::service::{MemoryService, Refusal, SearchArguments};
+use crate::service::{MemoryService, SearchArguments, ServiceRefusal};
 use crate::settings::Settings;
 
 const RECALL: &str = "recall";
@@ -122,7 +122,7 @@ fn flush(settings: &Settings) -> String {
     )
 }
 
-fn bad(refusal: &Refusal) -> ErrorData {
+fn bad(refusal: &ServiceRefusal) -> ErrorData {
     ErrorData::invalid_params(refusal_text(refusal), Some(refusal_data(refusal)))
 }
 

@@ -10,15 +10,15 @@
 
 use anemone_memory::{Frame, revealed, shown_name};
 use rmcp::model::{
-    Annotations, CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+    CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
+    Resource, ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
 
 use crate::answer::{refusal_data, refusal_text};
 use crate::arguments::shortened;
 use crate::quote::Findings;
-use crate::service::{Document, MemoryService, Refusal};
+use crate::service::{MemoryService, ServiceRefusal};
 
 const SCHEME: &str = "memory://";
 const MIME_TYPE: &str = "text/markdown";
@@ -110,39 +110,26 @@ pub(crate) fn list(
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let mut documents = service.documents().map_err(|refusal| failed(&refusal))?;
-    documents.retain(|document| {
-        path_of(&uri_of(&document.path)).as_deref() == Some(document.path.as_str())
-    });
-    documents.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+    documents.retain(|path| path_of(&uri_of(path)).as_ref() == Some(path));
+    documents.sort_unstable();
     let start = match cursor {
         None => 0,
         Some(cursor) => {
             let last = cursor
                 .strip_prefix(AFTER)
                 .ok_or_else(|| ErrorData::invalid_params("invalid cursor", None))?;
-            documents.partition_point(|document| document.path.as_str() <= last)
+            documents.partition_point(|path| path.as_str() <= last)
         }
     };
+    let resource =
+        |path: &String| Resource::new(uri_of(path), shown_name(path)).with_mime_type(MIME_TYPE);
     let (page, rest) = documents[start..].split_at(PAGE.min(documents.len() - start));
-    let next_cursor =
-        page.last().filter(|_| !rest.is_empty()).map(|page| format!("{AFTER}{}", page.path));
+    let next_cursor = page.last().filter(|_| !rest.is_empty()).map(|path| format!("{AFTER}{path}"));
     let mut listed = ListResourcesResult::with_all_items(page.iter().map(resource).collect())
         .with_ttl_ms(0)
         .with_cache_scope(CacheScope::Private);
     listed.next_cursor = next_cursor;
     Ok(listed)
-}
-
-fn resource(document: &Document) -> Resource {
-    let mut resource =
-        Resource::new(uri_of(&document.path), shown_name(&document.path)).with_mime_type(MIME_TYPE);
-    resource.size = document.bytes;
-    if document.modified.is_some() {
-        let mut annotations = Annotations::default();
-        annotations.last_modified.clone_from(&document.modified);
-        resource.annotations = Some(annotations);
-    }
-    resource
 }
 
 /// Lists the one form of all addresses.
@@ -163,7 +150,7 @@ pub(crate) fn read(
 ) -> Result<ReadResourceResult, ErrorData> {
     let path = path_of(uri).ok_or_else(|| not_found(uri))?;
     let text = service.document(&path).map_err(|refusal| match refusal.code.as_str() {
-        Refusal::NOT_FOUND => not_found(uri),
+        ServiceRefusal::NOT_FOUND => not_found(uri),
         _ => failed(&refusal),
     })?;
     let mut frame = Frame::new(&service.delimiter().map_err(|refusal| failed(&refusal))?);
@@ -182,7 +169,7 @@ pub(crate) fn not_found(uri: &str) -> ErrorData {
 }
 
 /// Returns the error of a memory that refuses where no tool can tell of it.
-pub(crate) fn failed(refusal: &Refusal) -> ErrorData {
+pub(crate) fn failed(refusal: &ServiceRefusal) -> ErrorData {
     ErrorData::internal_error(refusal_text(refusal), Some(refusal_data(refusal)))
 }
 

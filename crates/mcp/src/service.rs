@@ -10,36 +10,36 @@ use serde::{Deserialize, Serialize};
 pub trait MemoryService: Send + Sync + 'static {
     /// Finds what answers a question. Where it is empty, and a day is given, that is all of those
     /// days, the newest first.
-    fn search(&self, question: &SearchArguments) -> Result<SearchResults, Refusal>;
+    fn search(&self, question: &SearchArguments) -> Result<SearchResults>;
 
     /// Reads lines of a document that search finds.
-    fn read(&self, reading: &ReadArguments) -> Result<ReadResult, Refusal>;
+    fn read(&self, reading: &ReadArguments) -> Result<ReadResult>;
 
     /// Remembers something.
-    fn remember(&self, remembering: &RememberArguments) -> Result<RememberResult, Refusal>;
+    fn remember(&self, remembering: &RememberArguments) -> Result<RememberResult>;
 
     /// Forgets something. What is not there is refused as
     /// [`RefusalKind::NothingToForget`].
-    fn forget(&self, forgetting: &ForgetArguments) -> Result<ForgetResult, Refusal>;
+    fn forget(&self, forgetting: &ForgetArguments) -> Result<ForgetResult>;
 
     /// Composes what a session should see.
-    fn context(&self, asked: &ContextArguments) -> Result<ContextResult, Refusal>;
+    fn context(&self, asked: &ContextArguments) -> Result<ContextResult>;
 
     /// Says whose memory it is and how it does.
-    fn status(&self) -> Result<Status, Refusal>;
+    fn status(&self) -> Result<MemoryStatus>;
 
     /// Lists the documents of the memory, by path.
-    fn documents(&self) -> Result<Vec<Document>, Refusal>;
+    fn documents(&self) -> Result<Vec<String>>;
 
     /// Returns the whole text of a document that [`documents`](Self::documents) lists. Any other
-    /// path is refused with [`Refusal::NOT_FOUND`].
-    fn document(&self, path: &str) -> Result<String, Refusal>;
+    /// path is refused with [`ServiceRefusal::NOT_FOUND`].
+    fn document(&self, path: &str) -> Result<String>;
 
     /// Makes a random word that nobody can know before, for the marks around what is quoted.
-    fn delimiter(&self) -> Result<String, Refusal>;
+    fn delimiter(&self) -> Result<String>;
 
     /// Tells of changes to documents until the returned value is dropped.
-    fn watch(&self, tell: Box<dyn Fn(DocumentChanges) + Send + Sync>) -> Result<Watch, Refusal>;
+    fn watch(&self, tell: Box<dyn Fn(DocumentChanges) + Send + Sync>) -> Result<Watch>;
 }
 
 /// Keeps a watch going.
@@ -54,10 +54,13 @@ pub struct DocumentChanges {
     pub list: bool,
 }
 
+/// What a memory returns.
+pub(crate) type Result<T, E = ServiceRefusal> = std::result::Result<T, E>;
+
 /// Why a memory did not do what it was asked, in words that help to ask better.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Refusal {
+pub struct ServiceRefusal {
     /// What another tool's words depend on.
     pub kind: RefusalKind,
     /// A word for programs, such as `read_only`.
@@ -79,7 +82,7 @@ pub enum RefusalKind {
     Other,
 }
 
-impl Refusal {
+impl ServiceRefusal {
     /// The code of a document that is not there.
     pub const NOT_FOUND: &'static str = "not_found";
 
@@ -109,21 +112,16 @@ pub struct SearchArguments {
     /// not be there.
     pub query: String,
     /// How many results at most, 1 to 50; 6 when left out.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 50))]
     pub max_results: Option<u32>,
     /// Leave out results with a lower score, 0 to 1.
-    #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_score: Option<f64>,
     /// Only what is dated on or after this day: 2026-03-01, yesterday, 7d, 2w, 3m.
-    #[serde(default)]
     pub since: Option<String>,
     /// Only what is dated on or before this day.
-    #[serde(default)]
     pub until: Option<String>,
     /// Only documents with paths like this, such as memory/2026-03-*.
-    #[serde(default)]
     pub path: Option<String>,
 }
 
@@ -206,11 +204,9 @@ pub struct ReadArguments {
     /// citation such as MEMORY.md#L8-L12 is taken too.
     pub path: String,
     /// The first line, from 1.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub from: Option<u32>,
     /// How many lines; 120 when left out.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub lines: Option<u32>,
 }
@@ -262,13 +258,11 @@ pub struct RememberArguments {
     /// without this conversation. No secrets.
     pub text: String,
     /// A short name by which it is replaced and forgotten later, such as tea.favourite.
-    #[serde(default)]
     pub key: Option<String>,
     /// What it is: decision, lesson, preference, milestone, context, or another word.
-    #[serde(default, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Option<String>,
     /// How much it matters, 0 to 1: from 0.8 on it is kept for ever, below 0.4 for days.
-    #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub importance: Option<f64>,
     /// Words by which it is found.
@@ -278,13 +272,10 @@ pub struct RememberArguments {
     #[serde(default)]
     pub curated: bool,
     /// The key or id of the entry that no longer holds because of this.
-    #[serde(default)]
     pub supersedes: Option<String>,
     /// Where it comes from; agent when left out. What a page or a tool said is web or tool.
-    #[serde(default)]
-    pub source: Option<Origin>,
+    pub source: Option<MemorySource>,
     /// The conversation in which it was learnt.
-    #[serde(default)]
     pub session: Option<String>,
     /// Write it although the memory says nearly the same already.
     #[serde(default)]
@@ -294,7 +285,7 @@ pub struct RememberArguments {
 /// Where something comes from. The owner is not among them: a client cannot prove to be the owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum MemorySource {
     /// The agent itself.
     #[default]
     Agent,
@@ -317,7 +308,7 @@ pub struct RememberResult {
     /// The document it stands in.
     pub path: String,
     /// What the memory says already that is the same or nearly.
-    pub duplicates: Vec<Duplicate>,
+    pub duplicates: Vec<SimilarMemory>,
     /// What to know about it.
     pub warnings: Vec<String>,
 }
@@ -325,7 +316,7 @@ pub struct RememberResult {
 /// Something that the memory says already.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Duplicate {
+pub struct SimilarMemory {
     /// Its id or citation.
     pub id: String,
     /// Its document.
@@ -339,13 +330,10 @@ pub struct Duplicate {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ForgetArguments {
     /// Everything that was remembered under this key.
-    #[serde(default)]
     pub key: Option<String>,
     /// The entry with this id, as memory_search gives it; a citation is taken as well.
-    #[serde(default)]
     pub id: Option<String>,
     /// The lines of this citation, as memory_search gives it, and no others.
-    #[serde(default)]
     pub citation: Option<String>,
     /// Also remove it from the undo journal, so that it cannot be brought back.
     #[serde(default, alias = "for_good")]
@@ -403,13 +391,10 @@ pub struct ForgottenEntry {
 pub struct ContextArguments {
     /// The kind of session; main when left out. A group sees nothing private, sub-agents and jobs
     /// see no memory.
-    #[serde(default)]
-    pub session: Option<SessionKind>,
+    pub session: Option<SessionArgument>,
     /// A question: up to six memories that answer it follow.
-    #[serde(default)]
     pub query: Option<String>,
     /// Keep to about so many tokens.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub tokens: Option<u32>,
 }
@@ -417,7 +402,7 @@ pub struct ContextArguments {
 /// A kind of session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum SessionKind {
+pub enum SessionArgument {
     /// The owner's own conversation.
     #[default]
     Main,
@@ -452,7 +437,7 @@ pub struct ContextResult {
 /// Whose memory it is and how it does.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Status {
+pub struct MemoryStatus {
     /// The agent's name.
     pub agent: String,
     /// The runtime it belongs to.
@@ -475,15 +460,4 @@ pub struct Status {
     pub last_export: Option<String>,
     /// What is wrong, and what to do about it.
     pub issues: Vec<String>,
-}
-
-/// A document of a memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Document {
-    /// Its path, such as `memory/2026-03-01.md`.
-    pub path: String,
-    /// Its size in bytes, where it is known without reading it.
-    pub bytes: Option<u64>,
-    /// When it was last changed, as RFC 3339.
-    pub modified: Option<String>,
 }

@@ -17,7 +17,7 @@ use tokio_util::codec::{Decoder, FramedRead};
 use tokio_util::sync::CancellationToken;
 
 use crate::handler::Handler;
-use crate::message::{self, Problem, Unanswered};
+use crate::message::{self, Problem, UnansweredRequests};
 use crate::service::MemoryService;
 use crate::settings::{ServeError, Settings};
 
@@ -76,7 +76,7 @@ type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 struct LineTransport<R, W> {
     input: FramedRead<R, LineDecoder>,
     output: Arc<Mutex<Option<W>>>,
-    unanswered: Unanswered,
+    unanswered: UnansweredRequests,
     /// An answer that is on its way. It is kept here because receiving may be given up at any
     /// point and begun again, and half a line must not be left in the stream.
     reply: Option<Sending>,
@@ -89,7 +89,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport
         Self {
             input: FramedRead::new(input, LineDecoder::default()),
             output: Arc::new(Mutex::new(Some(output))),
-            unanswered: Unanswered::default(),
+            unanswered: UnansweredRequests::default(),
             reply: None,
             ended,
         }

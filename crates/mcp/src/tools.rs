@@ -14,10 +14,10 @@ use serde::de::DeserializeOwned;
 use crate::answer::Answer;
 use crate::arguments;
 use crate::schema::{input_schema, output_schema};
-use crate::service::{MemoryService, Refusal};
+use crate::service::{MemoryService, Result, ServiceRefusal};
 use crate::settings::Settings;
 
-type Call = Box<dyn Fn(&dyn MemoryService, JsonObject) -> Result<Answer, Refusal> + Send + Sync>;
+type Call = Box<dyn Fn(&dyn MemoryService, JsonObject) -> Result<Answer> + Send + Sync>;
 
 /// A tool: what is said of it, and what it does.
 pub(crate) struct Tool {
@@ -46,7 +46,7 @@ impl Tool {
     fn new<I, O>(
         words: ToolWords,
         effect: Effect,
-        run: impl Fn(&dyn MemoryService, I) -> Result<Answer, Refusal> + Send + Sync + 'static,
+        run: impl Fn(&dyn MemoryService, I) -> Result<Answer> + Send + Sync + 'static,
     ) -> Self
     where
         I: DeserializeOwned + JsonSchema,
@@ -60,7 +60,7 @@ impl Tool {
     fn in_words<I>(
         words: ToolWords,
         effect: Effect,
-        run: impl Fn(&dyn MemoryService, I) -> Result<Answer, Refusal> + Send + Sync + 'static,
+        run: impl Fn(&dyn MemoryService, I) -> Result<Answer> + Send + Sync + 'static,
     ) -> Self
     where
         I: DeserializeOwned + JsonSchema,
@@ -97,11 +97,7 @@ impl Tool {
     }
 
     /// Does what it does. Blocks.
-    pub(crate) fn call(
-        &self,
-        service: &dyn MemoryService,
-        given: JsonObject,
-    ) -> Result<Answer, Refusal> {
+    pub(crate) fn call(&self, service: &dyn MemoryService, given: JsonObject) -> Result<Answer> {
         (self.call)(service, given)
     }
 
@@ -143,8 +139,8 @@ const ONLY_OURS: [&str; 7] = [
 ];
 
 /// Returns the refusal of a tool that would write.
-pub(crate) fn read_only(name: &str) -> Refusal {
+pub(crate) fn read_only(name: &str) -> ServiceRefusal {
     let message = format!("{name} would change the memory, and this server only reads it");
-    Refusal::new("read_only", message)
+    ServiceRefusal::new("read_only", message)
         .with_hint("tell the user: `anemone mcp --allow-write` starts a server that may write")
 }

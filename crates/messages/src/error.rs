@@ -4,21 +4,19 @@
 /// Explains the errors that a use case passes on from others as those others do; any other variant
 /// is a failure with the given code.
 macro_rules! pass_on {
-    ($error:expr, $code:literal, $enum:ident, [$($variant:ident),+]) => {
+    ($error:expr, $code:literal, [$($variant:ident),+]) => {
         match $error {
-            $($enum::$variant(error) => error.into(),)+
-            other => Self::failure_from($code, &other),
+            $(Self::$variant(error) => error.explain(),)+
+            other => other.failure($code),
         }
     };
 }
 
 mod agent;
-mod agents;
+mod alf;
 mod archive;
-mod check;
 mod config;
 mod connect;
-mod context;
 mod embedder;
 mod export;
 mod files;
@@ -33,9 +31,10 @@ mod remember;
 mod restore;
 mod runtimes;
 mod search;
-mod status;
 mod tidy;
 mod undo;
+
+use std::error::Error;
 
 /// The kind of failure; a command line derives its exit code from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,19 +87,14 @@ impl UserError {
 
     /// Returns an error with the message and the causes of another error.
     #[must_use]
-    pub fn from_error(kind: Kind, code: &'static str, error: &dyn std::error::Error) -> Self {
-        let mut causes = Vec::new();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            causes.push(plain(&cause.to_string()));
-            source = cause.source();
-        }
-        Self { causes, ..Self::new(kind, code, plain(&error.to_string())) }
+    pub fn from_error(kind: Kind, code: &'static str, error: &dyn Error) -> Self {
+        let causes = causes_of(error).map(|cause| plain(&cause));
+        Self::new(kind, code, plain(&error.to_string())).causes(causes.collect())
     }
 
     /// Returns a failure with the message and the causes of another error.
     #[must_use]
-    pub fn failure_from(code: &'static str, error: &dyn std::error::Error) -> Self {
+    pub fn failure_from(code: &'static str, error: &dyn Error) -> Self {
         Self::from_error(Kind::Failed, code, error)
     }
 
@@ -109,6 +103,16 @@ impl UserError {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Adds what the user can do about it, where that is known.
+    fn maybe_hint(self, hint: Option<impl Into<String>>) -> Self {
+        Self { hint: hint.map(Into::into), ..self }
+    }
+
+    /// Replaces the causes.
+    fn causes(self, causes: Vec<String>) -> Self {
+        Self { causes, ..self }
     }
 
     /// Adds the fields of a report for programs, except for its `ok`, which is no longer true.
@@ -171,16 +175,54 @@ impl std::fmt::Display for UserError {
     }
 }
 
-impl std::error::Error for UserError {}
+impl Error for UserError {}
 
-impl From<std::io::Error> for UserError {
-    fn from(error: std::io::Error) -> Self {
-        let code = match error.kind() {
+/// An error of the library that is explained to the user.
+trait Explain: Error + Sized {
+    /// Returns its code, message, causes and hint for the user.
+    fn explain(&self) -> UserError;
+
+    /// Returns a failure with its message and causes.
+    fn failure(&self, code: &'static str) -> UserError {
+        UserError::failure_from(code, self)
+    }
+
+    /// Returns a request that makes no sense, with its message and causes.
+    fn misuse(&self, code: &'static str) -> UserError {
+        UserError::from_error(Kind::Usage, code, self)
+    }
+
+    /// Returns a conflict with its message and causes.
+    fn conflict(&self, code: &'static str) -> UserError {
+        UserError::from_error(Kind::Conflict, code, self)
+    }
+}
+
+impl<E: Explain> From<E> for UserError {
+    fn from(error: E) -> Self {
+        error.explain()
+    }
+}
+
+impl Explain for std::io::Error {
+    fn explain(&self) -> UserError {
+        self.failure(match self.kind() {
             std::io::ErrorKind::NotFound => "not_found",
             std::io::ErrorKind::PermissionDenied => "permission_denied",
             std::io::ErrorKind::StorageFull => "storage_full",
             _ => "io",
-        };
-        Self::failure_from(code, &error)
+        })
     }
+}
+
+/// Returns the messages of what caused an error, outermost first.
+fn causes_of(error: &dyn Error) -> impl Iterator<Item = String> {
+    std::iter::successors(error.source(), |cause| (*cause).source()).map(ToString::to_string)
+}
+
+/// Returns the lines of the first items, and how many more there are.
+fn listed<T>(items: &[T], most: usize, line: impl Fn(&T) -> String) -> Vec<String> {
+    let more = items.len().saturating_sub(most);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    items.iter().take(most).map(line).chain(more).collect()
 }

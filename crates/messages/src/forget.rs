@@ -31,25 +31,25 @@ impl HolderMessage {
             HolderKind::SearchIndex => {
                 ("search_index", format!("anemone index --rebuild{}", words()))
             }
-            HolderKind::State { path } => ("state", format!("delete {}", path.display())),
-            HolderKind::Sidecar { path } => {
+            HolderKind::State(path) => ("state", format!("delete {}", path.display())),
+            HolderKind::Sidecar(path) => {
                 ("sidecar", format!("delete {}, which is needed only to move back", path.display()))
             }
             HolderKind::Database => (
                 "database",
                 "stop the agent and run it again: unused pages of the database hold it".to_owned(),
             ),
-            HolderKind::OtherAgent { agent } => {
+            HolderKind::OtherAgent(agent) => {
                 let memory = MemoryChoice { agent: agent.clone(), index_dir: None };
                 let words = memory_words(&memory);
                 ("agent", format!("anemone forget --for-good{words} --query 'WORDS OF IT'"))
             }
-            HolderKind::File { path } => ("file", format!("edit {}", path.display())),
-            HolderKind::OtherIndex { source } => {
+            HolderKind::File(path) => ("file", format!("edit {}", path.display())),
+            HolderKind::OtherIndex(source) => {
                 let of = source.as_ref().map(|path| format!(" (the index of {})", path.display()));
                 ("search_index", format!("delete {place}{}", of.unwrap_or_default()))
             }
-            HolderKind::Copy { workspace } => {
+            HolderKind::Copy(workspace) => {
                 let workspace = workspace.display();
                 let command =
                     format!("anemone forget --for-good -w '{workspace}' --query 'WORDS OF IT'");
@@ -69,8 +69,8 @@ impl HolderMessage {
                 };
                 (kind, clear_with)
             }
-            HolderKind::RuntimeIndex { rebuild } => ("runtime_index", (*rebuild).to_owned()),
-            HolderKind::Transcript { runtime } => {
+            HolderKind::RuntimeIndex(rebuild) => ("runtime_index", (*rebuild).to_owned()),
+            HolderKind::Transcript(runtime) => {
                 ("transcript", format!("delete the conversation in {runtime}"))
             }
             _ => ("other", format!("look at {place}")),
@@ -102,7 +102,7 @@ pub fn note(warning: &ForgetWarning) -> String {
                  the best match"
             )
         }
-        ForgetWarning::TableWithoutRows { path } => {
+        ForgetWarning::TableWithoutRows(path) => {
             format!("a table in {path} has no rows left; its header was kept")
         }
         ForgetWarning::OnlyInJournal { entries: number } => {
@@ -118,7 +118,7 @@ pub fn note(warning: &ForgetWarning) -> String {
                  may still hold the text"
             )
         }
-        ForgetWarning::NoInstall { runtime } => format!(
+        ForgetWarning::NoInstall(runtime) => format!(
             "not checked: {runtime}'s own index and transcripts, because no {runtime} installation \
              was found for this workspace"
         ),

@@ -27,7 +27,7 @@ pub fn warning(note: SearchNote) -> NoteWords {
             let why = NoteWords::from(UserError::from(error)).message;
             ("embedder_unavailable", format!("{embedder} is not used: {why}"))
         }
-        SearchNote::EmbedderNotNamed { embedder } => (
+        SearchNote::EmbedderNotNamed(embedder) => (
             "embedder_unnamed",
             format!(
                 "the index has vectors of {embedder}, which is asked only when it is named: \
@@ -42,7 +42,7 @@ pub fn warning(note: SearchNote) -> NoteWords {
                 target_words(&target)
             ),
         ),
-        SearchNote::CarriedUnreadable { reason } => (
+        SearchNote::CarriedUnreadable(reason) => (
             "carried_unreadable",
             format!("some vectors stored with the source are not used: {reason}"),
         ),
@@ -50,7 +50,7 @@ pub fn warning(note: SearchNote) -> NoteWords {
             "carried_left",
             format!("{left} vectors stored with the source were left out: there are too many"),
         ),
-        SearchNote::PhraseNotFound { phrase } => (
+        SearchNote::PhraseNotFound(phrase) => (
             "phrase_not_found",
             format!("No exact match for {phrase:?}; searched for its words instead"),
         ),
@@ -111,7 +111,7 @@ pub fn warning(note: SearchNote) -> NoteWords {
 
 fn source(note: &SourceNote) -> NoteWords {
     let (code, message) = match note {
-        SourceNote::Runtime { message } => ("source", message.clone()),
+        SourceNote::Runtime(message) => ("source", message.clone()),
         SourceNote::NotesBeside { files } => (
             "source",
             format!(

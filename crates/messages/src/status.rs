@@ -29,15 +29,15 @@ fn problem_message(problem: Problem) -> String {
     match problem {
         Problem::NoAgents => "no agents found on this machine".to_owned(),
         Problem::ConfigBroken(error) => whole(error.into()),
-        Problem::ConnectionBroken { program } => format!(
+        Problem::ConnectionBroken(program) => format!(
             "the record of the connection to {program} cannot be read; `anemone disconnect \
              {program} --all` removes every entry that starts anemone"
         ),
-        Problem::InstallUnreadable { place } => {
+        Problem::InstallUnreadable(place) => {
             format!("{place} cannot be read, so agents in it are not listed")
         }
         Problem::WorkspaceMissing => "the workspace does not exist".to_owned(),
-        Problem::DatabaseUnreadable { reason } => reason,
+        Problem::DatabaseUnreadable(reason) => reason,
         Problem::SourceUnreadable(error) => whole(error.into()),
         Problem::Unreadable { places } => format!("{} cannot be read", count(places, "place")),
         Problem::ChangeCutOff { changes } => {
@@ -108,11 +108,11 @@ pub fn next(step: NextStep) -> StepWords {
             format!("anemone connect {runtime} --source {} --dry-run", quoted(&archive)),
             &format!("shows how {} gets to search the archive", title_of(runtime)),
         ),
-        NextStep::Search { agent } => line(
+        NextStep::Search(agent) => line(
             format!("anemone search{} \"what did we decide?\"", name(&agent)),
             "searches what the agent remembers",
         ),
-        NextStep::Audit { agent } => {
+        NextStep::Audit(agent) => {
             line(format!("anemone audit{}", name(&agent)), "checks the health of the memory")
         }
         NextStep::Check { runtime, agent } => {
@@ -200,7 +200,7 @@ mod tests {
                 "anemone check -r openclaw --agent a",
             ),
             (
-                NextStep::Audit { agent: alias("-a", Some("zeroclaw")) },
+                NextStep::Audit(alias("-a", Some("zeroclaw"))),
                 "anemone audit -r zeroclaw --agent=-a",
             ),
             (
@@ -210,7 +210,7 @@ mod tests {
                 },
                 "anemone index -w ./-w",
             ),
-            (NextStep::Search { agent: AgentName::Only }, "anemone search \"what did we decide?\""),
+            (NextStep::Search(AgentName::Only), "anemone search \"what did we decide?\""),
         ] {
             assert_eq!(next(step).command, expected);
         }

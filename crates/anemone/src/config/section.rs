@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use toml_edit::{Item, TableLike};
 
-use super::ConfigProblem;
+use super::{ConfigProblem, Result};
 use crate::nearest::Nearest;
 
 /// Names by which people try to put a key into the config.
@@ -42,7 +42,7 @@ impl<'a> Section<'a> {
     }
 
     /// Reads a section in this one; where it is not there, nothing in it is configured.
-    pub(super) fn section(&mut self, name: &str) -> Result<Self, ConfigProblem> {
+    pub(super) fn section(&mut self, name: &str) -> Result<Self> {
         let place = format!("{}{name}.", self.place);
         let table = match self.take(name) {
             None => None,
@@ -58,8 +58,8 @@ impl<'a> Section<'a> {
     pub(super) fn within(
         &mut self,
         name: &str,
-        read: impl FnOnce(&mut Self) -> Result<(), ConfigProblem>,
-    ) -> Result<(), ConfigProblem> {
+        read: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
         let mut section = self.section(name)?;
         read(&mut section)?;
         section.end()
@@ -74,18 +74,18 @@ impl<'a> Section<'a> {
     pub(super) fn read<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(&str, &Item) -> Result<T, ConfigProblem>,
-    ) -> Result<Option<T>, ConfigProblem> {
+        read: impl FnOnce(&str, &Item) -> Result<T>,
+    ) -> Result<Option<T>> {
         self.take(name).map(|(at, item)| read(&at, item)).transpose()
     }
 
     /// Reads a text.
-    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, ConfigProblem> {
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>> {
         self.read(name, text)
     }
 
     /// Reads the name of a file: `~/x` is in the home folder, `x` beside the config.
-    pub(super) fn file(&mut self, name: &str) -> Result<Option<PathBuf>, ConfigProblem> {
+    pub(super) fn file(&mut self, name: &str) -> Result<Option<PathBuf>> {
         let folders = self.folders;
         Ok(self.text(name)?.map(|text| match text.strip_prefix("~/") {
             Some(rest) => folders.home.join(rest),
@@ -94,7 +94,7 @@ impl<'a> Section<'a> {
     }
 
     /// Reads a number from 1 on.
-    pub(super) fn count(&mut self, name: &str) -> Result<Option<usize>, ConfigProblem> {
+    pub(super) fn count(&mut self, name: &str) -> Result<Option<usize>> {
         self.read(name, |at, item| {
             let number = item.as_integer().and_then(|integer| usize::try_from(integer).ok());
             number
@@ -104,11 +104,7 @@ impl<'a> Section<'a> {
     }
 
     /// Reads a number of anything that may be none at all.
-    pub(super) fn amount<T: TryFrom<i64>>(
-        &mut self,
-        name: &str,
-        into: &mut T,
-    ) -> Result<(), ConfigProblem> {
+    pub(super) fn amount<T: TryFrom<i64>>(&mut self, name: &str, into: &mut T) -> Result<()> {
         let read = self.read(name, |at, item| {
             let number = item.as_integer().and_then(|integer| T::try_from(integer).ok());
             number.ok_or_else(|| expected(at, "a number from 0 on", None))
@@ -120,11 +116,7 @@ impl<'a> Section<'a> {
     }
 
     /// Reads a share from 0 to 1.
-    pub(super) fn share<T: FromStr>(
-        &mut self,
-        name: &str,
-        into: &mut T,
-    ) -> Result<(), ConfigProblem> {
+    pub(super) fn share<T: FromStr>(&mut self, name: &str, into: &mut T) -> Result<()> {
         let read = self.read(name, |at, item| {
             let wrong = || expected(at, "a number from 0 to 1", None);
             let text = match (item.as_float(), item.as_integer()) {
@@ -141,20 +133,20 @@ impl<'a> Section<'a> {
     }
 
     /// Reads whether something is so, if anything is said.
-    pub(super) fn maybe(&mut self, name: &str) -> Result<Option<bool>, ConfigProblem> {
+    pub(super) fn maybe(&mut self, name: &str) -> Result<Option<bool>> {
         self.read(name, |at, item| {
             item.as_bool().ok_or_else(|| expected(at, "true or false", None))
         })
     }
 
     /// Reads whether something is so.
-    pub(super) fn truth(&mut self, name: &str, into: &mut bool) -> Result<(), ConfigProblem> {
+    pub(super) fn truth(&mut self, name: &str, into: &mut bool) -> Result<()> {
         *into = self.maybe(name)?.unwrap_or(*into);
         Ok(())
     }
 
     /// Refuses what nobody asked for, and names what was probably meant.
-    pub(super) fn end(self) -> Result<(), ConfigProblem> {
+    pub(super) fn end(self) -> Result<()> {
         let Some(table) = self.table else { return Ok(()) };
         let unknown = table.iter().map(|(name, _)| name);
         let Some(name) =
@@ -166,7 +158,7 @@ impl<'a> Section<'a> {
         let has_key = self.known.iter().any(|value| value == "key_file");
         let setting = format!("{place}{name}");
         if has_key && KEYS.contains(&name.to_lowercase().as_str()) {
-            return Err(ConfigProblem::KeyInConfig { setting });
+            return Err(ConfigProblem::KeyInConfig(setting));
         }
         let mut near = Nearest::to(name);
         self.known.iter().for_each(|known| near.offer(known.clone()));
@@ -184,7 +176,7 @@ pub(super) fn expected(
     ConfigProblem::WrongType { setting, expected, example }
 }
 
-pub(super) fn text(place: &str, item: &Item) -> Result<String, ConfigProblem> {
+pub(super) fn text(place: &str, item: &Item) -> Result<String> {
     let text = item.as_str().filter(|item| !item.trim().is_empty());
     text.map(str::to_owned).ok_or_else(|| expected(place, "a text", Some("it in quotes")))
 }

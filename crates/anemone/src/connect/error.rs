@@ -30,21 +30,15 @@ pub enum ConnectError {
         target: ConnectTarget,
     },
     /// Writing was allowed to a program that needs no permission.
-    #[error("{} writes its own memory", .target.title())]
-    WritesItself {
-        /// The program.
-        target: ConnectTarget,
-    },
+    #[error("{} writes its own memory", .0.title())]
+    WritesItself(ConnectTarget),
     /// The plugin would have nothing to search.
     #[error(
         "there is nothing for the plugin to search: {} searches its own memory by itself; \
          nothing was changed",
-        .target.title()
+        .0.title()
     )]
-    NothingToSearch {
-        /// The program.
-        target: ConnectTarget,
-    },
+    NothingToSearch(ConnectTarget),
     /// The plugin searches fewer sources.
     #[error("the plugin searches at most {most} sources")]
     TooManySources {
@@ -55,47 +49,26 @@ pub enum ConnectError {
     #[error("another `anemone connect` is running; nothing was changed")]
     Busy,
     /// No arguments lead back to the agent from another folder.
-    #[error("{}: no arguments name this agent for sure from another folder", .workspace.display())]
-    NoArguments {
-        /// The agent's workspace.
-        workspace: PathBuf,
-    },
+    #[error("{}: no arguments name this agent for sure from another folder", .0.display())]
+    NoArguments(PathBuf),
     /// A path cannot stand in a configuration, which is text.
-    #[error("{}: this path is not UTF-8, so no configuration can name it", .path.display())]
-    PathEncoding {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("{}: this path is not UTF-8, so no configuration can name it", .0.display())]
+    PathEncoding(PathBuf),
     /// A link leads nowhere.
-    #[error("{}: this is a link that leads nowhere", .path.display())]
-    BrokenLink {
-        /// The link.
-        path: PathBuf,
-    },
+    #[error("{}: this is a link that leads nowhere", .0.display())]
+    BrokenLink(PathBuf),
     /// A file is protected.
-    #[error("{}: this file is read-only; nothing was changed", .path.display())]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: this file is read-only; nothing was changed", .0.display())]
+    ReadOnly(PathBuf),
     /// A file was changed between the plan and its application.
-    #[error("{}: somebody else changed this file just now; nothing was written to it", .path.display())]
-    ChangedMeanwhile {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: somebody else changed this file just now; nothing was written to it", .0.display())]
+    ChangedMeanwhile(PathBuf),
     /// A device, a pipe or a folder has the name of a configuration.
-    #[error("{}: this is not a regular file", .path.display())]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("{}: this is not a regular file", .0.display())]
+    NotAFile(PathBuf),
     /// No configuration is so large.
-    #[error("{}: this is too large for a configuration", .path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: this is too large for a configuration", .0.display())]
+    TooLarge(PathBuf),
     /// A configuration is no text.
     #[error("{}: line {line} is not UTF-8; nothing was changed", .path.display())]
     NotText {
@@ -105,11 +78,8 @@ pub enum ConnectError {
         line: usize,
     },
     /// A file that we would write is somebody else's.
-    #[error("{}: this file exists, and Anemone did not write it", .path.display())]
-    Taken {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: this file exists, and Anemone did not write it", .0.display())]
+    Taken(PathBuf),
     /// An entry starts Anemone, and no record says that we wrote it.
     #[error(
         "{}: {entry} already exists and was not written by anemone; nothing was changed",

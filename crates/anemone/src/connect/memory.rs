@@ -23,7 +23,7 @@ impl Memory {
                 return Ok(Self { words: words(&candidate)?, chosen });
             }
         }
-        Err(ConnectError::NoArguments { workspace: chosen.agent.workspace })
+        Err(ConnectError::NoArguments(chosen.agent.workspace))
     }
 }
 
@@ -31,7 +31,7 @@ impl Memory {
 fn candidates(args: &AgentChoice, chosen: &ChosenAgent) -> Vec<AgentChoice> {
     let given = args.workspace.as_deref().or(Some(&chosen.agent.workspace));
     let workspace = given.and_then(|given| fs_err::canonicalize(given).ok());
-    let runtime = Some(chosen.adapter.name.to_owned());
+    let runtime = Some(chosen.runtime.name.to_owned());
     let alias = Some(chosen.agent.alias.clone()).filter(|alias| !alias.is_empty());
     let plain = AgentChoice { runtime: None, workspace, agent: None };
     let with_runtime = AgentChoice { runtime: runtime.clone(), ..plain.clone() };
@@ -44,7 +44,7 @@ fn candidates(args: &AgentChoice, chosen: &ChosenAgent) -> Vec<AgentChoice> {
 
 fn is_same(one: &ChosenAgent, other: &ChosenAgent) -> bool {
     let place = |agent: &ChosenAgent| fs_err::canonicalize(&agent.agent.workspace).ok();
-    one.adapter.name == other.adapter.name
+    one.runtime.name == other.runtime.name
         && one.agent.alias == other.agent.alias
         && place(one) == place(other)
 }
@@ -66,8 +66,8 @@ fn words(args: &AgentChoice) -> Result<Vec<String>, ConnectError> {
 
 /// Returns the memory of an agent as something to search: its database or its folder.
 pub(super) fn source_of(args: &AgentChoice, machine: &Machine) -> Result<String, ConnectError> {
-    let ChosenAgent { adapter, agent } = args.choose_by_files(machine)?;
-    let place = match adapter.searchable(machine, &agent).keeps {
+    let ChosenAgent { runtime, agent } = args.choose_by_files(machine)?;
+    let place = match runtime.searchable(machine, &agent).keeps {
         MemoryBackend::Sqlite(database) => database,
         _ => agent.workspace,
     };
@@ -93,5 +93,5 @@ pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<Strin
 /// Configuration files are text.
 pub(super) fn utf8(path: &Path) -> Result<String, ConnectError> {
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| ConnectError::PathEncoding { path: path.to_owned() })
+    text.ok_or_else(|| ConnectError::PathEncoding(path.to_owned()))
 }

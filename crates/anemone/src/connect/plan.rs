@@ -33,10 +33,7 @@ pub enum FileAction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectNote {
     /// Hooks show the memory to sessions and write nothing into it.
-    ReadingHooks {
-        /// The sessions.
-        sessions: String,
-    },
+    ReadingHooks(String),
     /// Hooks that wrote into the memory are removed.
     WritingHooksRemoved,
     /// A project of the program is connected by itself.
@@ -62,7 +59,7 @@ pub enum ConnectNote {
 impl From<ProgramNote> for ConnectNote {
     fn from(note: ProgramNote) -> Self {
         match note {
-            ProgramNote::ReadingHooks { sessions } => Self::ReadingHooks { sessions },
+            ProgramNote::ReadingHooks { sessions } => Self::ReadingHooks(sessions),
             ProgramNote::Text(text) => Self::Text(text),
         }
     }
@@ -221,10 +218,7 @@ pub(super) fn connect(
             Some(_) if is_made && text.is_empty() => FileAction::Removed,
             Some(_) => FileAction::Changed,
         };
-        let mut folders = before.map(|before| before.folders.clone()).unwrap_or_default();
-        folders.extend(place.missing_folders());
-        folders.sort();
-        folders.dedup();
+        let folders = folders_of(before.map(|before| &before.folders), &place);
         if changes.is_empty() {
             plan.folders.extend(before.into_iter().flat_map(|before| before.folders.clone()));
         } else {
@@ -251,6 +245,15 @@ pub(super) fn connect(
 }
 
 /// Says that an entry starts us and stays where it is.
+/// Returns the folders that were made for a file before, and those that are missing now.
+fn folders_of(before: Option<&Vec<PathBuf>>, place: &ProgramFile) -> Vec<PathBuf> {
+    let mut folders = place.missing_folders();
+    folders.extend(before.into_iter().flatten().cloned());
+    folders.sort();
+    folders.dedup();
+    folders
+}
+
 fn foreign(edit: &ConfigEdit, file: &DesiredFile, removable: bool) -> ConnectNote {
     ConnectNote::ForeignEntry { entry: edit.name(), path: file.path.clone(), removable }
 }
@@ -276,15 +279,12 @@ impl Plan {
                 FileAction::Changed
             }
             Some(_) => {
-                return Err(ConnectError::Taken { path: own.path.clone() });
+                return Err(ConnectError::Taken(own.path.clone()));
             }
         };
         // One that somebody else put there is theirs, even if it is the same.
         if before.is_some() || fate == FileAction::Made {
-            let mut folders = before.map(|before| before.folders.clone()).unwrap_or_default();
-            folders.extend(place.missing_folders());
-            folders.sort();
-            folders.dedup();
+            let folders = folders_of(before.map(|before| &before.folders), &place);
             let digest = sha256_hex(own.text.as_bytes());
             self.record.own.push(OwnRecord { path: own.path.clone(), digest, folders });
         }

@@ -24,8 +24,9 @@ pub(super) struct ProgramFile {
 impl ProgramFile {
     pub(super) fn look(path: &Path) -> Result<Self, ConnectError> {
         let real = match fs_err::symlink_metadata(path) {
-            Ok(there) if there.is_symlink() => fs_err::canonicalize(path)
-                .map_err(|_| ConnectError::BrokenLink { path: path.to_owned() })?,
+            Ok(there) if there.is_symlink() => {
+                fs_err::canonicalize(path).map_err(|_| ConnectError::BrokenLink(path.to_owned()))?
+            }
             _ => path.to_owned(),
         };
         let text = read(&real)?;
@@ -38,7 +39,7 @@ impl ProgramFile {
         if !self.is_read_only {
             return Ok(());
         }
-        Err(ConnectError::ReadOnly { path: self.path.clone() })
+        Err(ConnectError::ReadOnly(self.path.clone()))
     }
 
     /// Returns the folders that are not there yet, the outermost first.
@@ -104,7 +105,7 @@ impl ProgramFile {
         if read(&self.real)? == self.text {
             return Ok(());
         }
-        Err(ConnectError::ChangedMeanwhile { path: self.path.clone() })
+        Err(ConnectError::ChangedMeanwhile(self.path.clone()))
     }
 }
 
@@ -149,10 +150,10 @@ fn read(path: &Path) -> Result<Option<String>, ConnectError> {
         Err(error) => return Err(error.into()),
     };
     if !there.is_file() {
-        return Err(ConnectError::NotAFile { path: path.to_owned() });
+        return Err(ConnectError::NotAFile(path.to_owned()));
     }
     if there.len() > MAX_BYTES {
-        return Err(ConnectError::TooLarge { path: path.to_owned() });
+        return Err(ConnectError::TooLarge(path.to_owned()));
     }
     match String::from_utf8(fs_err::read(path)?) {
         Ok(text) => Ok(Some(text)),

@@ -18,7 +18,7 @@ pub(super) struct Record {
     pub(super) files: Vec<FileRecord>,
     pub(super) own: Vec<OwnRecord>,
     /// The project that is connected, where it is not the whole program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) project: Option<String>,
     /// Folders that were made for the record itself, the outermost first.
     #[serde(default)]

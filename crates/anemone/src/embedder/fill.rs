@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use anemone_embed::{EmbedError, ModelIdentity};
 use anemone_format::with_causes;
 use anemone_index::{
-    CarriedReport, DocumentSource, EmbeddingError, EmbeddingReport, EmbeddingWork, Index, Replace,
-    Request, StoreError, VectorSet,
+    CarriedReport, EmbeddingError, EmbeddingReport, EmbeddingWork, Index, Replace, Request,
+    StoreError, VectorSet,
 };
 use serde::Serialize;
 
@@ -85,7 +85,7 @@ impl Job {
         };
         let EmbeddingWork { chunks, texts, characters, tokens, known } = left;
         Ok(Self {
-            embedder: chosen.wanted.to_string(),
+            embedder: chosen.named.wanted.to_string(),
             model: chosen.identity().model.clone(),
             chunks,
             texts,
@@ -246,7 +246,7 @@ pub fn fill(
     }
     let embedder = Stoppable { embedder: &*chosen.embedder, stop };
     let result = {
-        let bar = host.console.embedding(&chosen.wanted.to_string());
+        let bar = host.console.embedding(&chosen.named.wanted.to_string());
         index.embed(&embedder, filling.replace, &*bar)
     };
     if filling.signals == Signals::Filling {
@@ -257,14 +257,14 @@ pub fn fill(
         Err(EmbeddingError::Embedder { done, source }) => (done, Some(source)),
         Err(EmbeddingError::OtherModel(there)) => {
             let model = chosen.identity().model.clone();
-            let (there, embedder) = (Box::new(there), Box::new(chosen.named()));
+            let (there, embedder) = (Box::new(there), Box::new(chosen.named.clone()));
             return Err(FillError::OtherModel { there, model, embedder });
         }
         Err(EmbeddingError::Store(error)) => return Err(error.into()),
     };
     let filled = filled(index, chosen, &carried, done, started)?;
     let Some(source) = failure else { return Ok(filled) };
-    let (filled, embedder) = (Box::new(filled), Box::new(chosen.named()));
+    let (filled, embedder) = (Box::new(filled), Box::new(chosen.named.clone()));
     Err(match stop.is_told() {
         true => FillError::Stopped { filled, embedder },
         false => FillError::Failed { source, filled, embedder },
@@ -280,7 +280,7 @@ pub fn take_carried(
     if !chosen.is_work() {
         return Ok(CarriedReport::default());
     }
-    index.take_carried(chosen.identity(), &sources(searched))
+    index.take_carried(chosen.identity(), &searched.sources())
 }
 
 /// Takes the vectors that come with what is searched, of the texts that another program's ranking
@@ -292,21 +292,15 @@ pub fn take_carried_for(
     embedders: &mut Embedders,
 ) -> Result<(), StoreError> {
     let Some(main) = embedders.main.as_ref().filter(|main| main.is_work()) else { return Ok(()) };
-    let carried = index.take_carried_for(request, main.identity(), &sources(searched))?;
+    let carried = index.take_carried_for(request, main.identity(), &searched.sources())?;
     embedders.notes.extend(notes_of(&carried));
     Ok(())
 }
 
-fn sources(searched: &SearchTarget) -> Vec<&dyn DocumentSource> {
-    searched.sources.iter().map(|source| &**source).collect()
-}
-
 /// Says which vectors that came along were not taken.
 pub fn notes_of(carried: &CarriedReport) -> Vec<SearchNote> {
-    let unreadable = carried
-        .failed
-        .iter()
-        .map(|error| SearchNote::CarriedUnreadable { reason: with_causes(error) });
+    let unreadable =
+        carried.failed.iter().map(|error| SearchNote::CarriedUnreadable(with_causes(error)));
     let left = (carried.left > 0).then_some(SearchNote::CarriedTooMany { left: carried.left });
     unreadable.chain(left).collect()
 }
@@ -327,7 +321,7 @@ fn filled(
     };
     let ModelIdentity { provider, model, dimensions } = identity.clone();
     Ok(FillReport {
-        embedder: chosen.wanted.to_string(),
+        embedder: chosen.named.wanted.to_string(),
         provider,
         model,
         dimensions,
@@ -356,7 +350,7 @@ fn confirm(job: &Job, chosen: &ChosenEmbedder, host: &Host) -> Result<(), FillEr
             false => Err(FillError::NotConfirmed),
         };
     }
-    let (host, embedder) = (service.to_owned(), Box::new(chosen.named()));
+    let (host, embedder) = (service.to_owned(), Box::new(chosen.named.clone()));
     Err(FillError::LargeJob { texts, tokens, host, embedder })
 }
 
@@ -381,7 +375,7 @@ pub fn top_up(
             Ok(_) | Err(EmbeddingError::OtherModel(_)) => {}
             Err(EmbeddingError::Store(error)) => return Err(error),
             Err(EmbeddingError::Embedder { source, .. }) => {
-                let (embedder, reason) = (main.wanted.to_string(), with_causes(&source));
+                let (embedder, reason) = (main.named.wanted.to_string(), with_causes(&source));
                 let note = VectorNote::Failed { embedder, reason, is_large_job: false };
                 embedders.notes.push(SearchNote::Vectors(note));
                 embedders.main = embedders.fallback.take();

@@ -12,7 +12,7 @@ pub(super) const MANY_TOKENS: u64 = 200_000;
 
 /// An embedder that is handed all that is missing for a search at once, and looks how much that is
 /// before any of it is sent.
-pub struct Guarded {
+pub struct JobGuard {
     embedder: Box<dyn Embedder>,
     host: String,
     refused: Refused,
@@ -29,14 +29,14 @@ struct LargeJob {
     host: String,
 }
 
-impl Guarded {
+impl JobGuard {
     /// Guards an embedder that sends texts to a host; it sets `refused` when it refuses a job.
     pub fn new(embedder: Box<dyn Embedder>, host: Option<&str>, refused: Refused) -> Self {
         Self { embedder, host: host.unwrap_or("a service").to_owned(), refused }
     }
 }
 
-impl Embedder for Guarded {
+impl Embedder for JobGuard {
     fn identity(&self) -> &ModelIdentity {
         self.embedder.identity()
     }
@@ -102,7 +102,7 @@ mod tests {
         let builtin = Builtin::new();
         let refused = Refused::default();
         let guarded =
-            Guarded::new(Box::new(Builtin::new()), Some("example.org"), Arc::clone(&refused));
+            JobGuard::new(Box::new(Builtin::new()), Some("example.org"), Arc::clone(&refused));
         let texts = ["tea", "coffee"].repeat(100);
         let expected = builtin.embed(&texts, Purpose::Document).unwrap();
         assert_eq!(guarded.embed(&texts, Purpose::Document).unwrap(), expected);

@@ -3,33 +3,28 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anemone_embed::{ApiKey, Embedder, ModelIdentity, Provider, Remote, RemoteSettings};
+use anemone_embed::{ApiKey, Embedder as _, ModelIdentity, Provider, Remote, RemoteSettings};
 use anemone_index::VectorSet;
 
-use super::{ChosenEmbedder, EmbedderError, EmbedderName, LatencyBudget, Refused};
+use super::{ChosenEmbedder, EmbedderError, EmbedderName, LatencyBudget, Maker, Refused};
 use crate::config::ServiceConfig;
 use crate::host::Host;
-use crate::search::target::TargetChoice;
+use crate::search::NamedEmbedder;
 
 /// A service, as it was asked for.
 pub(super) struct ServiceRequest<'a> {
+    pub maker: &'a Maker<'a>,
     pub wanted: &'a EmbedderName,
     pub service: Provider,
     /// Where it is, when the user said so at this run or noted it before.
     pub url: Option<&'a str>,
-    /// The vectors that the index has.
-    pub sets: &'a [VectorSet],
-    /// What the config says of it.
-    pub configured: Option<&'a ServiceConfig>,
-    pub haste: &'a LatencyBudget,
-    /// What it is used for.
-    pub target: &'a TargetChoice,
 }
 
 impl ServiceRequest<'_> {
     /// Makes the embedder. A model that nobody knows is asked for one vector, to learn how long
     /// they are.
-    pub(super) fn make(&self, host: &Host) -> Result<ChosenEmbedder, EmbedderError> {
+    pub(super) fn make(&self) -> Result<ChosenEmbedder, EmbedderError> {
+        let Maker { host, searched, sets, haste, .. } = self.maker;
         let settings = self.settings(host)?;
         let url = settings.url.as_deref().unwrap_or(self.service.default_url());
         let host = self.checked_host(url)?;
@@ -38,23 +33,23 @@ impl ServiceRequest<'_> {
         let own = |set: &&VectorSet| {
             (&set.identity.provider, &set.identity.model) == (provider, model) && set.chunks > 0
         };
-        if let Some(set) = self.sets.iter().find(own) {
+        if let Some(set) = sets.iter().find(own) {
             remote = remote.knowing(set.identity.dimensions);
         }
-        if *self.haste != LatencyBudget::Plan {
+        if **haste != LatencyBudget::Plan {
             remote.connect().map_err(EmbedderError::NotReached)?;
         }
         let wanted =
             EmbedderName { name: self.wanted.name, model: Some(remote.model().to_owned()) };
-        let embedder: Box<dyn Embedder> = Box::new(remote);
-        let given_url = self.url.map(str::to_owned);
-        let target = self.target.clone();
+        let (url, target) = (self.url.map(str::to_owned), searched.choice.clone());
+        let named = NamedEmbedder { wanted, url, target };
         let refused = Refused::default();
-        Ok(ChosenEmbedder { wanted, embedder, host: Some(host), given_url, target, refused })
+        Ok(ChosenEmbedder { named, embedder: Box::new(remote), host: Some(host), refused })
     }
 
     fn settings(&self, host: &Host) -> Result<RemoteSettings, EmbedderError> {
-        let mut configured = self.configured.cloned().unwrap_or_default();
+        let mut configured =
+            self.maker.config.services.get(&self.service).cloned().unwrap_or_default();
         if !self.is_configured_place(&configured) {
             configured.key_file = None;
             configured.allow_http = false;
@@ -76,7 +71,7 @@ impl ServiceRequest<'_> {
         if settings.key.is_none() && settings.url.is_none() {
             self.needs_key()?;
         }
-        match self.haste {
+        match self.maker.haste {
             // There are other ways to answer than a service that is slow.
             LatencyBudget::Answer => settings.patience = settings.query_patience,
             LatencyBudget::Vectors(stop) => settings.pause = Arc::new(stop.clone()),
@@ -98,7 +93,7 @@ impl ServiceRequest<'_> {
     /// itself in the place of its file.
     fn key_in(&self, path: &Path) -> Result<ApiKey, EmbedderError> {
         if fs_err::symlink_metadata(path).is_err() {
-            return Err(EmbedderError::NoKeyFile { service: self.service });
+            return Err(EmbedderError::NoKeyFile(self.service));
         }
         ApiKey::from_file(path)
             .map_err(|source| EmbedderError::KeyFile { path: path.to_owned(), source })
@@ -115,7 +110,7 @@ impl ServiceRequest<'_> {
     /// Refuses a service that does not answer without a key.
     fn needs_key(&self) -> Result<(), EmbedderError> {
         match self.service.key_variable() {
-            Some(_) => Err(EmbedderError::NoKey { service: self.service }),
+            Some(_) => Err(EmbedderError::NoKey(self.service)),
             None => Ok(()),
         }
     }
@@ -131,6 +126,6 @@ impl ServiceRequest<'_> {
             Some(_) if parsed.query().is_some() => "a query, in which there may be a secret",
             _ => return parsed.host_str().map(str::to_owned).ok_or(EmbedderError::NotAUrl),
         };
-        Err(EmbedderError::SecretInUrl { what })
+        Err(EmbedderError::SecretInUrl(what))
     }
 }

@@ -65,7 +65,7 @@ pub(super) struct Stoppable<'a> {
 
 #[derive(Debug, thiserror::Error)]
 #[error("told to stop")]
-struct ToldToStop;
+struct StopRequested;
 
 impl Embedder for Stoppable<'_> {
     fn identity(&self) -> &ModelIdentity {
@@ -87,7 +87,7 @@ impl Embedder for Stoppable<'_> {
     fn embed_some(&self, texts: &[&str], purpose: Purpose) -> EmbeddingBatch {
         if self.stop.is_told() {
             let provider = self.identity().provider.clone();
-            let error = Some(EmbedError::Failed { provider, source: Box::new(ToldToStop) });
+            let error = Some(EmbedError::Failed { provider, source: Box::new(StopRequested) });
             return EmbeddingBatch {
                 vectors: vec![None; texts.len()],
                 error,
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(stoppable.embed(&["tea"], Purpose::Document).unwrap().len(), 1);
         stop.tell();
         let error = stoppable.embed(&["tea"], Purpose::Document).unwrap_err();
-        assert!(matches!(error, EmbedError::Failed { source, .. } if source.is::<ToldToStop>()));
+        assert!(matches!(error, EmbedError::Failed { source, .. } if source.is::<StopRequested>()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::agent::ChosenAgent;
 use crate::tally::ListedFile;
 
 /// What an export did, or would do.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct ExportReport {
     ok: bool,
     /// Whether nothing was to be written.
@@ -48,16 +48,10 @@ impl ExportReport {
         Self {
             ok: true,
             dry_run,
-            would_stop: false,
-            no_changes: false,
-            output: None,
-            file_size: None,
             alf_version: ALF_VERSION,
-            runtime: chosen.adapter.name,
+            runtime: chosen.runtime.name,
             workspace: chosen.agent.workspace.display().to_string(),
-            summary: None,
-            unchanged: None,
-            agent_id_file: None,
+            ..Self::default()
         }
     }
 }

@@ -37,37 +37,21 @@ pub enum HolderKind {
     /// The search index of the memory.
     SearchIndex,
     /// What else is kept about the memory.
-    State {
-        /// The file.
-        path: PathBuf,
-    },
+    State(PathBuf),
     /// What a migration kept, to move back.
-    Sidecar {
-        /// The file.
-        path: PathBuf,
-    },
+    Sidecar(PathBuf),
     /// Unused pages of the memory's database.
     Database,
     /// The rows of another agent in the memory's database.
-    OtherAgent {
-        /// How that agent is chosen.
-        agent: AgentChoice,
-    },
+    OtherAgent(AgentChoice),
     /// A file of the workspace.
-    File {
-        /// The file.
-        path: PathBuf,
-    },
+    File(PathBuf),
     /// The index of another source, such as of an archive of the agent.
-    OtherIndex {
-        /// What it is of, where that is known.
-        source: Option<PathBuf>,
-    },
+    /// Its source is given where it is known.
+    OtherIndex(Option<PathBuf>),
     /// An agent that was made from this one, or from which this one was made.
-    Copy {
-        /// The folder by which it is named.
-        workspace: PathBuf,
-    },
+    /// The folder is the one that names the copy in a command.
+    Copy(PathBuf),
     /// An archive.
     Archive {
         /// Who made it.
@@ -76,15 +60,11 @@ pub enum HolderKind {
         record: Option<String>,
     },
     /// The index that the runtime makes for itself.
-    RuntimeIndex {
-        /// The command that rebuilds it.
-        rebuild: &'static str,
-    },
+    /// The command that rebuilds it is given.
+    RuntimeIndex(&'static str),
     /// A conversation.
-    Transcript {
-        /// The runtime that keeps it.
-        runtime: &'static str,
-    },
+    /// The runtime that keeps it is given.
+    Transcript(&'static str),
 }
 
 /// Who made an archive.
@@ -188,15 +168,15 @@ impl HolderSearch<'_> {
     fn other_agents(&self) -> Vec<TextHolder> {
         let Some(rows) = self.memory.rows() else { return Vec::new() };
         let is_meant = |text: &str| self.probes.are_in_bytes(text.as_bytes());
-        let AgentMemory { adapter, agent, .. } = self.living;
+        let AgentMemory { runtime, agent, .. } = self.living;
         let place = rows.database().display().to_string();
         let holder = |alias: String| {
             let agent = AgentChoice {
-                runtime: Some(adapter.name.to_owned()),
+                runtime: Some(runtime.name.to_owned()),
                 workspace: Some(agent.install.as_ref().unwrap_or(&agent.workspace).clone()),
                 agent: Some(alias),
             };
-            TextHolder { place: place.clone(), kind: HolderKind::OtherAgent { agent } }
+            TextHolder { place: place.clone(), kind: HolderKind::OtherAgent(agent) }
         };
         rows.others_with(&is_meant).unwrap_or_default().into_iter().map(holder).collect()
     }
@@ -209,13 +189,13 @@ impl HolderSearch<'_> {
         } else if path.starts_with(self.index) {
             HolderKind::SearchIndex
         } else if path.starts_with(site.state()) {
-            HolderKind::State { path: owned() }
+            HolderKind::State(owned())
         } else if path.components().any(|part| part.as_os_str() == SIDECAR) {
-            HolderKind::Sidecar { path: owned() }
+            HolderKind::Sidecar(owned())
         } else if self.memory.rows().is_some_and(|rows| rows.database() == path) {
             HolderKind::Database
         } else {
-            HolderKind::File { path: owned() }
+            HolderKind::File(owned())
         };
         let within = path.strip_prefix(site.root()).unwrap_or(path);
         TextHolder { place: within.display().to_string(), kind }
@@ -231,7 +211,7 @@ impl HolderSearch<'_> {
         let elsewhere = elsewhere.into_iter().map(|known| (known.folder, known.place));
         for (folder, source) in cached.chain(elsewhere).filter(|(folder, _)| folder != self.index) {
             if !self.scan(std::slice::from_ref(&folder), found).is_empty() {
-                let kind = HolderKind::OtherIndex { source };
+                let kind = HolderKind::OtherIndex(source);
                 found.holders.push(TextHolder { place: folder.display().to_string(), kind });
             }
         }
@@ -252,7 +232,7 @@ impl HolderSearch<'_> {
             if !self.scan(std::slice::from_ref(&path), found).is_empty() {
                 let place = copy.folder.display().to_string();
                 let workspace = copy.place.unwrap_or(copy.folder);
-                found.holders.push(TextHolder { place, kind: HolderKind::Copy { workspace } });
+                found.holders.push(TextHolder { place, kind: HolderKind::Copy(workspace) });
             }
         }
     }
@@ -274,7 +254,7 @@ impl HolderSearch<'_> {
             found.moved += u64::from(is_own && !known.folder.exists());
             archives.push((known.folder, ArchiveOrigin::Export));
         }
-        let identity = identify(self.living.adapter, &self.living.agent, self.host);
+        let identity = identify(self.living.runtime, &self.living.agent, self.host);
         let last = exports::last_of(self.host, &identity);
         archives.extend(last.map(|last| (last.path(), ArchiveOrigin::Export)));
         archives.retain(|(path, _)| path.is_file());
@@ -335,23 +315,23 @@ impl HolderSearch<'_> {
 
     /// The index that the runtime makes for itself; it is only read.
     fn runtime_index(&self, found: &mut HoldersFound) {
-        let AgentMemory { adapter, agent, .. } = self.living;
-        let (Some(index), Some(database)) = (adapter.own_index, &agent.database) else { return };
+        let AgentMemory { runtime, agent, .. } = self.living;
+        let (Some(index), Some(database)) = (runtime.own_index, &agent.database) else { return };
         let with = |ending: &str| {
             let mut name = database.as_os_str().to_owned();
             name.push(ending);
             PathBuf::from(name)
         };
         if !self.scan(&[database.clone(), with("-wal"), with("-journal")], found).is_empty() {
-            let kind = HolderKind::RuntimeIndex { rebuild: index.rebuild };
+            let kind = HolderKind::RuntimeIndex(index.rebuild);
             found.holders.push(TextHolder { place: database.display().to_string(), kind });
         }
     }
 
     /// What was said in conversations; it is only read.
     fn transcripts(&self, found: &mut HoldersFound) {
-        let AgentMemory { adapter, agent, site, .. } = self.living;
-        let stores = adapter.searchable(self.machine, agent).stores;
+        let AgentMemory { runtime, agent, site, .. } = self.living;
+        let stores = runtime.searchable(self.machine, agent).stores;
         let Some(store) = stores.iter().find(|store| store.kind == StoreKind::Sessions) else {
             return;
         };
@@ -362,11 +342,11 @@ impl HolderSearch<'_> {
         let mut look = |said: anemone_runtimes::SearchableRecord| {
             is_in = is_in || self.probes.are_in_bytes(said.content.as_bytes());
         };
-        let read = adapter.read_store(self.machine, agent, StoreKind::Sessions, true, &mut look);
+        let read = runtime.read_store(self.machine, agent, StoreKind::Sessions, true, &mut look);
         let place = store.folders.first().or(store.files.first());
         let place = place.map_or_else(|| store.name.clone(), |place| place.display().to_string());
         if is_in {
-            let kind = HolderKind::Transcript { runtime: adapter.name };
+            let kind = HolderKind::Transcript(runtime.name);
             found.holders.push(TextHolder { place, kind });
         } else if read.is_err() || read.is_ok_and(|unsearched| unsearched.unreadable > 0) {
             found.unreadable.push(place);

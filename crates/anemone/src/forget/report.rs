@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::holders::{HolderKind, TextHolder};
 
 /// What was forgotten, or would be.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ForgetReport {
     /// Whether nothing was to be changed.
     pub dry_run: bool,
@@ -76,10 +76,7 @@ pub enum ForgetWarning {
         is_least: bool,
     },
     /// A table has no rows left; its header was kept.
-    TableWithoutRows {
-        /// The file.
-        path: String,
-    },
+    TableWithoutRows(String),
     /// Entries stood only in the undo journal.
     OnlyInJournal {
         /// How many.
@@ -93,10 +90,8 @@ pub enum ForgetWarning {
         archives: u64,
     },
     /// The runtime's own index and transcripts were not searched, because no install was found.
-    NoInstall {
-        /// What people call the runtime.
-        runtime: &'static str,
-    },
+    /// The title of the runtime is given.
+    NoInstall(&'static str),
 }
 
 /// What was searched to see that something is gone.
@@ -153,17 +148,9 @@ impl ForgetReport {
     ) -> Self {
         Self {
             dry_run,
-            declined: false,
             entries: entries.iter().map(|entry| (*entry).clone()).collect(),
             skipped: skipped.iter().map(SkippedFile::of).collect(),
-            tombstones: 0,
-            can_be_undone: false,
-            dropped_changes: None,
-            undo_lost: Vec::new(),
-            dropped_indexes: Vec::new(),
-            proof: None,
-            notes: Vec::new(),
-            under_way: (None, Vec::new()),
+            ..Self::default()
         }
     }
 

@@ -93,7 +93,7 @@ fn what_was_forgotten_before_is_found_in_the_journal() {
 }
 
 fn no_install() -> ForgetWarning {
-    ForgetWarning::NoInstall { runtime: "OpenClaw" }
+    ForgetWarning::NoInstall("OpenClaw")
 }
 
 #[test]

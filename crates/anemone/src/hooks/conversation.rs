@@ -10,7 +10,7 @@ use anemone_runtimes::{
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
-use super::{HookError, HookInput};
+use super::{HookError, HookInput, Result};
 use crate::agent_memory::AgentMemory;
 use crate::host::Host;
 
@@ -40,11 +40,11 @@ impl ConversationChoice {
         memory: &AgentMemory,
         machine: &Machine,
         reach: Reach,
-    ) -> Result<Option<Conversation>, HookError> {
+    ) -> Result<Option<Conversation>> {
         let transcript = self.transcript.as_ref().or(input.transcript_path.as_ref());
         let mut found = match (&self.session, transcript) {
             (Some(session), _) => {
-                memory.adapter.read_conversation(machine, &memory.agent, session, reach)?
+                memory.runtime.read_conversation(machine, &memory.agent, session, reach)?
             }
             (None, Some(path)) => read_transcript(path, reach)?,
             (None, None) => return Ok(None),
@@ -65,11 +65,11 @@ impl ConversationChoice {
 }
 
 /// Returns the time in a time zone that the user named, or else in the user's.
-pub(super) fn local_time(zone: Option<&str>, host: &Host) -> Result<Zoned, HookError> {
+pub(super) fn local_time(zone: Option<&str>, host: &Host) -> Result<Zoned> {
     let zone = match zone {
         None => host.zone(),
         Some(name) => {
-            TimeZone::get(name).map_err(|_| HookError::UnknownTimeZone { name: name.to_owned() })?
+            TimeZone::get(name).map_err(|_| HookError::UnknownTimeZone(name.to_owned()))?
         }
     };
     Ok(host.now().to_zoned(zone))
@@ -107,6 +107,6 @@ fn is_direct(conversation: &Conversation) -> bool {
 }
 
 /// Keeps others from writing to a memory, unless they write too long.
-pub(super) fn lock(memory: &AgentMemory) -> Result<LockedStore<'_>, HookError> {
+pub(super) fn lock(memory: &AgentMemory) -> Result<LockedStore<'_>> {
     Ok(memory.site.lock_within(PATIENCE)?)
 }

@@ -6,7 +6,7 @@ use anemone_memory::{
 };
 use jiff::civil::Date;
 
-use super::HookError;
+use super::Result;
 use crate::agent_memory::AgentMemory;
 use crate::host::Host;
 
@@ -66,14 +66,14 @@ impl<'a> EntryTarget<'a> {
     }
 
     /// Returns what is there: all rows, or the log of the day and some other files.
-    pub(super) fn texts(&self, also: &[&str]) -> Result<Vec<String>, HookError> {
+    pub(super) fn texts(&self, also: &[&str]) -> Result<Vec<String>> {
         let page = self.memory.store().page_of(self.place);
         let paths: Vec<&str> = [page.as_str()].iter().chain(also).copied().collect();
         Ok(self.memory.texts(&paths)?)
     }
 
     /// Returns the text of the row of a key.
-    pub(super) fn row(&self, key: &str) -> Result<Option<String>, HookError> {
+    pub(super) fn row(&self, key: &str) -> Result<Option<String>> {
         let Some(rows) = self.memory.rows() else { return Ok(None) };
         let found = rows.matching(&ForgetTarget::Key(key.to_owned()))?;
         Ok(found.into_iter().next().map(|row| row.entry.text))
@@ -86,7 +86,7 @@ impl<'a> EntryTarget<'a> {
         what: &str,
         new: Vec<NewEntry>,
         category: Category,
-    ) -> Result<String, HookError> {
+    ) -> Result<String> {
         let (id, now) = (self.host.fresh_id(), self.host.now());
         let addition = Addition::redacted(what, new, self.place, category);
         Ok(self.memory.add(held, &addition, id, now)?.id.0.to_string())

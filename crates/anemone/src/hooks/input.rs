@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anemone_runtimes::{HOOK_CALLER, HookCaller, Machine, with_agents};
 use serde::Deserialize;
 
-use super::HookError;
+use super::Result;
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
 use crate::host::{Host, OwnMachine};
 
@@ -13,22 +13,19 @@ use crate::host::{Host, OwnMachine};
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct HookInput {
     /// The session, by its id.
-    #[serde(default, alias = "sessionId")]
+    #[serde(alias = "sessionId")]
     pub session_id: Option<String>,
     /// The session, by its key.
-    #[serde(default, alias = "sessionKey")]
+    #[serde(alias = "sessionKey")]
     pub session_key: Option<String>,
     /// The transcript of the session.
-    #[serde(default, alias = "transcriptPath", alias = "sessionFile")]
+    #[serde(alias = "transcriptPath", alias = "sessionFile")]
     pub transcript_path: Option<PathBuf>,
     /// The folder in which the session runs.
-    #[serde(default)]
     pub cwd: Option<PathBuf>,
     /// The moment, which only a caller with a form of its own names.
-    #[serde(default)]
     pub hook_event_name: Option<String>,
     /// What the user wrote.
-    #[serde(default)]
     pub prompt: Option<String>,
 }
 
@@ -45,7 +42,7 @@ impl HookInput {
         choice: &MemoryChoice,
         access: Access,
         host: &Host,
-    ) -> Result<(OwnMachine, AgentMemory), HookError> {
+    ) -> Result<(OwnMachine, AgentMemory)> {
         let machine = host.machine()?;
         let memory = self.memory(choice, &machine).find_for(access, &machine, host)?;
         Ok((machine, memory))

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::conversation::{local_time, lock, said};
 use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
-use super::{ConversationChoice, HookError, HookInput};
+use super::{ConversationChoice, HookError, HookInput, Result};
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
 use crate::chat::{Chat, ChatChoice};
 use crate::config::Config;
@@ -137,10 +137,7 @@ pub struct DirectFlush {
 
 /// Decides whether memories must be saved before a conversation is compacted, and saves them where
 /// a chat model says what they are.
-pub fn pre_compact(
-    request: &PreCompactRequest,
-    host: &Host,
-) -> Result<PreCompactReport, HookError> {
+pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompactReport> {
     let input = &request.input;
     let access = Access::Write.unless(request.dry_run);
     let (machine, memory) = input.open(&request.memory, access, host)?;
@@ -258,7 +255,7 @@ impl Flush<'_> {
         &self,
         settings: &ChatSettings,
         conversation: Option<&Conversation>,
-    ) -> Result<DirectFlush, HookError> {
+    ) -> Result<DirectFlush> {
         let chat = Chat::of(settings)?.ok_or(HookError::NoChatModel)?;
         let said = conversation.map(said).unwrap_or_default();
         let mut flushed = DirectFlush::default();

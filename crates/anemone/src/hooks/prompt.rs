@@ -8,7 +8,7 @@ use anemone_memory::{
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
 
-use super::{HookError, HookInput};
+use super::{HookError, HookInput, Result};
 use crate::agent_memory::{Access, MemoryChoice, delimiter};
 use crate::config::Config;
 use crate::host::Host;
@@ -34,7 +34,7 @@ pub struct PromptRequest {
 }
 
 /// What is recalled.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct PromptReport {
     ok: bool,
     /// Whether recall is switched on.
@@ -78,17 +78,11 @@ fn as_day<S: Serializer>(date: &Option<Date>, serializer: S) -> Result<S::Ok, S:
 }
 
 /// Recalls up to a few memories that are relevant to a message.
-pub fn prompt(request: &PromptRequest, host: &Host) -> Result<PromptReport, HookError> {
+pub fn prompt(request: &PromptRequest, host: &Host) -> Result<PromptReport> {
     let mut settings = Config::read(host)?.recall;
     settings.enabled |= request.enable;
-    let mut report = PromptReport {
-        ok: true,
-        enabled: settings.enabled,
-        memories: Vec::new(),
-        context: String::new(),
-        suspicious: 0,
-        superseded: 0,
-    };
+    let mut report =
+        PromptReport { ok: true, enabled: settings.enabled, ..PromptReport::default() };
     if !settings.enabled {
         return Ok(report);
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::conversation::{local_time, lock, said};
 use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
-use super::{ConversationChoice, HookError, HookInput};
+use super::{ConversationChoice, HookError, HookInput, Result};
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
 use crate::chat::{Chat, ChatChoice};
 use crate::config::Config;
@@ -55,7 +55,7 @@ pub struct SessionEndRequest {
 }
 
 /// What became of the note of a session.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct SessionEndReport {
     ok: bool,
     /// Whether nothing is written.
@@ -88,7 +88,7 @@ pub struct SessionEndReport {
 }
 
 /// What became of the note of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoteStatus {
     /// It was written.
@@ -100,6 +100,7 @@ pub enum NoteStatus {
     /// It is there already.
     Unchanged,
     /// Nothing was said.
+    #[default]
     NothingSaid,
     /// There is none: a program held the session.
     Scripted,
@@ -134,10 +135,7 @@ pub enum NameSource {
 }
 
 /// Notes the last messages of a session.
-pub fn session_end(
-    request: &SessionEndRequest,
-    host: &Host,
-) -> Result<SessionEndReport, HookError> {
+pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEndReport> {
     let input = &request.input;
     let access = Access::Write.unless(request.dry_run);
     let (machine, memory) = input.open(&request.memory, access, host)?;
@@ -154,16 +152,11 @@ pub fn session_end(
     let mut report = SessionEndReport {
         ok: true,
         dry_run: request.dry_run,
-        status: NoteStatus::NothingSaid,
-        path: None,
-        named_by: None,
         session_id: talk.session_id.clone(),
         messages: said.len(),
         unanswered,
         left_out: talk.left_out,
-        change: None,
-        text: None,
-        notes: Vec::new(),
+        ..SessionEndReport::default()
     };
     if talk.messages.is_empty() {
         return Ok(report);
@@ -196,7 +189,8 @@ pub fn session_end(
         said,
         secrets: talk.secrets.clone(),
     };
-    let noting = Noting { memory: &memory, note: &note, session, dry_run: request.dry_run, host };
+    let noting =
+        NoteWriter { memory: &memory, note: &note, session, dry_run: request.dry_run, host };
     if memory.memory().rows().is_some() {
         return noting.row(report);
     }
@@ -210,11 +204,7 @@ pub fn session_end(
 }
 
 /// Whether a memory has every statement of a conversation, but for the note of the session itself.
-fn has_everything(
-    memory: &AgentMemory,
-    said: &[(&str, &str)],
-    own: Option<&str>,
-) -> Result<bool, HookError> {
+fn has_everything(memory: &AgentMemory, said: &[(&str, &str)], own: Option<&str>) -> Result<bool> {
     let mut unknown = UnknownStatements::of(said);
     if unknown.is_empty() {
         // Orders and courtesies are in no memory; there is nothing to compare.
@@ -240,7 +230,7 @@ fn has_everything(
 }
 
 /// A note that is about to be written.
-struct Noting<'a> {
+struct NoteWriter<'a> {
     memory: &'a AgentMemory,
     note: &'a SessionNote<'a>,
     session: &'a str,
@@ -248,14 +238,14 @@ struct Noting<'a> {
     host: &'a Host,
 }
 
-impl Noting<'_> {
+impl NoteWriter<'_> {
     /// Notes a session in a file of its own.
     fn file(
         &self,
         slug: &str,
         named_by: NameSource,
         mut report: SessionEndReport,
-    ) -> Result<SessionEndReport, HookError> {
+    ) -> Result<SessionEndReport> {
         let Self { memory, note, session, host, .. } = *self;
         let held = if self.dry_run { None } else { Some(lock(memory)?) };
         let mut state = memory.site.session_state(session);
@@ -290,7 +280,7 @@ impl Noting<'_> {
     }
 
     /// Notes a session in a row that is called by its id, in the place of an earlier note of it.
-    fn row(&self, mut report: SessionEndReport) -> Result<SessionEndReport, HookError> {
+    fn row(&self, mut report: SessionEndReport) -> Result<SessionEndReport> {
         let Self { memory, note, session, host, .. } = *self;
         let digest = note.digest();
         // A session that nobody named is called by what was said, or the next one would replace it.

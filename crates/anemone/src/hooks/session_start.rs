@@ -6,7 +6,7 @@ use anemone_memory::{
 use anemone_runtimes::HOOK_CALLER;
 use serde::Serialize;
 
-use super::{HookError, HookInput};
+use super::{HookInput, Result};
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice, delimiter};
 use crate::context::{ContextRequest, context};
 use crate::host::Host;
@@ -35,10 +35,7 @@ pub struct SessionStartReport {
 
 /// Composes what a session should know when it begins. A caller with a form of its own has its own
 /// instructions, so it is given the memory alone.
-pub fn session_start(
-    request: &SessionStartRequest,
-    host: &Host,
-) -> Result<SessionStartReport, HookError> {
+pub fn session_start(request: &SessionStartRequest, host: &Host) -> Result<SessionStartReport> {
     let machine = host.machine()?;
     let memory = request.input.memory(&request.memory, &machine);
     let text = if request.input.caller().is_some() {
@@ -52,7 +49,7 @@ pub fn session_start(
 }
 
 /// Returns what an agent remembers, and none of its instructions, within so many characters.
-fn memory_alone(memory: &AgentMemory, chars: usize, host: &Host) -> Result<String, HookError> {
+fn memory_alone(memory: &AgentMemory, chars: usize, host: &Host) -> Result<String> {
     let composing = ComposeRequest {
         session: SessionKind::Main,
         rules: HOOK_CALLER.rules,

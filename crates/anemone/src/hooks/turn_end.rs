@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::conversation::{local_time, lock, said_by_owner};
 use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
-use super::{ConversationChoice, HookError, HookInput};
+use super::{ConversationChoice, HookError, HookInput, Result};
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
 use crate::config::Config;
 use crate::host::Host;
@@ -73,7 +73,7 @@ pub struct CapturedSentence {
 }
 
 /// Remembers what the owner said in a turn, where that is worth it.
-pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport, HookError> {
+pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport> {
     let mut settings = Config::read(host)?.capture;
     settings.enabled |= request.enable;
     let mut report = TurnEndReport {
@@ -143,7 +143,7 @@ impl TurnEndRequest {
         memory: &AgentMemory,
         machine: &Machine,
         report: &mut TurnEndReport,
-    ) -> Result<(Vec<String>, Option<String>), HookError> {
+    ) -> Result<(Vec<String>, Option<String>)> {
         if !self.messages.is_empty() {
             let open = self.messages.iter().map(|message| without_private(message).0);
             return Ok((open.collect(), self.conversation.session.clone()));

@@ -36,7 +36,6 @@ pub(super) struct AgentRecord {
     pub(super) stamp: Option<FolderStamp>,
     /// The name of the folder that the note is in. A note that was copied from another agent's
     /// folder says nothing: what is beside it still belongs to the agent of this folder.
-    #[serde(default)]
     pub(super) key: Option<String>,
 }
 

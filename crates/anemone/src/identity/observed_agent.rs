@@ -33,7 +33,7 @@ pub(super) struct ObservedAgent {
 }
 
 impl ObservedAgent {
-    pub(super) fn new(adapter: &Runtime, agent: &FoundAgent) -> Self {
+    pub(super) fn new(runtime: &Runtime, agent: &FoundAgent) -> Self {
         let workspace = real(&agent.workspace);
         let install = || agent.install.as_deref().map(real);
         let folder = if workspace.is_dir() {
@@ -49,7 +49,7 @@ impl ObservedAgent {
             stamp: FolderStamp::of(&folder),
             folder,
             id_in_workspace: noted.filter(|_| !agent.shares_workspace),
-            derived: adapter.derive_id(agent),
+            derived: runtime.derive_id(agent),
             workspace,
         }
     }

@@ -255,11 +255,11 @@ fn agents_that_share_a_workspace_have_ids_of_their_own_and_one_set_of_notes_abou
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), 3);
-    let adapter = by_name("openclaw").unwrap();
+    let runtime = by_name("openclaw").unwrap();
     let keeper = |alias: &str, shares_workspace| {
         let agent = FoundAgent::without_install("openclaw", alias.to_owned(), place.path("w"));
         let agent = FoundAgent { shares_workspace, ..agent };
-        identify_keeper(adapter, &agent, &place.path("w"), &place.host).dirs
+        identify_keeper(runtime, &agent, &place.path("w"), &place.host).dirs
     };
     assert_eq!(keeper("bob", true), keeper("ada", false));
     // Who comes first may change; each of them stays who it is.

@@ -8,7 +8,7 @@ use anemone_runtimes::{
     FoundAgent, LeftOut, Machine, ReadError, ReadOptions, Reading, SealSecret, SecretPolicy,
 };
 
-use super::{MigrateError, MigrateRequest, SnapshotLine};
+use super::{MigrateError, MigrateRequest, Result, SnapshotLine};
 use crate::agent::ChosenAgent;
 use crate::files::{Existing, OutputFile, copy_bytes, spool, write_step};
 use crate::host::Host;
@@ -44,15 +44,11 @@ impl NamelessArchive {
 }
 
 impl Reader<'_> {
-    pub(super) fn read(&self, chosen: &ChosenAgent) -> Result<NamelessArchive, MigrateError> {
+    pub(super) fn read(&self, chosen: &ChosenAgent) -> Result<NamelessArchive> {
         self.read_all(chosen, self.request.private)
     }
 
-    pub(super) fn read_all(
-        &self,
-        chosen: &ChosenAgent,
-        private: bool,
-    ) -> Result<NamelessArchive, MigrateError> {
+    pub(super) fn read_all(&self, chosen: &ChosenAgent, private: bool) -> Result<NamelessArchive> {
         let progress = self.host.counting("reading");
         // Where a snapshot has room, there is room for this.
         let near = self.folder.join("snapshot");
@@ -73,10 +69,7 @@ impl Reader<'_> {
     }
 
     /// Reads what will be changed, if there is anything.
-    pub(super) fn read_before(
-        &self,
-        target: &ChosenAgent,
-    ) -> Result<Option<NamelessArchive>, MigrateError> {
+    pub(super) fn read_before(&self, target: &ChosenAgent) -> Result<Option<NamelessArchive>> {
         let has_entries = |folder: &Path| {
             fs_err::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
         };
@@ -98,7 +91,7 @@ impl Reader<'_> {
         read: &NamelessArchive,
         of: &'static str,
         agent: &FoundAgent,
-    ) -> Result<SnapshotLine, MigrateError> {
+    ) -> Result<SnapshotLine> {
         let path = self.snapshot_path(agent);
         let mut target = OutputFile::create(&path, Existing::Keep)?;
         target.write(None, |out| copy_bytes(&*read.bytes, read.length, out))?;
@@ -119,7 +112,7 @@ impl Reader<'_> {
             seal(self.key.ok_or(VaultError::Key)?, credential, secret)
         };
         let options = ReadOptions {
-            agent_id: Some(identify(chosen.adapter, &chosen.agent, self.host).id),
+            agent_id: Some(identify(chosen.runtime, &chosen.agent, self.host).id),
             private,
             seal: self.key.map(|_| &sealed as &SealSecret<'_>),
             // Nothing stays behind on a way that does not leave the machine.
@@ -127,7 +120,7 @@ impl Reader<'_> {
             secrets: SecretPolicy::Allow,
             ..ReadOptions::default()
         };
-        chosen.adapter.read(self.machine, &chosen.agent, &options, sink)
+        chosen.runtime.read(self.machine, &chosen.agent, &options, sink)
     }
 
     /// Returns a name in the folder that no file has: the agent, its runtime, and when.

@@ -29,11 +29,8 @@ pub enum ModelsError {
         bytes: u64,
     },
     /// Another process wrote to the file while it was read.
-    #[error("{}: the file changed while it was read", .path.display())]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{}: the file changed while it was read", .0.display())]
+    Changed(PathBuf),
     /// The file holds no model of the right shape.
     #[error("{}: {error}", .path.display())]
     Unusable {
@@ -236,7 +233,7 @@ pub fn add_model(request: &AddModelRequest, host: &Host) -> Result<AddedModel, M
             if copy(&mut from, file, MAX_BYTES, &|_| {})? == content {
                 Ok(())
             } else {
-                Err(ModelsError::Changed { path: source.clone() })
+                Err(ModelsError::Changed(source.clone()))
             }
         })?;
     }
@@ -331,7 +328,11 @@ fn put(
     if let Some(folder) = path.parent() {
         fs_err::create_dir_all(folder)?;
     }
-    let written = put_whole(path, write);
+    let written = OutputFile::create(path, Existing::Replace).map_err(ModelsError::from);
+    let written = written.and_then(|mut target| {
+        target.write(None, write)?;
+        Ok(target.commit()?)
+    });
     if written.is_err() {
         // Empty folders of a model that was not added have no use.
         for folder in made {
@@ -339,13 +340,4 @@ fn put(
         }
     }
     written
-}
-
-fn put_whole(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), ModelsError>,
-) -> Result<(), ModelsError> {
-    let mut target = OutputFile::create(path, Existing::Replace)?;
-    target.write(None, write)?;
-    Ok(target.commit()?)
 }

@@ -18,7 +18,7 @@ pub(super) struct Missing {
 }
 
 /// A part of a record that is looked for; its text is in the spool.
-struct Wanted {
+struct WantedText {
     /// The record that it is a part of.
     record: usize,
     offset: u64,
@@ -40,7 +40,7 @@ pub(super) fn missing(
         Ok(())
     })?;
     let mut records: Vec<Missing> = Vec::new();
-    let mut wanted: Vec<Wanted> = Vec::new();
+    let mut wanted: Vec<WantedText> = Vec::new();
     // A line of each text, the longest: where it is not, the text is not.
     let mut lines: HashMap<u64, Vec<usize>> = HashMap::new();
     // Where it may be a row of a table, its longest word: a row has everything on one line.
@@ -67,7 +67,7 @@ pub(super) fn missing(
             in_rows.entry(hash(longest)).or_default().push(wanted.len());
             out.write_all(chapter.as_bytes())?;
             let (record, length) = (records.len(), chapter.len());
-            wanted.push(Wanted { record, offset, length, found: false });
+            wanted.push(WantedText { record, offset, length, found: false });
             offset += length as u64;
         }
         records.push(Missing { called: called(record), digest });

@@ -11,7 +11,7 @@ use super::{Evidence, Expected, Fate, LayerProof, Loss};
 
 pub(super) fn files(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> LayerProof {
     let Evidence { source, target, expected, sidecar } = *evidence;
-    let mut is: HashMap<Lies<'_>, &SourceFile> = HashMap::new();
+    let mut is: HashMap<FilePlace<'_>, &SourceFile> = HashMap::new();
     for file in target.files() {
         is.insert(lies(file), file);
     }
@@ -32,11 +32,11 @@ pub(super) fn files(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> LayerProof
 }
 
 /// Whether a file is beside the workspace, and its path.
-type Lies<'a> = (bool, &'a [u8]);
+type FilePlace<'a> = (bool, &'a [u8]);
 
 /// Returns where a file lies. What describes an install has a path among the runtime's files, and is
 /// no file of the workspace.
-fn lies(file: &SourceFile) -> Lies<'_> {
+fn lies(file: &SourceFile) -> FilePlace<'_> {
     let known = match &file.root {
         FileRoot::Raw(runtime) => mapping(runtime),
         FileRoot::Artifacts | FileRoot::Other => None,
@@ -56,7 +56,7 @@ fn node_digest(file: &SourceFile) -> String {
 fn fate_of_file(
     file: &SourceFile,
     digest: &str,
-    is: &HashMap<Lies<'_>, &SourceFile>,
+    is: &HashMap<FilePlace<'_>, &SourceFile>,
     aside: &BTreeSet<(Vec<u8>, String)>,
     expected: &Expected<'_>,
 ) -> Fate {

@@ -58,7 +58,7 @@ fn a_secret_is_refused_or_redacted_and_never_shown() {
     let place = Place::new("# Memory\n");
     let secret = "the router password is Sommer-Krabbe-77";
     let refused = remember(&place.request(secret), &place.host);
-    let Err(RememberError::Secret { report }) = refused else { panic!("{refused:?}") };
+    let Err(RememberError::Secret(report)) = refused else { panic!("{refused:?}") };
     assert!(report.entry.is_empty() && !format!("{report:?}").contains("Krabbe"));
     assert_eq!(place.read("memory/2026-11-16.md"), "");
     let redacted = RememberRequest { secrets: SecretHandling::Redact, ..place.request(secret) };
@@ -71,7 +71,7 @@ fn a_secret_is_refused_or_redacted_and_never_shown() {
 fn what_is_known_is_refused_unless_nobody_looks() {
     let place = Place::new("# Memory\n\n- Lin drinks green tea.\n");
     let refused = remember(&place.request("lin drinks GREEN tea!"), &place.host);
-    let Err(RememberError::Duplicate { report }) = refused else { panic!("{refused:?}") };
+    let Err(RememberError::Duplicate(report)) = refused else { panic!("{refused:?}") };
     assert_eq!(
         (report.duplicates[0].path.as_str(), report.duplicates[0].lines),
         ("MEMORY.md", (3, 3))

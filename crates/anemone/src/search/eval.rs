@@ -11,13 +11,13 @@ use anemone_index::{Index, Replace, Request};
 use serde::Serialize;
 
 pub use self::metrics::{Figures, RelevantLine};
-use self::metrics::{Outcome, ReturnedHit};
+use self::metrics::{QueryOutcome, ReturnedHit};
 use self::queries::Query;
 pub use self::queries::QueryCategory;
 use super::index::{IndexError, IndexFallback, Rebuild, open_fresh};
 use super::target::{SearchTarget, TargetChoice};
 use super::vector_comparison::VectorComparison;
-use super::{Choosing, NoteWords, Ranking, SearchError, SearchNote, SourceSummary, VectorNote};
+use super::{NoteWords, Ranking, SearchError, SearchNote, SourceSummary, VectorNote};
 use crate::embedder::{
     EmbedderChoice, EmbedderSetting, Embedders, Filling, LargeJobs, LatencyBudget, Signals, Stop,
     VectorLine, fill, milliseconds, take_carried_for, top_up,
@@ -65,22 +65,13 @@ pub enum EvalError {
     Queries(#[from] std::io::Error),
     /// There is no question in the file.
     #[error("there is no question in the file")]
-    NoQuestions {
-        /// The file.
-        path: PathBuf,
-    },
+    NoQuestions(PathBuf),
     /// No question is of the categories that were named.
     #[error("no question is of such a category")]
-    NoneOfCategory {
-        /// The file.
-        path: PathBuf,
-    },
+    NoneOfCategory(PathBuf),
     /// No question says which lines answer it.
     #[error("no question says which lines answer it")]
-    NoAnswers {
-        /// The file.
-        path: PathBuf,
-    },
+    NoAnswers(PathBuf),
     /// The embedder that was named failed: figures of another one are worth nothing.
     #[error("the embedder failed")]
     EmbedderFailed(Box<VectorNote>),
@@ -189,16 +180,10 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
     let mut open = open_fresh(&target, host, Rebuild::No, IndexFallback::Temporary)?;
     let stop = Stop::default();
     let is_named = request.embedder.is_named();
-    let budget = match is_named {
-        true => LatencyBudget::Vectors(stop.clone()),
-        false => LatencyBudget::Answer,
-    };
-    let choosing = Choosing {
-        embedder: &request.embedder,
-        ranking: &request.ranking,
-        large_jobs: request.large_jobs,
-    };
-    let embedders = choosing.embedders(&open.index, &target, &budget, host);
+    let budget =
+        if is_named { LatencyBudget::Vectors(stop.clone()) } else { LatencyBudget::Answer };
+    let EvalRequest { ranking, embedder, large_jobs, .. } = request;
+    let embedders = ranking.embedders(embedder, *large_jobs, &open.index, &target, &budget, host);
     let mut embedders = embedders.map_err(SearchError::from)?;
     if prepare(request, &mut open.index, &target, &mut embedders, &stop, host)? {
         open.look_again(&target, host)?;
@@ -208,7 +193,7 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
     warnings.extend(nowhere(&queries, &open.index)?);
 
     let now = host.now();
-    let mut tally = Tally::default();
+    let mut tally = EvalTally::default();
     for query in &queries {
         let mut question = Request::new(query.query.clone(), now);
         question.limit = request.limit as usize;
@@ -224,10 +209,10 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
         tally.take(query, &hits, took_ms);
     }
     if tally.outcomes.is_empty() {
-        return Err(EvalError::NoAnswers { path: request.queries.clone() });
+        return Err(EvalError::NoAnswers(request.queries.clone()));
     }
     warnings.extend(tally.notes.into_iter().map(SearchNote::Vectors));
-    let mut by_category: BTreeMap<QueryCategory, Vec<&Outcome>> = BTreeMap::new();
+    let mut by_category: BTreeMap<QueryCategory, Vec<&QueryOutcome>> = BTreeMap::new();
     for (category, outcome) in &tally.outcomes {
         by_category.entry(category.clone()).or_default().push(outcome);
     }
@@ -258,8 +243,8 @@ fn wanted_queries(request: &EvalRequest) -> Result<Vec<Query>, EvalError> {
     let queries: Vec<_> = queries::read(path)?.into_iter().filter(is_wanted).collect();
     match (queries.is_empty(), categories.is_empty()) {
         (false, _) => Ok(queries),
-        (true, true) => Err(EvalError::NoQuestions { path: path.clone() }),
-        (true, false) => Err(EvalError::NoneOfCategory { path: path.clone() }),
+        (true, true) => Err(EvalError::NoQuestions(path.clone())),
+        (true, false) => Err(EvalError::NoneOfCategory(path.clone())),
     }
 }
 
@@ -269,7 +254,7 @@ fn settings(request: &EvalRequest, embedders: &Embedders) -> EvalSettings {
     EvalSettings {
         profile: profile.name(),
         embedder: main
-            .map_or(EmbedderSetting::None, |main| EmbedderSetting::This(main.wanted.clone())),
+            .map_or(EmbedderSetting::None, |main| EmbedderSetting::This(main.named.wanted.clone())),
         limit: request.limit,
         chars,
         recency,
@@ -281,8 +266,8 @@ fn settings(request: &EvalRequest, embedders: &Embedders) -> EvalSettings {
 
 /// What the answers so far say.
 #[derive(Default)]
-struct Tally {
-    outcomes: Vec<(QueryCategory, Outcome)>,
+struct EvalTally {
+    outcomes: Vec<(QueryCategory, QueryOutcome)>,
     misses: Vec<Miss>,
     without_answer: u64,
     /// The vectors that the first answer rests on.
@@ -291,7 +276,7 @@ struct Tally {
     notes: Vec<VectorNote>,
 }
 
-impl Tally {
+impl EvalTally {
     /// Takes what became of the embedders at one answer; returns that one failed, if it did.
     fn compare(&mut self, compared: VectorComparison) -> Option<VectorNote> {
         self.vectors.get_or_insert(compared.vectors);
@@ -310,7 +295,7 @@ impl Tally {
             self.without_answer += 1;
             return;
         }
-        let (outcome, missing) = Outcome::of(&query.relevant, hits, took_ms);
+        let (outcome, missing) = QueryOutcome::of(&query.relevant, hits, took_ms);
         if !missing.is_empty() {
             let Query { id, query: text, category, .. } = query.clone();
             self.misses.push(Miss { id, query: text, category, missing });

@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 use anemone_embed::{Builtin, Embedder};
 use anemone_format::Moment;
 use anemone_index::{
-    Answer, Document, DocumentSource, Freshness, Index, NoProgress, OpenIndexError,
-    QueryError as AskError, RefreshError, RefreshExtras, Request, SkippedDocument, SourceError,
-    StoreError, is_index, remove_index,
+    Answer, Document, Freshness, Index, NoProgress, OpenIndexError, QueryError as AskError,
+    RefreshError, RefreshExtras, Request, SkippedDocument, SourceError, StoreError, is_index,
+    remove_index,
 };
 use serde::Serialize;
 
@@ -185,9 +185,8 @@ fn refresh(
     target: &SearchTarget,
     host: &Host,
 ) -> Result<Freshness, RefreshError> {
-    let sources: Vec<&dyn DocumentSource> = target.sources.iter().map(|source| &**source).collect();
     let extras = RefreshExtras { static_model: Some(&Builtin::new()), erases: false };
-    index.refresh_filled(&sources, extras, host.now(), &*host.console.indexing())
+    index.refresh_filled(&target.sources(), extras, host.now(), &*host.console.indexing())
 }
 
 impl OpenIndex {

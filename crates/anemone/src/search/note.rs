@@ -29,10 +29,7 @@ pub enum SearchNote {
         error: EmbedderError,
     },
     /// The index has vectors of a service, and no text is sent to one that nobody named.
-    EmbedderNotNamed {
-        /// The service and its model.
-        embedder: EmbedderName,
-    },
+    EmbedderNotNamed(EmbedderName),
     /// A model was added and is not used here.
     ModelUnused {
         /// Its name.
@@ -41,10 +38,7 @@ pub enum SearchNote {
         target: TargetChoice,
     },
     /// Vectors that came with the documents cannot be read.
-    CarriedUnreadable {
-        /// Why.
-        reason: String,
-    },
+    CarriedUnreadable(String),
     /// More vectors came with the documents than an index takes.
     CarriedTooMany {
         /// How many were not taken.
@@ -55,10 +49,7 @@ pub enum SearchNote {
     /// About the vectors that an answer rests on.
     Vectors(VectorNote),
     /// No document has this phrase, so its words were looked for.
-    PhraseNotFound {
-        /// The phrase.
-        phrase: String,
-    },
+    PhraseNotFound(String),
     /// There is nothing to look for in the query.
     NothingAsked,
     /// The query only says what must not occur.
@@ -105,10 +96,7 @@ pub enum SearchNote {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceNote {
     /// A runtime says something about the agent.
-    Runtime {
-        /// What it says.
-        message: String,
-    },
+    Runtime(String),
     /// A folder is a workspace, so Markdown files beside its memories are not searched.
     NotesBeside {
         /// How many.

@@ -32,6 +32,7 @@ use crate::identity::{AgentIdentity, identify};
 use crate::sealed_header::Packaging;
 use crate::search::SourceNote;
 use crate::search::index::home;
+use crate::survey::real;
 
 /// How every file of SQLite's starts.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
@@ -75,6 +76,9 @@ pub struct SearchTarget {
     scratch: Option<Scratch>,
 }
 
+/// What looking for something to search returns.
+type Result<T, E = TargetError> = std::result::Result<T, E>;
+
 /// Why there is nothing to search.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -83,11 +87,8 @@ pub enum TargetError {
     #[error("a path and a workspace are both named")]
     TwoPlaces,
     /// There is nothing at the path.
-    #[error("there is nothing at {}", .path.display())]
-    NotFound {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("there is nothing at {}", .0.display())]
+    NotFound(PathBuf),
     /// The path cannot be looked at.
     #[error(transparent)]
     Unreadable(std::io::Error),
@@ -96,31 +97,19 @@ pub enum TargetError {
     Io(#[from] std::io::Error),
     /// It is no regular file.
     #[error("this is not a regular file")]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-    },
+    NotAFile(PathBuf),
     /// It is nothing that can be searched.
     #[error("this is nothing that can be searched")]
-    NotSearchable {
-        /// The path.
-        path: PathBuf,
-    },
+    NotSearchable(PathBuf),
     /// It is a delta, which is searched together with its archive.
     #[error("this is a delta")]
-    Delta {
-        /// The path.
-        path: PathBuf,
-    },
+    Delta(PathBuf),
     /// The file is too large.
     #[error(
         "a file of more than {:.2} MiB is not searched",
         MAX_FILE_BYTES as f64 / f64::from(1 << 20)
     )]
-    TooLarge {
-        /// The path.
-        path: PathBuf,
-    },
+    TooLarge(PathBuf),
     /// The archive cannot be opened.
     #[error("the archive cannot be opened")]
     Archive {
@@ -139,17 +128,12 @@ pub enum TargetError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The folder is a runtime's state folder.
-    #[error("{message}")]
-    StateFolder {
-        /// What the runtime's folder says.
-        message: String,
-    },
+    /// The message comes from the runtime.
+    #[error("{0}")]
+    StateFolder(String),
     /// The agent has no workspace.
-    #[error("there is no workspace at {}", .workspace.display())]
-    NoWorkspace {
-        /// Where it should be.
-        workspace: PathBuf,
-    },
+    #[error("there is no workspace at {}", .0.display())]
+    NoWorkspace(PathBuf),
     /// The agent keeps nothing but conversations, which were not asked for.
     #[error("the agent {alias:?} keeps no memories")]
     NoMemories {
@@ -163,10 +147,7 @@ pub enum TargetError {
     IndexFolder(std::io::Error),
     /// The folder of the index holds something else.
     #[error("this folder holds something other than an index")]
-    IndexFolderTaken {
-        /// The folder.
-        folder: PathBuf,
-    },
+    IndexFolderTaken(PathBuf),
 }
 
 /// What was found, before it has an index.
@@ -196,7 +177,7 @@ fn notes_beside(runtime: &Runtime, workspace: &Path) -> Option<SourceNote> {
 
 impl TargetChoice {
     /// Finds what is meant. An encrypted archive is opened with the user's keys.
-    pub fn find(&self, machine: &Machine, host: &Host) -> Result<SearchTarget, TargetError> {
+    pub fn find(&self, machine: &Machine, host: &Host) -> Result<SearchTarget> {
         let found = match &self.path {
             Some(_) if self.agent.workspace.is_some() => return Err(TargetError::TwoPlaces),
             Some(path) => self.by_path(path, machine, host)?,
@@ -206,11 +187,7 @@ impl TargetChoice {
     }
 
     /// Returns what is searched of an agent when nothing but the agent is named.
-    pub fn of_agent(
-        chosen: ChosenAgent,
-        machine: &Machine,
-        host: &Host,
-    ) -> Result<SearchTarget, TargetError> {
+    pub fn of_agent(chosen: ChosenAgent, machine: &Machine, host: &Host) -> Result<SearchTarget> {
         let choice = Self::default();
         let found = choice.agent(chosen, machine, host)?;
         choice.place_index(found, host)
@@ -222,7 +199,7 @@ impl TargetChoice {
         chosen: ChosenAgent,
         machine: &Machine,
         host: &Host,
-    ) -> Result<SearchTarget, TargetError> {
+    ) -> Result<SearchTarget> {
         self.place_index(self.workspace_of(&self.agent, chosen, machine, host)?, host)
     }
 
@@ -231,15 +208,10 @@ impl TargetChoice {
     }
 
     /// Finds what lies at a path by looking at it.
-    fn by_path(
-        &self,
-        path: &Path,
-        machine: &Machine,
-        host: &Host,
-    ) -> Result<ResolvedSources, TargetError> {
+    fn by_path(&self, path: &Path, machine: &Machine, host: &Host) -> Result<ResolvedSources> {
         let named = || path.to_owned();
         let there = fs_err::metadata(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => TargetError::NotFound { path: named() },
+            std::io::ErrorKind::NotFound => TargetError::NotFound(named()),
             _ => TargetError::Unreadable(error),
         })?;
         if there.is_dir() {
@@ -247,41 +219,41 @@ impl TargetChoice {
             return self.workspace(&agent, machine, host);
         }
         if !there.is_file() {
-            return Err(TargetError::NotAFile { path: named() });
+            return Err(TargetError::NotAFile(named()));
         }
         let mut start = Vec::new();
         fs_err::File::open(path)?.take(Packaging::START_BYTES).read_to_end(&mut start)?;
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         if ending == "alf-delta" {
-            return Err(TargetError::Delta { path: named() });
+            return Err(TargetError::Delta(named()));
         }
         if start.starts_with(SQLITE_MAGIC) {
             let found = self.database(path, machine);
-            return found.ok_or_else(|| TargetError::NotSearchable { path: named() });
+            return found.ok_or_else(|| TargetError::NotSearchable(named()));
         }
         if Packaging::of(&start).is_sealed() {
             return self.encrypted(path, host);
         }
         if start.starts_with(ZIP_MAGIC) || ending == "alf" {
-            let path = absolute(path);
+            let path = real(path);
             let documents = ArchiveDocuments::closed(path.clone(), self.wanted());
             return Ok(single("archive", &path, Box::new(documents)));
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if is_markdown(&name) || ending == "txt" {
             if there.len() > MAX_FILE_BYTES {
-                return Err(TargetError::TooLarge { path: named() });
+                return Err(TargetError::TooLarge(named()));
             }
-            let path = absolute(path);
+            let path = real(path);
             let source = FileSource::new(&path, markdown_document(&name));
             return Ok(single("file", &path, Box::new(source)));
         }
-        Err(TargetError::NotSearchable { path: named() })
+        Err(TargetError::NotSearchable(named()))
     }
 
     /// Takes a database, of one agent or of all in it: the runtime that was named comes first.
     fn database(&self, path: &Path, machine: &Machine) -> Option<ResolvedSources> {
-        let path = absolute(path);
+        let path = real(path);
         let alias = self.agent.agent.as_deref().unwrap_or_default();
         let named = self.agent.runtime.as_deref().and_then(by_name);
         let mut runtimes = named.into_iter().chain(with_agents());
@@ -293,7 +265,7 @@ impl TargetChoice {
 
     fn store(
         &self,
-        adapter: &'static Runtime,
+        runtime: &'static Runtime,
         kind: StoreKind,
         path: &Path,
         agent: FoundAgent,
@@ -305,7 +277,7 @@ impl TargetChoice {
             PathBuf::from(path)
         };
         let source = StoreSource {
-            adapter,
+            runtime,
             machine: machine.clone(),
             agent: Arc::new(agent),
             store: Store {
@@ -320,11 +292,11 @@ impl TargetChoice {
     }
 
     /// Opens an encrypted archive; nothing of it is left on disk after the run.
-    fn encrypted(&self, path: &Path, host: &Host) -> Result<ResolvedSources, TargetError> {
+    fn encrypted(&self, path: &Path, host: &Host) -> Result<ResolvedSources> {
         let opened = InputFile::open(path, host, &Progress::hidden())?;
         let archive = Archive::open(opened.bytes, opened.length, &Limits::default())
             .map_err(|source| TargetError::Archive { path: path.to_owned(), source })?;
-        let path = absolute(path);
+        let path = real(path);
         let source = ArchiveDocuments::decrypted(path.clone(), self.wanted(), archive);
         let found = single("archive", &path, Box::new(source));
         Ok(ResolvedSources { is_encrypted: true, ..found })
@@ -336,7 +308,7 @@ impl TargetChoice {
         args: &AgentChoice,
         machine: &Machine,
         host: &Host,
-    ) -> Result<ResolvedSources, TargetError> {
+    ) -> Result<ResolvedSources> {
         if args.runtime.as_deref() == Some(FOLDER) && args.workspace.is_none() {
             return Err(TargetError::NoFolder);
         }
@@ -349,14 +321,14 @@ impl TargetChoice {
         chosen: ChosenAgent,
         machine: &Machine,
         host: &Host,
-    ) -> Result<ResolvedSources, TargetError> {
+    ) -> Result<ResolvedSources> {
         let agent = &chosen.agent;
         if args.runtime.as_deref() == Some(FOLDER) {
             let found = folder_of_markdown(&agent.workspace);
             return Ok(ResolvedSources { chosen: Some(chosen), ..found });
         }
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
-            return Err(TargetError::StateFolder { message: oddity.message.clone() });
+            return Err(TargetError::StateFolder(oddity.message.clone()));
         }
         let found = match &args.workspace {
             Some(folder) if args.runtime.is_none() && is_nobodys(agent) => {
@@ -372,12 +344,12 @@ impl TargetChoice {
         chosen: ChosenAgent,
         machine: &Machine,
         host: &Host,
-    ) -> Result<ResolvedSources, TargetError> {
-        let ChosenAgent { adapter, agent } = chosen;
-        let searchable = adapter.searchable(machine, &agent);
-        let workspace = absolute(&agent.workspace);
+    ) -> Result<ResolvedSources> {
+        let ChosenAgent { runtime, agent } = chosen;
+        let searchable = runtime.searchable(machine, &agent);
+        let workspace = real(&agent.workspace);
         let mut found = ResolvedSources {
-            kind: adapter.name,
+            kind: runtime.name,
             place: workspace.clone(),
             notes: searchable
                 .warnings
@@ -388,13 +360,13 @@ impl TargetChoice {
                     }
                     _ => warning.message.clone(),
                 })
-                .map(|message| SourceNote::Runtime { message })
+                .map(SourceNote::Runtime)
                 .collect(),
             ..ResolvedSources::default()
         };
         let has_rows = searchable.stores.iter().any(|store| store.kind == StoreKind::Rows);
         if !workspace.is_dir() && !has_rows {
-            return Err(TargetError::NoWorkspace { workspace });
+            return Err(TargetError::NoWorkspace(workspace));
         }
         if !searchable.files
             && searchable.stores.iter().all(|store| store.kind == StoreKind::Sessions)
@@ -407,14 +379,14 @@ impl TargetChoice {
             scope = Scope::Everything;
             found.kind = FOLDER;
         } else if agent.install.is_none() && self.agent.runtime.is_none() {
-            found.notes.extend(notes_beside(adapter, &workspace));
+            found.notes.extend(notes_beside(runtime, &workspace));
         }
         if scope == Scope::Memories {
-            found.agent = Some(identify(adapter, &agent, host));
+            found.agent = Some(identify(runtime, &agent, host));
         }
         let agent = Arc::new(agent);
         if searchable.files && workspace.is_dir() {
-            let files = WorkspaceSource::new(adapter, workspace.clone(), scope);
+            let files = WorkspaceSource::new(runtime, workspace.clone(), scope);
             // Rows have their own vectors.
             found.sources.push(Box::new(if has_rows {
                 files
@@ -422,7 +394,7 @@ impl TargetChoice {
                 files.indexed_for(machine.clone(), agent.clone())
             }));
         }
-        let extra = extra_sources(adapter, &workspace, &searchable.extra, &mut found.notes);
+        let extra = extra_sources(runtime, &workspace, &searchable.extra, &mut found.notes);
         found.sources.extend(extra);
         for store in searchable.stores {
             if store.kind == StoreKind::Sessions && !self.sessions {
@@ -432,7 +404,7 @@ impl TargetChoice {
                 found.vital.push((found.sources.len(), store.name.clone()));
             }
             found.sources.push(Box::new(StoreSource {
-                adapter,
+                runtime,
                 machine: machine.clone(),
                 agent: agent.clone(),
                 store,
@@ -443,11 +415,7 @@ impl TargetChoice {
     }
 
     /// Says where the index lies.
-    fn place_index(
-        &self,
-        found: ResolvedSources,
-        host: &Host,
-    ) -> Result<SearchTarget, TargetError> {
+    fn place_index(&self, found: ResolvedSources, host: &Host) -> Result<SearchTarget> {
         let mut scratch = None;
         let index_folder = if found.is_encrypted {
             let folder = Scratch::new()?;
@@ -456,7 +424,7 @@ impl TargetChoice {
             path
         } else if let Some(folder) = &self.index_dir {
             check_index_folder(folder)?;
-            absolute(folder)
+            real(folder)
         } else {
             let sources = found.sources.iter().map(|source| source.identity());
             let by_sources = home(host).join(short_digest(&sources.collect::<Vec<_>>().join("\n")));
@@ -491,6 +459,11 @@ impl TargetChoice {
 }
 
 impl SearchTarget {
+    /// Returns its sources as the index takes them.
+    pub fn sources(&self) -> Vec<&dyn DocumentSource> {
+        self.sources.iter().map(|source| &**source).collect()
+    }
+
     /// Returns what the short stamps of the entries say.
     pub fn stamps(&self) -> StampTable {
         if self.place.is_dir() {
@@ -544,7 +517,7 @@ fn single(kind: &'static str, path: &Path, source: Box<dyn DocumentSource>) -> R
 }
 
 fn folder_of_markdown(folder: &Path) -> ResolvedSources {
-    let folder = absolute(folder);
+    let folder = real(folder);
     let rules = Box::new(MarkdownFolder::default());
     let source = FolderSource::new(folder.clone(), String::new(), rules);
     ResolvedSources { vital: Vec::new(), ..single(FOLDER, &folder, Box::new(source)) }
@@ -587,17 +560,11 @@ fn is_nobodys(agent: &FoundAgent) -> bool {
 }
 
 /// Refuses a folder that holds something else than an index: an index is emptied now and then.
-fn check_index_folder(folder: &Path) -> Result<(), TargetError> {
+fn check_index_folder(folder: &Path) -> Result<()> {
     if may_hold_index(folder).map_err(TargetError::IndexFolder)? {
         return Ok(());
     }
-    Err(TargetError::IndexFolderTaken { folder: folder.to_owned() })
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    fs_err::canonicalize(path)
-        .or_else(|_| std::path::absolute(path))
-        .unwrap_or_else(|_| path.to_owned())
+    Err(TargetError::IndexFolderTaken(folder.to_owned()))
 }
 
 #[cfg(test)]
@@ -638,17 +605,13 @@ mod tests {
             path
         }
 
-        fn find(
-            &self,
-            args: &TargetChoice,
-            path: Option<&str>,
-        ) -> Result<SearchTarget, TargetError> {
+        fn find(&self, args: &TargetChoice, path: Option<&str>) -> Result<SearchTarget> {
             let path = path.map(|path| self.path(path));
             TargetChoice { path, ..args.clone() }.find(&self.machine, &self.host)
         }
 
         /// Finds what is at a path, and returns its kind and the paths of its documents.
-        fn at(&self, name: &str) -> Result<(&'static str, Vec<String>), TargetError> {
+        fn at(&self, name: &str) -> Result<(&'static str, Vec<String>)> {
             let searched = self.find(&args(), Some(name))?;
             let mut paths = Vec::new();
             for source in &searched.sources {
@@ -682,9 +645,9 @@ mod tests {
         assert_eq!(found("notes/a.md"), ("file", vec!["a.md".to_owned()]));
         home.write("x.bin", "x");
         home.write("x.alf-delta", "x");
-        assert!(matches!(home.at("gone"), Err(TargetError::NotFound { .. })));
-        assert!(matches!(home.at("x.bin"), Err(TargetError::NotSearchable { .. })));
-        assert!(matches!(home.at("x.alf-delta"), Err(TargetError::Delta { .. })));
+        assert!(matches!(home.at("gone"), Err(TargetError::NotFound(_))));
+        assert!(matches!(home.at("x.bin"), Err(TargetError::NotSearchable(_))));
+        assert!(matches!(home.at("x.alf-delta"), Err(TargetError::Delta(_))));
     }
 
     #[test]

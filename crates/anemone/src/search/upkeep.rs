@@ -105,7 +105,7 @@ fn indexable(
 ) -> Result<SearchTarget, SearchError> {
     let target = choice.find(machine, host)?;
     if target.is_encrypted() {
-        return Err(SearchError::NeverKept { place: target.place });
+        return Err(SearchError::NeverKept(target.place));
     }
     Ok(target)
 }

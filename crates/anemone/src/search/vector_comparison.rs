@@ -54,7 +54,7 @@ impl VectorComparison {
 
     /// Takes what became of one embedder; returns what is missing for it.
     fn take(&mut self, ranker: &VectorRanker, chosen: &ChosenEmbedder) -> Option<LexicalOnly> {
-        let (model, embedder) = (ranker.identity.model.clone(), chosen.named());
+        let (model, embedder) = (ranker.identity.model.clone(), chosen.named.clone());
         let (note, why) = match &ranker.outcome {
             VectorOutcome::Used { chunks, missing } => {
                 self.vectors.push(VectorLine::of(&ranker.identity, *chunks, *missing));
@@ -66,7 +66,7 @@ impl VectorComparison {
             }
             VectorOutcome::Spare => return None,
             VectorOutcome::Failed(message) => {
-                let (embedder, reason) = (chosen.wanted.to_string(), message.clone());
+                let (embedder, reason) = (chosen.named.wanted.to_string(), message.clone());
                 let is_large_job = chosen.refused.load(Ordering::Relaxed);
                 (
                     VectorNote::Failed { embedder, reason, is_large_job },

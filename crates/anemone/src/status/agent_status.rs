@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anemone_format::Moment;
-use anemone_index::{DocumentSource, IndexState, RefreshError, peek};
+use anemone_index::{IndexState, RefreshError, peek};
 use anemone_memory::MarkdownStore;
 use anemone_runtimes::{Machine, MemoryBackend, Searchable};
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::problems::{AgentFacts, Problem, problems};
 use super::{AgentName, AgentStatus, LastExport, Readiness, SearchStatus};
 use crate::agent::{ChosenAgent, NamedAgent};
-use crate::agent_memory::site_of;
+use crate::agent_memory::{Access, store_of};
 use crate::exports::last_of;
 use crate::host::Host;
 use crate::identity::identify;
@@ -30,12 +30,12 @@ pub(super) fn look(
     machine: &Machine,
     host: &Host,
 ) -> AgentStatus {
-    let NamedAgent { adapter, agent, alias } = found;
+    let NamedAgent { runtime, agent, alias } = found;
     let now = host.now();
-    let searchable = adapter.searchable(machine, agent);
-    let scan = AgentScan::with_stores(adapter, agent, searchable.stores.clone());
+    let searchable = runtime.searchable(machine, agent);
+    let scan = AgentScan::with_stores(runtime, agent, searchable.stores.clone());
     let workspace_exists = scan.workspace.is_dir();
-    let noted = last_of(host, &identify(adapter, agent, host));
+    let noted = last_of(host, &identify(runtime, agent, host));
     let survey = match &noted {
         Some(export) => export.compare(&scan),
         None => scan.run(),
@@ -48,7 +48,7 @@ pub(super) fn look(
         file_size: export.size_bytes,
         changed_since: survey.changed,
     });
-    let store = site_of(adapter, agent, &searchable.keeps, host).ok();
+    let store = store_of(runtime, agent, &searchable.keeps, Access::Read, host).ok();
     let (search, source_trouble) = search(found, machine, host);
     let facts = AgentFacts {
         workspace_exists,
@@ -136,7 +136,7 @@ fn search(
     machine: &Machine,
     host: &Host,
 ) -> (SearchStatus, Option<RefreshError>) {
-    let chosen = ChosenAgent { adapter: found.adapter, agent: found.agent.clone() };
+    let chosen = ChosenAgent { runtime: found.runtime, agent: found.agent.clone() };
     let Ok(target) = TargetChoice::of_agent(chosen, machine, host) else {
         return (SearchStatus::without_counts(Readiness::Nothing), None);
     };
@@ -150,9 +150,7 @@ impl SearchStatus {
     /// Looks at the index of what is searched; every count of its documents and chunks comes from
     /// here.
     pub fn of(target: &SearchTarget) -> Result<Self, RefreshError> {
-        let sources: Vec<&dyn DocumentSource> =
-            target.sources.iter().map(|source| &**source).collect();
-        let state = match peek(&target.index_folder, &sources)? {
+        let state = match peek(&target.index_folder, &target.sources())? {
             IndexState::Absent => Readiness::Missing,
             IndexState::Busy => Readiness::Busy,
             IndexState::Unfinished => Readiness::Unfinished,

@@ -43,7 +43,7 @@ impl AgentName {
             return Self::Only;
         }
         let is_ambiguous = others.clone().any(|other| other.alias == one.alias);
-        let runtime = is_ambiguous.then_some(one.adapter.name);
+        let runtime = is_ambiguous.then_some(one.runtime.name);
         Self::Alias { alias: one.alias.clone(), runtime }
     }
 }
@@ -96,15 +96,9 @@ pub enum NextStep {
         archive: String,
     },
     /// Search what an agent remembers.
-    Search {
-        /// The agent.
-        agent: AgentName,
-    },
+    Search(AgentName),
     /// Examine the memory of an agent.
-    Audit {
-        /// The agent.
-        agent: AgentName,
-    },
+    Audit(AgentName),
     /// See whether everything about an agent can be exported.
     Check {
         /// Its runtime.
@@ -173,8 +167,8 @@ pub(super) fn choose(
             next.extend(connect(first));
         }
         let agent = || first.name.clone();
-        next.push(NextStep::Search { agent: agent() });
-        next.push(NextStep::Audit { agent: agent() });
+        next.push(NextStep::Search(agent()));
+        next.push(NextStep::Audit(agent()));
         next.push(NextStep::Check { runtime: first.runtime, agent: agent() });
     } else {
         next.extend([NextStep::Demo, NextStep::NameWorkspace, NextStep::ListCommands]);
@@ -313,8 +307,8 @@ mod tests {
     fn what_weighs_most_comes_first() {
         use Readiness::{Behind, Missing, Ready};
         let changed = ChangedFiles { files: 1, sealed: false };
-        let search = || NextStep::Search { agent: alias("a") };
-        let audit = || NextStep::Audit { agent: alias("a") };
+        let search = || NextStep::Search(alias("a"));
+        let audit = || NextStep::Audit(alias("a"));
         let check_export = || NextStep::Check { runtime: "openclaw", agent: alias("a") };
         let index = |agent: &str, state| NextStep::Index { agent: alias(agent), state };
         let archive =

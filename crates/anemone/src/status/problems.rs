@@ -19,22 +19,13 @@ pub enum Problem {
     /// The settings cannot be read.
     ConfigBroken(ConfigError),
     /// The record of a connection cannot be read.
-    ConnectionBroken {
-        /// The program that is connected.
-        program: String,
-    },
+    ConnectionBroken(String),
     /// A place where agents may live cannot be read.
-    InstallUnreadable {
-        /// The place.
-        place: String,
-    },
+    InstallUnreadable(String),
     /// The workspace does not exist.
     WorkspaceMissing,
     /// The database of memories cannot be one.
-    DatabaseUnreadable {
-        /// Why.
-        reason: String,
-    },
+    DatabaseUnreadable(String),
     /// What is searched cannot be looked at.
     SourceUnreadable(RefreshError),
     /// Files and folders of the workspace cannot be read.
@@ -116,10 +107,10 @@ impl Problem {
         match self {
             Self::NoAgents => "no_agents",
             Self::ConfigBroken(_) => "config_broken",
-            Self::ConnectionBroken { .. } => "connection_broken",
-            Self::InstallUnreadable { .. } => "install_unreadable",
+            Self::ConnectionBroken(_) => "connection_broken",
+            Self::InstallUnreadable(_) => "install_unreadable",
             Self::WorkspaceMissing => "workspace_missing",
-            Self::DatabaseUnreadable { .. } => "database_unreadable",
+            Self::DatabaseUnreadable(_) => "database_unreadable",
             Self::SourceUnreadable(_) | Self::Unreadable { .. } => "unreadable",
             Self::ChangeCutOff { .. } => "change_cut_off",
             Self::NeverExported => "never_exported",
@@ -176,7 +167,7 @@ pub(super) fn problems(facts: AgentFacts) -> Vec<Problem> {
         found.push(Problem::WorkspaceMissing);
     }
     if let Some(reason) = facts.database_trouble {
-        found.push(Problem::DatabaseUnreadable { reason });
+        found.push(Problem::DatabaseUnreadable(reason));
     }
     if let Some(error) = facts.source_trouble {
         found.push(Problem::SourceUnreadable(error));

@@ -205,7 +205,7 @@ fn a_database_that_cannot_be_read_costs_its_vectors_and_is_said() {
     let report = library.index("openai");
     let filled = report.filled.unwrap();
     assert_eq!((filled.reused, filled.missing), (0, 0), "{filled:?}");
-    let [SearchNote::CarriedUnreadable { .. }] = typed(&report.warnings)[..] else {
+    let [SearchNote::CarriedUnreadable(_)] = typed(&report.warnings)[..] else {
         panic!("{:?}", report.warnings)
     };
 }

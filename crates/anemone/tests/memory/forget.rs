@@ -45,7 +45,7 @@ fn kinds(report: &ForgetReport) -> Vec<&HolderKind> {
 /// Returns the files of the workspace in which a text still stands.
 fn files_found(report: &ForgetReport) -> Vec<&str> {
     let holders = report.proof.as_ref().unwrap().others();
-    let files = holders.filter(|holder| matches!(holder.kind, HolderKind::File { .. }));
+    let files = holders.filter(|holder| matches!(holder.kind, HolderKind::File(_)));
     files.map(|holder| holder.place.as_str()).collect()
 }
 
@@ -190,7 +190,7 @@ fn a_citation_takes_one_row_or_item_and_never_more() {
     let both = ForgetChoice::Ids(vec!["MEMORY.md#L5".to_owned(), "MEMORY.md#L8".to_owned()]);
     let report = memory.forget(both);
     assert_eq!(texts(&report), ["| Ana | likes coffee |", "the second step"]);
-    let is_header = |note: &ForgetWarning| matches!(note, ForgetWarning::TableWithoutRows { .. });
+    let is_header = |note: &ForgetWarning| matches!(note, ForgetWarning::TableWithoutRows(_));
     assert!(report.notes.iter().any(is_header), "{report:?}");
     let left = "# Memory\n\n| who | what |\n|-----|------|\n\n1. the first step\n";
     assert_eq!(memory.text("MEMORY.md"), left);
@@ -274,8 +274,7 @@ fn the_runtimes_own_index_and_transcripts_are_named_while_they_hold_it() {
     write_database(&memory.home(".openclaw/memory/main.sqlite"), &script).unwrap();
     let report = memory.forget_for_good(key("gate"));
     assert!(!is_absent(&report), "{report:?}");
-    let [HolderKind::RuntimeIndex { rebuild }, HolderKind::Transcript { .. }] = kinds(&report)[..]
-    else {
+    let [HolderKind::RuntimeIndex(rebuild), HolderKind::Transcript(_)] = kinds(&report)[..] else {
         panic!("{report:?}")
     };
     assert_eq!(*rebuild, "openclaw memory index");
@@ -492,7 +491,7 @@ fn every_archive_and_copy_that_is_known_is_named() {
     assert!(holds("one.alf", is_export) && holds("two.alf", is_export), "{report:?}");
     let copy = memory.path("copy");
     let is_copy =
-        |kind: &&HolderKind| matches!(kind, HolderKind::Copy { workspace } if *workspace == copy);
+        |kind: &&HolderKind| matches!(kind, HolderKind::Copy(workspace) if *workspace == copy);
     assert!(kinds(&report).iter().any(is_copy), "{report:?}");
 }
 

@@ -22,7 +22,7 @@ fn duplicate(
     change: impl FnOnce(&mut RememberRequest),
 ) -> RememberReport {
     match memory.try_remember(text, change) {
-        Err(RememberError::Duplicate { report }) => *report,
+        Err(RememberError::Duplicate(report)) => *report,
         other => panic!("{text}: {other:?}"),
     }
 }
@@ -33,7 +33,7 @@ fn secret(
     change: impl FnOnce(&mut RememberRequest),
 ) -> RememberReport {
     match memory.try_remember(text, change) {
-        Err(RememberError::Secret { report }) => *report,
+        Err(RememberError::Secret(report)) => *report,
         other => panic!("{text}: {other:?}"),
     }
 }

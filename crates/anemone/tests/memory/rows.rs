@@ -170,13 +170,13 @@ fn a_row_is_remembered_found_and_reverted() {
 fn what_is_said_already_or_is_secret_is_not_written() {
     let memory = old_install();
     let refused = memory.try_remember("lin drinks GREEN tea!", |_| {});
-    let Err(RememberError::Duplicate { report }) = refused else { panic!("{refused:?}") };
+    let Err(RememberError::Duplicate(report)) = refused else { panic!("{refused:?}") };
     let same = &report.duplicates[0];
     assert_eq!((&*same.path, same.id.as_deref()), ("memories/tea", Some("1")), "{same:?}");
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
     let text = format!("The token is {token}");
     let refused = memory.try_remember(&text, |_| {});
-    assert!(matches!(refused, Err(RememberError::Secret { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(RememberError::Secret(_))), "{refused:?}");
     let report = memory.remember_with(&text, |request| request.secrets = SecretHandling::Redact);
     assert_eq!(report.redacted.len(), 1, "{report:?}");
     assert!(!has_row(&memory, &format!("m.content LIKE '%{token}%'")));
@@ -284,10 +284,7 @@ fn a_database_without_a_workspace_is_a_memory_all_the_same() {
     assert!(has_row(&memory, "m.key = 'fog'"));
     let request = ContextRequest::new(memory.choice(), SessionKind::Main);
     let composed = memory.run(|host| context(&request, host)).unwrap();
-    assert!(
-        matches!(typed(&composed.notes)[0], ContextNote::RowsWithoutQuery { .. }),
-        "{composed:?}"
-    );
+    assert!(matches!(typed(&composed.notes)[0], ContextNote::RowsWithoutQuery(_)), "{composed:?}");
     let request = AuditRequest { memory: memory.choice() };
     let audited = memory.run(|host| audit(&request, host)).unwrap();
     assert!(audited.notes[0].contains("rows"), "{audited:?}");
@@ -404,7 +401,7 @@ fn what_another_agent_of_the_database_has_too_is_named() {
              '2026-01-15T00:00:00Z', '2026-01-15T00:00:00Z', id FROM agents;";
     write_database(&memory.path("ws/memory/brain.db"), &script).unwrap();
     let proof = memory.forget_for_good(key("gate")).proof.unwrap();
-    let HolderKind::OtherAgent { agent } = &proof.holders[0].kind else { panic!("{proof:?}") };
+    let HolderKind::OtherAgent(agent) = &proof.holders[0].kind else { panic!("{proof:?}") };
     assert_eq!(agent.runtime.as_deref(), Some("zeroclaw"));
     assert_eq!(agent.agent.as_deref(), Some("rex"));
 }

@@ -81,5 +81,5 @@ fn an_id_that_is_not_proposed_is_refused() {
     let memory = workspace();
     let ids = ProposalChoice::Named(vec!["nope".to_owned()]);
     let error = try_tidy(&memory, ExpiryAction::List, ids).unwrap_err();
-    assert!(matches!(error, TidyError::UnknownProposal { .. }), "{error:?}");
+    assert!(matches!(error, TidyError::UnknownProposal(_)), "{error:?}");
 }

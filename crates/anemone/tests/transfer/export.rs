@@ -161,7 +161,7 @@ fn a_folder_that_is_no_agents_is_no_backup() {
     let folder = copyright.parent().unwrap().parent().unwrap();
     for more in [&[][..], &[With::DryRun]] {
         let error = try_export(&machine, folder, more).unwrap_err();
-        assert!(matches!(error, ExportError::Nothing { .. }), "{error:?}");
+        assert!(matches!(error, ExportError::Nothing(_)), "{error:?}");
         assert!(!machine.exists("a.alf"));
     }
     try_export(&machine, folder, &[With::AllowEmpty]).unwrap();
@@ -289,7 +289,7 @@ fn of_two_agents_one_must_be_named() {
     machine.write_home(".openclaw/workspace/SOUL.md", "# Me");
     machine.write_home(".openclaw-work/workspace/SOUL.md", "# You");
     let error = machine.try_export(AgentChoice::default(), "a.alf", &[]).unwrap_err();
-    let ExportError::Agent(FindAgentError::Several { agents }) = error else { panic!("{error:?}") };
+    let ExportError::Agent(FindAgentError::Several(agents)) = error else { panic!("{error:?}") };
     for path in [".openclaw/workspace", ".openclaw-work/workspace"] {
         let path = machine.home(path).display().to_string();
         assert!(agents.iter().any(|agent| agent.contains(&path)), "{agents:?}");
@@ -439,7 +439,7 @@ fn a_folder_that_may_not_be_read_is_no_backup() {
         return;
     }
     let error = try_export(&machine, &ground.path("ws"), &[]).unwrap_err();
-    assert!(matches!(error, ExportError::UnreadableMemory { .. }), "{error:?}");
+    assert!(matches!(error, ExportError::UnreadableMemory(_)), "{error:?}");
     assert!(!machine.exists("a.alf"));
     ground.write("ws/.alfignore", "memory/\n");
     try_export(&machine, &ground.path("ws"), &[]).unwrap();

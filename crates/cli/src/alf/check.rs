@@ -14,7 +14,7 @@ use crate::commands::Context;
 use crate::commands::check::{CheckAnswer, IssueLine, examine, suggestions};
 
 #[derive(Serialize)]
-struct Checked<'a> {
+struct CheckShape<'a> {
     ok: bool,
     runtime: &'a str,
     ready_to_sync: bool,
@@ -38,7 +38,7 @@ struct Issue<'a> {
 pub(super) fn run(args: CheckArgs, context: &Context<'_>) -> Result<(), Stop> {
     let runtime = match args.runtime {
         Some(runtime) => runtime,
-        None => AlfSettings::read(&context.environment.home)?
+        None => AlfSettings::read(&context.environment.folders.home)?
             .runtime
             .ok_or_else(|| missing("check", "--runtime <RUNTIME>"))?,
     };
@@ -57,7 +57,7 @@ pub(super) fn run(args: CheckArgs, context: &Context<'_>) -> Result<(), Stop> {
     }
     answer.issues.insert(errors, about_service(&answer.report.alf));
     let CheckAnswer { report, issues, suggestions } = &answer;
-    let shape = Checked {
+    let shape = CheckShape {
         ok,
         runtime: report.runtime,
         // There is nothing here that could sync.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anemone::agent::AgentChoice;
-use anemone::agent::adapter;
+use anemone::agent::runtime_named;
 use anemone::export::{ExportRequest, ExportSummary, export};
 use anemone::files::{Existing, open_plain};
 use anemone::sealed_header::Packaging;
@@ -15,13 +15,13 @@ use serde::Serialize;
 use super::{Answer, ExportArgs, Stop, warn};
 use crate::commands::Context;
 use crate::commands::export::shown;
-use crate::output::count;
+use crate::output::{Result, count};
 
 /// How sealed archives are called: nobody can look into them.
 const SEALED_NAMES: [&str; 2] = [".alf", ".alf.age"];
 
 #[derive(Serialize)]
-struct Exported<'a> {
+struct ExportShape<'a> {
     ok: bool,
     output: String,
     agent_name: &'a str,
@@ -31,8 +31,8 @@ struct Exported<'a> {
 }
 
 pub(super) fn run(args: ExportArgs, context: &Context<'_>) -> Result<(), Stop> {
-    let (runtime, workspace) = args.agent.resolve("export", &context.environment.home)?;
-    adapter(&runtime)?;
+    let (runtime, workspace) = args.agent.resolve("export", &context.environment.folders.home)?;
+    runtime_named(&runtime)?;
     check_workspace(&workspace)?;
     let output = args.output.unwrap_or_else(|| usual_output(&workspace));
     let target = real_target(&output)?;
@@ -53,7 +53,7 @@ pub(super) fn run(args: ExportArgs, context: &Context<'_>) -> Result<(), Stop> {
             warn(&remarks(summary));
         }
     }
-    let shape = Exported {
+    let shape = ExportShape {
         ok: true,
         output: output.display().to_string(),
         agent_name,
@@ -64,7 +64,7 @@ pub(super) fn run(args: ExportArgs, context: &Context<'_>) -> Result<(), Stop> {
     Ok(context.printer.print(&Answer { shape, ours: &exported })?)
 }
 
-fn check_workspace(workspace: &Path) -> Result<(), UserError> {
+fn check_workspace(workspace: &Path) -> Result<()> {
     let error = match fs_err::metadata(workspace) {
         Ok(there) if there.is_dir() => return Ok(()),
         Ok(_) => {
@@ -90,7 +90,7 @@ fn usual_output(workspace: &Path) -> PathBuf {
 
 /// Returns the file behind a name, and refuses to replace one that is no archive: a slip with `-o`
 /// should not cost a file of the agent.
-fn real_target(output: &Path) -> Result<PathBuf, UserError> {
+fn real_target(output: &Path) -> Result<PathBuf> {
     let target = match fs_err::symlink_metadata(output) {
         Ok(there) if there.is_symlink() => fs_err::canonicalize(output)?,
         _ => output.to_owned(),
@@ -106,7 +106,7 @@ fn real_target(output: &Path) -> Result<PathBuf, UserError> {
 }
 
 /// Whether a file is an archive of an agent: many other files are ZIP or age files too.
-fn is_archive(path: &Path) -> Result<bool, UserError> {
+fn is_archive(path: &Path) -> Result<bool> {
     if Packaging::read(&mut fs_err::File::open(path)?)?.is_sealed() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         return Ok(SEALED_NAMES.iter().any(|other| name.ends_with(other)));

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Cli, warn};
 use crate::commands::{Context, print_bytes};
-use crate::output::json_text;
+use crate::output::{Result, json_text};
 
 const OVERVIEW: &str = include_str!("help/overview.txt");
 const FILES: &str = include_str!("help/files.txt");
@@ -34,12 +34,12 @@ struct Status {
     state_dir_exists: bool,
     service_reachable: bool,
     agents: Vec<SyncState>,
-    agent_service_status: Vec<Asked>,
+    agent_service_status: Vec<ServiceAnswer>,
 }
 
 /// What the service says of an agent; here it is not asked.
 #[derive(Serialize)]
-struct Asked {
+struct ServiceAnswer {
     agent_id: String,
     online: bool,
     name: Option<String>,
@@ -53,7 +53,7 @@ struct Topic<'a> {
     text: &'a str,
 }
 
-pub(super) fn run(args: &HelpArgs, context: &Context<'_>) -> Result<(), UserError> {
+pub(super) fn run(args: &HelpArgs, context: &Context<'_>) -> Result<()> {
     if args.topic == "status" {
         return print_line(&status(context)?);
     }
@@ -64,7 +64,7 @@ pub(super) fn run(args: &HelpArgs, context: &Context<'_>) -> Result<(), UserErro
     print_bytes(text.as_bytes())
 }
 
-fn text(topic: &str) -> Result<String, UserError> {
+fn text(topic: &str) -> Result<String> {
     match topic {
         "overview" => return Ok(OVERVIEW.to_owned()),
         "files" => return Ok(FILES.to_owned()),
@@ -83,20 +83,20 @@ fn text(topic: &str) -> Result<String, UserError> {
     }
 }
 
-fn print_line(value: &impl Serialize) -> Result<(), UserError> {
+fn print_line(value: &impl Serialize) -> Result<()> {
     let mut line = json_text(value)?;
     line.push('\n');
     print_bytes(line.as_bytes())
 }
 
-fn status(context: &Context<'_>) -> Result<Status, UserError> {
-    let home = &context.environment.home;
+fn status(context: &Context<'_>) -> Result<Status> {
+    let home = &context.environment.folders.home;
     let settings = AlfSettings::read(home)?;
     let folder = SyncState::folder(home);
     let (states, skipped) = sync_states(home);
     let skipped: Vec<String> = skipped.iter().map(|problem| plain(problem)).collect();
     warn(&skipped);
-    let asked = states.iter().map(|state| Asked {
+    let asked = states.iter().map(|state| ServiceAnswer {
         agent_id: state.agent_id.clone(),
         online: false,
         name: None,

@@ -10,7 +10,7 @@ use super::{Answer, ImportArgs, Stop};
 use crate::commands::Context;
 
 #[derive(Serialize)]
-struct Imported<'a> {
+struct ImportShape<'a> {
     ok: bool,
     workspace: &'a str,
     agent_name: &'a str,
@@ -23,7 +23,7 @@ struct Imported<'a> {
 }
 
 pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), Stop> {
-    let (runtime, workspace) = args.agent.resolve("import", &context.environment.home)?;
+    let (runtime, workspace) = args.agent.resolve("import", &context.environment.folders.home)?;
     if fs_err::metadata(&args.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     {
         let message = format!("{} not found", args.file.display());
@@ -44,7 +44,7 @@ pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), Stop> {
     if let Some(place) = &imported.stores.replaced_kept_at {
         warnings.push(format!("what was replaced is in {place}"));
     }
-    let shape = Imported {
+    let shape = ImportShape {
         ok: true,
         workspace: &imported.workspace,
         agent_name: &imported.agent_name,

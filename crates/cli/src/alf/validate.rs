@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::{Answer, ValidateArgs, print_error};
 use crate::commands::Context;
-use crate::output::count;
+use crate::output::{Result, count};
 
 #[derive(Serialize)]
-struct Validated<'a> {
+struct ValidateShape<'a> {
     ok: bool,
     valid: bool,
     errors: Vec<FindingLine<'a>>,
@@ -25,12 +25,12 @@ struct FindingLine<'a> {
     message: &'a str,
 }
 
-pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode, UserError> {
+pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode> {
     // That tool says no more than the error where a file cannot be read.
     let request = ValidateRequest { file: args.file.clone(), edits: Edits::Refuse };
     let validated = validate(&request, &context.host)
         .map_err(|error| UserError { hint: None, ..error.into() })?;
-    let shape = Validated {
+    let shape = ValidateShape {
         ok: validated.valid,
         valid: validated.valid,
         errors: validated.errors.iter().map(FindingLine::new).collect(),

@@ -5,14 +5,13 @@ use std::io::{self, Write};
 use anemone::agents::{AgentCounts, AgentLine, AgentsReport, AgentsRequest, agents, aliases};
 use anemone::system::SystemClock;
 use anemone_memory::Clock as _;
-use anemone_messages::UserError;
 use anemone_runtimes::{of_plain_folders, with_agents};
 use clap::Args;
 
 use super::Context;
 use crate::args::RuntimeParser;
 use crate::human;
-use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
+use crate::output::{BOLD, DIM, ODD, Report, Result, bytes, count, safe};
 
 /// List the agents on this machine
 ///
@@ -42,7 +41,7 @@ impl AgentsArgs {
 }
 
 /// Prints the aliases of the agents on this machine, one a line.
-pub(crate) fn print_aliases(args: &AgentsArgs, context: &Context<'_>) -> Result<bool, UserError> {
+pub(crate) fn print_aliases(args: &AgentsArgs, context: &Context<'_>) -> Result<bool> {
     if !args.aliases {
         return Ok(false);
     }
@@ -53,7 +52,7 @@ pub(crate) fn print_aliases(args: &AgentsArgs, context: &Context<'_>) -> Result<
     Ok(true)
 }
 
-pub(crate) fn run(args: &AgentsArgs, context: &Context<'_>) -> Result<AgentsReport, UserError> {
+pub(crate) fn run(args: &AgentsArgs, context: &Context<'_>) -> Result<AgentsReport> {
     Ok(agents(&args.request(), &context.host)?)
 }
 

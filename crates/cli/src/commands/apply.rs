@@ -4,11 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::delta::{AppliedDelta, ApplyReport, ApplyRequest, apply};
-use anemone_messages::UserError;
 use clap::Args;
 
 use super::{Context, OutputArgs};
-use crate::output::{BOLD, ODD, Report, bytes};
+use crate::output::{BOLD, ODD, Report, Result, bytes};
 
 /// Apply deltas to an archive, in order, and write the result as a new one
 ///
@@ -24,7 +23,7 @@ pub(crate) struct ApplyArgs {
     output: OutputArgs,
 }
 
-pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport, UserError> {
+pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport> {
     let (last, earlier) = args.deltas.split_last().expect("the argument parser wants one delta");
     let request = ApplyRequest {
         base: args.base.clone(),

@@ -12,7 +12,9 @@ use clap::Args;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, bytes, count, safe};
+use crate::output::{
+    BAD, BOLD, DIM, GOOD, ODD, Report, Result, bytes, count, safe, write_limits, write_notes,
+};
 
 /// Lists are this long for people; programs get all.
 const SHOWN: usize = 2;
@@ -37,7 +39,7 @@ pub(crate) struct AuditArgs {
     memory: MemoryArgs,
 }
 
-pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), UserError> {
+pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<()> {
     let memory = args.memory.choice();
     // Run from elsewhere, a command must still mean this memory.
     let words = memory_words(&memory);
@@ -95,9 +97,7 @@ impl Report for AuditReport {
                 writeln!(out, "  {DIM}and {} more: --json lists them all{DIM:#}", number - SHOWN)?;
             }
         }
-        for note in &self.notes {
-            writeln!(out, "{ODD}note:{ODD:#} {}", safe(note))?;
-        }
+        write_notes(&self.notes, out)?;
         if self.unknown_stamps > 0 {
             writeln!(
                 out,
@@ -107,16 +107,7 @@ impl Report for AuditReport {
                 self.unknown_stamps
             )?;
         }
-        if self.near_is_cut {
-            writeln!(out, "{ODD}note:{ODD:#} more entries may be nearly the same than are listed")?;
-        }
-        if self.not_compared > 0 {
-            let number = self.not_compared;
-            writeln!(
-                out,
-                "{ODD}note:{ODD:#} {number} older entries were compared by their letters only"
-            )?;
-        }
+        write_limits(self.near_is_cut, self.not_compared, out)?;
         Ok(())
     }
 }

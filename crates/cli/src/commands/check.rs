@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Context;
 use crate::args::RuntimeParser;
-use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
+use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, Result, count, safe};
 
 /// Check whether an agent can be exported, and list what prevents it
 ///
@@ -58,7 +58,7 @@ pub(crate) struct IssueLine {
     suggestion: String,
 }
 
-pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, UserError> {
+pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode> {
     let CheckArgs { runtime, workspace, agent } = args.clone();
     let answer = examine(AgentChoice { runtime, workspace, agent }, context)?;
     context.printer.print(&answer)?;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, U
 }
 
 /// Checks an agent, and puts the issues into words.
-pub(crate) fn examine(agent: AgentChoice, context: &Context<'_>) -> Result<CheckAnswer, UserError> {
+pub(crate) fn examine(agent: AgentChoice, context: &Context<'_>) -> Result<CheckAnswer> {
     let request = CheckRequest { agent, alf_key_is_set: context.environment.alf_key_is_set };
     let mut report = check(&request, &context.host)?;
     let mut issues: Vec<IssueLine> =

@@ -1,6 +1,6 @@
 //! `anemone completions`
 
-use anemone_messages::UserError;
+use crate::output::Result;
 use clap::Args;
 use clap::builder::PossibleValue;
 use clap_complete::Shell;
@@ -14,7 +14,7 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &CompletionsArgs) -> Result<(), UserError> {
+pub(crate) fn run(args: &CompletionsArgs) -> Result<()> {
     super::print_bytes(&script(args.shell))
 }
 

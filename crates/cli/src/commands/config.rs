@@ -5,12 +5,11 @@ use std::path::PathBuf;
 
 use anemone::config::{self, Config, DEFAULT};
 use anemone::files::{Existing, FileError, OutputFile};
-use anemone_messages::UserError;
 use clap::Args;
 use serde::Serialize;
 
 use super::{Context, print_bytes};
-use crate::output::{DIM, Report};
+use crate::output::{DIM, Report, Result};
 
 /// Show where the settings are, check them, or write a file with all of them
 ///
@@ -38,7 +37,7 @@ struct Shown {
     written: bool,
 }
 
-pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<(), UserError> {
+pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<()> {
     if args.default {
         return print_bytes(DEFAULT.as_bytes());
     }

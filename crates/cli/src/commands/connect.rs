@@ -9,13 +9,12 @@ use anemone::connect::{
     ConnectNote, ConnectReport, ConnectRequest, ConnectTarget, DisconnectRequest, FileAction, Hooks,
 };
 use anemone::statement::Statement;
-use anemone_messages::UserError;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use target::{ProgramArg, ProgramParser, targets};
 
 use super::Context;
-use crate::args::AgentArgs;
-use crate::output::{BOLD, DIM, GOOD, ODD, Report, safe};
+use crate::args::{AgentArgs, one_of};
+use crate::output::{BOLD, DIM, GOOD, Report, Result, safe, write_notes};
 
 /// Give an agent this memory: tools, and hooks where it has them
 ///
@@ -48,8 +47,8 @@ pub(crate) struct ConnectArgs {
     allow_write: bool,
 
     /// Claude Code: which hooks it gets [default: read]
-    #[arg(long, value_enum, value_name = "WHICH", hide_default_value = true)]
-    hooks: Option<HooksArg>,
+    #[arg(long, value_parser = one_of(HOOKS), value_name = "WHICH", hide_default_value = true)]
+    hooks: Option<Hooks>,
 
     /// Claude Code: only the tools, no hooks; the same as --hooks none
     #[arg(long, conflicts_with = "hooks", hide = true)]
@@ -100,39 +99,26 @@ pub(crate) struct DisconnectArgs {
     dry_run: bool,
 }
 
-/// Which hooks Claude Code gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum HooksArg {
-    /// No hooks, only the tools
-    None,
-    /// Hooks that show the memory to a session, and write nothing
-    Read,
-    /// Also hooks that write: a note when a session ends, and what a configured chat model lists
-    /// before a conversation is compacted
-    Write,
-}
+/// The hooks that Claude Code can get.
+const HOOKS: [(&str, &str, Hooks); 3] = [
+    ("none", "No hooks, only the tools", Hooks::None),
+    ("read", "Hooks that show the memory to a session, and write nothing", Hooks::Read),
+    (
+        "write",
+        "Also hooks that write: a note when a session ends, and what a configured chat model lists \
+         before a conversation is compacted",
+        Hooks::Write,
+    ),
+];
 
-impl From<HooksArg> for Hooks {
-    fn from(hooks: HooksArg) -> Self {
-        match hooks {
-            HooksArg::None => Self::None,
-            HooksArg::Read => Self::Read,
-            HooksArg::Write => Self::Write,
-        }
-    }
-}
-
-pub(crate) fn connect(
-    args: &ConnectArgs,
-    context: &Context<'_>,
-) -> Result<ConnectReport, UserError> {
-    let hooks = if args.no_hooks { Some(HooksArg::None) } else { args.hooks };
+pub(crate) fn connect(args: &ConnectArgs, context: &Context<'_>) -> Result<ConnectReport> {
+    let hooks = if args.no_hooks { Some(Hooks::None) } else { args.hooks };
     let request = ConnectRequest {
         program: args.target.0.clone(),
         memory: args.memory.choice(),
         sources: args.source.clone(),
         allow_write: args.allow_write,
-        hooks: hooks.map(Hooks::from),
+        hooks,
         project: args.project.clone(),
         to: args.to.clone(),
         command: args.program.clone(),
@@ -141,10 +127,7 @@ pub(crate) fn connect(
     Ok(in_words(anemone::connect::connect(&request, &context.host)?))
 }
 
-pub(crate) fn disconnect(
-    args: &DisconnectArgs,
-    context: &Context<'_>,
-) -> Result<ConnectReport, UserError> {
+pub(crate) fn disconnect(args: &DisconnectArgs, context: &Context<'_>) -> Result<ConnectReport> {
     let DisconnectArgs { target, project, all, dry_run } = args;
     let request = DisconnectRequest {
         target: *target,
@@ -157,7 +140,7 @@ pub(crate) fn disconnect(
 
 fn in_words(mut report: ConnectReport) -> ConnectReport {
     Statement::word_all(&mut report.notes, |note| match note {
-        ConnectNote::ReadingHooks { sessions } => format!(
+        ConnectNote::ReadingHooks(sessions) => format!(
             "{sessions} is shown this memory, and writes nothing into it; --hooks none gives it \
              the tools alone, --hooks write also keeps notes of sessions"
         ),
@@ -214,9 +197,7 @@ impl Report for ConnectReport {
                 writeln!(out, "  {sign} {}", safe(line))?;
             }
         }
-        for note in self.notes.iter().filter_map(Statement::words) {
-            writeln!(out, "{ODD}note:{ODD:#} {}", safe(note))?;
-        }
+        write_notes(self.notes.iter().filter_map(Statement::words), out)?;
         match self.next {
             Some(next) => writeln!(out, "{DIM}next:{DIM:#} {next}"),
             None => Ok(()),

@@ -5,15 +5,14 @@ use std::io::{self, Write};
 use anemone::context::{ContextReport, ContextRequest, context as compose};
 use anemone::statement::Statement;
 use anemone_memory::{Budget, ContextRules, SessionKind};
-use anemone_messages::UserError;
 use anemone_runtimes::context_rules;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::TypedValueParser;
 use serde::Serialize;
 
 use super::Context;
-use crate::args::MemoryArgs;
-use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
+use crate::args::{MemoryArgs, one_of};
+use crate::output::{BOLD, DIM, GOOD, ODD, Report, Result, count, safe};
 
 /// Compose the context that a session starts with
 ///
@@ -29,8 +28,8 @@ use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 #[derive(Args, Debug)]
 pub(crate) struct ContextArgs {
     /// The kind of session
-    #[arg(long, value_enum, default_value_t = Session::Main)]
-    session: Session,
+    #[arg(long, value_parser = one_of(SESSIONS), default_value = "main")]
+    session: SessionKind,
 
     /// Whose rules to follow; without it, those of the agent that is found
     #[arg(long, value_parser = rules_parser())]
@@ -59,17 +58,12 @@ pub(crate) struct ContextArgs {
 }
 
 /// The kinds of sessions, as they are named on the command line.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Session {
-    /// The owner's own conversation
-    Main,
-    /// A group or a channel: without MEMORY.md
-    Group,
-    /// An agent started for a task: instructions only
-    Subagent,
-    /// A job that runs by the clock: instructions only
-    Cron,
-}
+pub(crate) const SESSIONS: [(&str, &str, SessionKind); 4] = [
+    ("main", "The owner's own conversation", SessionKind::Main),
+    ("group", "A group or a channel: without MEMORY.md", SessionKind::Group),
+    ("subagent", "An agent started for a task: instructions only", SessionKind::Subagent),
+    ("cron", "A job that runs by the clock: instructions only", SessionKind::Cron),
+];
 
 /// What a session should see, and how it is shown to people.
 #[derive(Serialize)]
@@ -83,7 +77,7 @@ pub(crate) struct Shown {
     raw: bool,
 }
 
-pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<Shown, UserError> {
+pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<Shown> {
     let mut report = compose(&args.request(), &context.host)?;
     Statement::word_all(&mut report.notes, |note| note.words("--query"));
     Ok(Shown { report, explain: args.explain, raw: !context.environment.stdout_is_terminal })
@@ -99,29 +93,14 @@ impl ContextArgs {
                 (None, None) => Budget::Runtime,
             },
             query: self.query.clone(),
-            ..ContextRequest::new(self.memory.choice(), self.session.kind())
-        }
-    }
-}
-
-impl Session {
-    pub(crate) const fn kind(self) -> SessionKind {
-        match self {
-            Self::Main => SessionKind::Main,
-            Self::Group => SessionKind::Group,
-            Self::Subagent => SessionKind::Subagent,
-            Self::Cron => SessionKind::Cron,
+            ..ContextRequest::new(self.memory.choice(), self.session)
         }
     }
 }
 
 /// Takes the name of rules.
 fn rules_parser() -> impl TypedValueParser<Value = &'static ContextRules> {
-    let value = |rules: &ContextRules| PossibleValue::new(rules.name).help(rules.about);
-    PossibleValuesParser::new(context_rules().map(value)).try_map(|name| {
-        let mut known = context_rules();
-        known.find(|rules| rules.name == name).ok_or("there are no such rules")
-    })
+    one_of(context_rules().map(|rules| (rules.name, rules.about, rules)))
 }
 
 impl Report for Shown {

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anemone::files::Existing;
 use anemone::seal::{DecryptRequest, SealReport, decrypt};
-use anemone_messages::UserError;
 use clap::Args;
 
 use super::Context;
+use crate::output::Result;
 
 /// Open a sealed archive or delta and write it without its seal
 ///
@@ -32,7 +32,7 @@ pub(crate) struct DecryptArgs {
     max_work_factor: u8,
 }
 
-pub(crate) fn run(args: &DecryptArgs, context: &Context<'_>) -> Result<SealReport, UserError> {
+pub(crate) fn run(args: &DecryptArgs, context: &Context<'_>) -> Result<SealReport> {
     let request = DecryptRequest {
         file: args.file.clone(),
         output: args.output.clone(),

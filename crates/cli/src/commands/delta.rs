@@ -4,11 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::delta::{DeltaChanges, DeltaReport, DeltaRequest, delta};
-use anemone_messages::UserError;
 use clap::Args;
 
 use super::{Context, OutputArgs};
-use crate::output::{BOLD, Report, bytes};
+use crate::output::{BOLD, Report, Result, bytes};
 
 /// Write what turns one archive into another
 ///
@@ -24,7 +23,7 @@ pub(crate) struct DeltaArgs {
     output: OutputArgs,
 }
 
-pub(crate) fn run(args: &DeltaArgs, context: &Context<'_>) -> Result<DeltaReport, UserError> {
+pub(crate) fn run(args: &DeltaArgs, context: &Context<'_>) -> Result<DeltaReport> {
     let DeltaArgs { base, target, output } = args;
     let request =
         DeltaRequest { base: base.clone(), target: target.clone(), output: output.result_file() };

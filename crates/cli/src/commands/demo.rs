@@ -16,8 +16,11 @@ use clap::Args;
 use serde::Serialize;
 
 use self::stage::{Stage, failed};
-use self::steps::{Answered, Damaged, Discovered, Exported, Moved, Purged, Remembered};
+use self::steps::{
+    AnswerStep, DamageStep, DiscoverStep, ExportStep, MoveStep, PurgeStep, RememberStep,
+};
 use super::Context;
+use crate::output::Result;
 
 /// Show what Anemone does on a sample agent, in a temporary folder
 ///
@@ -37,18 +40,18 @@ pub(crate) struct DemoArgs {
 #[derive(Serialize)]
 pub(crate) struct Demo {
     ok: bool,
-    discovered: Discovered,
-    answered: Vec<Answered>,
-    remembered: Remembered,
-    exported: Exported,
-    damaged: Damaged,
-    moved: Moved,
-    purged: Purged,
+    discovered: DiscoverStep,
+    answered: Vec<AnswerStep>,
+    remembered: RememberStep,
+    exported: ExportStep,
+    damaged: DamageStep,
+    moved: MoveStep,
+    purged: PurgeStep,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept_in: Option<String>,
 }
 
-pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo, UserError> {
+pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo> {
     let temporary = Scratch::new()?;
     let folder = match &args.keep {
         Some(folder) => {
@@ -83,7 +86,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo, UserEr
     })
 }
 
-fn prepare_folder(folder: &Path) -> Result<(), UserError> {
+fn prepare_folder(folder: &Path) -> Result<()> {
     fs_err::create_dir_all(folder)?;
     if fs_err::read_dir(folder)?.next().is_some() {
         return Err(UserError::failure("not_empty", "the folder is not empty")

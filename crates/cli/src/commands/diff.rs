@@ -4,11 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::diff::{DiffReport, DiffRequest, FieldGroup, diff};
-use anemone_messages::UserError;
 use clap::Args;
 
 use super::Context;
-use crate::output::{BAD, DIM, GOOD, ODD, Report, count, safe};
+use crate::output::{BAD, DIM, GOOD, ODD, Report, Result, count, safe};
 
 /// Updated records that changed in the same fields are listed one by one up to this many.
 const MANY_ALIKE: u64 = 10;
@@ -25,7 +24,7 @@ pub(crate) struct DiffArgs {
     target: PathBuf,
 }
 
-pub(crate) fn run(args: &DiffArgs, context: &Context<'_>) -> Result<DiffReport, UserError> {
+pub(crate) fn run(args: &DiffArgs, context: &Context<'_>) -> Result<DiffReport> {
     let request = DiffRequest { base: args.base.clone(), target: args.target.clone() };
     Ok(diff(&request, &context.host)?)
 }

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use anemone::files::Existing;
 use anemone::seal::{EncryptRequest, SealAction, SealReport, encrypt};
-use anemone_messages::UserError;
 use clap::Args;
 
 use super::Context;
-use crate::output::{BOLD, Report, bytes};
+use crate::output::{BOLD, Report, Result, bytes};
 
 /// Seal an archive or a delta as an age file
 ///
@@ -33,7 +32,7 @@ pub(crate) struct EncryptArgs {
     force: bool,
 }
 
-pub(crate) fn run(args: &EncryptArgs, context: &Context<'_>) -> Result<SealReport, UserError> {
+pub(crate) fn run(args: &EncryptArgs, context: &Context<'_>) -> Result<SealReport> {
     let request = EncryptRequest {
         file: args.file.clone(),
         recipients: args.recipient.clone(),

@@ -8,13 +8,13 @@ use anemone::search::eval::{
     EvalReport, EvalRequest, Figures, RelevantLine, VectorShare, evaluate,
 };
 use anemone::statement::Statement;
-use anemone_messages::{UserError, warning};
+use anemone_messages::warning;
 use clap::Args;
 
 use super::Context;
 use super::ranking::{RankingArgs, large_jobs};
 use crate::args::{EmbedderArgs, SourceArgs};
-use crate::output::{BOLD, DIM, ODD, Report, count, safe, title};
+use crate::output::{BOLD, DIM, Report, Result, count, safe, title, write_notes};
 
 /// Measure search quality on your own questions
 ///
@@ -63,7 +63,7 @@ pub(crate) struct EvalArgs {
     misses: bool,
 }
 
-pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<EvalReport, UserError> {
+pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<EvalReport> {
     args.ranking.check_source(args.source.as_deref())?;
     let request = EvalRequest {
         target: args.searched.choice(args.source.clone()),
@@ -113,10 +113,8 @@ impl Report for EvalReport {
         for VectorShare { line: VectorLine { model, provider, .. }, share } in &self.vectors {
             writeln!(out, "vectors of {} ({provider}): {share}% of chunks", safe(model))?;
         }
-        for warning in self.warnings.iter().filter_map(Statement::words) {
-            writeln!(out, "{ODD}note:{ODD:#} {}", safe(&warning.message))?;
-        }
-        Ok(())
+        let warnings = self.warnings.iter().filter_map(Statement::words);
+        write_notes(warnings.map(|warning| &warning.message), out)
     }
 }
 

@@ -7,7 +7,6 @@ use anemone::export::{
     ExportReport, ExportRequest, ExportSummary, NotRequestedItem, RequestWords, export,
 };
 use anemone::files::Existing;
-use anemone_messages::UserError;
 use anemone_runtimes::{
     DEFAULT_ARTIFACT_LIMIT, LeftOut, LeftOutReason, NotRequested, NotRequestedKind, SecretPolicy,
     Warning, of_plain_folders,
@@ -16,7 +15,7 @@ use clap::Args;
 
 use super::Context;
 use crate::args::AgentArgs;
-use crate::output::{BAD, BOLD, DIM, ODD, Report, bytes, count, safe};
+use crate::output::{BAD, BOLD, DIM, ODD, Report, Result, bytes, count, safe};
 
 /// Write everything about an agent into an archive
 ///
@@ -137,7 +136,7 @@ fn request_words(not_requested: NotRequested) -> RequestWords {
     RequestWords { include_with, message }
 }
 
-pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<ExportReport, UserError> {
+pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<ExportReport> {
     Ok(shown(export(&args.request(), &context.host)?))
 }
 

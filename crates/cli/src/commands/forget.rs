@@ -8,13 +8,13 @@ use anemone::days::{DayEnd, time_of};
 use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
 use anemone::host::Host;
 use anemone_memory::{EntryToForget, Finality};
-use anemone_messages::{UserError, not_a_time};
+use anemone_messages::not_a_time;
 use clap::Args;
 
 pub(crate) use self::report::Forgotten;
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::output::{ask, count, notice, safe};
+use crate::output::{Result, ask, count, notice, safe};
 
 /// Forget something
 ///
@@ -37,7 +37,7 @@ pub(crate) struct ForgetArgs {
     memory: MemoryArgs,
 
     #[command(flatten)]
-    what: What,
+    what: EntryChoiceArgs,
 
     /// With --query, forget at most N of the entries that match: 1 to 100
     #[arg(long, value_name = "N", default_value_t = 1, requires = "query")]
@@ -57,10 +57,10 @@ pub(crate) struct ForgetArgs {
     for_good: bool,
 }
 
-/// What is to be forgotten.
+/// Which entries to forget.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = true)]
-struct What {
+struct EntryChoiceArgs {
     /// Forget every entry with this key, superseded ones included
     #[arg(long, value_name = "KEY", conflicts_with_all = ["id", "query", "session", "since", "until"])]
     key: Option<String>,
@@ -88,7 +88,7 @@ struct What {
     until: Option<String>,
 }
 
-pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten, UserError> {
+pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten> {
     let request = args.request(&context.host)?;
     let mut ask = confirm;
     let confirmation = if args.yes {
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
 }
 
 impl ForgetArgs {
-    fn request(&self, host: &Host) -> Result<ForgetRequest, UserError> {
+    fn request(&self, host: &Host) -> Result<ForgetRequest> {
         Ok(ForgetRequest {
             memory: self.memory.choice(),
             choice: self.what.choice(self.limit, host)?,
@@ -113,8 +113,8 @@ impl ForgetArgs {
     }
 }
 
-impl What {
-    fn choice(&self, limit: u32, host: &Host) -> Result<ForgetChoice, UserError> {
+impl EntryChoiceArgs {
+    fn choice(&self, limit: u32, host: &Host) -> Result<ForgetChoice> {
         if let Some(query) = &self.query {
             return Ok(ForgetChoice::Query { text: query.clone(), limit });
         }

@@ -6,14 +6,13 @@ use std::path::PathBuf;
 use anemone::search::read::{LineRange, ReadReport, ReadRequest, find_document, read};
 use anemone_index::Document;
 use anemone_memory::shown;
-use anemone_messages::UserError;
 use anemone_runtimes::{ExcerptQuestion, ExcerptShape, excerpt_shapes};
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 
 use super::{Context, print_bytes};
-use crate::args::SourceArgs;
-use crate::output::{DIM, Report, count, json_text, safe};
+use crate::args::{SourceArgs, one_of};
+use crate::output::{DIM, Report, Result, count, json_text, safe};
 
 /// Read lines of a document that search found
 ///
@@ -66,15 +65,11 @@ enum Shape {
 
 /// Reads the name of a shape.
 fn shapes() -> impl TypedValueParser<Value = Shape> {
-    let ours = PossibleValue::new(OURS).help("Ours");
-    let native = excerpt_shapes().map(|shape| PossibleValue::new(shape.name).help(shape.title));
-    PossibleValuesParser::new(std::iter::once(ours).chain(native)).map(|name| {
-        let mut shapes = excerpt_shapes();
-        shapes.find(|shape| shape.name == name).map_or(Shape::Anemone, Shape::Native)
-    })
+    let native = excerpt_shapes().map(|shape| (shape.name, shape.title, Shape::Native(shape)));
+    one_of(std::iter::once((OURS, "Ours", Shape::Anemone)).chain(native))
 }
 
-pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<(), UserError> {
+pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<()> {
     let lines = LineRange {
         from: args.from.map(|line| line as usize),
         lines: args.lines.map(|count| count as usize),
@@ -140,7 +135,7 @@ fn print_shape(
     shape: &ExcerptShape,
     path: &str,
     found: Option<(Document, LineRange)>,
-) -> Result<(), UserError> {
+) -> Result<()> {
     let (document, range) = found.unzip();
     let LineRange { from, lines } = range.unwrap_or_default();
     let path = document.as_ref().map_or(path, |document| &document.path);

@@ -16,7 +16,6 @@ use anemone::hooks::prompt::prompt;
 use anemone::hooks::session_end::session_end;
 use anemone::hooks::session_start::session_start;
 use anemone::hooks::turn_end::turn_end;
-use anemone_messages::UserError;
 use anemone_runtimes::HookCaller;
 use clap::{Args, Subcommand};
 use pre_compact::PreCompactArgs;
@@ -27,7 +26,7 @@ use session_start::SessionStartArgs;
 use turn_end::TurnEndArgs;
 
 use super::Context;
-use crate::output::{Report, notice};
+use crate::output::{Report, Result, notice};
 
 /// Answer the hooks of an agent
 ///
@@ -51,7 +50,7 @@ enum Moment {
     TurnEnd(Box<TurnEndArgs>),
 }
 
-pub(crate) fn run(args: &HookArgs, context: &Context<'_>) -> Result<(), UserError> {
+pub(crate) fn run(args: &HookArgs, context: &Context<'_>) -> Result<()> {
     let input = if args.moment.is_said() { Ok(HookInput::default()) } else { input::read(context) };
     let has_own_form = input.as_ref().is_ok_and(|input| input.caller().is_some());
     let done = input.and_then(|input| args.moment.answer(input, context));
@@ -78,7 +77,7 @@ impl Moment {
         }
     }
 
-    fn answer(&self, input: HookInput, context: &Context<'_>) -> Result<(), UserError> {
+    fn answer(&self, input: HookInput, context: &Context<'_>) -> Result<()> {
         let (printer, host) = (context.printer, &context.host);
         let caller = input.caller();
         match self {

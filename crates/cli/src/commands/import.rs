@@ -4,14 +4,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::import::{ImportReport, ImportRequest, PlannedStep, import};
-use anemone_messages::UserError;
 use anemone_runtimes::SAMPLE_INSTALL;
 use clap::Args;
 
 use super::Context;
 use super::validate::edits;
 use crate::args::RestoreArgs;
-use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
+use crate::output::{BOLD, DIM, GOOD, ODD, Report, Result, count, safe};
 use crate::restored::{store_lines, write_missing};
 
 /// Put an archive back as a workspace
@@ -63,7 +62,7 @@ pub(crate) struct ImportArgs {
     vault_key: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<ImportReport, UserError> {
+pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<ImportReport> {
     Ok(import(&args.request(), &context.host)?)
 }
 

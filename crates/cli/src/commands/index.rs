@@ -12,15 +12,15 @@ use anemone::search::upkeep::{
 };
 use anemone::statement::Statement;
 use anemone_index::Replace;
-use anemone_messages::UserError;
 use anemone_messages::warning;
 use anemone_runtimes::native_chunkers;
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 
 use super::Context;
 use super::ranking::large_jobs;
-use crate::args::{EmbedderArgs, SourceArgs};
+use crate::args::{EmbedderArgs, SourceArgs, one_of};
+use crate::output::Result;
 
 /// Update the search index of a memory, or manage indexes
 ///
@@ -91,13 +91,9 @@ pub(crate) struct IndexArgs {
 
 /// Reads the name of a way to cut documents.
 fn chunkings() -> impl TypedValueParser<Value = Chunking> {
-    let ours = PossibleValue::new(Chunking::Anemone.name()).help("Ours");
-    let native =
-        native_chunkers().map(|chunker| PossibleValue::new(chunker.name).help(chunker.title));
-    PossibleValuesParser::new(std::iter::once(ours).chain(native)).map(|name| {
-        let mut chunkers = native_chunkers();
-        chunkers.find(|chunker| chunker.name == name).map_or(Chunking::Anemone, Chunking::Native)
-    })
+    let native = native_chunkers();
+    let native = native.map(|chunker| (chunker.name, chunker.title, Chunking::Native(chunker)));
+    one_of(std::iter::once((Chunking::Anemone.name(), "Ours", Chunking::Anemone)).chain(native))
 }
 
 impl IndexArgs {
@@ -112,7 +108,7 @@ impl IndexArgs {
     }
 }
 
-pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), UserError> {
+pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<()> {
     let (printer, host) = (context.printer, &context.host);
     let request = args.request();
     request.embedder.check()?;

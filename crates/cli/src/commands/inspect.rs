@@ -4,12 +4,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::inspect::{ArchiveDetail, InspectDetail, InspectReport, InspectRequest, inspect};
-use anemone_messages::UserError;
 use clap::Args;
 
 use super::Context;
 use super::validate::edits;
-use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
+use crate::output::{BOLD, DIM, ODD, Report, Result, bytes, count, safe};
 
 /// Show what an archive or a delta holds
 ///
@@ -33,7 +32,7 @@ pub(crate) struct InspectArgs {
     limit: usize,
 }
 
-pub(crate) fn run(args: &InspectArgs, context: &Context<'_>) -> Result<InspectReport, UserError> {
+pub(crate) fn run(args: &InspectArgs, context: &Context<'_>) -> Result<InspectReport> {
     let request = InspectRequest {
         file: args.file.clone(),
         edits: edits(args.accept_edited),

@@ -13,7 +13,7 @@ use serde::Serialize;
 use self::place::Places;
 use self::plan::{Action, Plan, Step};
 use super::Context;
-use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
+use crate::output::{BOLD, DIM, GOOD, ODD, Report, Result, count, safe};
 
 /// Install completions and man pages for this user
 ///
@@ -77,7 +77,7 @@ struct FileLine {
     action: &'static str,
 }
 
-pub(crate) fn run(args: &InstallArgs, context: &Context<'_>) -> Result<InstallReport, UserError> {
+pub(crate) fn run(args: &InstallArgs, context: &Context<'_>) -> Result<InstallReport> {
     if args.bin.is_some() && !args.alf && !args.remove {
         let error = UserError::usage("--bin is the folder for the link alf");
         return Err(error.hint("give --alf too"));

@@ -4,14 +4,13 @@ use std::io::{self, Write};
 
 use anemone::list::{EntryLine, ListReport, ListRequest, list};
 use anemone_format::Origin;
-use anemone_messages::UserError;
 use clap::Args;
 use jiff::civil::Date;
 
 use super::Context;
 use super::search::day;
 use crate::args::MemoryArgs;
-use crate::output::{BOLD, DIM, ODD, Report, count, safe};
+use crate::output::{BOLD, DIM, ODD, Report, Result, count, safe};
 
 /// Characters of a text that people are shown.
 const SHOWN_CHARS: usize = 100;
@@ -58,12 +57,12 @@ pub(crate) struct ListArgs {
     limit: u32,
 }
 
-pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport, UserError> {
+pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport> {
     Ok(list(&args.request(context.host.today())?, &context.host)?)
 }
 
 impl ListArgs {
-    fn request(&self, today: Date) -> Result<ListRequest, UserError> {
+    fn request(&self, today: Date) -> Result<ListRequest> {
         let on = day("--day", self.day.as_deref(), today)?;
         let since = day("--since", self.since.as_deref(), today)?;
         let until = day("--until", self.until.as_deref(), today)?;

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anemone_messages::UserError;
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use crate::output::{BOLD, Report, count};
+use crate::output::{BOLD, Report, Result, count};
 
 /// Print the manual page, or write all of them to a folder
 #[derive(Args, Debug)]
@@ -26,7 +25,7 @@ struct PagesWritten {
     pages: u64,
 }
 
-pub(crate) fn run(args: &ManArgs, context: &Context<'_>) -> Result<(), UserError> {
+pub(crate) fn run(args: &ManArgs, context: &Context<'_>) -> Result<()> {
     let command = super::command();
     let Some(folder) = &args.output else {
         let mut page = Vec::new();
@@ -43,7 +42,7 @@ pub(crate) fn run(args: &ManArgs, context: &Context<'_>) -> Result<(), UserError
 }
 
 /// Returns a page for the program and for each of its commands, by file name.
-pub(super) fn pages() -> Result<BTreeMap<String, Vec<u8>>, UserError> {
+pub(super) fn pages() -> Result<BTreeMap<String, Vec<u8>>> {
     let mut program = super::command().disable_help_subcommand(true);
     program.build();
     let mut pages = BTreeMap::new();

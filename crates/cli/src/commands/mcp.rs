@@ -26,7 +26,7 @@ use self::token::Token;
 use self::tools::ToolSet;
 use super::Context;
 use crate::args::SourceArgs;
-use crate::output::{BOLD, Format, Printer, Report, notice, safe};
+use crate::output::{BOLD, Format, Printer, Report, Result, notice, safe};
 
 /// How large a request may be.
 const MAX_BODY_BYTES: usize = 8 << 20;
@@ -109,7 +109,7 @@ struct Serving {
     program: &'static str,
 }
 
-pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode, UserError> {
+pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode> {
     let Some(address) = args.http else {
         return Ok(match speak(args, context) {
             Ok(()) => ExitCode::SUCCESS,
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode, Use
 }
 
 /// Serves the one client at stdin and stdout.
-fn speak(args: &McpArgs, context: &Context<'_>) -> Result<(), UserError> {
+fn speak(args: &McpArgs, context: &Context<'_>) -> Result<()> {
     let service = Arc::new(args.service(context)?);
     let stop = stopped();
     if context.environment.stdin_is_terminal {
@@ -139,7 +139,7 @@ fn speak(args: &McpArgs, context: &Context<'_>) -> Result<(), UserError> {
 }
 
 /// Serves whoever has the token.
-fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(), UserError> {
+fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<()> {
     let service = Arc::new(args.service(context)?);
     let token = Token::read_or_make(args.token_file.as_deref(), context.environment)?;
     let http = HttpSettings {
@@ -195,14 +195,14 @@ const fn reading_or_writing(allow_write: bool) -> &'static str {
     if allow_write { "for reading and writing" } else { "for reading" }
 }
 
-fn runtime() -> Result<Runtime, UserError> {
+fn runtime() -> Result<Runtime> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     Ok(runtime?)
 }
 
 impl McpArgs {
-    fn service(&self, context: &Context<'_>) -> Result<LocalMemoryService, UserError> {
+    fn service(&self, context: &Context<'_>) -> Result<LocalMemoryService> {
         let service = LocalMemoryService::open(ServeOptions {
             host: context.silent_host(),
             target: self.searched.choice(self.source.clone()),

@@ -9,14 +9,13 @@ use anemone::migrate::{
 };
 use anemone::proof::LayerProof;
 use anemone::statement::Statement;
-use anemone_messages::UserError;
 use anemone_runtimes::mapping::Becomes;
 use anemone_runtimes::{SAMPLE_INSTALL, SAMPLE_TARGET};
 use clap::Args;
 
 use super::Context;
 use crate::args::RestoreArgs;
-use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
+use crate::output::{BOLD, DIM, GOOD, ODD, Report, Result, count, safe};
 use crate::restored::{store_lines, write_missing};
 
 /// Move an agent to another runtime, and prove what came along
@@ -35,11 +34,11 @@ use crate::restored::{store_lines, write_missing};
 pub(crate) struct MigrateArgs {
     /// The runtime that has the agent, and the agent's folder if it is not the usual one
     #[arg(long, value_name = "RUNTIME[:DIR]")]
-    from: Place,
+    from: EndpointArg,
 
     /// The runtime that gets it, and the folder if it is not the usual one
     #[arg(long, value_name = "RUNTIME[:DIR]")]
-    to: Place,
+    to: EndpointArg,
 
     /// The agent to move, as `anemone agents` lists it
     #[arg(long, value_name = "ALIAS")]
@@ -75,12 +74,12 @@ pub(crate) struct MigrateArgs {
 
 /// A runtime and perhaps a folder.
 #[derive(Clone, Debug)]
-struct Place {
+struct EndpointArg {
     runtime: String,
     folder: Option<PathBuf>,
 }
 
-impl FromStr for Place {
+impl FromStr for EndpointArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -93,7 +92,7 @@ impl FromStr for Place {
     }
 }
 
-pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<MigrateReport, UserError> {
+pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<MigrateReport> {
     let mut report = migrate(&args.request(&context.host.folders.home), &context.host)?;
     for kind in report.plan.layers.iter_mut().flat_map(|layer| &mut layer.kinds) {
         if let Some(destination) = kind.becomes.typed() {
@@ -129,7 +128,7 @@ impl MigrateArgs {
     }
 }
 
-impl Place {
+impl EndpointArg {
     /// Expands a tilde: a shell does not see one behind a colon.
     fn endpoint(&self, home: &Path) -> Endpoint {
         let expanded = |folder: &PathBuf| match folder.strip_prefix("~") {
@@ -265,12 +264,12 @@ mod tests {
 
     #[test]
     fn a_place_is_a_runtime_and_perhaps_a_folder() {
-        let place: Place = "zeroclaw:/a:b".parse().unwrap();
+        let place: EndpointArg = "zeroclaw:/a:b".parse().unwrap();
         assert_eq!((place.runtime.as_str(), place.folder), ("zeroclaw", Some("/a:b".into())));
-        let place: Place = "openclaw".parse().unwrap();
+        let place: EndpointArg = "openclaw".parse().unwrap();
         assert_eq!((place.runtime.as_str(), place.folder), ("openclaw", None));
-        assert!("openclaw:".parse::<Place>().is_err());
-        let place: Place = "openclaw:~/ada".parse().unwrap();
+        assert!("openclaw:".parse::<EndpointArg>().is_err());
+        let place: EndpointArg = "openclaw:~/ada".parse().unwrap();
         assert_eq!(place.endpoint(Path::new("/h")).folder, Some("/h/ada".into()));
     }
 }

@@ -7,11 +7,10 @@ use anemone::models::{
     AddModelRequest, AddedModel, FetchModelRequest, ModelLine, ModelList, ModelReport, ModelSource,
     ModelState, RemovedModel, add_model, fetch_model, list_models, remove_model, show_model,
 };
-use anemone_messages::UserError;
 use clap::{Args, Subcommand};
 
 use super::Context;
-use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, safe};
+use crate::output::{BOLD, DIM, GOOD, ODD, Report, Result, bytes, safe};
 
 /// Manage the models that compare meanings on this machine
 ///
@@ -91,7 +90,7 @@ struct RemoveArgs {
     dry_run: bool,
 }
 
-pub(crate) fn run(args: &ModelArgs, context: &Context<'_>) -> Result<(), UserError> {
+pub(crate) fn run(args: &ModelArgs, context: &Context<'_>) -> Result<()> {
     let (printer, host) = (context.printer, &context.host);
     match &args.command {
         ModelCommand::List => printer.print(&list_models(host)),

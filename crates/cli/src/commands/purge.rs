@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use anemone::purge::{PurgeReport, PurgeRequest, purge};
 use anemone_format::{PurgeReason, RecordId};
-use anemone_messages::UserError;
 use clap::Args;
 
 use super::{Context, OutputArgs};
-use crate::output::{BAD, BOLD, GOOD, ODD, Report, safe};
+use crate::output::{BAD, BOLD, GOOD, ODD, Report, Result, safe};
 
 /// Remove records from an archive or a delta for good, and prove that they are gone
 ///
@@ -48,7 +47,7 @@ fn reasons() -> clap::builder::PossibleValuesParser {
     PurgeReason::WORDS.iter().copied().into()
 }
 
-pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport, UserError> {
+pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport> {
     let request = PurgeRequest {
         file: args.file.clone(),
         records: args.records.clone(),

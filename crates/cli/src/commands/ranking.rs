@@ -4,11 +4,14 @@ use std::path::Path;
 
 use anemone::embedder::LargeJobs;
 use anemone::search::Ranking;
-use anemone_index::{RankingChoice, RankingProfile};
+use anemone_index::RankingChoice;
 use anemone_messages::UserError;
 use anemone_runtimes::ranking_profiles;
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
+
+use crate::args::one_of;
+use crate::output::Result;
 
 /// Arguments that say how hits are ranked and cut.
 #[derive(Args, Clone, Debug)]
@@ -56,7 +59,7 @@ impl RankingArgs {
     }
 
     /// Refuses a source that was meant as the value of a flag: `--recency 30` for `--recency=30`.
-    pub(crate) fn check_source(&self, source: Option<&Path>) -> Result<(), UserError> {
+    pub(crate) fn check_source(&self, source: Option<&Path>) -> Result<()> {
         let number = source.and_then(Path::to_str).filter(|text| text.parse::<f64>().is_ok());
         let flag = match (self.recency, self.diversity) {
             (Some(_), _) => "--recency",
@@ -81,16 +84,9 @@ pub(crate) const fn large_jobs(yes: bool) -> LargeJobs {
 
 /// Reads the name of a profile.
 fn profiles() -> impl TypedValueParser<Value = RankingChoice> {
-    let ours = RankingChoice::Anemone.name();
-    PossibleValuesParser::new(
-        std::iter::once(ours).chain(ranking_profiles().map(RankingProfile::name)),
-    )
-    .map(|name| {
-        let mut profiles = ranking_profiles();
-        profiles
-            .find(|profile| profile.name() == name)
-            .map_or(RankingChoice::Anemone, RankingChoice::Other)
-    })
+    let others = ranking_profiles().map(RankingChoice::Other);
+    let all = std::iter::once(RankingChoice::Anemone).chain(others);
+    one_of(all.map(|profile| (profile.name(), "", profile)))
 }
 
 fn half_life(text: &str) -> Result<f64, String> {

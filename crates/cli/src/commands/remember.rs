@@ -13,7 +13,7 @@ use clap::Args;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
+use crate::output::{BOLD, DIM, GOOD, ODD, Report, Result, count, safe, write_notes};
 
 /// Remember something
 ///
@@ -96,12 +96,12 @@ fn source(text: &str) -> Result<(Origin, Option<String>), String> {
     Ok((word.parse().map_err(|error: anemone_format::ParseOriginError| error.to_string())?, detail))
 }
 
-pub(crate) fn run(args: &RememberArgs, context: &Context<'_>) -> Result<RememberReport, UserError> {
+pub(crate) fn run(args: &RememberArgs, context: &Context<'_>) -> Result<RememberReport> {
     Ok(remember(&args.request()?, &context.host)?)
 }
 
 impl RememberArgs {
-    fn request(&self) -> Result<RememberRequest, UserError> {
+    fn request(&self) -> Result<RememberRequest> {
         let (origin, source) = self.source.clone();
         Ok(RememberRequest {
             memory: self.memory.choice(),
@@ -121,7 +121,7 @@ impl RememberArgs {
         })
     }
 
-    fn read_text(&self) -> Result<String, UserError> {
+    fn read_text(&self) -> Result<String> {
         let most = MAX_TEXT_BYTES as u64 + 1;
         let mut bytes = Vec::new();
         match (&self.file, self.text.as_slice()) {
@@ -154,9 +154,7 @@ impl Report for RememberReport {
             writeln!(out, "{ODD}says the same ({percent} %):{ODD:#} {place}")?;
             writeln!(out, "  {DIM}{}{DIM:#}", safe(same.text.lines().next().unwrap_or_default()))?;
         }
-        for warning in &self.warnings {
-            writeln!(out, "{ODD}note:{ODD:#} {}", safe(&warning.message))?;
-        }
+        write_notes(self.warnings.iter().map(|warning| &warning.message), out)?;
         if !self.restored.is_empty() {
             let number = count(self.restored.len() as u64, "entry");
             writeln!(out, "{ODD}put back:{ODD:#} {number} that an editor had dropped")?;

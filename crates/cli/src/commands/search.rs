@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use anemone::days;
 use anemone::search::{SearchHit, SearchReport, SearchRequest, search};
 use anemone::statement::Statement;
-use anemone_messages::{UserError, not_a_day, warning};
+use anemone_messages::{not_a_day, warning};
 use clap::Args;
 use jiff::civil::Date;
 
 use super::Context;
 use super::ranking::{RankingArgs, large_jobs};
 use crate::args::{EmbedderArgs, SourceArgs};
+use crate::output::Result;
 
 /// Find what an agent remembers
 ///
@@ -92,7 +93,7 @@ pub(crate) struct SearchArgs {
 
 const SOURCE_HEADING: &str = "What to search";
 
-pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<SearchReport, UserError> {
+pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<SearchReport> {
     let request = args.request(context.host.today())?;
     let mut found = search(&request, &context.host)?;
     // People see a mark for each, see `safe`.
@@ -104,7 +105,7 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<SearchRepo
 }
 
 /// Reads a day that somebody gave with a flag.
-pub(crate) fn day(flag: &str, text: Option<&str>, today: Date) -> Result<Option<Date>, UserError> {
+pub(crate) fn day(flag: &str, text: Option<&str>, today: Date) -> Result<Option<Date>> {
     let Some(text) = text else { return Ok(None) };
     days::day(text, today).map(Some).ok_or_else(|| not_a_day(flag, text))
 }
@@ -122,7 +123,7 @@ fn is_source(argument: &Path) -> bool {
 
 impl SearchArgs {
     /// Joins the words of the query, and takes the last argument for the source where it is one.
-    fn request(&self, today: Date) -> Result<SearchRequest, UserError> {
+    fn request(&self, today: Date) -> Result<SearchRequest> {
         let mut path = self.source.clone();
         let mut more = self.more.as_slice();
         if let Some((last, before)) = more.split_last() {

@@ -10,13 +10,13 @@ use anemone::status::{
     StatusRequest, status,
 };
 use anemone_memory::HookWrite;
-use anemone_messages::{UserError, next, problem};
+use anemone_messages::{next, problem};
 use clap::Args;
 use jiff::Timestamp;
 
 use super::Context;
 use crate::human;
-use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, bytes, count, safe};
+use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, Result, bytes, count, safe};
 
 /// Look at this machine: agents, archives, search, and what to do next
 ///
@@ -31,7 +31,7 @@ pub(crate) struct StatusArgs {
     workspace: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusReport, UserError> {
+pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusReport> {
     let request = StatusRequest { workspace: args.workspace.clone() };
     let mut report = status(&request, &context.host)?;
     for agent in &mut report.agents {

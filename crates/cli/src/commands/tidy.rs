@@ -4,12 +4,11 @@ use std::io::{self, Write};
 
 use anemone::entry_reference::EntryReference;
 use anemone::tidy::{ExpiryAction, ProposalChoice, TidyReport, TidyRequest, tidy};
-use anemone_messages::UserError;
 use clap::Args;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
+use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, Result, count, safe, write_limits};
 
 /// Lists are this long for people; programs get all.
 const SHOWN: usize = 8;
@@ -48,7 +47,7 @@ pub(crate) struct TidyArgs {
     memory: MemoryArgs,
 }
 
-pub(crate) fn run(args: &TidyArgs, context: &Context<'_>) -> Result<TidyReport, UserError> {
+pub(crate) fn run(args: &TidyArgs, context: &Context<'_>) -> Result<TidyReport> {
     let request = TidyRequest {
         memory: args.memory.choice(),
         expired: if args.apply { ExpiryAction::Archive } else { ExpiryAction::List },
@@ -127,16 +126,7 @@ impl Report for TidyReport {
                 rows.note
             )?;
         }
-        if self.near_is_cut {
-            writeln!(out, "{ODD}note:{ODD:#} more entries may be nearly the same than are listed")?;
-        }
-        if self.not_compared > 0 {
-            let number = self.not_compared;
-            writeln!(
-                out,
-                "{ODD}note:{ODD:#} {number} older entries were compared by their letters only"
-            )?;
-        }
+        write_limits(self.near_is_cut, self.not_compared, out)?;
         if self.promoted > 0 {
             writeln!(out, "{BOLD}promoted{BOLD:#} {}", count(self.promoted as u64, "entry"))?;
         }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::Context;
 use crate::args::MemoryArgs;
 use crate::environment::Environment;
-use crate::output::{BAD, BOLD, GOOD, ODD, Report, ask, count, safe};
+use crate::output::{BAD, BOLD, GOOD, ODD, Report, Result, ask, count, safe};
 
 /// Undo the last change of a memory
 ///
@@ -50,8 +50,8 @@ pub(crate) struct UndoArgs {
 }
 
 /// What was undone, listed or cleared.
-#[derive(Serialize)]
-pub(crate) struct Undone {
+#[derive(Default, Serialize)]
+pub(crate) struct UndoAnswer {
     ok: bool,
     dry_run: bool,
     /// The change that is taken back.
@@ -77,7 +77,7 @@ pub(crate) struct Undone {
     clears: bool,
 }
 
-pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<Undone, UserError> {
+pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoAnswer> {
     check_confirmable(args, context.environment)?;
     if args.clear {
         return clear(args, context);
@@ -85,38 +85,31 @@ pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<Undone, User
     let memory = args.memory.choice();
     if args.list {
         let changes = Some(list_changes(&memory, &context.host)?);
-        return Ok(Undone { changes, ..Undone::nothing(args) });
+        return Ok(UndoAnswer { changes, ..UndoAnswer::nothing(args) });
     }
     let action = if args.skip { UndoAction::Skip } else { UndoAction::Revert };
     let report = undo(&UndoRequest { memory, action, dry_run: args.dry_run }, &context.host)?;
     let UndoReport { undone, edits, rows, change, restored, dropped, .. } = report;
     let undone = Some(undone);
-    Ok(Undone { undone, edits, rows, change, restored, dropped, ..Undone::nothing(args) })
+    Ok(UndoAnswer { undone, edits, rows, change, restored, dropped, ..UndoAnswer::nothing(args) })
 }
 
-impl Undone {
+impl UndoAnswer {
     fn nothing(args: &UndoArgs) -> Self {
         Self {
             ok: true,
             dry_run: args.dry_run,
-            undone: None,
-            edits: Vec::new(),
-            rows: None,
-            change: None,
-            changes: None,
-            restored: Vec::new(),
-            dropped: 0,
-            declined: false,
             skipped: args.skip,
             clears: args.clear,
+            ..Self::default()
         }
     }
 }
 
 /// Empties the journal, once somebody said that this is meant.
-fn clear(args: &UndoArgs, context: &Context<'_>) -> Result<Undone, UserError> {
+fn clear(args: &UndoArgs, context: &Context<'_>) -> Result<UndoAnswer> {
     let memory = args.memory.choice();
-    let mut report = Undone::nothing(args);
+    let mut report = UndoAnswer::nothing(args);
     if args.dry_run {
         report.dropped = count_changes(&memory, &context.host)?;
         return Ok(report);
@@ -135,7 +128,7 @@ fn clear(args: &UndoArgs, context: &Context<'_>) -> Result<Undone, UserError> {
 }
 
 /// Lets nobody empty the journal by accident.
-fn check_confirmable(args: &UndoArgs, environment: &Environment) -> Result<(), UserError> {
+fn check_confirmable(args: &UndoArgs, environment: &Environment) -> Result<()> {
     if !args.clear || args.yes || args.dry_run || environment.can_ask() {
         return Ok(());
     }
@@ -145,7 +138,7 @@ fn check_confirmable(args: &UndoArgs, environment: &Environment) -> Result<(), U
         .hint("look at the changes with --list, then add --yes to confirm"))
 }
 
-impl Report for Undone {
+impl Report for UndoAnswer {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.clears {
             let number = count(self.dropped as u64, "change");

@@ -6,11 +6,10 @@ use std::process::ExitCode;
 
 use anemone::validate::{ValidateReport, ValidateRequest, validate};
 use anemone_format::{Counts, Edits};
-use anemone_messages::UserError;
 use clap::Args;
 
 use super::Context;
-use crate::output::{self, BAD, DIM, GOOD, ODD, count, safe};
+use crate::output::{self, BAD, DIM, GOOD, ODD, Result, count, safe};
 
 /// Check an archive or a delta and name everything that is wrong with it
 ///
@@ -28,7 +27,7 @@ pub(crate) struct ValidateArgs {
     pub(super) accept_edited: bool,
 }
 
-pub(crate) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode, UserError> {
+pub(crate) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode> {
     let validated = validate(&args.request(), &context.host)?;
     context.printer.print(&validated)?;
     Ok(if validated.valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })

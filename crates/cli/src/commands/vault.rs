@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use anemone::files::Existing;
 use anemone::seal::{KeyKind, KeygenReport, KeygenRequest, keygen};
-use anemone_messages::UserError;
 use clap::{Args, Subcommand};
 
 use super::Context;
-use crate::output::{BOLD, Report};
+use crate::output::{BOLD, Report, Result};
 
 /// Manage the keys that seal credentials and archives
 #[derive(Args, Debug)]
@@ -42,7 +41,7 @@ struct KeygenArgs {
     force: bool,
 }
 
-pub(crate) fn run(args: &VaultArgs, context: &Context<'_>) -> Result<KeygenReport, UserError> {
+pub(crate) fn run(args: &VaultArgs, context: &Context<'_>) -> Result<KeygenReport> {
     let VaultCommand::Keygen(args) = &args.command;
     let request = KeygenRequest {
         kind: if args.age { KeyKind::Age } else { KeyKind::Vault },

@@ -20,7 +20,7 @@ use crate::unknown::Unknown;
 
 /// Who purges, why and when.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PurgeRequest {
+pub struct PurgeDetails {
     /// A fresh id.
     pub purge_id: ItemId,
     /// Why.
@@ -90,7 +90,7 @@ pub struct PurgeProof {
 pub fn apply_purge<W: Write>(
     file: &ArchiveOrDelta,
     plan: &PurgePlan,
-    request: PurgeRequest,
+    request: PurgeDetails,
     out: W,
     spool: Box<dyn Spool>,
     threads: usize,

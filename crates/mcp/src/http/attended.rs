@@ -12,14 +12,14 @@ use tokio::time::Sleep;
 /// A stream on which a write fails when the other side takes nothing for too long. A client that
 /// was stopped, or that does not want its answers, would otherwise keep its connection and what is
 /// to be sent for ever.
-pub(super) struct Attended {
+pub(super) struct StallGuard {
     stream: TcpStream,
     longest: Duration,
     /// Runs while a write waits.
     patience: Option<Pin<Box<Sleep>>>,
 }
 
-impl Attended {
+impl StallGuard {
     pub(super) fn new(stream: TcpStream, longest: Duration) -> Self {
         Self { stream, longest, patience: None }
     }
@@ -44,7 +44,7 @@ impl Attended {
     }
 }
 
-impl AsyncRead for Attended {
+impl AsyncRead for StallGuard {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -54,7 +54,7 @@ impl AsyncRead for Attended {
     }
 }
 
-impl AsyncWrite for Attended {
+impl AsyncWrite for StallGuard {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -99,7 +99,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let mut client = TcpStream::connect(address).await.unwrap();
         let (stream, _) = listener.accept().await.unwrap();
-        let mut attended = Attended::new(stream, Duration::from_secs(60));
+        let mut attended = StallGuard::new(stream, Duration::from_secs(60));
         let chunk = vec![0; 1 << 20];
         // Far more than lies in between.
         let sent = 64 * chunk.len();

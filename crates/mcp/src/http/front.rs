@@ -59,7 +59,7 @@ pub(super) struct Front<H> {
 }
 
 /// What someone at the door is let in for.
-enum Admitted {
+enum Admission {
     Preflight,
     Call,
 }
@@ -112,8 +112,8 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         let page = caller.as_ref().ok().cloned().flatten();
         let admitted = caller.and_then(|page| self.admit(&parts, page.is_some(), guest));
         let mut answer = match admitted {
-            Ok(Admitted::Preflight) => preflight(),
-            Ok(Admitted::Call) => match self.admitted(parts, body).await {
+            Ok(Admission::Preflight) => preflight(),
+            Ok(Admission::Call) => match self.admitted(parts, body).await {
                 Ok(answer) => answer,
                 Err(refused) => refused.answer(),
             },
@@ -155,13 +155,13 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         self.sessions.close().await;
     }
 
-    fn admit(&self, request: &Parts, page: bool, guest: &Guest) -> Result<Admitted, Refused> {
+    fn admit(&self, request: &Parts, page: bool, guest: &Guest) -> Result<Admission, Refused> {
         if request.uri.path() != PATH {
             return Err(Refused::Path);
         }
         if request.method == Method::OPTIONS {
             // A browser asks before it sends the token, and only pages need to ask.
-            return page.then_some(Admitted::Preflight).ok_or(Refused::Origin);
+            return page.then_some(Admission::Preflight).ok_or(Refused::Origin);
         }
         let shown = self.door.shown(&request.headers)?;
         let session = request.headers.get(&SESSION_ID).and_then(|header| header.to_str().ok());
@@ -182,7 +182,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             }
             (false, false) => {}
         }
-        is_right.then_some(Admitted::Call).ok_or(Refused::Token)
+        is_right.then_some(Admission::Call).ok_or(Refused::Token)
     }
 
     /// Waits until a request is there as a whole, within limits. What it returns besides is to be

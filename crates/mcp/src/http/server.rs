@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::attended::Attended;
+use super::attended::StallGuard;
 use super::front::Front;
 use super::guests::{Guest, Guests};
 
@@ -157,7 +157,7 @@ async fn talk<H: ServerHandler + Send + 'static>(
         .header_read_timeout(limits.head)
         .max_headers(MAX_HEADERS)
         .max_header_size(limits.head_bytes)
-        .serve_connection(TokioIo::new(Attended::new(stream, limits.stall)), service);
+        .serve_connection(TokioIo::new(StallGuard::new(stream, limits.stall)), service);
     // How a connection ended makes no difference to us: there is nobody left to tell.
     let ended = tokio::select! {
         _how = poll_fn(|context| connection.poll_without_shutdown(context)) => true,

@@ -17,7 +17,7 @@ use rmcp::transport::streamable_http_server::session::{
 };
 
 use crate::lock::locked;
-use crate::message::Unanswered;
+use crate::message::UnansweredRequests;
 
 /// How long a session stays without a word. Agents wait for their owners, and many clients do not
 /// begin anew when their session is gone.
@@ -42,12 +42,12 @@ struct Uses {
     last: HashMap<SessionId, u64>,
     /// Those with which a wrong token came.
     doubted: HashSet<SessionId>,
-    unanswered: HashMap<SessionId, Unanswered>,
+    unanswered: HashMap<SessionId, UnansweredRequests>,
 }
 
 /// A request that waits for its answer, until this is dropped.
 struct Waiting {
-    unanswered: Unanswered,
+    unanswered: UnansweredRequests,
     id: Option<RequestId>,
 }
 
@@ -116,7 +116,7 @@ impl Sessions {
         uses.unanswered.remove(id);
     }
 
-    fn unanswered(&self, id: &SessionId) -> Unanswered {
+    fn unanswered(&self, id: &SessionId) -> UnansweredRequests {
         let mut uses = locked(&self.uses);
         uses.unanswered.entry(id.clone()).or_default().clone()
     }

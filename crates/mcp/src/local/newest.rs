@@ -9,14 +9,14 @@ use jiff::tz::TimeZone;
 
 use super::Inner;
 use super::results::number;
-use crate::service::{Refusal, SearchArguments, SearchResult, SearchResults};
+use crate::service::{Result, SearchArguments, SearchResult, SearchResults};
 
 /// Returns the newest entries of a time, the newest first.
 pub(super) fn newest(
     arguments: &SearchArguments,
     most: usize,
     inner: &Inner,
-) -> Result<SearchResults, Refusal> {
+) -> Result<SearchResults> {
     let host = &inner.options.host;
     let since = time(host, "since", arguments.since.as_deref(), DayEnd::First)?;
     let until = time(host, "until", arguments.until.as_deref(), DayEnd::Last)?;
@@ -34,12 +34,7 @@ pub(super) fn newest(
 }
 
 /// Reads a time, or a day as people say it.
-fn time(
-    host: &Host,
-    field: &str,
-    text: Option<&str>,
-    end: DayEnd,
-) -> Result<Option<Timestamp>, Refusal> {
+fn time(host: &Host, field: &str, text: Option<&str>, end: DayEnd) -> Result<Option<Timestamp>> {
     let Some(text) = text else { return Ok(None) };
     let time = time_of(text, end, host.today(), host.zone());
     Ok(Some(time.ok_or_else(|| not_a_time(field, text))?))

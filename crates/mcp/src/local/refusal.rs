@@ -1,14 +1,15 @@
 //! Errors of the library as refusals of tools, which have arguments and no flags.
 
+use anemone::agent_memory::AgentMemoryError;
 use anemone::forget::ForgetError;
 use anemone::remember::RememberError;
 use anemone::search::read::ReadDocumentError;
 use anemone_memory::{ForgetPlanError, MemoryError};
 use anemone_messages::{Kind, UserError};
 
-use crate::service::{Refusal, RefusalKind};
+use crate::service::{RefusalKind, ServiceRefusal};
 
-impl<E: Into<UserError>> From<E> for Refusal {
+impl<E: Into<UserError>> From<E> for ServiceRefusal {
     fn from(error: E) -> Self {
         let UserError { kind, code, message, causes, hint, .. } = error.into();
         let hint = match kind {
@@ -21,7 +22,7 @@ impl<E: Into<UserError>> From<E> for Refusal {
 }
 
 /// Refuses to read, with the arguments that would be right or with similar documents.
-pub(super) fn of_read(error: ReadDocumentError) -> Refusal {
+pub(super) fn of_read(error: ReadDocumentError) -> ServiceRefusal {
     let hint = read_hint(&error);
     with_hint(error, hint)
 }
@@ -43,9 +44,9 @@ pub(super) fn read_hint(error: &ReadDocumentError) -> Option<String> {
 }
 
 /// Refuses to remember.
-pub(super) fn of_remember(error: RememberError) -> Refusal {
+pub(super) fn of_remember(error: RememberError) -> ServiceRefusal {
     let hint = match &error {
-        RememberError::Secret { .. } => Some("leave the secret out: memories are read by many"),
+        RememberError::Secret(_) => Some("leave the secret out: memories are read by many"),
         RememberError::Memory(anemone_memory::RememberPlanError::TooLong { .. }) => {
             Some("say it in fewer words, or remember its parts")
         }
@@ -55,7 +56,7 @@ pub(super) fn of_remember(error: RememberError) -> Refusal {
 }
 
 /// Refuses to forget.
-pub(super) fn of_forget(error: ForgetError) -> Refusal {
+pub(super) fn of_forget(error: ForgetError) -> ServiceRefusal {
     let kind = match &error {
         ForgetError::NothingToForget { .. } => RefusalKind::NothingToForget,
         _ => RefusalKind::Other,
@@ -65,16 +66,16 @@ pub(super) fn of_forget(error: ForgetError) -> Refusal {
             "find it with memory_search, and give its citation, or the key it was remembered under"
                 .to_owned(),
         ),
-        ForgetError::Memory(MemoryError::Forget(ForgetPlanError::Part { whole, .. })) => {
-            Some(format!("to forget all of it: citation {whole}"))
-        }
+        ForgetError::Memory(AgentMemoryError::Memory(MemoryError::Forget(
+            ForgetPlanError::Part { whole, .. },
+        ))) => Some(format!("to forget all of it: citation {whole}")),
         _ => None,
     };
-    Refusal { kind, ..with_hint(error, hint) }
+    ServiceRefusal { kind, ..with_hint(error, hint) }
 }
 
-fn with_hint(error: impl Into<UserError>, hint: Option<String>) -> Refusal {
-    let refusal = Refusal::from(error);
+fn with_hint(error: impl Into<UserError>, hint: Option<String>) -> ServiceRefusal {
+    let refusal = ServiceRefusal::from(error);
     match hint {
         Some(hint) => refusal.with_hint(hint),
         None => refusal,

@@ -11,8 +11,8 @@ use anemone_memory::{EntryToForget, citation_of};
 use anemone_messages::{HolderMessage, UserError, lost_change, note, warning};
 
 use crate::service::{
-    ContextResult, Duplicate, ForgetResult, ForgottenEntry, Holder, Origin, ReadResult, ReadStatus,
-    RememberResult, SearchResult, SearchResults,
+    ContextResult, ForgetResult, ForgottenEntry, Holder, MemorySource, ReadResult, ReadStatus,
+    RememberResult, SearchResult, SearchResults, SimilarMemory,
 };
 
 /// Returns hits, without those below a score.
@@ -82,13 +82,13 @@ pub(super) fn number(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-impl From<Origin> for anemone_format::Origin {
-    fn from(origin: Origin) -> Self {
+impl From<MemorySource> for anemone_format::Origin {
+    fn from(origin: MemorySource) -> Self {
         match origin {
-            Origin::Agent => Self::Agent,
-            Origin::Tool => Self::Tool,
-            Origin::Web => Self::Web,
-            Origin::Import => Self::Import,
+            MemorySource::Agent => Self::Agent,
+            MemorySource::Tool => Self::Tool,
+            MemorySource::Web => Self::Web,
+            MemorySource::Import => Self::Import,
         }
     }
 }
@@ -105,14 +105,14 @@ pub(super) fn remember(report: RememberReport) -> RememberResult {
 
 /// Returns what the memory says already, which is a result and not an error.
 pub(super) fn duplicate(report: Box<RememberReport>) -> RememberResult {
-    let duplicates = report.duplicates.iter().map(|same| Duplicate {
+    let duplicates = report.duplicates.iter().map(|same| SimilarMemory {
         id: same.id.clone().unwrap_or_else(|| citation_of(&same.path, same.lines)),
         path: same.path.clone(),
         text: same.text.clone(),
     });
     let duplicates: Vec<_> = duplicates.collect();
-    let Duplicate { id, path, .. } = duplicates.first().cloned().unwrap_or_default();
-    let message = UserError::from(RememberError::Duplicate { report }).message;
+    let SimilarMemory { id, path, .. } = duplicates.first().cloned().unwrap_or_default();
+    let message = UserError::from(RememberError::Duplicate(report)).message;
     let warnings = vec![format!(
         "{message}; give supersedes: {id:?} when the new text takes its place, or force: true when \
          both hold"

@@ -12,7 +12,7 @@ use std::time::Duration;
 use anemone::watcher::{Watcher, watcher};
 
 use super::Inner;
-use crate::service::{DocumentChanges, Refusal, Watch};
+use crate::service::{DocumentChanges, Result, Watch};
 
 /// How long it is quiet before somebody is told.
 const QUIET: Duration = Duration::from_millis(300);
@@ -34,7 +34,7 @@ struct ActiveWatch {
 pub(super) fn watch(
     inner: Arc<Inner>,
     tell: Box<dyn Fn(DocumentChanges) + Send + Sync>,
-) -> Result<Watch, Refusal> {
+) -> Result<Watch> {
     let place = inner.target()?.place.clone();
     let (end, woken) = channel::<()>();
     let told = std::sync::Mutex::new(end.clone());
@@ -62,7 +62,7 @@ pub(super) fn watch(
     Ok(Box::new(std::sync::Mutex::new(ActiveWatch { _watcher: watcher, _end: end })))
 }
 
-fn known(inner: &Inner) -> Result<Known, Refusal> {
+fn known(inner: &Inner) -> Result<Known> {
     Ok(inner
         .known_documents()?
         .into_iter()

@@ -12,9 +12,9 @@ use crate::quote::{
     Examined, Findings, Quoted, examined, found_text, framed, name_line, notes, quoted,
 };
 use crate::service::{
-    ContextArguments, ContextResult, ForgetArguments, ForgetResult, MemoryService, ReadArguments,
-    ReadResult, ReadStatus, Refusal, RememberArguments, RememberResult, SearchArguments,
-    SearchResults, Status,
+    ContextArguments, ContextResult, ForgetArguments, ForgetResult, MemoryService, MemoryStatus,
+    ReadArguments, ReadResult, ReadStatus, RememberArguments, RememberResult, Result,
+    SearchArguments, SearchResults, ServiceRefusal,
 };
 
 /// What to try when nothing was found.
@@ -75,11 +75,15 @@ pub(super) fn tools(allow_write: bool) -> Vec<Tool> {
                 Answer::with_data(text, &data)
             },
         ),
-        Tool::new::<NoArguments, Status>(STATUS, Effect::Reads, move |service, NoArguments {}| {
-            let mut status = service.status()?;
-            status.writable &= allow_write;
-            Answer::with_data(status_text(&status), &status)
-        }),
+        Tool::new::<NoArguments, MemoryStatus>(
+            STATUS,
+            Effect::Reads,
+            move |service, NoArguments {}| {
+                let mut status = service.status()?;
+                status.writable &= allow_write;
+                Answer::with_data(status_text(&status), &status)
+            },
+        ),
     ]
 }
 
@@ -142,7 +146,7 @@ const STATUS: ToolWords = ToolWords {
 struct NoArguments {}
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn forget(service: &dyn MemoryService, asked: ForgetArguments) -> Result<Answer, Refusal> {
+fn forget(service: &dyn MemoryService, asked: ForgetArguments) -> Result<Answer> {
     let name = |given: &Option<String>| given.as_deref().map(name_from_shown);
     let (key, id, citation) = (name(&asked.key), name(&asked.id), name(&asked.citation));
     let problem = match [&key, &id, &citation].into_iter().flatten().count() {
@@ -161,7 +165,7 @@ fn forget(service: &dyn MemoryService, asked: ForgetArguments) -> Result<Answer,
     Answer::with_data(text, &Quoted::some(!forgotten.entries.is_empty(), forgotten))
 }
 
-fn get(service: &dyn MemoryService, reading: &ReadArguments) -> Result<Answer, Refusal> {
+fn get(service: &dyn MemoryService, reading: &ReadArguments) -> Result<Answer> {
     let mut read = service.read(reading)?;
     if read.status == ReadStatus::NotFound {
         // There is no text of a memory in it.
@@ -176,7 +180,7 @@ fn get(service: &dyn MemoryService, reading: &ReadArguments) -> Result<Answer, R
         let lines = format!("{path}, lines {} to {last}", read.from);
         let mut frame = Frame::new(&service.delimiter()?);
         frame.entry(&format!("{lines}{}", findings.heading()), &read.text);
-        Ok::<_, Refusal>(frame.finish())
+        Ok::<_, ServiceRefusal>(frame.finish())
     });
     let text = read_text(&read, framed.transpose()?.as_deref());
     read.text = if read.lines > 0 { barred(&read.text) } else { String::new() };
@@ -263,7 +267,7 @@ fn forgotten_text(forgotten: &ForgetResult, delimiter: &str) -> String {
     text
 }
 
-fn status_text(status: &Status) -> String {
+fn status_text(status: &MemoryStatus) -> String {
     let writable = if status.writable { "may be written" } else { "is read-only" };
     let model = one_line(status.model.as_deref().unwrap_or("words only"));
     let mut text = format!(

@@ -11,7 +11,7 @@ use crate::answer::Answer;
 use crate::arguments::bad;
 use crate::quote::{examined, name_line};
 use crate::service::{
-    ForgetArguments, MemoryService, Refusal, RememberArguments, SearchArguments, SearchResult,
+    ForgetArguments, MemoryService, RememberArguments, Result, SearchArguments, SearchResult,
 };
 
 /// What is read in every session.
@@ -39,7 +39,6 @@ struct Store {
     /// What to remember.
     content: String,
     /// core (the default), daily, conversation, or another word.
-    #[serde(default)]
     category: Option<String>,
 }
 
@@ -47,20 +46,16 @@ struct Store {
 #[serde(deny_unknown_fields)]
 struct Recall {
     /// Words to look for; may be left out when since or until is given.
-    #[serde(default)]
     query: Option<String>,
     /// How many memories at most; 5 when left out.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 50))]
     limit: Option<u32>,
     /// Only what is of this time or later, as 2026-03-01 or 2026-03-01T08:00:00Z.
-    #[serde(default)]
     since: Option<String>,
     /// Only what is of this time or earlier.
-    #[serde(default)]
     until: Option<String>,
     /// How to search; the memory decides for itself.
-    #[serde(default, rename = "search_mode")]
+    #[serde(rename = "search_mode")]
     _search_mode: Option<SearchMode>,
 }
 
@@ -79,7 +74,7 @@ struct Forget {
     key: String,
 }
 
-fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
+fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer> {
     let category = asked.category.unwrap_or_else(|| CORE.to_owned());
     let kind = (category != CORE && category != DAILY).then(|| category.clone());
     service.remember(&RememberArguments {
@@ -94,7 +89,7 @@ fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
     Ok(Answer::words(format!("Stored memory: {}", name_line(&asked.key))))
 }
 
-fn recall(service: &dyn MemoryService, asked: Recall, example: &str) -> Result<Answer, Refusal> {
+fn recall(service: &dyn MemoryService, asked: Recall, example: &str) -> Result<Answer> {
     if asked.query.is_none() && asked.since.is_none() && asked.until.is_none() {
         let problem = "`query` is missing, and so are `since` and `until`";
         return Err(bad(problem.to_owned(), example));
@@ -129,7 +124,7 @@ fn line_of(memory: &SearchResult) -> String {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn forget(service: &dyn MemoryService, asked: Forget) -> Result<Answer, Refusal> {
+fn forget(service: &dyn MemoryService, asked: Forget) -> Result<Answer> {
     let key = name_from_shown(&asked.key);
     let gone = match service
         .forget(&ForgetArguments { key: Some(key.clone()), ..ForgetArguments::default() })

@@ -9,7 +9,7 @@ use super::{Effect, Tool};
 use crate::answer::Answer;
 use crate::quote::{Quoted, examined, found_text, framed, name_line, notes};
 use crate::service::{
-    ForgetArguments, MemoryService, Refusal, RememberArguments, SearchArguments, SearchResult,
+    ForgetArguments, MemoryService, RememberArguments, Result, SearchArguments, SearchResult,
     SearchResults,
 };
 
@@ -38,7 +38,6 @@ struct Recall {
     /// What to look for.
     query: String,
     /// How many memories at most; 5 when left out.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 50))]
     limit: Option<u32>,
 }
@@ -79,11 +78,9 @@ struct Store {
     /// What to remember, in a sentence that can be understood without this conversation.
     text: String,
     /// How much it matters, 0 to 1; 0.7 when left out.
-    #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     importance: Option<f64>,
     /// What it is; other when left out.
-    #[serde(default)]
     category: Option<Category>,
 }
 
@@ -129,10 +126,8 @@ struct Stored {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Forget {
     /// What to look for, to forget it.
-    #[serde(default)]
     query: Option<String>,
     /// The id of the memory.
-    #[serde(default)]
     memory_id: Option<String>,
 }
 
@@ -166,7 +161,7 @@ struct Candidate {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer, Refusal> {
+fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer> {
     let found = search(service, &asked.query, asked.limit.unwrap_or(5))?;
     let memories: Vec<_> = found.results.iter().map(memory).collect();
     let recalled = Recalled { count: memories.len(), memories };
@@ -174,7 +169,7 @@ fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer, Refusal>
     Answer::with_data(text, &Quoted::some(recalled.count > 0, recalled))
 }
 
-fn search(service: &dyn MemoryService, query: &str, limit: u32) -> Result<SearchResults, Refusal> {
+fn search(service: &dyn MemoryService, query: &str, limit: u32) -> Result<SearchResults> {
     let query = query.to_owned();
     let question =
         SearchArguments { query, max_results: Some(limit), ..SearchArguments::default() };
@@ -198,7 +193,7 @@ fn id_of(found: &SearchResult) -> String {
     found.id.clone().unwrap_or_else(|| found.citation.clone())
 }
 
-fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
+fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer> {
     let remembered = service.remember(&RememberArguments {
         text: asked.text,
         kind: asked.category.map(|category| category.as_str().to_owned()),
@@ -227,7 +222,7 @@ fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
     Answer::with_data(text, &Quoted::new(stored))
 }
 
-fn forget(service: &dyn MemoryService, asked: Forget, example: &str) -> Result<Answer, Refusal> {
+fn forget(service: &dyn MemoryService, asked: Forget, example: &str) -> Result<Answer> {
     if let Some(id) = asked.memory_id {
         return forget_id(service, &id);
     }
@@ -265,7 +260,7 @@ fn forget(service: &dyn MemoryService, asked: Forget, example: &str) -> Result<A
 }
 
 /// Forgets by an id as it was shown.
-fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer, Refusal> {
+fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer> {
     let id = name_from_shown(shown);
     let forgotten = match service
         .forget(&ForgetArguments { id: Some(id.clone()), ..ForgetArguments::default() })
@@ -282,7 +277,7 @@ fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer, Refusal
     Answer::with_data(text, &Quoted::nothing(gone))
 }
 
-fn nothing() -> Result<Answer, Refusal> {
+fn nothing() -> Result<Answer> {
     let gone = Gone { found: Some(0), ..Gone::default() };
     Answer::with_data("There is no such memory.", &Quoted::nothing(gone))
 }

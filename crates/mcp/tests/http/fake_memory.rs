@@ -5,9 +5,9 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 
 use anemone_mcp::{
-    ContextArguments, ContextResult, Document, DocumentChanges, ForgetArguments, ForgetResult,
-    MemoryService, ReadArguments, ReadResult, ReadStatus, Refusal, RememberArguments,
-    RememberResult, SearchArguments, SearchResult, SearchResults, Status, Watch,
+    ContextArguments, ContextResult, DocumentChanges, ForgetArguments, ForgetResult, MemoryService,
+    MemoryStatus, ReadArguments, ReadResult, ReadStatus, RememberArguments, RememberResult,
+    SearchArguments, SearchResult, SearchResults, ServiceRefusal, Watch,
 };
 
 use crate::wire::PATIENCE;
@@ -59,7 +59,7 @@ impl CountingDesk {
 }
 
 impl MemoryService for CountingDesk {
-    fn search(&self, _: &SearchArguments) -> Result<SearchResults, Refusal> {
+    fn search(&self, _: &SearchArguments) -> Result<SearchResults, ServiceRefusal> {
         self.count();
         Ok(SearchResults {
             results: vec![SearchResult {
@@ -77,7 +77,7 @@ impl MemoryService for CountingDesk {
         })
     }
 
-    fn read(&self, reading: &ReadArguments) -> Result<ReadResult, Refusal> {
+    fn read(&self, reading: &ReadArguments) -> Result<ReadResult, ServiceRefusal> {
         self.count();
         Ok(ReadResult {
             status: ReadStatus::Ok,
@@ -92,7 +92,7 @@ impl MemoryService for CountingDesk {
         })
     }
 
-    fn remember(&self, remembering: &RememberArguments) -> Result<RememberResult, Refusal> {
+    fn remember(&self, remembering: &RememberArguments) -> Result<RememberResult, ServiceRefusal> {
         self.count();
         if remembering.text == "wait" {
             let (began, release) = self.gate.lock().unwrap().take().unwrap();
@@ -104,36 +104,36 @@ impl MemoryService for CountingDesk {
         Ok(RememberResult::default())
     }
 
-    fn forget(&self, _: &ForgetArguments) -> Result<ForgetResult, Refusal> {
+    fn forget(&self, _: &ForgetArguments) -> Result<ForgetResult, ServiceRefusal> {
         self.count();
         Ok(ForgetResult::default())
     }
 
-    fn context(&self, _: &ContextArguments) -> Result<ContextResult, Refusal> {
+    fn context(&self, _: &ContextArguments) -> Result<ContextResult, ServiceRefusal> {
         self.count();
         Ok(ContextResult::default())
     }
 
-    fn status(&self) -> Result<Status, Refusal> {
+    fn status(&self) -> Result<MemoryStatus, ServiceRefusal> {
         self.count();
-        Ok(Status::default())
+        Ok(MemoryStatus::default())
     }
 
-    fn documents(&self) -> Result<Vec<Document>, Refusal> {
+    fn documents(&self) -> Result<Vec<String>, ServiceRefusal> {
         self.count();
-        Ok(vec![Document { path: "MEMORY.md".to_owned(), ..Document::default() }])
+        Ok(vec!["MEMORY.md".to_owned()])
     }
 
-    fn document(&self, _: &str) -> Result<String, Refusal> {
+    fn document(&self, _: &str) -> Result<String, ServiceRefusal> {
         self.count();
         Ok(CANARY.to_owned())
     }
 
-    fn delimiter(&self) -> Result<String, Refusal> {
+    fn delimiter(&self) -> Result<String, ServiceRefusal> {
         Ok("7f3c".to_owned())
     }
 
-    fn watch(&self, tell: Tell) -> Result<Watch, Refusal> {
+    fn watch(&self, tell: Tell) -> Result<Watch, ServiceRefusal> {
         self.watching.lock().unwrap().push(tell);
         Ok(Box::new(()))
     }

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anemone_mcp::{
-    ContextArguments, ContextResult, Document, DocumentChanges, Duplicate, ForgetArguments,
-    ForgetResult, ForgottenEntry, MemoryService, ReadArguments, ReadResult, ReadStatus, Refusal,
+    ContextArguments, ContextResult, DocumentChanges, ForgetArguments, ForgetResult,
+    ForgottenEntry, MemoryService, MemoryStatus, ReadArguments, ReadResult, ReadStatus,
     RefusalKind, RememberArguments, RememberResult, SearchArguments, SearchResult, SearchResults,
-    Status, Watch,
+    ServiceRefusal, SimilarMemory, Watch,
 };
 
 /// Where a line is cut.
@@ -107,14 +107,14 @@ impl Drop for EndsWatch {
 }
 
 impl MemoryService for FakeMemory {
-    fn search(&self, question: &SearchArguments) -> Result<SearchResults, Refusal> {
+    fn search(&self, question: &SearchArguments) -> Result<SearchResults, ServiceRefusal> {
         match question.query.as_str() {
             "panic" => panic!("as was asked"),
             "refuse" => return Err(refusal("no_index", "the index is gone")),
             "wait" => self.wait(),
             "hint" => {
                 let hint = Some("memory_search finds it".to_owned());
-                return Err(Refusal { hint, ..refusal("hinted", "it cannot be said") });
+                return Err(ServiceRefusal { hint, ..refusal("hinted", "it cannot be said") });
             }
             _ => {}
         }
@@ -148,7 +148,7 @@ impl MemoryService for FakeMemory {
         Ok(SearchResults { results, mode: "lexical".to_owned(), ..SearchResults::default() })
     }
 
-    fn read(&self, reading: &ReadArguments) -> Result<ReadResult, Refusal> {
+    fn read(&self, reading: &ReadArguments) -> Result<ReadResult, ServiceRefusal> {
         let text =
             self.documents.lock().expect("nobody panicked with it").get(&reading.path).cloned();
         let status = if text.is_some() { ReadStatus::Ok } else { ReadStatus::NotFound };
@@ -170,7 +170,7 @@ impl MemoryService for FakeMemory {
         })
     }
 
-    fn remember(&self, remembering: &RememberArguments) -> Result<RememberResult, Refusal> {
+    fn remember(&self, remembering: &RememberArguments) -> Result<RememberResult, ServiceRefusal> {
         if remembering.text == "wait" {
             self.wait();
         }
@@ -178,7 +178,8 @@ impl MemoryService for FakeMemory {
         let mut documents = self.documents.lock().expect("nobody panicked with it");
         let same = documents.iter().find(|(_, text)| **text == remembering.text);
         if let Some((path, text)) = same.filter(|_| !remembering.force) {
-            let duplicate = Duplicate { id: path.clone(), path: path.clone(), text: text.clone() };
+            let duplicate =
+                SimilarMemory { id: path.clone(), path: path.clone(), text: text.clone() };
             let warnings = vec!["give supersedes or force".to_owned()];
             let duplicates = vec![duplicate];
             return Ok(RememberResult { duplicates, warnings, ..RememberResult::default() });
@@ -197,7 +198,7 @@ impl MemoryService for FakeMemory {
         })
     }
 
-    fn forget(&self, forgetting: &ForgetArguments) -> Result<ForgetResult, Refusal> {
+    fn forget(&self, forgetting: &ForgetArguments) -> Result<ForgetResult, ServiceRefusal> {
         let key = forgetting.key.as_ref().map(|key| format!("memory/{key}.md"));
         let id = forgetting.id.as_deref().or(forgetting.citation.as_deref());
         let id = id.and_then(|id| id.split('#').next());
@@ -205,7 +206,10 @@ impl MemoryService for FakeMemory {
         let mut documents = self.documents.lock().expect("nobody panicked with it");
         let Some(text) = documents.get(&path).cloned() else {
             let kind = RefusalKind::NothingToForget;
-            return Err(Refusal { kind, ..refusal("nothing_to_forget", "nothing has this key") });
+            return Err(ServiceRefusal {
+                kind,
+                ..refusal("nothing_to_forget", "nothing has this key")
+            });
         };
         if !forgetting.dry_run {
             documents.remove(&path);
@@ -217,7 +221,7 @@ impl MemoryService for FakeMemory {
         Ok(ForgetResult { dry_run, entries, absent, can_be_undone, ..ForgetResult::default() })
     }
 
-    fn context(&self, asked: &ContextArguments) -> Result<ContextResult, Refusal> {
+    fn context(&self, asked: &ContextArguments) -> Result<ContextResult, ServiceRefusal> {
         let (session, query) = (asked.session, &asked.query);
         let text = format!("session {session:?}, query {query:?}\u{200b}\u{e0041}");
         Ok(ContextResult {
@@ -229,38 +233,31 @@ impl MemoryService for FakeMemory {
         })
     }
 
-    fn status(&self) -> Result<Status, Refusal> {
-        Ok(Status {
+    fn status(&self) -> Result<MemoryStatus, ServiceRefusal> {
+        Ok(MemoryStatus {
             agent: "Pip".to_owned(),
             runtime: "openclaw".to_owned(),
             documents: self.documents.lock().expect("nobody panicked with it").len() as u64,
             writable: true,
-            ..Status::default()
+            ..MemoryStatus::default()
         })
     }
 
-    fn documents(&self) -> Result<Vec<Document>, Refusal> {
+    fn documents(&self) -> Result<Vec<String>, ServiceRefusal> {
         let documents = self.documents.lock().expect("nobody panicked with it");
-        Ok(documents
-            .iter()
-            .map(|(path, text)| Document {
-                path: path.clone(),
-                bytes: Some(text.len() as u64),
-                modified: Some("2026-03-01T08:00:00Z".to_owned()),
-            })
-            .collect())
+        Ok(documents.keys().cloned().collect())
     }
 
-    fn document(&self, path: &str) -> Result<String, Refusal> {
+    fn document(&self, path: &str) -> Result<String, ServiceRefusal> {
         let text = self.documents.lock().expect("nobody panicked with it").get(path).cloned();
-        text.ok_or_else(|| refusal(Refusal::NOT_FOUND, "there is no such document"))
+        text.ok_or_else(|| refusal(ServiceRefusal::NOT_FOUND, "there is no such document"))
     }
 
-    fn delimiter(&self) -> Result<String, Refusal> {
+    fn delimiter(&self) -> Result<String, ServiceRefusal> {
         Ok("7f3c".to_owned())
     }
 
-    fn watch(&self, tell: Tell) -> Result<Watch, Refusal> {
+    fn watch(&self, tell: Tell) -> Result<Watch, ServiceRefusal> {
         let mut watches = self.watches.lock().expect("nobody panicked with it");
         watches.begun += 1;
         watches.tell = Some(tell);
@@ -268,8 +265,8 @@ impl MemoryService for FakeMemory {
     }
 }
 
-fn refusal(code: &str, message: &str) -> Refusal {
-    Refusal {
+fn refusal(code: &str, message: &str) -> ServiceRefusal {
+    ServiceRefusal {
         kind: RefusalKind::Other,
         code: code.to_owned(),
         message: message.to_owned(),

@@ -12,99 +12,93 @@ use anemone_format::{
 };
 use anemone_runtimes::of_plain_folders;
 
-use super::{Kind, UserError};
+use super::{Explain, UserError};
 
-impl From<OpenError> for UserError {
-    fn from(error: OpenError) -> Self {
-        let (code, hint) = match &error {
-            OpenError::Version(_) | OpenError::Feature(_) => {
-                ("unsupported_version", Some("a newer anemone reads this file"))
+/// What shows the damage of an archive.
+pub(super) const VALIDATE_HINT: &str = "`anemone validate` names everything that is wrong";
+
+/// What to do with a file that could write to other places.
+pub(super) const UNSAFE_HINT: &str = "do not unpack this file with another tool either";
+
+const AGENT_HINT: &str = "`anemone inspect` shows whose archive a file is";
+
+impl Explain for OpenError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Version { .. } | Self::Feature { .. } => {
+                self.failure("unsupported_version").hint("a newer anemone reads this file")
             }
-            OpenError::Kind { .. } => ("wrong_kind", Some("`anemone inspect` says what a file is")),
-            OpenError::Container(error) if error.is_unsafe() => {
-                ("unsafe_archive", Some("do not unpack this file with another tool either"))
+            Self::Kind { .. } => {
+                self.failure("wrong_kind").hint("`anemone inspect` says what a file is")
             }
-            OpenError::Container(ContainerError::NotZip) => {
-                ("not_an_archive", Some("give a file that `anemone export` wrote"))
+            Self::Container(error) if error.is_unsafe() => {
+                self.failure("unsafe_archive").hint(UNSAFE_HINT)
             }
-            OpenError::SealBroken => (
-                "corrupt_archive",
-                Some(
-                    "`anemone validate` names the entries that differ; if you edited the file \
-                     yourself, `anemone import --accept-edited` takes it in",
-                ),
+            Self::Container(ContainerError::NotZip) => {
+                self.failure("not_an_archive").hint("give a file that `anemone export` wrote")
+            }
+            Self::SealBroken => self.failure("corrupt_archive").hint(
+                "`anemone validate` names the entries that differ; if you edited the file \
+                 yourself, `anemone import --accept-edited` takes it in",
             ),
-            OpenError::Container(_) => {
-                ("corrupt_archive", Some("take another copy of the file, if there is one"))
-            }
-            _ => ("corrupt_archive", Some("`anemone validate` names everything that is wrong")),
-        };
-        let mut error = Self::failure_from(code, &error);
-        error.hint = hint.map(str::to_owned);
-        error
+            Self::Container(_) => self
+                .failure("corrupt_archive")
+                .hint("take another copy of the file, if there is one"),
+            _ => self.failure("corrupt_archive").hint(VALIDATE_HINT),
+        }
     }
 }
 
-impl From<ReadEntryError> for UserError {
-    fn from(error: ReadEntryError) -> Self {
-        Self::failure_from("corrupt_archive", &error)
-            .hint("`anemone validate` names everything that is wrong")
+impl Explain for ReadEntryError {
+    fn explain(&self) -> UserError {
+        self.failure("corrupt_archive").hint(VALIDATE_HINT)
     }
 }
 
-impl From<WriteArchiveError> for UserError {
-    fn from(error: WriteArchiveError) -> Self {
-        Self::failure_from("write_failed", &error)
+impl Explain for WriteArchiveError {
+    fn explain(&self) -> UserError {
+        self.failure("write_failed")
     }
 }
 
-impl From<CompareError> for UserError {
-    fn from(error: CompareError) -> Self {
-        match error {
-            CompareError::DifferentAgents { .. } => {
-                Self::from_error(Kind::Conflict, "different_agents", &error)
-                    .hint("`anemone inspect` shows whose archive a file is")
-            }
-            CompareError::TooManyFiles => Self::failure("too_many_changes", error.to_string())
+impl Explain for CompareError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::DifferentAgents { .. } => self.conflict("different_agents").hint(AGENT_HINT),
+            Self::TooManyFiles => UserError::failure("too_many_changes", self.to_string())
                 .hint("export the agent as a whole instead of a delta"),
-            CompareError::Read(error) => error.into(),
-            _ => Self::failure_from("corrupt_archive", &error)
-                .hint("`anemone validate` names everything that is wrong"),
+            Self::Read(error) => error.explain(),
+            _ => self.failure("corrupt_archive").hint(VALIDATE_HINT),
         }
     }
 }
 
-impl From<WriteDeltaError> for UserError {
-    fn from(error: WriteDeltaError) -> Self {
-        match error {
-            WriteDeltaError::Compare(error) => error.into(),
-            WriteDeltaError::Read(error) => error.into(),
-            _ => Self::failure_from("write_failed", &error),
-        }
+impl Explain for WriteDeltaError {
+    fn explain(&self) -> UserError {
+        pass_on!(self, "write_failed", [Compare, Read])
     }
 }
 
-impl From<ApplyDeltaError> for UserError {
-    fn from(error: ApplyDeltaError) -> Self {
-        match error {
-            ApplyDeltaError::WrongAgent { .. } => {
-                Self::from_error(Kind::Conflict, "different_agents", &error)
-                    .hint("`anemone inspect` shows whose archive a file is")
-            }
-            error if error.is_conflict() => Self::from_error(Kind::Conflict, "wrong_base", &error)
+impl Explain for ApplyDeltaError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::WrongAgent { .. } => self.conflict("different_agents").hint(AGENT_HINT),
+            error if error.is_conflict() => error
+                .conflict("wrong_base")
                 .hint("apply deltas in the order they were made, starting from their own base"),
-            other => pass_on!(other, "wrong_result", ApplyDeltaError, [Read, Write]),
+            other => pass_on!(other, "wrong_result", [Read, Write]),
         }
     }
 }
 
-impl From<PlanPurgeError> for UserError {
-    fn from(error: PlanPurgeError) -> Self {
-        match error {
-            PlanPurgeError::Read(error) => error.into(),
-            PlanPurgeError::NotThere(_) => Self::failure_from("record_not_found", &error)
+impl Explain for PlanPurgeError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Read(error) => error.explain(),
+            Self::NotThere { .. } => self
+                .failure("record_not_found")
                 .hint("`anemone inspect FILE --records` lists the records with their ids"),
-            _ => Self::failure_from("file_not_found", &error).hint(format!(
+            _ => self.failure("file_not_found").hint(format!(
                 "give the path as it is in the archive, such as raw/{}/memory/facts.db",
                 of_plain_folders().name
             )),
@@ -112,107 +106,91 @@ impl From<PlanPurgeError> for UserError {
     }
 }
 
-impl From<ApplyPurgeError> for UserError {
-    fn from(error: ApplyPurgeError) -> Self {
-        match error {
-            ApplyPurgeError::Read(error) => error.into(),
-            error => Self::failure_from("write_failed", &error),
+impl Explain for ApplyPurgeError {
+    fn explain(&self) -> UserError {
+        pass_on!(self, "write_failed", [Read])
+    }
+}
+
+impl Explain for ParseIdError {
+    fn explain(&self) -> UserError {
+        self.misuse("usage")
+    }
+}
+
+impl Explain for VaultError {
+    fn explain(&self) -> UserError {
+        self.failure("vault")
+    }
+}
+
+impl Explain for InspectError {
+    fn explain(&self) -> UserError {
+        pass_on!(self, "corrupt_archive", [Open, Entry, Io])
+    }
+}
+
+impl Explain for OpenArchiveError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::File(error) => error.explain(),
+            Self::Open { path, source } => source.explain().about(path),
+            Self::Invalid { edited: true, .. } => self.failure("invalid").hint(
+                "`anemone validate` names every entry that differs; if you edited the file \
+                 yourself, `anemone import --accept-edited` takes it in",
+            ),
+            Self::Invalid { .. } => self.failure("invalid").hint(VALIDATE_HINT),
+            other => other.failure("corrupt_archive"),
         }
     }
 }
 
-impl From<ParseIdError> for UserError {
-    fn from(error: ParseIdError) -> Self {
-        Self::from_error(Kind::Usage, "usage", &error)
+impl Explain for DiffError {
+    fn explain(&self) -> UserError {
+        pass_on!(self, "corrupt_archive", [Open, Compare])
     }
 }
 
-impl From<VaultError> for UserError {
-    fn from(error: VaultError) -> Self {
-        Self::failure_from("vault", &error)
+impl Explain for DeltaError {
+    fn explain(&self) -> UserError {
+        pass_on!(self, "write_failed", [Open, File, Compare, Write])
     }
 }
 
-impl From<InspectError> for UserError {
-    fn from(error: InspectError) -> Self {
-        pass_on!(error, "corrupt_archive", InspectError, [Open, Entry, Io])
-    }
-}
-
-impl From<OpenArchiveError> for UserError {
-    fn from(error: OpenArchiveError) -> Self {
-        match error {
-            OpenArchiveError::File(error) => error.into(),
-            OpenArchiveError::Open { path, source } => Self::from(source).about(&path),
-            OpenArchiveError::Invalid { edited, .. } => {
-                let hint = if edited {
-                    "`anemone validate` names every entry that differs; if you edited the file \
-                     yourself, `anemone import --accept-edited` takes it in"
-                } else {
-                    "`anemone validate` names everything that is wrong"
-                };
-                Self::failure_from("invalid", &error).hint(hint)
-            }
-            other => Self::failure_from("corrupt_archive", &other),
+impl Explain for ApplyDeltasError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Apply { path, source } => source.explain().about(path),
+            other => pass_on!(other, "write_failed", [Open, File, Step]),
         }
     }
 }
 
-impl From<DiffError> for UserError {
-    fn from(error: DiffError) -> Self {
-        pass_on!(error, "corrupt_archive", DiffError, [Open, Compare, Entry])
-    }
-}
-
-impl From<DeltaError> for UserError {
-    fn from(error: DeltaError) -> Self {
-        pass_on!(error, "write_failed", DeltaError, [Open, File, Compare, Diff, Write])
-    }
-}
-
-impl From<ApplyDeltasError> for UserError {
-    fn from(error: ApplyDeltasError) -> Self {
-        match error {
-            ApplyDeltasError::Apply { path, source } => Self::from(source).about(&path),
-            other => pass_on!(other, "write_failed", ApplyDeltasError, [Open, File, Step]),
-        }
-    }
-}
-
-impl From<PurgeError> for UserError {
-    fn from(error: PurgeError) -> Self {
-        match error {
-            PurgeError::Obstacle { ref place, held_by, droppable, .. } => {
-                let hint = match held_by {
+impl Explain for PurgeError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Obstacle { place, held_by, droppable, .. } => {
+                self.failure("purge_obstacle").hint(match held_by {
                     Some(other) => format!("if that record is to go too, add --record {other}"),
-                    None if droppable => {
+                    None if *droppable => {
                         format!("if the whole file may go, add --drop-file {place}")
                     }
                     None => "change it in the agent and make a new archive".to_owned(),
-                };
-                Self::failure_from("purge_obstacle", &error).hint(hint)
+                })
             }
-            other => pass_on!(
-                other,
-                "purge_unproved",
-                PurgeError,
-                [Open, File, Plan, Apply, Result, Entry]
-            ),
+            other => pass_on!(other, "purge_unproved", [Open, File, Plan, Apply, Result, Entry]),
         }
     }
 }
 
-impl From<SealError> for UserError {
-    fn from(error: SealError) -> Self {
-        let said = |kind, code| Self::from_error(kind, code, &error);
-        match &error {
-            SealError::AlreadySealed { .. } => said(Kind::Failed, "already_sealed"),
-            SealError::NotSealed { .. } => said(Kind::Failed, "not_sealed"),
-            SealError::TwoKeys => said(Kind::Usage, "usage"),
-            _ => match error {
-                SealError::Content { path, source } => Self::from(source).about(&path),
-                other => pass_on!(other, "io", SealError, [File, Keys, Open, Io]),
-            },
+impl Explain for SealError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::AlreadySealed(_) => self.failure("already_sealed"),
+            Self::NotSealed(_) => self.failure("not_sealed"),
+            Self::TwoKeys => self.misuse("usage"),
+            Self::Content { path, source } => source.explain().about(path),
+            other => pass_on!(other, "io", [File, Keys, Open, Io]),
         }
     }
 }

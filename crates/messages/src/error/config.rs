@@ -3,29 +3,25 @@
 use anemone::chat::ChatError;
 use anemone::config::ConfigError;
 
-use super::UserError;
+use super::{Explain, UserError};
 
-impl From<ConfigError> for UserError {
-    fn from(error: ConfigError) -> Self {
-        let mut said = Self::failure_from("config", &error);
-        match error {
-            ConfigError::Io(error) => return error.into(),
-            ConfigError::Invalid { problem, .. } => said.hint = problem.hint(),
-            _ => {}
+impl Explain for ConfigError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Io(error) => error.explain(),
+            Self::Invalid { problem, .. } => self.failure("config").maybe_hint(problem.hint()),
+            other => other.failure("config"),
         }
-        said
     }
 }
 
-impl From<ChatError> for UserError {
-    fn from(error: ChatError) -> Self {
-        let code = match error {
-            ChatError::Key(error) => return error.into(),
-            ChatError::NoKeyFile => "key",
+impl Explain for ChatError {
+    fn explain(&self) -> UserError {
+        let code = match self {
+            Self::Key(error) => return error.explain(),
+            Self::NoKeyFile => "key",
             _ => "chat",
         };
-        let mut said = Self::failure_from(code, &error);
-        said.hint = error.hint().map(str::to_owned);
-        said
+        self.failure(code).maybe_hint(self.hint())
     }
 }

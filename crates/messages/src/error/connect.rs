@@ -2,13 +2,12 @@
 
 use anemone::connect::{ConfigFormat, ConnectError, ConnectOption, RefuseError};
 
-use super::{Kind, UserError};
+use super::{Explain, Kind, UserError};
 
-impl From<ConnectError> for UserError {
-    fn from(error: ConnectError) -> Self {
-        let said = |kind, code| Self::from_error(kind, code, &error);
-        match &error {
-            ConnectError::OnlyFor { option, takers } => {
+impl Explain for ConnectError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::OnlyFor { option, takers } => {
                 let flag = match option {
                     ConnectOption::Hooks => "--hooks",
                     ConnectOption::Project => "--project",
@@ -16,63 +15,55 @@ impl From<ConnectError> for UserError {
                     ConnectOption::To => "--to",
                 };
                 let takers: Vec<&str> = takers.iter().map(|target| target.name()).collect();
-                let message = format!("{flag} only applies to {}", takers.join(" and "));
-                Self::usage(message)
+                UserError::usage(format!("{flag} only applies to {}", takers.join(" and ")))
             }
-            ConnectError::NoProject { target, .. } => said(Kind::Failed, "not_found")
+            Self::NoProject { target, .. } => self
+                .failure("not_found")
                 .hint(format!("give the folder in which {} is started", target.title())),
-            ConnectError::WritesItself { target } => {
-                let title = target.title();
-                let message =
-                    format!("{title} writes its own memory, so --allow-write has no effect here");
-                Self::usage(message)
-            }
-            ConnectError::NothingToSearch { .. } => said(Kind::Usage, "nothing_to_search").hint(
+            Self::WritesItself(target) => UserError::usage(format!(
+                "{} writes its own memory, so --allow-write has no effect here",
+                target.title()
+            )),
+            Self::NothingToSearch(_) => self.misuse("nothing_to_search").hint(
                 "name an archive, a folder or a database with --source, or another memory with -w",
             ),
-            ConnectError::TooManySources { .. } => said(Kind::Usage, "too_many_sources")
-                .hint("name a folder that holds several of them"),
-            ConnectError::Busy => {
-                said(Kind::Conflict, "busy").hint("run it again when the other one is done")
+            Self::TooManySources { .. } => {
+                self.misuse("too_many_sources").hint("name a folder that holds several of them")
             }
-            ConnectError::NoArguments { .. } => {
-                said(Kind::Failed, "agent_not_found").hint("give -r, -w and --agent")
-            }
-            ConnectError::PathEncoding { .. } => said(Kind::Failed, "path_encoding"),
-            ConnectError::BrokenLink { .. } => said(Kind::Failed, "link"),
-            ConnectError::ReadOnly { .. } => said(Kind::Failed, "read_only")
+            Self::Busy => self.conflict("busy").hint("run it again when the other one is done"),
+            Self::NoArguments(_) => self.failure("agent_not_found").hint("give -r, -w and --agent"),
+            Self::PathEncoding(_) => self.failure("path_encoding"),
+            Self::BrokenLink(_) => self.failure("link"),
+            Self::ReadOnly(_) => self
+                .failure("read_only")
                 .hint("something else may write this file; else make it writable first"),
-            ConnectError::ChangedMeanwhile { .. } => {
-                said(Kind::Conflict, "changed_meanwhile").hint("run it again")
-            }
-            ConnectError::NotAFile { .. } => said(Kind::Failed, "not_a_file"),
-            ConnectError::TooLarge { .. } => said(Kind::Failed, "too_large"),
-            ConnectError::NotText { .. } => said(Kind::Failed, "unparsable"),
-            ConnectError::Taken { .. } => said(Kind::Conflict, "taken").hint("move it away first"),
-            ConnectError::Unrecorded { .. } => said(Kind::Conflict, "taken").hint(
+            Self::ChangedMeanwhile(_) => self.conflict("changed_meanwhile").hint("run it again"),
+            Self::NotAFile(_) => self.failure("not_a_file"),
+            Self::TooLarge(_) => self.failure("too_large"),
+            Self::NotText { .. } => self.failure("unparsable"),
+            Self::Taken(_) => self.conflict("taken").hint("move it away first"),
+            Self::Unrecorded { .. } => self.conflict("taken").hint(
                 "disconnecting with --all takes out all that starts anemone; or do it by hand",
             ),
-            ConnectError::Refused { format, path, error: refused } => {
+            Self::Refused { format, path, error: refused } => {
                 let (kind, code, hint) = refusal(*format, refused);
                 let message = match refused {
                     RefuseError::Unparsable { line, column, expected } => format!(
                         "{}:{line}:{column}: {expected} was expected; nothing was changed",
                         path.display()
                     ),
-                    _ => error.to_string(),
+                    _ => self.to_string(),
                 };
-                Self::new(kind, code, message).hint(hint)
+                UserError::new(kind, code, message).hint(hint)
             }
-            _ => match error {
-                ConnectError::HalfDone { error, changed } => {
-                    let mut said = Self::from(*error);
-                    said.causes.extend(changed.iter().map(|path| {
-                        format!("{} was changed, and could not be changed back", path.display())
-                    }));
-                    said
-                }
-                other => pass_on!(other, "connect", ConnectError, [Agent, File, Io]),
-            },
+            Self::HalfDone { error, changed } => {
+                let mut said = error.explain();
+                said.causes.extend(changed.iter().map(|path| {
+                    format!("{} was changed, and could not be changed back", path.display())
+                }));
+                said
+            }
+            other => pass_on!(other, "connect", [Agent, File, Io]),
         }
     }
 }

@@ -4,55 +4,44 @@ use anemone::agent_memory::NotWritable;
 use anemone::forget::ForgetError;
 use anemone_memory::ApplyForgetError;
 
-use super::{Kind, UserError};
+use super::{Explain, UserError};
 
-impl From<ForgetError> for UserError {
-    fn from(error: ForgetError) -> Self {
-        let said = |kind, code| Self::from_error(kind, code, &error);
-        match &error {
-            ForgetError::EmptyPeriod { .. } => said(Kind::Usage, "usage")
-                .hint("--since is the earlier time, --until the later one"),
-            ForgetError::NotConfirmed => Self::failure(
+impl Explain for ForgetError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::EmptyPeriod { .. } => {
+                self.misuse("usage").hint("--since is the earlier time, --until the later one")
+            }
+            Self::NotConfirmed => UserError::failure(
                 "not_confirmed",
                 "--query, --session and --since can match several entries, and there is no \
                  terminal to ask for confirmation",
             )
             .hint("look at them with --dry-run, then add --yes to confirm"),
-            ForgetError::NothingToForget { skipped: Some(file), .. } => {
-                said(Kind::Failed, "nothing_to_forget").hint(format!(
+            Self::NothingToForget { skipped: Some(file), .. } => {
+                self.failure("nothing_to_forget").hint(format!(
                     "{} was not searched ({}); what it holds has to be removed with an editor",
                     file.path, file.reason
                 ))
             }
-            ForgetError::NothingToForget { query: Some(_), skipped: None } => {
-                said(Kind::Failed, "nothing_to_forget")
-                    .hint("use words that all occur in the entry; find them with `anemone search`")
+            Self::NothingToForget { query: Some(_), skipped: None } => self
+                .failure("nothing_to_forget")
+                .hint("use words that all occur in the entry; find them with `anemone search`"),
+            Self::NothingToForget { query: None, skipped: None } => self
+                .failure("nothing_to_forget")
+                .hint("find it with `anemone search`, which prints its citation"),
+            Self::NotWritable(NotWritable::KeepsNothing) => {
+                UserError::failure("keeps_nothing", "this agent keeps no memories")
             }
-            ForgetError::NothingToForget { query: None, skipped: None } => {
-                said(Kind::Failed, "nothing_to_forget")
-                    .hint("find it with `anemone search`, which prints its citation")
-            }
-            ForgetError::NotWritable(NotWritable::KeepsNothing) => {
-                Self::failure("keeps_nothing", "this agent keeps no memories")
-            }
-            ForgetError::NotWritable(NotWritable::KeptElsewhere { place }) => {
+            Self::NotWritable(NotWritable::KeptElsewhere(place)) => {
                 let message = format!("this agent keeps its memories in {place}, out of our reach");
-                Self::failure("kept_elsewhere", message)
+                UserError::failure("kept_elsewhere", message)
                     .hint("forget it with the agent's own tools")
             }
-            ForgetError::Apply(ApplyForgetError::Changed) => {
-                said(Kind::Conflict, "changed").hint("try again")
-            }
-            ForgetError::OpenIndex(_) => said(Kind::Failed, "memory"),
-            _ => match error {
-                ForgetError::Apply(ApplyForgetError::Memory(error)) => error.into(),
-                other => pass_on!(
-                    other,
-                    "memory",
-                    ForgetError,
-                    [Memory, Store, Journal, Find, Index, RemoveIndex, Ask, Open]
-                ),
-            },
+            Self::Apply(ApplyForgetError::Changed) => self.conflict("changed").hint("try again"),
+            Self::OpenIndex(_) => self.failure("memory"),
+            Self::Apply(ApplyForgetError::Memory(error)) => error.explain(),
+            other => pass_on!(other, "memory", [Memory, Index]),
         }
     }
 }

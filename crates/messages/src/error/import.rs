@@ -4,31 +4,24 @@ use anemone::import::ImportError;
 use anemone_runtimes::with_agents;
 
 use super::restore::{cannot_plan, stopped};
-use super::{Kind, UserError};
+use super::{Explain, UserError};
 
-impl From<ImportError> for UserError {
-    fn from(error: ImportError) -> Self {
-        let said = |code| Self::from_error(Kind::Usage, code, &error);
-        match &error {
-            ImportError::UnknownRuntime { .. } => said("unknown_runtime")
+impl Explain for ImportError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::UnknownRuntime(_) => self
+                .misuse("unknown_runtime")
                 .hint(format!("say which runtime gets the agent with {}", runtime_options())),
-            ImportError::SeveralAgents { agents, .. } => {
-                Self { causes: agents.clone(), ..said("agent_selection_ambiguous") }
-                    .hint("say where the archive goes with -w DIR, or with --agent ALIAS")
+            Self::SeveralAgents { agents, .. } => self
+                .misuse("agent_selection_ambiguous")
+                .causes(agents.clone())
+                .hint("say where the archive goes with -w DIR, or with --agent ALIAS"),
+            Self::Conflicts { workspace, report } => stopped(workspace, &report.conflicts, report),
+            Self::Plan(error) => cannot_plan(error),
+            Self::Apply { report, source } => source.explain().with_details(report),
+            other => {
+                pass_on!(other, "import", [Agent, Open, Entry, DifferentAgents, Choice, File, Keys])
             }
-            ImportError::Conflicts { workspace, report } => {
-                stopped(workspace, &report.conflicts, report)
-            }
-            _ => match error {
-                ImportError::Plan(error) => cannot_plan(error),
-                ImportError::Apply { report, source } => Self::from(source).with_details(&report),
-                other => pass_on!(
-                    other,
-                    "import",
-                    ImportError,
-                    [Agent, Open, Entry, DifferentAgents, Choice, File, Keys]
-                ),
-            },
         }
     }
 }

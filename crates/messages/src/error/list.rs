@@ -2,19 +2,18 @@
 
 use anemone::list::ListError;
 
-use super::{Kind, UserError};
+use super::{Explain, UserError};
 
-impl From<ListError> for UserError {
-    fn from(error: ListError) -> Self {
-        let said = |code| Self::from_error(Kind::Usage, code, &error);
-        match &error {
-            ListError::EmptyPeriod { .. } => {
-                said("usage").hint("--since is the earlier day, --until the later one")
+impl Explain for ListError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::EmptyPeriod { .. } => {
+                self.misuse("usage").hint("--since is the earlier day, --until the later one")
             }
-            ListError::UnknownType { known, .. } => {
-                said("unknown_type").hint(format!("types here: {}", known.join(", ")))
+            Self::UnknownType { known, .. } => {
+                self.misuse("unknown_type").hint(format!("types here: {}", known.join(", ")))
             }
-            _ => pass_on!(error, "memory", ListError, [Store, Memory, Open]),
+            other => pass_on!(other, "memory", [Store, Memory, Open]),
         }
     }
 }

@@ -1,125 +1,136 @@
 //! Why a memory cannot be read or changed, in words.
 
-use anemone::agent_memory::{OpenMemoryError, RandomError};
+use anemone::agent_memory::{AgentMemoryError, RandomError};
 use anemone_memory::{
     ApplyError, FindError, ForgetPlanError, JournalError, MarkdownStoreError, MemoryError,
     RememberPlanError, RevertError,
 };
 
-use super::{Kind, UserError};
+use super::{Explain, UserError};
 
-impl From<OpenMemoryError> for UserError {
-    fn from(error: OpenMemoryError) -> Self {
-        match error {
-            OpenMemoryError::StateFolder { .. } => {
-                Self::from_error(Kind::Usage, "state_folder", &error)
-                    .hint("give the workspace with -w DIR")
+/// What to do about a change that cannot be undone.
+const SKIP_HINT: &str = "pass the change over with `anemone undo --skip`";
+
+impl Explain for AgentMemoryError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::StateFolder(_) => {
+                self.misuse("state_folder").hint("give the workspace with -w DIR")
             }
-            OpenMemoryError::StateIsFile { .. } => Self::failure_from("not_a_folder", &error)
+            Self::StateIsFile(_) => self
+                .failure("not_a_folder")
                 .hint("move the file away, or name another folder with XDG_STATE_HOME"),
-            other => pass_on!(other, "memory", OpenMemoryError, [Io, Agent, Config, Store, Target]),
+            other => pass_on!(
+                other,
+                "memory",
+                [Io, Agent, Config, Store, Apply, Find, Memory, Journal, Random, Target]
+            ),
         }
     }
 }
 
-impl From<RandomError> for UserError {
-    fn from(error: RandomError) -> Self {
-        Self::failure_from("random", &error)
+impl Explain for RandomError {
+    fn explain(&self) -> UserError {
+        self.failure("random")
     }
 }
 
-impl From<MarkdownStoreError> for UserError {
-    fn from(error: MarkdownStoreError) -> Self {
-        match &error {
-            MarkdownStoreError::Busy(_) => Self::failure_from("busy", &error).hint("try again"),
-            MarkdownStoreError::Saving(_) => {
-                Self::from_error(Kind::Conflict, "changed", &error).hint("try again")
-            }
-            _ => Self::failure_from("memory", &error),
+impl Explain for MarkdownStoreError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Busy { .. } => self.failure("busy").hint("try again"),
+            Self::Saving { .. } => self.conflict("changed").hint("try again"),
+            _ => self.failure("memory"),
         }
     }
 }
 
-impl From<ApplyError> for UserError {
-    fn from(error: ApplyError) -> Self {
-        match &error {
-            ApplyError::Changed { .. } => {
-                Self::from_error(Kind::Conflict, "changed", &error).hint("try again")
+impl Explain for ApplyError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Changed { .. } => self.conflict("changed").hint("try again"),
+            Self::Store(source @ MarkdownStoreError::Saving { .. }) => {
+                source.conflict("changed").hint("try again")
             }
-            ApplyError::Store(source @ MarkdownStoreError::Saving(_)) => {
-                Self::from_error(Kind::Conflict, "changed", source).hint("try again")
-            }
-            _ => Self::failure_from("memory", &error),
+            _ => self.failure("memory"),
         }
     }
 }
 
-impl From<FindError> for UserError {
-    fn from(error: FindError) -> Self {
-        Self::failure_from("index", &error)
+impl Explain for FindError {
+    fn explain(&self) -> UserError {
+        self.failure("index")
     }
 }
 
-impl From<JournalError> for UserError {
-    fn from(error: JournalError) -> Self {
-        Self::failure_from("journal", &error)
+impl Explain for JournalError {
+    fn explain(&self) -> UserError {
+        self.failure("journal")
     }
 }
 
-impl From<RevertError> for UserError {
-    fn from(error: RevertError) -> Self {
-        match error {
-            RevertError::Nothing => Self::failure_from("nothing_to_undo", &error),
-            RevertError::Conflict { ref kept, .. } => {
+impl Explain for RevertError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Nothing => self.failure("nothing_to_undo"),
+            Self::Conflict { kept, .. } => {
                 let hint = format!(
                     "what was there before is kept in {}, after its first line; take from it what \
                      you need, then pass the change over with `anemone undo --skip`",
                     kept.display()
                 );
-                Self::from_error(Kind::Conflict, "changed", &error).hint(hint)
+                self.conflict("changed").hint(hint)
             }
-            other => pass_on!(other, "memory", RevertError, [Store, Apply, Journal]),
+            Self::RowChanged { database, .. } => {
+                self.conflict("changed").about(database).hint(SKIP_HINT)
+            }
+            Self::RowsGone { database, .. } => {
+                self.failure("rows_gone").about(database).hint(SKIP_HINT)
+            }
+            Self::DatabaseGone(database) => {
+                self.failure("database_gone").about(database).hint(SKIP_HINT)
+            }
+            other => pass_on!(other, "memory", [Store, Apply, Journal]),
         }
     }
 }
 
-impl From<RememberPlanError> for UserError {
-    fn from(error: RememberPlanError) -> Self {
-        match error {
-            RememberPlanError::Store(error) => error.into(),
-            RememberPlanError::Memory(error) => error.into(),
-            RememberPlanError::TooLong { .. } => Self::from_error(Kind::Usage, "too_long", &error)
+impl Explain for RememberPlanError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Store(error) => error.explain(),
+            Self::Memory(error) => error.explain(),
+            Self::TooLong { .. } => self
+                .misuse("too_long")
                 .hint("keep it as a file below memory/, and remember what it is about"),
-            error => Self::from_error(Kind::Usage, "usage", &error),
+            _ => self.misuse("usage"),
         }
     }
 }
 
-impl From<ForgetPlanError> for UserError {
-    fn from(error: ForgetPlanError) -> Self {
-        match error {
-            ForgetPlanError::Store(error) => error.into(),
-            ForgetPlanError::Part { ref whole, .. } => {
+impl Explain for ForgetPlanError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Store(error) => error.explain(),
+            Self::Part { whole, .. } => {
                 let hint = format!("to forget all of it: --id {whole}");
-                Self::failure_from("part_of_an_entry", &error).hint(hint)
+                self.failure("part_of_an_entry").hint(hint)
             }
-            ForgetPlanError::Ambiguous { ref places, .. } => {
+            Self::Ambiguous { places, .. } => {
                 let hint = format!("choose one: --id {}", places.join(" or --id "));
-                Self::failure_from("ambiguous", &error).hint(hint)
+                self.failure("ambiguous").hint(hint)
             }
-            error => Self::failure_from("memory", &error),
+            _ => self.failure("memory"),
         }
     }
 }
 
-impl From<MemoryError> for UserError {
-    fn from(error: MemoryError) -> Self {
-        match error {
-            MemoryError::PrivateKey => {
-                Self::from_error(Kind::Usage, "private_key", &error).hint("choose another key")
-            }
-            MemoryError::Open(error) => Self::failure_from("database", &*error),
-            other => pass_on!(other, "memory", MemoryError, [Store, Forget, Find, Journal, Apply]),
+impl Explain for MemoryError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::PrivateKey => self.misuse("private_key").hint("choose another key"),
+            Self::Open(error) => UserError::failure_from("database", &**error),
+            other => pass_on!(other, "memory", [Store, Forget, Find, Journal, Apply]),
         }
     }
 }

@@ -4,47 +4,42 @@ use anemone::migrate::{MigrateError, MigrateReport};
 use anemone::proof::Loss;
 
 use super::restore::{cannot_plan, stopped};
-use super::{Kind, UserError};
+use super::{Explain, UserError, listed};
 
 /// Records and files named in an error, at most.
 const LISTED: usize = 20;
 
-impl From<MigrateError> for UserError {
-    fn from(error: MigrateError) -> Self {
-        let said = |kind, code| Self::from_error(kind, code, &error);
-        match &error {
-            MigrateError::SeveralTargets { agents, .. } => {
-                let said = said(Kind::Usage, "agent_selection_ambiguous");
-                Self { causes: agents.clone(), ..said }
-                    .hint("give --to-agent ALIAS: one of these, or a new one")
-            }
-            MigrateError::AlreadyThere { workspace } | MigrateError::Nested { workspace } => {
-                said(Kind::Usage, "same_place")
-                    .about(workspace)
-                    .hint("give another folder with --to RUNTIME:DIR")
-            }
-            MigrateError::SnapshotsInWorkspace { folder } => said(Kind::Usage, "usage")
+impl Explain for MigrateError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::SeveralTargets { agents, .. } => self
+                .misuse("agent_selection_ambiguous")
+                .causes(agents.clone())
+                .hint("give --to-agent ALIAS: one of these, or a new one"),
+            Self::AlreadyThere(workspace) | Self::Nested(workspace) => self
+                .misuse("same_place")
+                .about(workspace)
+                .hint("give another folder with --to RUNTIME:DIR"),
+            Self::SnapshotsInWorkspace(folder) => self
+                .misuse("usage")
                 .about(folder)
                 .hint("choose another folder with --snapshots DIR"),
-            MigrateError::NoMapping => said(Kind::Failed, "no_mapping"),
-            MigrateError::Conflicts { workspace, conflicts, report } => {
+            Self::NoMapping => self.failure("no_mapping"),
+            Self::Conflicts { workspace, conflicts, report } => {
                 stopped(workspace, conflicts, report)
             }
-            MigrateError::Lost { report, .. } => lost(said(Kind::Failed, "lost"), report),
-            _ => match error {
-                MigrateError::Source { runtime, source } => {
-                    let hint = format!("give --agent ALIAS or --from {runtime}:DIR");
-                    Self::from(source).hint(hint)
-                }
-                MigrateError::Plan(error) => cannot_plan(error),
-                MigrateError::Apply { report, source } => Self::from(source).with_details(&report),
-                other => pass_on!(
-                    other,
-                    "migrate",
-                    MigrateError,
-                    [Agent, Choice, Read, Write, Open, Entry, DifferentAgents, File, Io]
-                ),
-            },
+            Self::Lost { report, .. } => lost(self.failure("lost"), report),
+            Self::Source { runtime, source } => {
+                let hint = format!("give --agent ALIAS or --from {runtime}:DIR");
+                source.explain().hint(hint)
+            }
+            Self::Plan(error) => cannot_plan(error),
+            Self::Apply { report, source } => source.explain().with_details(report),
+            other => pass_on!(
+                other,
+                "migrate",
+                [Agent, Choice, Read, Write, Open, Entry, DifferentAgents, File, Io]
+            ),
         }
     }
 }
@@ -62,13 +57,7 @@ fn lost(mut error: UserError, report: &MigrateReport) -> UserError {
 }
 
 fn causes(lost: &[Loss]) -> Vec<String> {
-    let listed = lost.iter().take(LISTED);
-    let mut causes: Vec<String> =
-        listed.map(|loss| format!("{}: {}: {}", loss.layer, loss.what, loss.reason)).collect();
-    if lost.len() > LISTED {
-        causes.push(format!("and {} more", lost.len() - LISTED));
-    }
-    causes
+    listed(lost, LISTED, |loss| format!("{}: {}: {}", loss.layer, loss.what, loss.reason))
 }
 
 #[cfg(test)]

@@ -3,23 +3,25 @@
 use anemone::agent_memory::NotWritable;
 use anemone::remember::{RememberError, RememberReport};
 
-use super::{Kind, UserError};
+use super::{Explain, Kind, UserError};
 
-impl From<RememberError> for UserError {
-    fn from(error: RememberError) -> Self {
-        match error {
-            RememberError::Secret { report } => secret(&report),
-            RememberError::Duplicate { report } => duplicate(&report),
-            RememberError::NotWritable(NotWritable::KeepsNothing) => {
+impl Explain for RememberError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Secret(report) => secret(report),
+            Self::Duplicate(report) => duplicate(report),
+            Self::NotWritable(NotWritable::KeepsNothing) => {
                 let message = "this agent is set to keep no memory";
-                Self::failure("no_memory", message).hint("choose a memory in its settings first")
+                UserError::failure("no_memory", message)
+                    .hint("choose a memory in its settings first")
             }
-            RememberError::NotWritable(NotWritable::KeptElsewhere { place }) => {
+            Self::NotWritable(NotWritable::KeptElsewhere(place)) => {
                 let message =
                     format!("this agent keeps its memory in {place}, out of reach from here");
-                Self::failure("not_supported", message).hint("ask the agent itself to remember it")
+                UserError::failure("not_supported", message)
+                    .hint("ask the agent itself to remember it")
             }
-            other => pass_on!(other, "memory", RememberError, [Memory, Open]),
+            other => pass_on!(other, "memory", [Memory, Open]),
         }
     }
 }

@@ -2,96 +2,77 @@
 
 use anemone_runtimes::{ApplyTreeError, PlanError, ReadConversationError, ReadError};
 
-use super::{Kind, UserError};
+use super::archive::{UNSAFE_HINT, VALIDATE_HINT};
+use super::{Explain, UserError};
 
-impl From<ReadError> for UserError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Sink(error) => Self::failure_from("write_failed", &error),
-            ReadError::Seal(error) => error.into(),
-            ReadError::NoWorkspace { .. } => Self::failure_from("workspace_not_found", &error)
+impl Explain for ReadError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Sink(error) => UserError::failure_from("write_failed", error),
+            Self::Seal(error) => error.explain(),
+            Self::NoWorkspace { .. } => self
+                .failure("workspace_not_found")
                 .hint("give the folder that holds MEMORY.md and memory/ with -w DIR"),
-            ReadError::AgentIdFile { .. } => Self::failure_from("agent_id", &error)
+            Self::AgentIdFile { .. } => self
+                .failure("agent_id")
                 .hint("it should hold one UUID; without the file the id is derived"),
-            ReadError::IgnoreFile { .. } => Self::failure_from("alfignore", &error).hint(
+            Self::IgnoreFile { .. } => self.failure("alfignore").hint(
                 "make it a regular file that you can read; it lists what must not be exported",
             ),
-            error => Self::failure_from("workspace", &error),
+            _ => self.failure("workspace"),
         }
     }
 }
 
-impl From<ReadConversationError> for UserError {
-    fn from(error: ReadConversationError) -> Self {
-        Self::failure_from("conversation", &error)
+impl Explain for ReadConversationError {
+    fn explain(&self) -> UserError {
+        self.failure("conversation")
     }
 }
 
-impl From<PlanError> for UserError {
-    fn from(error: PlanError) -> Self {
-        let (code, hint) = match &error {
-            PlanError::NotAFolder { .. } => ("not_a_folder", Some("choose another workspace")),
-            PlanError::MountPoint { .. } => {
-                ("mount_point", Some("import into a new folder, and move the files from there"))
+impl Explain for PlanError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::NotAFolder { .. } => {
+                self.failure("not_a_folder").hint("choose another workspace")
             }
-            PlanError::Choice { .. } => {
-                let error = Self::from_error(Kind::Usage, "usage", &error);
-                return error.hint("leave it out; an existing install keeps its own setting");
+            Self::MountPoint { .. } => self
+                .failure("mount_point")
+                .hint("import into a new folder, and move the files from there"),
+            Self::Choice { .. } => {
+                self.misuse("usage").hint("leave it out; an existing install keeps its own setting")
             }
-            PlanError::Source(_) => {
-                ("corrupt_archive", Some("`anemone validate` names everything that is wrong"))
-            }
-            PlanError::MemoriesUnread { .. } => (
-                "memories_unread",
-                Some(
-                    "let the runtime keep memories as it did when the agent came to it; if that \
-                     move was ended half-way, do it again first",
-                ),
+            Self::Source(_) => self.failure("corrupt_archive").hint(VALIDATE_HINT),
+            Self::MemoriesUnread { .. } => self.failure("memories_unread").hint(
+                "let the runtime keep memories as it did when the agent came to it; if that \
+                 move was ended half-way, do it again first",
             ),
-            PlanError::Settings { .. } => {
-                ("config_unreadable", Some("make it a plain file that you may read, and TOML"))
-            }
-            PlanError::UnsafePath { .. } => {
-                ("unsafe_archive", Some("do not unpack this file with another tool either"))
-            }
-            _ => ("cannot_read", None),
-        };
-        let mut error = Self::failure_from(code, &error);
-        error.hint = hint.map(str::to_owned);
-        error
+            Self::Settings { .. } => self
+                .failure("config_unreadable")
+                .hint("make it a plain file that you may read, and TOML"),
+            Self::UnsafePath { .. } => self.failure("unsafe_archive").hint(UNSAFE_HINT),
+            _ => self.failure("cannot_read"),
+        }
     }
 }
 
-impl From<ApplyTreeError> for UserError {
-    fn from(error: ApplyTreeError) -> Self {
-        let (kind, code, hint) = match &error {
-            ApplyTreeError::Conflicts => (Kind::Conflict, "conflict", None),
-            ApplyTreeError::Changed { .. } => (
-                Kind::Conflict,
-                "workspace_changed",
-                Some("nothing was changed; stop the agent, and import again"),
+impl Explain for ApplyTreeError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::Conflicts => self.conflict("conflict"),
+            Self::Changed { .. } => self
+                .conflict("workspace_changed")
+                .hint("nothing was changed; stop the agent, and import again"),
+            Self::Staging { .. } => self.failure("permission_denied").hint(
+                "the new tree is built beside the workspace, so that folder must be writable",
             ),
-            ApplyTreeError::Staging { .. } => (
-                Kind::Failed,
-                "permission_denied",
-                Some("the new tree is built beside the workspace, so that folder must be writable"),
+            Self::Source { .. } | Self::WrongSize { .. } => {
+                self.failure("corrupt_archive").hint(VALIDATE_HINT)
+            }
+            Self::Swap { .. } => self.failure("cannot_replace").hint(
+                "is it a mount point? import into a new folder, and move the files from there",
             ),
-            ApplyTreeError::Source { .. } | ApplyTreeError::WrongSize { .. } => (
-                Kind::Failed,
-                "corrupt_archive",
-                Some("`anemone validate` names everything that is wrong"),
-            ),
-            ApplyTreeError::Swap { .. } => (
-                Kind::Failed,
-                "cannot_replace",
-                Some(
-                    "is it a mount point? import into a new folder, and move the files from there",
-                ),
-            ),
-            _ => (Kind::Failed, "write_failed", Some("nothing was changed")),
-        };
-        let mut error = Self::from_error(kind, code, &error);
-        error.hint = hint.map(str::to_owned);
-        error
+            _ => self.failure("write_failed").hint("nothing was changed"),
+        }
     }
 }

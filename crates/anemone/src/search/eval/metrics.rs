@@ -58,7 +58,7 @@ impl<'a> ReturnedHit<'a> {
 
 /// How one question went; shares are from 0 to 1.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Outcome {
+pub(super) struct QueryOutcome {
     recall_at_5: f64,
     recall_at_10: f64,
     hit_at_5: f64,
@@ -68,7 +68,7 @@ pub(super) struct Outcome {
     took_ms: f64,
 }
 
-impl Outcome {
+impl QueryOutcome {
     /// Compares the hits of a question with the lines that answer it, of which there is at least
     /// one; also returns the lines that the first 4,000 characters do not have.
     pub(super) fn of(
@@ -137,8 +137,8 @@ pub struct Figures {
 
 impl Figures {
     /// Averages over questions; of none, everything is 0.
-    pub(super) fn of(outcomes: &[&Outcome]) -> Self {
-        let percent = |share: fn(&Outcome) -> f64| {
+    pub(super) fn of(outcomes: &[&QueryOutcome]) -> Self {
+        let percent = |share: fn(&QueryOutcome) -> f64| {
             // An empty sum would be a negative zero.
             let sum = outcomes.iter().map(|outcome| share(outcome)).fold(0.0, std::ops::Add::add);
             rounded(100.0 * sum / whole(outcomes.len().max(1)))
@@ -193,7 +193,7 @@ mod tests {
 
     /// Compares the parts of an outcome that have no time in them.
     fn outcome(relevant: &[RelevantLine], hits: &[ReturnedHit<'_>]) -> [f64; 6] {
-        let (it, _) = Outcome::of(relevant, hits, 0.0);
+        let (it, _) = QueryOutcome::of(relevant, hits, 0.0);
         [it.recall_at_5, it.recall_at_10, it.hit_at_5, it.reciprocal_rank, it.recall_4k, it.empty]
     }
 
@@ -239,13 +239,13 @@ mod tests {
         // Ten characters are left: line 1 has four, its break one, line 2 five, line 3 none.
         let hits = [hit("a", 1, &long), hit("b", 1, "abcd\nabcde\nx"), hit("c", 1, "y")];
         let relevant = [line("a", 1), line("b", 1), line("b", 2), line("b", 3), line("c", 1)];
-        let (outcome, missing) = Outcome::of(&relevant, &hits, 0.0);
+        let (outcome, missing) = QueryOutcome::of(&relevant, &hits, 0.0);
         assert_eq!(missing, [line("b", 3), line("c", 1)]);
         assert_eq!(outcome.recall_4k.to_bits(), 0.6f64.to_bits());
         assert_eq!(outcome.recall_at_5.to_bits(), 1f64.to_bits());
         // One character less, and the second line is not whole.
         let hits = [hit("a", 1, &long), hit("b", 1, "abcde\nabcde")];
-        let (_, missing) = Outcome::of(&relevant[..3], &hits, 0.0);
+        let (_, missing) = QueryOutcome::of(&relevant[..3], &hits, 0.0);
         assert_eq!(missing, [line("b", 2)]);
     }
 
@@ -253,24 +253,24 @@ mod tests {
     fn a_hit_that_fits_to_the_last_character_counts_whole() {
         let (first, rest) = ("e".repeat(3000), "é".repeat(1000));
         let hits = [hit("a", 1, &first), hit("b", 1, &rest), hit("c", 1, "z")];
-        let (_, missing) = Outcome::of(&[line("b", 1), line("c", 1)], &hits, 0.0);
+        let (_, missing) = QueryOutcome::of(&[line("b", 1), line("c", 1)], &hits, 0.0);
         assert_eq!(missing, [line("c", 1)], "a character is no byte");
         let endless = "e".repeat(4001);
-        let (_, missing) = Outcome::of(&[line("a", 1)], &[hit("a", 1, &endless)], 0.0);
+        let (_, missing) = QueryOutcome::of(&[line("a", 1)], &[hit("a", 1, &endless)], 0.0);
         assert_eq!(missing, [line("a", 1)]);
     }
 
     #[test]
     fn lines_that_a_cut_text_does_not_have_are_not_read() {
         let cut = ReturnedHit { path: "a", start_line: 1, end_line: 30, text: "one\ntwo" };
-        let (outcome, missing) = Outcome::of(&[line("a", 2), line("a", 30)], &[cut], 0.0);
+        let (outcome, missing) = QueryOutcome::of(&[line("a", 2), line("a", 30)], &[cut], 0.0);
         assert_eq!(missing, [line("a", 30)]);
         assert_eq!(outcome.recall_at_5.to_bits(), 1f64.to_bits(), "its range has both");
     }
 
     #[test]
     fn figures_are_averages_in_percent() {
-        let good = Outcome {
+        let good = QueryOutcome {
             recall_at_5: 1.0,
             recall_at_10: 1.0,
             hit_at_5: 1.0,
@@ -279,7 +279,7 @@ mod tests {
             empty: 0.0,
             took_ms: 1.0,
         };
-        let bad = Outcome { empty: 1.0, took_ms: 3.0, ..Outcome::default() };
+        let bad = QueryOutcome { empty: 1.0, took_ms: 3.0, ..QueryOutcome::default() };
         let figures = Figures::of(&[&good, &bad, &bad]);
         assert_eq!(figures.queries, 3);
         assert_eq!(figures.recall_4k.to_bits(), 33.33f64.to_bits());

@@ -54,11 +54,9 @@ impl Serialize for QueryCategory {
 
 /// A line as it is written.
 #[derive(Deserialize)]
-struct Written {
-    #[serde(default)]
+struct QueryLine {
     id: Option<Name>,
     query: String,
-    #[serde(default)]
     category: Option<Name>,
     #[serde(default)]
     relevant: Vec<RelevantLine>,
@@ -109,7 +107,7 @@ fn why(error: &serde_json::Error) -> String {
 
 fn parse(line: &[u8], number: u64) -> serde_json::Result<Query> {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
-    let Written { id, query, category, mut relevant } = serde_json::from_slice(line)?;
+    let QueryLine { id, query, category, mut relevant } = serde_json::from_slice(line)?;
     relevant.sort();
     relevant.dedup();
     Ok(Query {

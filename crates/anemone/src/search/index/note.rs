@@ -23,13 +23,13 @@ pub(super) struct Note {
     /// The place; what is not UTF-8 is replaced.
     pub place: String,
     /// Its bytes, when they are not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     place_bytes: Option<Vec<u8>>,
     /// Whether something was there: an agent may have memories and no workspace.
     was_there: bool,
     pub used_at: Moment,
     /// The embedder that the user filled this index with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     embedder: Option<NotedEmbedder>,
 }
 
@@ -40,7 +40,7 @@ pub struct NotedEmbedder {
     /// Such as `builtin-quality` or `openai:text-embedding-3-small`.
     pub name: String,
     /// Where it is, when the user said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
 

@@ -96,14 +96,14 @@ impl DocumentSource for ArchiveDocuments {
         let mut documents = Documents::new(self.wanted, each);
         let files = files(archive, &mut documents).map_err(|error| self.failed(error))?;
         let walked = archive.each_record_line(|line| {
-            let it = SearchableRecord::parse(line).map_err(Walk::Json)?;
+            let it = SearchableRecord::parse(line).map_err(WalkError::Json)?;
             let in_file = it.file.as_ref().is_some_and(|file| {
                 files.get(&it.runtime).is_some_and(|of_runtime| of_runtime.contains(file))
             });
             if it.is_session || !in_file {
                 documents.take(it);
             }
-            Ok::<_, Walk>(())
+            Ok::<_, WalkError>(())
         });
         walked.map_err(|error| self.failed(error.into()))?;
         Ok(documents.finish())
@@ -132,18 +132,18 @@ impl DocumentSource for ArchiveDocuments {
         };
         let walked = archive.each_record_line(|line| {
             vectors_in(line, &wanted_model(identity), &mut |of, vector| each(carried(of, vector)));
-            Ok::<_, Walk>(())
+            Ok::<_, WalkError>(())
         });
         walked.map_err(|error| self.failed(error.into()))
     }
 }
 
 /// The paths of files, by the runtime in whose workspace they are.
-type Taken = HashMap<String, HashSet<String>>;
+type TakenPaths = HashMap<String, HashSet<String>>;
 
 /// Hands out the files of memories; returns which.
-fn files(archive: &Archive, documents: &mut Documents<'_>) -> Result<Taken, Failure> {
-    let mut taken = Taken::new();
+fn files(archive: &Archive, documents: &mut Documents<'_>) -> Result<TakenPaths, Failure> {
+    let mut taken = TakenPaths::new();
     let mut take = |runtime: String, path| taken.entry(runtime).or_default().insert(path);
     let carried = archive.files().map_err(boxed)?;
     let several = runtimes(&carried) > 1;
@@ -157,10 +157,10 @@ fn files(archive: &Archive, documents: &mut Documents<'_>) -> Result<Taken, Fail
         }) else {
             continue;
         };
-        let Some(adapter) = by_name(&runtime) else { continue };
+        let Some(known) = by_name(&runtime) else { continue };
         // A folder that the runtime would not enter holds nothing here either.
         let mut folders = path.match_indices('/').map(|(at, _)| &path[..at]);
-        let rules = AgentRules(adapter);
+        let rules = AgentRules(known);
         let kept =
             folders.find_map(|folder| anemone_index::FolderRules::enters(&rules, folder).err());
         let placed = match (kept, rules.place(&path)) {
@@ -239,22 +239,22 @@ fn boxed(error: ReadEntryError) -> Failure {
 }
 
 /// What ends a walk over records.
-enum Walk {
+enum WalkError {
     Entry(ReadEntryError),
     Json(serde_json::Error),
 }
 
-impl From<ReadEntryError> for Walk {
+impl From<ReadEntryError> for WalkError {
     fn from(error: ReadEntryError) -> Self {
         Self::Entry(error)
     }
 }
 
-impl From<Walk> for Failure {
-    fn from(error: Walk) -> Self {
+impl From<WalkError> for Failure {
+    fn from(error: WalkError) -> Self {
         match error {
-            Walk::Entry(error) => Box::new(error),
-            Walk::Json(error) => {
+            WalkError::Entry(error) => Box::new(error),
+            WalkError::Json(error) => {
                 Box::new(ReadEntryError::new("memory", None, ReadJsonError::Json(error)))
             }
         }

@@ -22,7 +22,7 @@ pub(super) struct DocumentFilter {
 pub(super) struct Documents<'a> {
     each: &'a mut dyn FnMut(Document),
     wanted: DocumentFilter,
-    names: Names,
+    names: UniqueNames,
     /// The conversation whose pieces are coming in.
     open: Option<Document>,
     /// Its path, before it was made unlike all others.
@@ -35,7 +35,7 @@ impl<'a> Documents<'a> {
         Self {
             each,
             wanted,
-            names: Names::default(),
+            names: UniqueNames::default(),
             open: None,
             open_path: String::new(),
             skipped: Vec::new(),
@@ -181,15 +181,15 @@ fn turns(content: &str) -> String {
     text
 }
 
-/// Names that are given once.
+/// Names that are each given once.
 #[derive(Default)]
-struct Names {
+struct UniqueNames {
     given: HashSet<String>,
     /// How often a name was asked for, where that was more than once.
     asked: HashMap<String, u64>,
 }
 
-impl Names {
+impl UniqueNames {
     /// Returns a name that nobody has: this one, or this one with a number.
     fn own(&mut self, name: String) -> String {
         if self.given.insert(name.clone()) {

@@ -14,7 +14,7 @@ use super::vectors;
 
 /// One store of an agent; it is read as a whole, and only when it changed.
 pub(super) struct StoreSource {
-    pub adapter: &'static Runtime,
+    pub runtime: &'static Runtime,
     pub machine: Machine,
     pub agent: Arc<FoundAgent>,
     pub store: Store,
@@ -32,8 +32,8 @@ impl StoreSource {
 
 impl DocumentSource for StoreSource {
     fn identity(&self) -> String {
-        let Self { adapter, agent, store, private, .. } = self;
-        let runtime = adapter.name;
+        let Self { runtime, agent, store, private, .. } = self;
+        let runtime = runtime.name;
         let (files, folders) = (&store.files, &store.folders);
         format!("{runtime} {:?} of {:?}: {files:?} {folders:?} {private}", store.kind, agent.alias)
     }
@@ -58,7 +58,7 @@ impl DocumentSource for StoreSource {
         let wanted = DocumentFilter { sessions, private: self.private };
         let mut documents = Documents::new(wanted, each);
         let name = &self.store.name;
-        let read = self.adapter.read_store(
+        let read = self.runtime.read_store(
             &self.machine,
             &self.agent,
             self.store.kind,
@@ -83,9 +83,9 @@ impl DocumentSource for StoreSource {
         identity: &ModelIdentity,
         each: &mut dyn FnMut(CarriedVector),
     ) -> Result<(), SourceError> {
-        let Self { adapter, machine, agent, private, .. } = self;
+        let Self { runtime, machine, agent, private, .. } = self;
         match self.store.kind {
-            StoreKind::Rows => vectors::of_agent(adapter, machine, agent, *private, identity, each),
+            StoreKind::Rows => vectors::of_agent(runtime, machine, agent, *private, identity, each),
             StoreKind::Facts | StoreKind::Sessions => Ok(()),
         }
     }

@@ -4,7 +4,7 @@ use anemone_embed::ModelIdentity;
 use anemone_index::{CarriedVector, SourceError};
 use anemone_runtimes::{FoundAgent, Machine, Runtime, VectorOf, WantedModel};
 
-/// Names a model as adapters do. No runtime says which server made its vectors, so the server, if
+/// Names a model as runtimes do. No runtime says which server made its vectors, so the server, if
 /// our name for the model has one, is left out.
 pub(super) fn wanted_model(identity: &ModelIdentity) -> WantedModel<'_> {
     WantedModel {
@@ -24,7 +24,7 @@ pub(super) fn carried(of: VectorOf<'_>, vector: Vec<f32>) -> CarriedVector {
 
 /// Hands out the vectors that a runtime made of an agent's memories.
 pub(super) fn of_agent(
-    adapter: &Runtime,
+    runtime: &Runtime,
     machine: &Machine,
     agent: &FoundAgent,
     private: bool,
@@ -33,7 +33,7 @@ pub(super) fn of_agent(
 ) -> Result<(), SourceError> {
     let wanted = wanted_model(identity);
     let mut take = |of: VectorOf<'_>, vector| each(carried(of, vector));
-    adapter.read_vectors(machine, agent, &wanted, private, &mut take).map_err(|error| {
+    runtime.read_vectors(machine, agent, &wanted, private, &mut take).map_err(|error| {
         let place = agent.database.as_deref().unwrap_or(&agent.workspace);
         SourceError { place: place.display().to_string(), source: Box::new(error) }
     })

@@ -99,7 +99,7 @@ impl FolderRules for EverythingRules {
 
 /// The files of a workspace.
 pub(super) struct WorkspaceSource {
-    adapter: &'static Runtime,
+    runtime: &'static Runtime,
     scope: Scope,
     files: FolderSource,
     /// Whose index has vectors of the files.
@@ -107,8 +107,8 @@ pub(super) struct WorkspaceSource {
 }
 
 impl WorkspaceSource {
-    pub(super) fn new(adapter: &'static Runtime, workspace: PathBuf, scope: Scope) -> Self {
-        let agent = AgentRules(adapter);
+    pub(super) fn new(runtime: &'static Runtime, workspace: PathBuf, scope: Scope) -> Self {
+        let agent = AgentRules(runtime);
         let rules: Box<dyn FolderRules> = match scope {
             Scope::Memories => Box::new(agent),
             Scope::Everything => {
@@ -116,7 +116,7 @@ impl WorkspaceSource {
             }
         };
         let files = FolderSource::new(workspace, String::new(), rules);
-        Self { adapter, scope, files, indexed_for: None }
+        Self { runtime, scope, files, indexed_for: None }
     }
 
     /// Takes vectors from the index that the runtime keeps of the files.
@@ -136,7 +136,7 @@ impl DocumentSource for WorkspaceSource {
         listing.skipped.retain(|skipped| {
             skipped.reason != SkipReason::Ignored
                 || self.scope == Scope::Everything
-                || self.adapter.searched_folder(&skipped.path) != SearchedFolder::Other
+                || self.runtime.searched_folder(&skipped.path) != SearchedFolder::Other
         });
         Ok(listing)
     }
@@ -159,19 +159,19 @@ impl DocumentSource for WorkspaceSource {
         each: &mut dyn FnMut(CarriedVector),
     ) -> Result<(), SourceError> {
         let Some((machine, agent)) = &self.indexed_for else { return Ok(()) };
-        vectors::of_agent(self.adapter, machine, agent, false, identity, each)
+        vectors::of_agent(self.runtime, machine, agent, false, identity, each)
     }
 }
 
 /// Makes the sources of an agent's extra places; what an earlier source has, no later one has.
 pub(super) fn extra_sources(
-    adapter: &'static Runtime,
+    runtime: &'static Runtime,
     workspace: &Path,
     places: &[ExtraPlace],
     notes: &mut Vec<SourceNote>,
 ) -> Vec<Box<dyn DocumentSource>> {
     let mut sources: Vec<Box<dyn DocumentSource>> = Vec::new();
-    let mut earlier = vec![Claim { root: text(workspace), rules: Claimed::Agent(adapter) }];
+    let mut earlier = vec![Claim { root: text(workspace), rules: ClaimRules::Agent(runtime) }];
     for place in places {
         let rules = match place.pattern.as_deref().map(MarkdownFolder::matching).transpose() {
             Ok(rules) => rules.unwrap_or_default(),
@@ -183,7 +183,7 @@ pub(super) fn extra_sources(
         };
         let root = text(&place.path);
         let rules = ExtraRules { root: root.clone(), rules, earlier: earlier.clone() };
-        let claim = Claim { root, rules: Claimed::Markdown(rules.rules.clone()) };
+        let claim = Claim { root, rules: ClaimRules::Markdown(rules.rules.clone()) };
         earlier.push(claim);
         sources.push(Box::new(ExtraSource::new(workspace, place, rules)));
     }
@@ -194,11 +194,11 @@ pub(super) fn extra_sources(
 #[derive(Clone)]
 struct Claim {
     root: String,
-    rules: Claimed,
+    rules: ClaimRules,
 }
 
 #[derive(Clone)]
-enum Claimed {
+enum ClaimRules {
     Agent(&'static Runtime),
     Markdown(MarkdownFolder),
 }
@@ -212,8 +212,8 @@ impl Claim {
             return path == self.root;
         };
         match &self.rules {
-            Claimed::Agent(adapter) => takes(&AgentRules(adapter), rest),
-            Claimed::Markdown(rules) => takes(rules, rest),
+            ClaimRules::Agent(runtime) => takes(&AgentRules(runtime), rest),
+            ClaimRules::Markdown(rules) => takes(rules, rest),
         }
     }
 }
@@ -242,8 +242,8 @@ impl FolderRules for ExtraRules {
             .earlier
             .iter()
             .map(|earlier| match &earlier.rules {
-                Claimed::Agent(adapter) => format!("{} {:?}", adapter.name, earlier.root),
-                Claimed::Markdown(rules) => format!("{} {:?}", rules.identity(), earlier.root),
+                ClaimRules::Agent(runtime) => format!("{} {:?}", runtime.name, earlier.root),
+                ClaimRules::Markdown(rules) => format!("{} {:?}", rules.identity(), earlier.root),
             })
             .collect();
         format!("{} but not {}", self.rules.identity(), earlier.join(", "))
@@ -270,7 +270,7 @@ struct ExtraSource {
     file: FileSource,
 }
 
-enum Shape {
+enum ExtraKind {
     Link,
     Folder,
     File,
@@ -292,14 +292,14 @@ impl ExtraSource {
         }
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ExtraKind {
         match fs_err::symlink_metadata(&self.path) {
-            Ok(there) if there.is_symlink() => Shape::Link,
-            Ok(there) if there.is_dir() => Shape::Folder,
-            Ok(_) if is_markdown(&self.name) && !self.is_taken => Shape::File,
-            Ok(_) => Shape::Absent,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Shape::Absent,
-            Err(_) => Shape::Unreadable,
+            Ok(there) if there.is_symlink() => ExtraKind::Link,
+            Ok(there) if there.is_dir() => ExtraKind::Folder,
+            Ok(_) if is_markdown(&self.name) && !self.is_taken => ExtraKind::File,
+            Ok(_) => ExtraKind::Absent,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => ExtraKind::Absent,
+            Err(_) => ExtraKind::Unreadable,
         }
     }
 }
@@ -315,11 +315,11 @@ impl DocumentSource for ExtraSource {
             Ok(Listing { skipped, ..Listing::default() })
         };
         match self.shape() {
-            Shape::Link => skipped(SkipReason::Symlink),
-            Shape::Folder => self.folder.list().or_else(|_| skipped(SkipReason::Unreadable)),
-            Shape::File => self.file.list(),
-            Shape::Absent => Ok(Listing::default()),
-            Shape::Unreadable => skipped(SkipReason::Unreadable),
+            ExtraKind::Link => skipped(SkipReason::Symlink),
+            ExtraKind::Folder => self.folder.list().or_else(|_| skipped(SkipReason::Unreadable)),
+            ExtraKind::File => self.file.list(),
+            ExtraKind::Absent => Ok(Listing::default()),
+            ExtraKind::Unreadable => skipped(SkipReason::Unreadable),
         }
     }
 
@@ -329,17 +329,17 @@ impl DocumentSource for ExtraSource {
         each: &mut dyn FnMut(Document),
     ) -> Result<Vec<SkippedDocument>, SourceError> {
         match self.shape() {
-            Shape::Folder => self.folder.load(entry, each),
-            Shape::File => self.file.load(entry, each),
-            Shape::Link | Shape::Absent | Shape::Unreadable => Ok(Vec::new()),
+            ExtraKind::Folder => self.folder.load(entry, each),
+            ExtraKind::File => self.file.load(entry, each),
+            ExtraKind::Link | ExtraKind::Absent | ExtraKind::Unreadable => Ok(Vec::new()),
         }
     }
 
     fn read(&self, path: &str) -> Result<Option<Document>, SourceError> {
         match self.shape() {
-            Shape::Folder => self.folder.read(path),
-            Shape::File => self.file.read(path),
-            Shape::Link | Shape::Absent | Shape::Unreadable => Ok(None),
+            ExtraKind::Folder => self.folder.read(path),
+            ExtraKind::File => self.file.read(path),
+            ExtraKind::Link | ExtraKind::Absent | ExtraKind::Unreadable => Ok(None),
         }
     }
 }

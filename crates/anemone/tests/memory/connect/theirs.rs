@@ -204,13 +204,13 @@ fn a_read_only_file_is_not_replaced() {
     };
     set(0o444);
     let error = home.refused("codex", &ADA);
-    assert!(matches!(error, ConnectError::ReadOnly { .. }), "{error:?}");
+    assert!(matches!(error, ConnectError::ReadOnly(_)), "{error:?}");
     set(0o644);
     home.connect("codex", &ADA, "connected");
     set(0o444);
     let before = home.everything();
     let error = home.try_disconnect("codex", |_| {}).unwrap_err();
-    assert!(matches!(error, ConnectError::ReadOnly { .. }), "{error:?}");
+    assert!(matches!(error, ConnectError::ReadOnly(_)), "{error:?}");
     assert!(before == home.everything(), "a failure leaves every file as it was");
     // Nothing to do is no reason to refuse.
     home.connect("codex", &ADA, "already_connected");

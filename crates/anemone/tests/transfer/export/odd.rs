@@ -223,7 +223,7 @@ fn a_file_or_a_missing_folder_is_no_workspace() {
     let error = refused(&ground.write("file", "text"));
     assert!(matches!(error, FindAgentError::NotAFolder { .. }), "{error:?}");
     let error = refused(&ground.path("gone"));
-    assert!(matches!(error, FindAgentError::NotFound { .. }), "{error:?}");
+    assert!(matches!(error, FindAgentError::NotFound(_)), "{error:?}");
     ground.link("gone", "dangling");
     refused(&ground.path("dangling"));
 }

@@ -19,7 +19,7 @@ fn a_secret_stops_an_export_and_is_not_shown() {
     let error = try_export(&machine, &ground.path("w"), &[]).unwrap_err();
     let told = format!("{error:?} {error}");
     assert!(PLANTED.iter().all(|planted| !told.contains(planted)), "{told}");
-    let ExportError::Secrets { secrets } = error else { panic!("{told}") };
+    let ExportError::Secrets(secrets) = error else { panic!("{told}") };
     let places: Vec<_> = secrets.iter().map(|secret| (&*secret.path, secret.line)).collect();
     assert_eq!(places, [(".env", 1), ("memory/.hidden-note.md", 3)], "nothing else is one");
     assert!(!machine.exists("a.alf"));

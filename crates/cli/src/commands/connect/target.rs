@@ -4,14 +4,15 @@ use std::ffi::OsStr;
 
 use anemone::connect::{ConnectTarget, Program, names_of_others};
 use anemone::nearest::Nearest;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 
+use crate::args::one_of;
+
 /// Reads the name of a program whose configuration we edit.
 pub(super) fn targets() -> impl TypedValueParser<Value = ConnectTarget> {
-    PossibleValuesParser::new(possible_targets())
-        .try_map(|name| ConnectTarget::of_name(&name).ok_or("this program cannot be connected"))
+    one_of(ConnectTarget::all().map(|target| (target.name(), target.config(), target)))
 }
 
 fn possible_targets() -> impl Iterator<Item = PossibleValue> {

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::output::Result;
 use anemone::files::{Existing, OutputFile, spool};
 use anemone_format::{Archive, Delta, Limits, Snapshot, apply_delta, write_delta};
 use anemone_messages::UserError;
@@ -10,11 +11,11 @@ use anemone_sample as sample;
 
 /// Writes march.alf, april.alf, march-to-april.alf-delta, and applied.alf, which is March with the
 /// delta applied.
-pub(super) fn write(folder: &Path, threads: usize) -> Result<(), UserError> {
+pub(super) fn write(folder: &Path, threads: usize) -> Result<()> {
     let (march, april) = (folder.join("march.alf"), folder.join("april.alf"));
     write_archive(&sample::agent(), &march, threads)?;
     write_archive(&sample::agent_a_month_later(), &april, threads)?;
-    let open = |path: &Path| -> Result<Archive, UserError> {
+    let open = |path: &Path| -> Result<Archive> {
         let bytes = fs_err::read(path)?;
         let length = bytes.len() as u64;
         Ok(Archive::open(Box::new(bytes), length, &Limits::default())?)
@@ -44,7 +45,7 @@ pub(super) fn write(folder: &Path, threads: usize) -> Result<(), UserError> {
     Err(UserError::failure("demo_failed", message))
 }
 
-fn write_archive(snapshot: &Snapshot, path: &Path, threads: usize) -> Result<(), UserError> {
+fn write_archive(snapshot: &Snapshot, path: &Path, threads: usize) -> Result<()> {
     let mut file = OutputFile::create(path, Existing::Keep)?;
     file.write(None, |out| {
         Ok::<_, UserError>(snapshot.write(out, spool(Some(path))?, threads)?.1)

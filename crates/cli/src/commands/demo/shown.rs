@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anemone::connect::quoted;
 
 use super::Demo;
-use super::steps::{Answered, Leg};
+use super::steps::{AnswerStep, Leg};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, count, safe, title};
 
 impl Report for Demo {
@@ -100,7 +100,7 @@ impl Demo {
     }
 }
 
-impl Answered {
+impl AnswerStep {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         command(out, &self.command)?;
         line(out, &format!("{}  {DIM}{}{DIM:#}", safe(&self.citation), self.shows))?;

@@ -15,7 +15,7 @@ use super::super::{
     Cli, Command, Context, agents, export, forget, migrate, purge, remember, search,
 };
 use crate::environment::Environment;
-use crate::output::{Format, Printer};
+use crate::output::{Format, Printer, Result};
 
 /// What the steps do.
 const STEPS: [&str; 7] =
@@ -31,22 +31,18 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Lays out the sample agent in a folder; `own` is for what commands keep for themselves.
-    pub(super) fn set(
-        folder: &Path,
-        own: &Path,
-        environment: &Environment,
-    ) -> Result<Self, UserError> {
+    pub(super) fn set(folder: &Path, own: &Path, environment: &Environment) -> Result<Self> {
         let install = folder.join(SAMPLE_INSTALL.runtime);
         let variables = BTreeMap::from([(SAMPLE_INSTALL.variable.to_owned(), install.into())]);
         let environment = environment.inside(own, variables);
         let printer = Printer::new(Format::Json, &environment);
         let stage = Self { folder: folder.to_owned(), environment, printer };
-        fs_err::create_dir_all(&stage.environment.home)?;
+        fs_err::create_dir_all(&stage.environment.folders.home)?;
         stage.write_install()?;
         Ok(stage)
     }
 
-    fn write_install(&self) -> Result<(), UserError> {
+    fn write_install(&self) -> Result<()> {
         let workspace = self.at("workspace");
         let agent = SampleAgent { alias: "clawdia", workspace: &workspace };
         for file in (SAMPLE_INSTALL.files)(&agent) {
@@ -60,7 +56,7 @@ impl Stage {
         Ok(())
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<PathBuf, UserError> {
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
         let path = self.folder.join(name);
         if let Some(parent) = path.parent() {
             fs_err::create_dir_all(parent)?;
@@ -81,12 +77,12 @@ impl Stage {
 
     /// Returns where commands keep what they keep for themselves.
     pub(super) fn own(&self) -> [&Path; 2] {
-        [&self.environment.cache_home, &self.environment.state_home]
+        [&self.environment.folders.cache, &self.environment.folders.state]
     }
 
     /// Returns a folder for indexes that are none of the agent's.
     pub(super) fn aside(&self) -> String {
-        let own = self.environment.cache_home.with_file_name("aside");
+        let own = self.environment.folders.cache.with_file_name("aside");
         own.to_string_lossy().into_owned()
     }
 
@@ -109,7 +105,7 @@ impl Stage {
     }
 
     /// Runs a command as it is typed, and returns what it says to programs.
-    pub(super) fn run(&self, words: &[&str]) -> Result<Value, UserError> {
+    pub(super) fn run(&self, words: &[&str]) -> Result<Value> {
         let broken = |message: String| UserError::failure("demo_failed", message);
         let words = std::iter::once("anemone").chain(words.iter().copied());
         let cli = Cli::try_parse_from(words).map_err(|error| broken(error.to_string()))?;
@@ -134,12 +130,12 @@ impl Stage {
     }
 }
 
-fn value(report: &impl Serialize) -> Result<Value, UserError> {
+fn value(report: &impl Serialize) -> Result<Value> {
     Ok(serde_json::to_value(report).map_err(std::io::Error::from)?)
 }
 
 /// Refuses to go on when something is not as the demo says.
-pub(super) fn claim(holds: bool, what: &str) -> Result<(), UserError> {
+pub(super) fn claim(holds: bool, what: &str) -> Result<()> {
     match holds {
         true => Ok(()),
         false => {

@@ -1,7 +1,8 @@
 //! What the demo shows, step by step. Each step runs commands as somebody would type them, checks
 //! that what they say is so, and returns what there is to show.
 
-use anemone_messages::UserError;
+use std::io;
+
 use anemone_runtimes::{SAMPLE_INSTALL, SAMPLE_TARGET};
 use anemone_sample::record_id;
 use serde::de::DeserializeOwned;
@@ -11,6 +12,7 @@ use serde_json::Value;
 use super::files::{content_of, holds, read_all};
 use super::stage::{Stage, claim};
 use super::words::shared;
+use crate::output::Result;
 
 /// The archive that the demo makes.
 const ARCHIVE: &str = "clawdia.alf";
@@ -51,8 +53,9 @@ const QUESTIONS: [Question; 3] = [
 ];
 const PARAPHRASE: &str = "in other words: the question shares none with its answer";
 
-#[derive(Serialize)]
-pub(super) struct Discovered {
+#[derive(Deserialize, Serialize)]
+pub(super) struct DiscoverStep {
+    #[serde(default)]
     pub(super) command: String,
     pub(super) runtime: String,
     pub(super) alias: String,
@@ -63,7 +66,7 @@ pub(super) struct Discovered {
 }
 
 #[derive(Serialize)]
-pub(super) struct Answered {
+pub(super) struct AnswerStep {
     pub(super) command: String,
     pub(super) shows: &'static str,
     pub(super) citation: String,
@@ -73,16 +76,16 @@ pub(super) struct Answered {
 }
 
 #[derive(Serialize)]
-pub(super) struct Remembered {
+pub(super) struct RememberStep {
     pub(super) command: String,
     pub(super) path: String,
     pub(super) entry: String,
     /// Asking for it afterwards.
-    pub(super) found: Answered,
+    pub(super) found: AnswerStep,
 }
 
 #[derive(Serialize)]
-pub(super) struct Exported {
+pub(super) struct ExportStep {
     pub(super) command: String,
     pub(super) archive: String,
     pub(super) file_size: u64,
@@ -101,7 +104,7 @@ pub(super) struct LeftOut {
 }
 
 #[derive(Serialize)]
-pub(super) struct Damaged {
+pub(super) struct DamageStep {
     pub(super) command: String,
     /// Digests that were compared in the archive itself, all of them right.
     pub(super) digests_compared: u64,
@@ -119,7 +122,7 @@ pub(super) struct Finding {
 }
 
 #[derive(Serialize)]
-pub(super) struct Moved {
+pub(super) struct MoveStep {
     pub(super) there: Leg,
     pub(super) back: Leg,
     /// Files that came home, byte for byte.
@@ -145,16 +148,16 @@ pub(super) struct Layer {
 }
 
 #[derive(Serialize)]
-pub(super) struct Purged {
+pub(super) struct PurgeStep {
     pub(super) command: String,
     pub(super) entries_searched: u64,
     pub(super) bytes_searched: u64,
     /// What was forgotten in the workspace.
-    pub(super) forgotten: Forgotten,
+    pub(super) forgotten: ForgetStep,
 }
 
 #[derive(Serialize)]
-pub(super) struct Forgotten {
+pub(super) struct ForgetStep {
     pub(super) command: String,
     pub(super) text: String,
     /// Read afterwards: the workspace, the index, and what can be undone.
@@ -162,32 +165,26 @@ pub(super) struct Forgotten {
     pub(super) bytes_searched: u64,
 }
 
-pub(super) fn discover(stage: &Stage) -> Result<Discovered, UserError> {
+pub(super) fn discover(stage: &Stage) -> Result<DiscoverStep> {
     let words = ["agents"];
     let listed = stage.run(&words)?;
     let agents: Vec<Value> = list(&listed["agents"]);
     claim(agents.len() == 1, "one agent is found")?;
     let agent = &agents[0];
     claim(agent["workspace"] == *stage.at("workspace"), "it is the one that was laid out")?;
-    let found = Discovered {
-        command: stage.typed(&words),
-        runtime: text(&agent["runtime"]),
-        alias: text(&agent["alias"]),
-        workspace: stage.shown(&text(&agent["workspace"])),
-        files: number(&agent["files"]),
-        records: number(&agent["records"]),
-        bytes: number(&agent["bytes"]),
-    };
+    let found: DiscoverStep = serde_json::from_value(agent.clone()).map_err(io::Error::from)?;
+    let workspace = stage.shown(&found.workspace);
+    let found = DiscoverStep { command: stage.typed(&words), workspace, ..found };
     claim(found.files > 0 && found.records > 0, "it has files and memories")?;
     Ok(found)
 }
 
-pub(super) fn answer(stage: &Stage) -> Result<Vec<Answered>, UserError> {
+pub(super) fn answer(stage: &Stage) -> Result<Vec<AnswerStep>> {
     QUESTIONS.iter().map(|question| ask(stage, question)).collect()
 }
 
 /// Asks one question; the answer is what is found first.
-fn ask(stage: &Stage, question: &Question) -> Result<Answered, UserError> {
+fn ask(stage: &Stage, question: &Question) -> Result<AnswerStep> {
     let words = ["search", question.question, "--limit", "1"];
     let found = stage.run(&words)?;
     let hit = &found["hits"][0];
@@ -203,7 +200,7 @@ fn ask(stage: &Stage, question: &Question) -> Result<Answered, UserError> {
     if question.shows == PARAPHRASE {
         claim(shared_words.is_empty(), "question and answer share no word")?;
     }
-    Ok(Answered {
+    Ok(AnswerStep {
         command: stage.typed(&words[..2]),
         shows: question.shows,
         citation: text(&hit["citation"]),
@@ -212,7 +209,7 @@ fn ask(stage: &Stage, question: &Question) -> Result<Answered, UserError> {
     })
 }
 
-pub(super) fn remember(stage: &Stage) -> Result<Remembered, UserError> {
+pub(super) fn remember(stage: &Stage) -> Result<RememberStep> {
     let words = ["remember", TOLD, "--source", "owner"];
     let written = stage.run(&words)?;
     claim(written["written"] == true, "it is written")?;
@@ -222,11 +219,11 @@ pub(super) fn remember(stage: &Stage) -> Result<Remembered, UserError> {
     let hit = &found["hits"][0];
     claim(text(&hit["path"]) == path, "what was remembered is found first")?;
     claim(text(&hit["text"]).contains("Ansgar Quint"), "it says what was remembered")?;
-    Ok(Remembered {
+    Ok(RememberStep {
         command: stage.typed(&words),
         path,
         entry: text(&written["entry"]),
-        found: Answered {
+        found: AnswerStep {
             command: stage.typed(&words_found[..2]),
             shows: "what was remembered a moment ago",
             citation: text(&hit["citation"]),
@@ -236,11 +233,11 @@ pub(super) fn remember(stage: &Stage) -> Result<Remembered, UserError> {
     })
 }
 
-pub(super) fn export(stage: &Stage) -> Result<Exported, UserError> {
+pub(super) fn export(stage: &Stage) -> Result<ExportStep> {
     let archive = stage.at(ARCHIVE);
     let words = ["export", "-o", &archive];
     let exported = stage.run(&words)?;
-    let exported = Exported {
+    let exported = ExportStep {
         command: stage.typed(&words),
         archive: ARCHIVE.to_owned(),
         file_size: number(&exported["file_size"]),
@@ -256,7 +253,7 @@ pub(super) fn export(stage: &Stage) -> Result<Exported, UserError> {
     Ok(exported)
 }
 
-pub(super) fn damage(stage: &Stage) -> Result<Damaged, UserError> {
+pub(super) fn damage(stage: &Stage) -> Result<DamageStep> {
     let sound = stage.run(&["validate", &stage.at(ARCHIVE)])?;
     claim(sound["valid"] == true, "the archive itself is sound")?;
     let mut bytes = fs_err::read(stage.path(ARCHIVE))?;
@@ -273,7 +270,7 @@ pub(super) fn damage(stage: &Stage) -> Result<Damaged, UserError> {
     claim(validated["valid"] == false, "the damage is noticed")?;
     let findings: Vec<Finding> = list(&validated["errors"]);
     claim(findings.iter().any(|finding| finding.path == entry), "the damaged entry is named")?;
-    Ok(Damaged {
+    Ok(DamageStep {
         command: stage.typed(&words),
         digests_compared: number(&sound["checked"]["digests"]),
         entry,
@@ -282,7 +279,7 @@ pub(super) fn damage(stage: &Stage) -> Result<Damaged, UserError> {
     })
 }
 
-pub(super) fn migrate(stage: &Stage, exported: &Exported) -> Result<Moved, UserError> {
+pub(super) fn migrate(stage: &Stage, exported: &ExportStep) -> Result<MoveStep> {
     let home = SAMPLE_INSTALL.runtime;
     let from = format!("{home}:{}", stage.at("workspace"));
     let away = format!("{SAMPLE_TARGET}:{}", stage.at(SAMPLE_TARGET));
@@ -305,11 +302,11 @@ pub(super) fn migrate(stage: &Stage, exported: &Exported) -> Result<Moved, UserE
         files_identical += 1;
     }
     claim(files_identical > 0, "there was something to compare")?;
-    Ok(Moved { there, back, files_identical })
+    Ok(MoveStep { there, back, files_identical })
 }
 
 /// Goes one way.
-fn leg(stage: &Stage, from: &str, to: &str) -> Result<Leg, UserError> {
+fn leg(stage: &Stage, from: &str, to: &str) -> Result<Leg> {
     let snapshots = stage.at("snapshots");
     let words = ["migrate", "--from", from, "--to", to, "--snapshots", &snapshots];
     let moved = stage.run(&words)?;
@@ -319,7 +316,7 @@ fn leg(stage: &Stage, from: &str, to: &str) -> Result<Leg, UserError> {
     Ok(Leg { command: stage.typed(&words[..5]), layers })
 }
 
-pub(super) fn purge(stage: &Stage) -> Result<Purged, UserError> {
+pub(super) fn purge(stage: &Stage) -> Result<PurgeStep> {
     let (archive, purged) = (stage.at(ARCHIVE), stage.at("clawdia-purged.alf"));
     claim(finds(stage, &archive, SECRET_WORD)?, "the secret is in the archive before")?;
     let record = record_id(SECRET_FILE, 0).to_string();
@@ -328,7 +325,7 @@ pub(super) fn purge(stage: &Stage) -> Result<Purged, UserError> {
     let proof = &report["proof"];
     claim(proof["absent"] == true, "the secret is in no entry of the purged archive")?;
     claim(!finds(stage, &purged, SECRET_WORD)?, "search does not find it there either")?;
-    Ok(Purged {
+    Ok(PurgeStep {
         command: stage.typed(&words),
         entries_searched: number(&proof["entries_searched"]),
         bytes_searched: number(&proof["bytes_searched"]),
@@ -337,7 +334,7 @@ pub(super) fn purge(stage: &Stage) -> Result<Purged, UserError> {
 }
 
 /// Forgets the secret in the workspace.
-fn forget(stage: &Stage) -> Result<Forgotten, UserError> {
+fn forget(stage: &Stage) -> Result<ForgetStep> {
     let found = stage.run(&["search", SECRET_WORD, "--limit", "1"])?;
     let citation = text(&found["hits"][0]["citation"]);
     claim(citation.starts_with(SECRET_FILE), "the secret is in the workspace before")?;
@@ -359,7 +356,7 @@ fn forget(stage: &Stage) -> Result<Forgotten, UserError> {
             bytes_searched += bytes.len() as u64;
         }
     }
-    Ok(Forgotten {
+    Ok(ForgetStep {
         command: stage.typed(&words),
         text: text(&forgotten["entries"][0]["text"]),
         files_searched,
@@ -368,7 +365,7 @@ fn forget(stage: &Stage) -> Result<Forgotten, UserError> {
 }
 
 /// Whether a search of an archive finds this very word.
-fn finds(stage: &Stage, archive: &str, word: &str) -> Result<bool, UserError> {
+fn finds(stage: &Stage, archive: &str, word: &str) -> Result<bool> {
     // The index of an archive holds what the archive holds, and is none of the workspace's.
     let aside = stage.aside();
     let found = stage.run(&["search", word, archive, "--limit", "5", "--index-dir", &aside])?;

@@ -8,7 +8,7 @@ use anemone_memory::EntryToForget;
 use anemone_messages::{HolderMessage, lost_change, note};
 use serde::Serialize;
 
-use crate::output::{BAD, BOLD, GOOD, ODD, Report, bytes, count, safe};
+use crate::output::{BAD, BOLD, GOOD, ODD, Report, bytes, count, safe, write_notes};
 
 /// What was forgotten, in words.
 #[derive(Serialize)]
@@ -160,10 +160,7 @@ impl Report for Forgotten {
 impl Forgotten {
     fn write_notes(&self, out: &mut dyn Write) -> io::Result<()> {
         let lost = self.undo_lost.iter().map(|lost| lost_change(lost, self.dry_run));
-        for note in self.notes.iter().cloned().chain(lost) {
-            writeln!(out, "{ODD}note:{ODD:#} {}", safe(&note))?;
-        }
-        Ok(())
+        write_notes(self.notes.iter().cloned().chain(lost), out)
     }
 }
 

@@ -8,6 +8,7 @@ use anemone::hooks::HookInput;
 use anemone_messages::UserError;
 
 use crate::commands::Context;
+use crate::output::Result;
 
 /// More than a hook is ever told.
 const MAX_BYTES: u64 = 4 << 20;
@@ -17,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const MOST_TIME: Duration = Duration::from_secs(5);
 
 /// Reads stdin, unless a person sits there; nothing at all is nothing said.
-pub(super) fn read(context: &Context<'_>) -> Result<HookInput, UserError> {
+pub(super) fn read(context: &Context<'_>) -> Result<HookInput> {
     if context.environment.stdin_is_terminal {
         return Ok(HookInput::default());
     }

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use anemone::hooks::HookInput;
 use anemone::hooks::prompt::{PromptReport, PromptRequest};
+use anemone_memory::SessionKind;
 use clap::Args;
 
-use crate::args::MemoryArgs;
-use crate::commands::context::Session;
+use crate::args::{MemoryArgs, one_of};
+use crate::commands::context::SESSIONS;
 use crate::output::Report;
 
 /// Recall what a message is about
@@ -29,8 +30,8 @@ pub(crate) struct PromptArgs {
     message: Option<String>,
 
     /// The kind of session; without it, what its key on stdin says, and main where it says nothing
-    #[arg(long, value_enum, value_name = "KIND")]
-    session_kind: Option<Session>,
+    #[arg(long, value_parser = one_of(SESSIONS), value_name = "KIND")]
+    session_kind: Option<SessionKind>,
 
     /// Recall, although it is not switched on
     #[arg(long)]
@@ -48,7 +49,7 @@ impl PromptArgs {
             memory: self.memory.choice(),
             input,
             message: self.message.clone(),
-            session: self.session_kind.map(Session::kind),
+            session: self.session_kind,
             enable: self.enable,
         }
     }

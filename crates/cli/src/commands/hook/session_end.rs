@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::conversation::{ConversationArgs, ZoneArgs};
 use crate::args::{ChatArgs, MemoryArgs};
-use crate::output::{BOLD, GOOD, ODD, Report, count, safe};
+use crate::output::{BOLD, GOOD, Report, count, safe, write_notes};
 
 /// Note the end of a session in a separate file
 ///
@@ -85,9 +85,7 @@ impl SessionEndArgs {
 
 impl Report for SessionEndReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
-        for note in &self.notes {
-            writeln!(out, "{ODD}note:{ODD:#} {}", safe(note))?;
-        }
+        write_notes(&self.notes, out)?;
         let path = safe(self.path.as_deref().unwrap_or_default());
         let messages = count(self.messages as u64, "message");
         match self.status {

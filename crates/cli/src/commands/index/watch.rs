@@ -7,22 +7,22 @@ use std::time::Duration;
 use anemone::search::upkeep::{IndexReport, IndexRequest};
 use anemone::search::watch::{WatchEvent, WatchMode, watch_index};
 use anemone::statement::Statement;
-use anemone_messages::{UserError, warning};
+use anemone_messages::warning;
 use serde::Serialize;
 
 use super::shown::changes;
 use crate::commands::Context;
-use crate::output::{DIM, ODD, Report, count, safe};
+use crate::output::{DIM, ODD, Report, Result, count, safe};
 
 /// Refreshes an index after every change, until the process is told to stop.
-pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<(), UserError> {
+pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<()> {
     let mut printed = Ok(true);
     watch_index(request, &context.host, &mut |event| {
         match event {
             WatchEvent::Updated { mut report, mode } => {
                 Statement::word_all(&mut report.warnings, warning);
-                let how = mode.map(How::from);
-                printed = context.printer.print_one(&Watched { report, how });
+                let how = mode.map(WatchWord::from);
+                printed = context.printer.print_one(&WatchLine { report, how });
             }
             WatchEvent::Failed(error) => {
                 context.printer.print_error(&(*error).into());
@@ -36,10 +36,10 @@ pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<(),
     printed.map(|_| ())
 }
 
-/// How we come to know of changes.
+/// How changes become known, as JSON says it.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case", tag = "watching")]
-enum How {
+enum WatchWord {
     Told,
     Looking {
         why: String,
@@ -51,7 +51,7 @@ enum How {
     },
 }
 
-impl From<WatchMode> for How {
+impl From<WatchMode> for WatchWord {
     fn from(mode: WatchMode) -> Self {
         match mode {
             WatchMode::Told => Self::Told,
@@ -63,29 +63,29 @@ impl From<WatchMode> for How {
 
 /// One refresh.
 #[derive(Serialize)]
-struct Watched {
+struct WatchLine {
     #[serde(flatten)]
     report: Box<IndexReport>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    how: Option<How>,
+    how: Option<WatchWord>,
 }
 
-impl Report for Watched {
+impl Report for WatchLine {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         let IndexReport { source, index, took_ms, .. } = &*self.report;
         let place = safe(&source.place);
         match &self.how {
-            Some(How::Looking { why, every }) => {
+            Some(WatchWord::Looking { why, every }) => {
                 let seconds = every.as_secs();
                 let why = safe(why);
                 writeln!(out, "{ODD}cannot watch{ODD:#} {place}: {why}")?;
                 writeln!(out, "{DIM}looking every {seconds} seconds instead{DIM:#}")?;
             }
-            Some(How::Lost { why }) => {
+            Some(WatchWord::Lost { why }) => {
                 let why = safe(why);
                 writeln!(out, "{ODD}lost count{ODD:#} of changes, so all was looked at: {why}")?;
             }
-            Some(How::Told) => writeln!(out, "{DIM}watching {place}; ctrl-c ends{DIM:#}")?,
+            Some(WatchWord::Told) => writeln!(out, "{DIM}watching {place}; ctrl-c ends{DIM:#}")?,
             None => {}
         }
         let (documents, chunks) =

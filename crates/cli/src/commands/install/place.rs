@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_messages::UserError;
-
 use crate::environment::Environment;
+use crate::output::Result;
 
 /// Prefixes below which zsh and man look of themselves, in a package too.
 const KNOWN_PREFIXES: [&str; 2] = ["usr", "usr/local"];
@@ -38,14 +37,14 @@ impl Places {
         prefix: Option<&Path>,
         bin: Option<&Path>,
         environment: &Environment,
-    ) -> Result<Self, UserError> {
+    ) -> Result<Self> {
         let (data, fish, bases) = match prefix {
             Some(prefix) => {
                 let share = prefix.join("share");
                 (share.clone(), share.join("fish/vendor_completions.d"), vec![prefix.to_owned()])
             }
             None => {
-                let (data, config) = (&environment.data_home, &environment.config_home);
+                let (data, config) = (&environment.folders.data, &environment.folders.config);
                 let bases = vec![data.clone(), config.clone()];
                 (data.clone(), config.join("fish/completions"), bases)
             }
@@ -84,7 +83,7 @@ impl Places {
 }
 
 impl Link {
-    fn new(prefix: Option<&Path>, bin: Option<&Path>) -> Result<Self, UserError> {
+    fn new(prefix: Option<&Path>, bin: Option<&Path>) -> Result<Self> {
         let program = fs_err::canonicalize(std::env::current_exe()?)?;
         let beside = program.parent().unwrap_or(Path::new("/"));
         let folder = match (bin, prefix) {

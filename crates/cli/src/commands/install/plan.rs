@@ -7,11 +7,11 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anemone::files::{Existing, FileError, OutputFile};
-use anemone_messages::UserError;
 use clap_complete::Shell;
 
 use super::place::{Link, Places};
 use crate::commands::{completions, man};
+use crate::output::Result;
 
 /// What a file of ours says of itself.
 const MARK: &str = "Written by `anemone install`, and taken out by `anemone install --remove`.";
@@ -73,7 +73,7 @@ impl Action {
 
 impl Plan {
     /// Plans to write everything; pages of commands that are gone are taken out.
-    pub(super) fn to_install(places: &Places, alf: bool, force: bool) -> Result<Self, UserError> {
+    pub(super) fn to_install(places: &Places, alf: bool, force: bool) -> Result<Self> {
         let mut steps = Vec::new();
         for (path, shell) in completions_at(places) {
             let content = marked(&completions::script(shell), "# ", shell == Shell::Zsh);
@@ -96,7 +96,7 @@ impl Plan {
     }
 
     /// Plans to take out what is ours.
-    pub(super) fn to_remove(places: &Places) -> Result<Self, UserError> {
+    pub(super) fn to_remove(places: &Places) -> Result<Self> {
         let completions = completions_at(places).map(|(path, _)| (path.to_owned(), COMPLETION));
         let pages = pages_in(&places.man).into_iter().map(|(_, path)| (path, PAGE));
         let mut steps = Vec::new();
@@ -124,7 +124,7 @@ impl Plan {
     }
 
     /// Does it. What cannot be done stops it; doing it again goes on from there.
-    pub(super) fn apply(&self, places: &Places) -> Result<(), UserError> {
+    pub(super) fn apply(&self, places: &Places) -> Result<()> {
         for step in &self.steps {
             match step.action {
                 Action::Create | Action::Replace => step.put()?,
@@ -147,12 +147,7 @@ impl Step {
         }
     }
 
-    fn writing(
-        path: &Path,
-        kind: &'static str,
-        content: Vec<u8>,
-        force: bool,
-    ) -> Result<Self, UserError> {
+    fn writing(path: &Path, kind: &'static str, content: Vec<u8>, force: bool) -> Result<Self> {
         let action = match fs_err::symlink_metadata(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Action::Create,
             Err(error) => return Err(error.into()),
@@ -183,7 +178,7 @@ impl Step {
         Self { path: link.path.clone(), action, thing: Thing::Link(link.target.clone()) }
     }
 
-    fn put(&self) -> Result<(), UserError> {
+    fn put(&self) -> Result<()> {
         if let Some(folder) = self.path.parent() {
             fs_err::create_dir_all(folder)?;
         }
@@ -209,13 +204,13 @@ const fn replacing(ours: bool, force: bool) -> Action {
 }
 
 #[cfg(unix)]
-fn link(target: &Path, path: &Path) -> Result<(), UserError> {
+fn link(target: &Path, path: &Path) -> Result<()> {
     Ok(fs_err::os::unix::fs::symlink(target, path)?)
 }
 
 #[cfg(not(unix))]
-fn link(_: &Path, path: &Path) -> Result<(), UserError> {
-    use anemone_messages::Kind;
+fn link(_: &Path, path: &Path) -> Result<()> {
+    use anemone_messages::UserError;
     let message = "links are not made on this system";
     let error = UserError::failure("no_links", message).about(path);
     Err(error.hint("copy the program to alf.exe; it goes by its name"))
@@ -237,7 +232,7 @@ fn marked(content: &[u8], comment: &str, first_is_taken: bool) -> Vec<u8> {
 }
 
 /// Whether a file says that it is ours.
-fn is_marked(path: &Path) -> Result<bool, UserError> {
+fn is_marked(path: &Path) -> Result<bool> {
     // Looked at before it is opened: a link leads elsewhere, and a pipe waits for a writer.
     if !fs_err::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return Ok(false);

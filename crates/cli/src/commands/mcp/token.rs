@@ -10,6 +10,7 @@ use anemone_messages::UserError;
 use zeroize::Zeroizing;
 
 use crate::environment::Environment;
+use crate::output::Result;
 
 /// As many random bytes as nobody guesses.
 const RANDOM_BYTES: usize = 32;
@@ -23,11 +24,8 @@ pub(super) struct Token {
 
 impl Token {
     /// Reads the token from a file, or from the usual one; makes it when there is none.
-    pub(super) fn read_or_make(
-        file: Option<&Path>,
-        environment: &Environment,
-    ) -> Result<Self, UserError> {
-        let usual = || environment.state_home.join("anemone/mcp-token");
+    pub(super) fn read_or_make(file: Option<&Path>, environment: &Environment) -> Result<Self> {
+        let usual = || environment.folders.own_state().join("mcp-token");
         let path = file.map_or_else(usual, Path::to_owned);
         match fs_err::File::open(&path) {
             Ok(file) => Self::read(file, path),
@@ -36,7 +34,7 @@ impl Token {
         }
     }
 
-    fn read(file: fs_err::File, path: PathBuf) -> Result<Self, UserError> {
+    fn read(file: fs_err::File, path: PathBuf) -> Result<Self> {
         check_private(&file, &path)?;
         let mut text = Zeroizing::new(String::new());
         file.take(MOST_BYTES).read_to_string(&mut text)?;
@@ -50,7 +48,7 @@ impl Token {
         Ok(Self { text, path })
     }
 
-    fn make(path: PathBuf) -> Result<Self, UserError> {
+    fn make(path: PathBuf) -> Result<Self> {
         let mut bytes = Zeroizing::new([0; RANDOM_BYTES]);
         getrandom::fill(bytes.as_mut_slice()).map_err(|_| {
             UserError::failure("random", "the system's random number generator failed")
@@ -72,7 +70,7 @@ impl Token {
 
 /// Refuses a token that others on this machine can read.
 #[cfg(unix)]
-fn check_private(file: &fs_err::File, path: &Path) -> Result<(), UserError> {
+fn check_private(file: &fs_err::File, path: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = file.metadata()?.permissions().mode();
     if mode & 0o077 == 0 {
@@ -84,6 +82,6 @@ fn check_private(file: &fs_err::File, path: &Path) -> Result<(), UserError> {
 }
 
 #[cfg(not(unix))]
-fn check_private(_: &fs_err::File, _: &Path) -> Result<(), UserError> {
+fn check_private(_: &fs_err::File, _: &Path) -> Result<()> {
     Ok(())
 }

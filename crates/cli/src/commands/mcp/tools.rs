@@ -1,7 +1,9 @@
 //! Sets of tools, as they are named on the command line.
 
 use anemone_runtimes::{NativeTools, native_tools};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
+
+use crate::args::one_of;
 
 /// The name of Anemone's own set.
 pub(super) const OURS: &str = "anemone";
@@ -14,8 +16,6 @@ pub(super) struct ToolSet(pub(super) Option<&'static NativeTools>);
 
 /// Reads the name of a set.
 pub(super) fn tool_sets() -> impl TypedValueParser<Value = ToolSet> {
-    let ours = PossibleValue::new(OURS).help(ABOUT_OURS);
-    let native = native_tools().map(|tools| PossibleValue::new(tools.name).help(tools.about));
-    PossibleValuesParser::new(std::iter::once(ours).chain(native))
-        .map(|name| ToolSet(native_tools().find(|tools| tools.name == name)))
+    let native = native_tools().map(|tools| (tools.name, tools.about, ToolSet(Some(tools))));
+    one_of(std::iter::once((OURS, ABOUT_OURS, ToolSet(None))).chain(native))
 }

@@ -6,7 +6,7 @@ use anemone::embedder::VectorLine;
 use anemone::search::{LexicalOnly, SearchHit, SearchReport};
 use anemone::statement::Statement;
 
-use crate::output::{BOLD, DIM, MARK, ODD, Report, count, safe};
+use crate::output::{BOLD, DIM, MARK, ODD, Report, count, safe, write_notes};
 
 impl Report for SearchReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -23,9 +23,8 @@ impl Report for SearchReport {
                 _ => writeln!(out, "nothing found for {:?} in {place}", safe(&self.query))?,
             }
         }
-        for note in self.notes.iter().filter_map(Statement::words) {
-            writeln!(out, "{ODD}note:{ODD:#} {}", safe(&note.message))?;
-        }
+        let notes = self.notes.iter().filter_map(Statement::words);
+        write_notes(notes.map(|note| &note.message), out)?;
         if self.hits.is_empty() && self.index.documents > 0 {
             writeln!(out, "try other words, fewer filters, or --sessions for conversations")?;
         }
