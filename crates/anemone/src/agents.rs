@@ -133,8 +133,10 @@ fn count(adapter: &Runtime, machine: &Machine, agent: &FoundAgent, id: AgentId) 
         secrets: SecretPolicy::Allow,
         ..ReadOptions::default()
     };
-    let survey = AgentScan::new(adapter, machine, agent).run();
+    let scan = AgentScan::new(adapter, machine, agent);
     let reading = adapter.read(machine, agent, &options, &mut Tally::default());
+    let survey =
+        reading.as_ref().map_or_else(|_| scan.run(), |reading| scan.of_walk(reading.count));
     AgentCounts {
         files: survey.files,
         records: reading.ok().map(|reading| reading.records),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::Moment;
 use anemone_runtimes::{
-    Check, FoundAgent, Issue, Machine, Resources, Runtime, SecretFinding, by_name,
+    Check, FoundAgent, Issue, Machine, ReadOptions, Resources, Runtime, SecretFinding, by_name,
 };
 use serde::{Serialize, Serializer};
 
@@ -13,6 +13,7 @@ use crate::agent::{AgentChoice, ChosenAgent, FindAgentError, adapter, check_alia
 use crate::alf::{AlfFileError, AlfSettings, SyncState};
 use crate::export::{ExportError, rehearse};
 use crate::host::Host;
+use crate::identity::identify;
 
 /// What an agent may differ in from what its runtime's configuration says.
 const OTHER_WORKSPACE: &str = "workspace_mismatch";
@@ -183,12 +184,15 @@ pub fn check(request: &CheckRequest, host: &Host) -> Result<CheckReport, CheckEr
         Err(error) => (AlfSettings { exists: true, ..AlfSettings::default() }, Some(error)),
     };
     let (agent, source) = choose(&request.agent, adapter, found, &machine, &settings)?;
-    let mut check = adapter.check(&machine, &agent);
-    let refusal = check.is_ready().then(|| {
+    let agent_id = Some(identify(adapter, &agent, host).id);
+    let options = ReadOptions { agent_id, ..ReadOptions::default() };
+    let (mut check, opened) = adapter.check(&machine, &agent, &options);
+    let refusal = if check.is_ready() {
         let chosen = ChosenAgent { adapter, agent: agent.clone() };
-        rehearse(&chosen, &machine, host).err()
-    });
-    let refusal = refusal.flatten();
+        rehearse(&chosen, opened, &options, &machine, host).err()
+    } else {
+        None
+    };
     // Only a request can name another folder than the runtime's.
     if request.agent.workspace.is_none() {
         check.issues.retain(|issue| issue.code != OTHER_WORKSPACE);

@@ -171,7 +171,7 @@ mod tests {
             let log = ExportLogEntry::new(adapter, &agent, [&*path].into_iter(), Timestamp::MAX);
             let files = AgentScan::with_stores(adapter, &agent, Vec::new()).run().files;
             self.write(archive);
-            log.note(&path, FileCount { files, is_partial: false }, &self.host);
+            log.note(&path, FileCount { files, ..FileCount::default() }, &self.host);
         }
 
         fn changed(&self) -> u64 {

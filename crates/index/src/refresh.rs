@@ -146,9 +146,10 @@ impl Call<'_> {
             before = Some(listed);
         }
         let found = store.wait_alone(self.progress)?;
-        // What was listed before another process wrote may be older than what is in the index.
+        // What was listed before another process wrote may be older than what is in the index. While
+        // there is no mark, before and now, there is no index either and nothing to be older than.
         let listed = match before {
-            Some(listed) if mark.is_some() && mark == store.mark() => listed,
+            Some(listed) if mark == store.mark() => listed,
             _ => list(self.sources)?,
         };
         let (plan, alone) = match found {

@@ -19,9 +19,9 @@ use std::path::Path;
 use anemone_memory::ContextRules;
 
 pub use kit::agent::{
-    ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
-    NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
-    SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
+    ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, KnownConfigs, LeftOut, LeftOutReason, Machine,
+    NotRequested, NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret,
+    SecretFinding, SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
 };
 pub use kit::check::{
     Check, ConfigState, DailyLogs, IndexState, Issue, NAMED_IN_MESSAGE, ProjectFiles, Resources,
@@ -32,7 +32,7 @@ pub use kit::conversation::{
     Conversation, OmittedCounts, Reach, ReadConversationError, Role, Said, without_private,
 };
 pub use kit::database::{SERVE_ARGUMENT, ServeError, serve_database};
-pub use kit::file_count::{FileCount, MAX_COUNTED_DEPTH, MAX_COUNTED_ENTRIES};
+pub use kit::file_count::{FileCount, FileCounter, timestamp};
 pub use kit::hook_caller::HookCaller;
 pub use kit::mapping;
 pub use kit::native_search::{

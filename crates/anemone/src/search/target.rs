@@ -604,6 +604,8 @@ fn absolute(path: &Path) -> PathBuf {
 mod tests {
     use std::collections::BTreeMap;
 
+    use anemone_runtimes::KnownConfigs;
+
     use super::*;
 
     struct Home {
@@ -621,6 +623,7 @@ mod tests {
                 variables: BTreeMap::new(),
                 database_reader: PathBuf::new(),
                 scratch: home.clone(),
+                configs: KnownConfigs::default(),
             };
             let mut host = crate::testing::host(&home);
             host.folders.home.clone_from(&home);

@@ -178,7 +178,7 @@ pub(super) fn config_in_use(machine: &Machine) -> Option<Arc<Config>> {
 
 fn find_config(machine: &Machine, folder: &Path) -> Option<(ConfigFile, Arc<Config>)> {
     let read = |path| {
-        let file = ConfigFile::new(path);
+        let file = machine.config_file(path);
         let config = Config::of(machine, &file)?;
         Some((file, config))
     };
@@ -419,6 +419,7 @@ mod tests {
     use std::ffi::OsString;
 
     use super::*;
+    use crate::kit::agent::KnownConfigs;
 
     /// A home folder to put installs into.
     struct Home {
@@ -434,6 +435,7 @@ mod tests {
                 variables: BTreeMap::new(),
                 database_reader: PathBuf::new(),
                 scratch: PathBuf::new(),
+                configs: KnownConfigs::default(),
             };
             Self { folder, machine }
         }

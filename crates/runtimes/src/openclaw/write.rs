@@ -375,6 +375,7 @@ mod tests {
 
     use super::records::{file_of, is_memory_file};
     use super::*;
+    use crate::kit::agent::KnownConfigs;
     use crate::kit::plan::{Action, Step};
     use crate::kit::tree::tests::{at, file, snapshot};
 
@@ -384,6 +385,7 @@ mod tests {
             variables: BTreeMap::from([("PATH".to_owned(), path.join("bin").into())]),
             database_reader: path.join("none"),
             scratch: path.to_owned(),
+            configs: KnownConfigs::default(),
         }
     }
 
