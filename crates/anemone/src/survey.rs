@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::{FileKind, FileStat, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
 use anemone_runtimes::{
-    FileCount, FileCounter, FoundAgent, Machine, Runtime, Store, StoreKind, timestamp,
+    FileCount, FileCounter, FoundAgent, Machine, Runtime, SearchedFile, Store, StoreKind, timestamp,
 };
 use jiff::Timestamp;
 
@@ -74,17 +74,22 @@ impl<'a> AgentScan<'a> {
     /// Counts everything.
     #[must_use]
     pub fn run(&self) -> Survey {
-        self.run_since(None, None)
+        self.run_since(None, None, None)
     }
 
     /// Counts everything but one file, and what changed after a time. Links are not followed; what
     /// tools and machines keep for themselves does not count, and neither does the note of the
-    /// agent's id.
-    #[must_use]
-    pub fn run_since(&self, since: Option<Timestamp>, except: Option<&Path>) -> Survey {
+    /// agent's id. Files of the memory, by their paths, are added to `memories`.
+    pub fn run_since(
+        &self,
+        since: Option<Timestamp>,
+        except: Option<&Path>,
+        memories: Option<&mut Vec<(String, FileStat)>>,
+    ) -> Survey {
         let kind_of = |folder: &str| self.adapter.searched_folder(folder);
         let counter = FileCounter::new(&kind_of);
-        let mut count = Count { scan: self, counter, since, except, changed: 0, unreadable: 0 };
+        let mut count =
+            Count { scan: self, counter, since, except, memories, changed: 0, unreadable: 0 };
         match Folder::open(&self.workspace) {
             Ok(folder) => walk(&folder, &mut count),
             Err(error) => drop(count.unreadable(b"", error)),
@@ -137,6 +142,7 @@ struct Count<'a> {
     counter: FileCounter<'a>,
     since: Option<Timestamp>,
     except: Option<&'a Path>,
+    memories: Option<&'a mut Vec<(String, FileStat)>>,
     changed: u64,
     unreadable: u64,
 }
@@ -147,6 +153,13 @@ impl WalkVisitor for Count<'_> {
             self.unreadable += 1;
             return WalkStep::Pass;
         };
+        if stat.is_file()
+            && let Some(memories) = &mut self.memories
+            && let Ok(path) = str::from_utf8(visited.path)
+            && matches!(self.scan.adapter.searched_file(path), SearchedFile::Memory(_))
+        {
+            memories.push((path.to_owned(), stat));
+        }
         let is_except = |except: &Path| {
             stat.is_file() && except == self.scan.workspace.join(OsStr::from_bytes(visited.path))
         };
@@ -194,7 +207,7 @@ mod tests {
         let adapter = by_name("openclaw").unwrap();
         let agent =
             FoundAgent::without_install("openclaw", "main".to_owned(), workspace.to_owned());
-        AgentScan::with_stores(adapter, &agent, Vec::new()).run_since(since, except)
+        AgentScan::with_stores(adapter, &agent, Vec::new()).run_since(since, except, None)
     }
 
     #[test]

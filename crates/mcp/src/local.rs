@@ -373,7 +373,7 @@ impl MemoryService for LocalMemoryService {
         })?;
         // The same counts as those of the command. Only an index that is not kept has no others.
         if let Ok(SearchStatus { documents: Some(documents), chunks: Some(chunks), .. }) =
-            SearchStatus::of(&target)
+            SearchStatus::of(&target, None)
         {
             (status.documents, status.chunks) = (documents, chunks);
         }

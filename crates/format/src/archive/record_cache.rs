@@ -30,6 +30,8 @@ impl<T> RecordCache<T> {
             None => {}
         }
         let mut kept = Some(Vec::new());
+        #[cfg(feature = "parse-counts")]
+        kept.take_if(|_| !crate::parse_counts::may_keep());
         let mut bytes = 0_usize;
         parse_each(&mut |record, length| {
             take(&record)?;

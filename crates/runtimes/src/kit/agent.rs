@@ -519,3 +519,30 @@ pub enum ReadError {
     #[error(transparent)]
     Sink(#[from] SinkError),
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::kit::database::tests::machine;
+
+    #[test]
+    fn a_configuration_is_read_again_when_it_changed_and_for_another_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config");
+        let machine = machine(folder.path());
+        let reads = Cell::new(0);
+        let read = |machine: &Machine| {
+            machine.config_file(path.clone()).read_once(|path| {
+                reads.set(reads.get() + 1);
+                fs_err::read_to_string(path).unwrap()
+            })
+        };
+        fs_err::write(&path, "one").unwrap();
+        assert_eq!((read(&machine), read(&machine), reads.get()), ("one".into(), "one".into(), 1));
+        fs_err::write(&path, "other").unwrap();
+        assert_eq!((read(&machine), reads.get()), ("other".into(), 2));
+        assert_eq!((read(&machine.again()), reads.get()), ("other".into(), 3));
+    }
+}

@@ -5,8 +5,6 @@
 //! from records and documents; what has no place goes into the sidecar. An agent that returns from
 //! another runtime is restored as it was, with the changes since.
 
-#[cfg(test)]
-mod parse_count_tests;
 mod records;
 mod returning_files;
 #[cfg(test)]

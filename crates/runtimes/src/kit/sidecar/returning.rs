@@ -231,7 +231,7 @@ impl<'a> ReturningSnapshot<'a> {
             let current = state.map(|state| self.patched(record.clone(), state)).transpose()?;
             take(ReturningRecord { original: Some(record), current }, length)
         };
-        let walked = lines::each_sized_line(RECORDS, &mut content, &mut |record, length| {
+        let walked = lines::each_record(RECORDS, &mut content, &mut |record, length| {
             take_original(record, length).map_err(Trouble::Io)
         });
         walked.map_err(|trouble| match trouble {
@@ -258,7 +258,7 @@ impl<'a> ReturningSnapshot<'a> {
     }
 
     fn spooled(&self, at: &Spooled) -> io::Result<Record> {
-        Ok(serde_json::from_slice(&read_at(&self.spool, at.offset, at.length)?)?)
+        Ok(Record::parse(&read_at(&self.spool, at.offset, at.length)?)?)
     }
 
     /// Returns a record with what became of it.
@@ -667,7 +667,7 @@ impl<'a> Folder<'a> {
         let mut texts: Vec<(Vec<String>, Expected)> = Vec::new();
         let mut known: HashSet<RecordId> = HashSet::new();
         let (mut in_database, mut in_a_file) = (false, false);
-        lines::each_line(RECORDS, &mut self.content(RECORDS)?, &mut |record: Record| {
+        lines::each_record(RECORDS, &mut self.content(RECORDS)?, &mut |record, _| {
             if !known.insert(record.id) {
                 return Err(Trouble::Broken(format!("{RECORDS} has {} twice", record.id)));
             }
