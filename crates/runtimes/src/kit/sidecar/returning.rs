@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::io::{self, Read};
+use std::sync::{Mutex, PoisonError};
 
 use anemone_format::{
     Attachments, Credentials, FileRoot, Identity, Manifest, Moment, Principals, Record,
@@ -74,6 +75,8 @@ pub(crate) struct ReturningSnapshot<'a> {
     renamed: HashMap<RecordId, RecordId>,
     /// Holds those, and what changed ones became, as JSON.
     spool: File,
+    /// Records as they were, parsed to find out what became of them, until the first walk takes them.
+    originals: Mutex<Option<Vec<(Record, usize)>>>,
     parsed: RecordCache<ReturningRecord>,
 }
 
@@ -231,9 +234,15 @@ impl<'a> ReturningSnapshot<'a> {
             let current = state.map(|state| self.patched(record.clone(), state)).transpose()?;
             take(ReturningRecord { original: Some(record), current }, length)
         };
-        let walked = lines::each_record(RECORDS, &mut content, &mut |record, length| {
-            take_original(record, length).map_err(Trouble::Io)
-        });
+        let mut take_original =
+            |record: Record, length: usize| take_original(record, length).map_err(Trouble::Io);
+        let kept = self.originals.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let walked = match kept {
+            Some(kept) => {
+                kept.into_iter().try_for_each(|(record, length)| take_original(record, length))
+            }
+            None => lines::each_record(RECORDS, &mut content, &mut take_original),
+        };
         walked.map_err(|trouble| match trouble {
             Trouble::Broken(what) => io::Error::new(io::ErrorKind::InvalidData, what),
             Trouble::Io(error) | Trouble::Scratch(error) => error,
@@ -532,7 +541,8 @@ impl<'a> Folder<'a> {
             new: matched.new,
             renamed: matched.renamed,
             spool: matched.spool,
-            parsed: RecordCache::new(MAX_PARSED_BYTES),
+            originals: Mutex::new(matched.originals),
+            parsed: matched.parsed,
         })
     }
 
@@ -667,7 +677,10 @@ impl<'a> Folder<'a> {
         let mut texts: Vec<(Vec<String>, Expected)> = Vec::new();
         let mut known: HashSet<RecordId> = HashSet::new();
         let (mut in_database, mut in_a_file) = (false, false);
-        lines::each_record(RECORDS, &mut self.content(RECORDS)?, &mut |record, _| {
+        let parsed = RecordCache::new(MAX_PARSED_BYTES);
+        let mut originals = Some(Vec::new());
+        let mut bytes = 0_usize;
+        lines::each_record(RECORDS, &mut self.content(RECORDS)?, &mut |record, length| {
             if !known.insert(record.id) {
                 return Err(Trouble::Broken(format!("{RECORDS} has {} twice", record.id)));
             }
@@ -695,6 +708,11 @@ impl<'a> Folder<'a> {
             wants.push(Want { id: record.id, parts: digests, by_id_only });
             let was_active = *record.status.effective() == Status::Active;
             texts.push((written.added, Expected { status: written.status, was_active }));
+            bytes = bytes.saturating_add(length);
+            match &mut originals {
+                Some(kept) if parsed.fits(bytes) => kept.push((record, length)),
+                _ => originals = None,
+            }
             Ok(())
         })?;
         drop(links);
@@ -821,7 +839,8 @@ impl<'a> Folder<'a> {
             }
         }
         new.sort_unstable_by_key(|spooled: &Spooled| (spooled.created_at, spooled.id));
-        Ok(Matched { states, new, renamed, spool: spool.into_file().map_err(Trouble::Scratch)? })
+        let spool = spool.into_file().map_err(Trouble::Scratch)?;
+        Ok(Matched { states, new, renamed, spool, originals, parsed })
     }
 }
 
@@ -839,6 +858,8 @@ struct Matched {
     new: Vec<Spooled>,
     renamed: HashMap<RecordId, RecordId>,
     spool: File,
+    originals: Option<Vec<(Record, usize)>>,
+    parsed: RecordCache<ReturningRecord>,
 }
 
 /// The status that a record had when it was moved.
