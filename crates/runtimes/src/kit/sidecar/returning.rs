@@ -542,7 +542,7 @@ impl<'a> Folder<'a> {
             renamed: matched.renamed,
             spool: matched.spool,
             originals: Mutex::new(matched.originals),
-            parsed: matched.parsed,
+            parsed: RecordCache::new(MAX_PARSED_BYTES),
         })
     }
 
@@ -677,7 +677,7 @@ impl<'a> Folder<'a> {
         let mut texts: Vec<(Vec<String>, Expected)> = Vec::new();
         let mut known: HashSet<RecordId> = HashSet::new();
         let (mut in_database, mut in_a_file) = (false, false);
-        let parsed = RecordCache::new(MAX_PARSED_BYTES);
+        let cache = RecordCache::<Record>::new(MAX_PARSED_BYTES);
         let mut originals = Some(Vec::new());
         let mut bytes = 0_usize;
         lines::each_record(RECORDS, &mut self.content(RECORDS)?, &mut |record, length| {
@@ -710,7 +710,7 @@ impl<'a> Folder<'a> {
             texts.push((written.added, Expected { status: written.status, was_active }));
             bytes = bytes.saturating_add(length);
             match &mut originals {
-                Some(kept) if parsed.fits(bytes) => kept.push((record, length)),
+                Some(kept) if cache.fits(bytes) => kept.push((record, length)),
                 _ => originals = None,
             }
             Ok(())
@@ -779,7 +779,8 @@ impl<'a> Folder<'a> {
                 needed.insert(index, None);
             }
         }
-        self.spooled(machine, states, &needed)
+        let matched = self.spooled(machine, states, &needed)?;
+        Ok(Matched { originals, ..matched })
     }
 
     /// Keeps records of the runtime that are needed as they are.
@@ -840,7 +841,7 @@ impl<'a> Folder<'a> {
         }
         new.sort_unstable_by_key(|spooled: &Spooled| (spooled.created_at, spooled.id));
         let spool = spool.into_file().map_err(Trouble::Scratch)?;
-        Ok(Matched { states, new, renamed, spool, originals, parsed })
+        Ok(Matched { states, new, renamed, spool, originals: None })
     }
 }
 
@@ -859,7 +860,6 @@ struct Matched {
     renamed: HashMap<RecordId, RecordId>,
     spool: File,
     originals: Option<Vec<(Record, usize)>>,
-    parsed: RecordCache<ReturningRecord>,
 }
 
 /// The status that a record had when it was moved.
