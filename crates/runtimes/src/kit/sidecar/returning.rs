@@ -680,7 +680,7 @@ impl<'a> Folder<'a> {
         let cache = RecordCache::<Record>::new(MAX_PARSED_BYTES);
         let mut originals = Some(Vec::new());
         let mut bytes = 0_usize;
-        lines::each_record(RECORDS, &mut self.content(RECORDS)?, &mut |record, length| {
+        lines::each_record(RECORDS, &mut self.content(RECORDS)?, &mut |record, size| {
             if !known.insert(record.id) {
                 return Err(Trouble::Broken(format!("{RECORDS} has {} twice", record.id)));
             }
@@ -708,9 +708,9 @@ impl<'a> Folder<'a> {
             wants.push(Want { id: record.id, parts: digests, by_id_only });
             let was_active = *record.status.effective() == Status::Active;
             texts.push((written.added, Expected { status: written.status, was_active }));
-            bytes = bytes.saturating_add(length);
+            bytes = bytes.saturating_add(size);
             match &mut originals {
-                Some(kept) if cache.fits(bytes) => kept.push((record, length)),
+                Some(kept) if cache.fits(bytes) => kept.push((record, size)),
                 _ => originals = None,
             }
             Ok(())
