@@ -129,8 +129,10 @@ fn count(runtime: &Runtime, machine: &Machine, agent: &FoundAgent, id: AgentId) 
         secrets: SecretPolicy::Allow,
         ..ReadOptions::default()
     };
-    let survey = AgentScan::new(runtime, machine, agent).run();
+    let scan = AgentScan::new(runtime, machine, agent);
     let reading = runtime.read(machine, agent, &options, &mut Tally::default());
+    let survey =
+        reading.as_ref().map_or_else(|_| scan.run(), |reading| scan.of_walk(reading.count));
     AgentCounts {
         files: survey.files,
         records: reading.ok().map(|reading| reading.records),

@@ -4,7 +4,7 @@ use anemone_format::StampId;
 use anemone_memory::{
     AgeCounts, Audit, KindCounts, OversizedFile, SecretFinding, StaleReason, audit as examine,
 };
-use anemone_runtimes::{MemoryBackend, context_rules};
+use anemone_runtimes::{MemoryBackend, ReadOptions, context_rules};
 use serde::Serialize;
 
 use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice};
@@ -142,7 +142,9 @@ pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, AgentMe
     let rules: Vec<_> = context_rules().collect();
     let mut audit = examine(&memory.site, &settings, &rules, host.today());
     // The same secrets that `check` reports and an export stops at, whatever file they are in.
-    let beside = memory.runtime.check(&machine, &memory.agent).secrets.into_iter();
+    let options = ReadOptions::default();
+    let (check, _) = memory.runtime.check(&machine, &memory.agent, &options);
+    let beside = check.secrets.into_iter();
     audit.add_secrets(beside.map(|secret| SecretFinding {
         path: secret.path,
         line: secret.line,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::Moment;
 use anemone_runtimes::{
-    Check, FoundAgent, FoundSecret, Issue, Machine, Resources, Runtime, by_name,
+    Check, FoundAgent, FoundSecret, Issue, Machine, ReadOptions, Resources, Runtime, by_name,
 };
 use serde::{Serialize, Serializer};
 
@@ -15,6 +15,7 @@ use crate::agent::{
 use crate::alf::{AlfFileError, AlfSettings, SyncState};
 use crate::export::{ExportError, rehearse};
 use crate::host::Host;
+use crate::identity::identify;
 
 /// What an agent may differ in from what its runtime's configuration says.
 const OTHER_WORKSPACE: &str = "workspace_mismatch";
@@ -173,12 +174,15 @@ pub fn check(request: &CheckRequest, host: &Host) -> Result<CheckReport, FindAge
         Err(error) => (AlfSettings { exists: true, ..AlfSettings::default() }, Some(error)),
     };
     let (agent, source) = choose(&request.agent, runtime, found, &machine, &settings)?;
-    let mut check = runtime.check(&machine, &agent);
-    let refusal = check.is_ready().then(|| {
+    let agent_id = Some(identify(runtime, &agent, host).id);
+    let options = ReadOptions { agent_id, ..ReadOptions::default() };
+    let (mut check, opened) = runtime.check(&machine, &agent, &options);
+    let refusal = if check.is_ready() {
         let chosen = ChosenAgent { runtime, agent: agent.clone() };
-        rehearse(&chosen, &machine, host).err()
-    });
-    let refusal = refusal.flatten();
+        rehearse(&chosen, opened, &options, &machine, host).err()
+    } else {
+        None
+    };
     // Only a request can name another folder than the runtime's.
     if request.agent.workspace.is_none() {
         check.issues.retain(|issue| issue.code != OTHER_WORKSPACE);

@@ -201,14 +201,16 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
 }
 
 /// Goes through an export with the defaults and writes nothing; the error is why it would refuse.
-pub fn rehearse(chosen: &ChosenAgent, machine: &Machine, host: &Host) -> Result<(), ExportError> {
-    let options = ReadOptions {
-        agent_id: Some(identify(chosen.runtime, &chosen.agent, host).id),
-        ..ReadOptions::default()
-    };
+pub fn rehearse(
+    chosen: &ChosenAgent,
+    opened: Result<Box<dyn OpenAgent>, ReadError>,
+    options: &ReadOptions<'_>,
+    machine: &Machine,
+    host: &Host,
+) -> Result<(), ExportError> {
     let progress = host.counting("reading");
     let mut tally = Tally { progress: Some(&progress), ..Tally::default() };
-    let reading = chosen.runtime.read(machine, &chosen.agent, &options, &mut tally)?;
+    let reading = opened?.read(machine, &chosen.agent, options, &mut tally)?;
     check_memory_folder(&reading, chosen)?;
     check_content(&reading, chosen)?;
     check_secrets(&reading)

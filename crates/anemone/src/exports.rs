@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{Durability, folder_of, make_private_folder};
+use anemone_files::{Durability, FileStat, folder_of, make_private_folder};
 use anemone_format::Moment;
 use anemone_runtimes::{FileCount, FoundAgent, Runtime};
 use jiff::Timestamp;
@@ -50,8 +50,12 @@ impl Export {
     }
 
     /// Looks at what the agent has now; `changed` says what this export does not have.
-    pub fn compare(&self, scan: &AgentScan<'_>) -> Survey {
-        let mut survey = scan.run_since(Some(self.at.instant()), Some(&self.path()));
+    pub fn compare(
+        &self,
+        scan: &AgentScan<'_>,
+        memories: Option<&mut Vec<(String, FileStat)>>,
+    ) -> Survey {
+        let mut survey = scan.run_since(Some(self.at.instant()), Some(&self.path()), memories);
         // What was removed since leaves no file that says so.
         if survey.changed == 0 {
             survey.changed = self.files.saturating_sub(survey.files);
@@ -171,13 +175,13 @@ mod tests {
             let log = ExportLogEntry::new(runtime, &agent, [&*path].into_iter(), Timestamp::MAX);
             let files = AgentScan::with_stores(runtime, &agent, Vec::new()).run().files;
             self.write(archive);
-            log.note(&path, FileCount { files, is_partial: false }, &self.host);
+            log.note(&path, FileCount { files, ..FileCount::default() }, &self.host);
         }
 
         fn changed(&self) -> u64 {
             let scan =
                 AgentScan::with_stores(by_name("openclaw").unwrap(), &self.agent(), Vec::new());
-            self.last().unwrap().compare(&scan).changed
+            self.last().unwrap().compare(&scan, None).changed
         }
     }
 
@@ -251,7 +255,7 @@ mod tests {
             export(&request, &place.host).unwrap();
             let noted = last_of(&place.host, &identify(runtime, &agent, &place.host)).unwrap();
             let scan = AgentScan::with_stores(runtime, &agent, Vec::new());
-            let expected = scan.run_since(None, Some(&noted.path())).files;
+            let expected = scan.run_since(None, Some(&noted.path()), None).files;
             assert_eq!(noted.files, expected, "{output}");
             assert!(expected > 5, "{expected}");
         }

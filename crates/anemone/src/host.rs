@@ -12,7 +12,7 @@ use std::sync::Arc;
 use anemone_format::{Bytes, Moment, ReaderAt};
 use anemone_index::NoProgress;
 use anemone_memory::Clock;
-use anemone_runtimes::Machine;
+use anemone_runtimes::{KnownConfigs, Machine};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -157,6 +157,7 @@ impl Host {
             variables: self.variables.clone(),
             database_reader: self.database_reader.clone(),
             scratch: scratch.path().to_owned(),
+            configs: KnownConfigs::default(),
         };
         Ok(OwnMachine { machine, _scratch: scratch })
     }

@@ -1,5 +1,5 @@
-//! Counts the files of an agent without reading them: the one way to count for `agents`, `status`
-//! and what changed since an export.
+//! Counts the files of an agent without reading them, for `agents`, `status` and what changed since
+//! an export. The rule itself is [`FileCounter`], with which an export counts in its own walk.
 //!
 //! What counts is what an archive has something of: every regular file in the workspace, and files
 //! beside it that the runtime's export takes from the install, such as a configuration (redacted)
@@ -13,10 +13,9 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{FileKind, FileStat, FileTime, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
+use anemone_files::{FileKind, FileStat, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
 use anemone_runtimes::{
-    AGENT_ID_FILE, FoundAgent, MAX_COUNTED_DEPTH, MAX_COUNTED_ENTRIES, Machine, Runtime, Store,
-    StoreKind,
+    FileCount, FileCounter, FoundAgent, Machine, Runtime, SearchedFile, Store, StoreKind, timestamp,
 };
 use jiff::Timestamp;
 
@@ -75,116 +74,120 @@ impl<'a> AgentScan<'a> {
     /// Counts everything.
     #[must_use]
     pub fn run(&self) -> Survey {
-        self.run_since(None, None)
+        self.run_since(None, None, None)
     }
 
     /// Counts everything but one file, and what changed after a time. Links are not followed; what
     /// tools and machines keep for themselves does not count, and neither does the note of the
-    /// agent's id.
-    #[must_use]
-    pub fn run_since(&self, since: Option<Timestamp>, except: Option<&Path>) -> Survey {
-        let mut count = Count { scan: self, since, except, survey: Survey::default(), seen: 0 };
+    /// agent's id. Files of the memory, by their paths, are added to `memories`.
+    pub fn run_since(
+        &self,
+        since: Option<Timestamp>,
+        except: Option<&Path>,
+        memories: Option<&mut Vec<(String, FileStat)>>,
+    ) -> Survey {
+        let kind_of = |folder: &str| self.runtime.searched_folder(folder);
+        let counter = FileCounter::new(&kind_of);
+        let mut count =
+            Count { scan: self, counter, since, except, memories, changed: 0, unreadable: 0 };
         match Folder::open(&self.workspace) {
             Ok(folder) => walk(&folder, &mut count),
             Err(error) => drop(count.unreadable(b"", error)),
         }
-        if count.seen <= MAX_COUNTED_ENTRIES {
-            count.stores();
+        let Count { counter, changed, unreadable, .. } = count;
+        self.complete(since, counter.count(), Survey { changed, unreadable, ..Survey::default() })
+    }
+
+    /// Returns what another walk through the workspace counted, with what lies beside it.
+    #[must_use]
+    pub fn of_walk(&self, count: FileCount) -> Survey {
+        self.complete(None, count, Survey::default())
+    }
+
+    /// Adds what was counted in the workspace and the files beside it, and looks at the times of
+    /// stores outside of it. Other files of a store, such as the log of a database, do not count.
+    fn complete(&self, since: Option<Timestamp>, count: FileCount, mut survey: Survey) -> Survey {
+        (survey.files, survey.bytes, survey.newest) = (count.files, count.bytes, count.newest);
+        survey.is_partial = count.is_partial || count.is_too_deep;
+        if count.is_partial {
+            return survey;
         }
-        count.survey
+        let kept = self.stores.iter().filter(|store| store.kind != StoreKind::Sessions);
+        let mut files: Vec<&PathBuf> = kept.flat_map(|store| &store.files).collect();
+        files.extend(&self.beside);
+        files.sort_unstable();
+        files.dedup();
+        for file in files.into_iter().filter(|file| !file.starts_with(&self.workspace)) {
+            match FileStat::of_path(file) {
+                Ok(stat) if stat.is_file() => {
+                    if self.beside.contains(file) {
+                        survey.files += 1;
+                        survey.bytes = survey.bytes.saturating_add(stat.size);
+                    }
+                    survey.newest = survey.newest.max(timestamp(stat.modified));
+                    survey.changed += u64::from(is_since(since, &stat));
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(_) => survey.unreadable += 1,
+            }
+        }
+        survey
     }
 }
 
 /// A scan that is under way.
 struct Count<'a> {
     scan: &'a AgentScan<'a>,
+    counter: FileCounter<'a>,
     since: Option<Timestamp>,
     except: Option<&'a Path>,
-    survey: Survey,
-    seen: u64,
-}
-
-impl Count<'_> {
-    /// Counts the files beside the workspace, and looks at the times of stores outside of it. Other
-    /// files of a store, such as the log of a database, are not counted.
-    fn stores(&mut self) {
-        let kept = self.scan.stores.iter().filter(|store| store.kind != StoreKind::Sessions);
-        let mut files: Vec<&PathBuf> = kept.flat_map(|store| &store.files).collect();
-        files.extend(&self.scan.beside);
-        files.sort_unstable();
-        files.dedup();
-        for file in files {
-            if file.starts_with(&self.scan.workspace) {
-                continue;
-            }
-            match FileStat::of_path(file) {
-                Ok(stat) if stat.is_file() => {
-                    if self.scan.beside.contains(file) {
-                        self.survey.files += 1;
-                        self.survey.bytes = self.survey.bytes.saturating_add(stat.size);
-                    }
-                    self.note_time(&stat);
-                }
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(_) => self.survey.unreadable += 1,
-            }
-        }
-    }
-
-    fn note_time(&mut self, stat: &FileStat) {
-        let written = time(stat.modified);
-        self.survey.newest = self.survey.newest.max(written);
-        // What is put back with an old date, or moved here, is a change as well.
-        let changed = written.max(time(stat.changed));
-        self.survey.changed += u64::from(self.since.is_some() && changed > self.since);
-    }
+    memories: Option<&'a mut Vec<(String, FileStat)>>,
+    changed: u64,
+    unreadable: u64,
 }
 
 impl WalkVisitor for Count<'_> {
     fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
-        self.seen += 1;
-        if self.seen > MAX_COUNTED_ENTRIES {
-            self.survey.is_partial = true;
-            return WalkStep::Stop;
-        }
         let Ok(stat) = visited.stat() else {
-            self.survey.unreadable += 1;
+            self.unreadable += 1;
             return WalkStep::Pass;
         };
+        if stat.is_file()
+            && let Some(memories) = &mut self.memories
+            && let Ok(path) = str::from_utf8(visited.path)
+            && matches!(self.scan.runtime.searched_file(path), SearchedFile::Memory(_))
+        {
+            memories.push((path.to_owned(), stat));
+        }
+        let is_except = |except: &Path| {
+            stat.is_file() && except == self.scan.workspace.join(OsStr::from_bytes(visited.path))
+        };
+        if self.except.is_some_and(is_except) {
+            return WalkStep::Pass;
+        }
+        let counts = self.counter.see(visited.path, &stat);
+        if self.counter.count().is_partial {
+            return WalkStep::Stop;
+        }
         match stat.kind {
-            FileKind::Folder => {
-                let path = String::from_utf8_lossy(visited.path);
-                if !self.scan.runtime.searched_folder(&path).is_counted() {
-                    return WalkStep::Pass;
-                }
-                if visited.depth < MAX_COUNTED_DEPTH {
-                    return WalkStep::Enter;
-                }
-                self.survey.is_partial = true;
-            }
-            FileKind::File if visited.name != AGENT_ID_FILE => {
-                let path = self.scan.workspace.join(OsStr::from_bytes(visited.path));
-                if self.except.is_none_or(|except| except != path) {
-                    self.survey.files += 1;
-                    self.survey.bytes = self.survey.bytes.saturating_add(stat.size);
-                    self.note_time(&stat);
-                }
-            }
-            FileKind::File | FileKind::Symlink | FileKind::Special => {}
+            FileKind::Folder if counts => return WalkStep::Enter,
+            FileKind::File if counts => self.changed += u64::from(is_since(self.since, &stat)),
+            _ => {}
         }
         WalkStep::Pass
     }
 
     fn unreadable(&mut self, _: &[u8], error: io::Error) -> ControlFlow<()> {
-        self.survey.unreadable += u64::from(error.kind() != io::ErrorKind::NotFound);
+        self.unreadable += u64::from(error.kind() != io::ErrorKind::NotFound);
         ControlFlow::Continue(())
     }
 }
 
-/// Returns a time of a file system; `None` for one that no calendar has.
-fn time(time: FileTime) -> Option<Timestamp> {
-    Timestamp::new(time.seconds, i32::try_from(time.nanoseconds).ok()?).ok()
+/// Whether a file was written, moved or replaced after a time: what is put back with an old date,
+/// or moved here, is a change as well.
+fn is_since(since: Option<Timestamp>, stat: &FileStat) -> bool {
+    since.is_some() && timestamp(stat.modified).max(timestamp(stat.changed)) > since
 }
 
 /// Returns a path from the root, with links followed as far as that can be done.
@@ -204,7 +207,7 @@ mod tests {
         let runtime = by_name("openclaw").unwrap();
         let agent =
             FoundAgent::without_install("openclaw", "main".to_owned(), workspace.to_owned());
-        AgentScan::with_stores(runtime, &agent, Vec::new()).run_since(since, except)
+        AgentScan::with_stores(runtime, &agent, Vec::new()).run_since(since, except, None)
     }
 
     #[test]

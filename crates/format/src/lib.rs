@@ -22,6 +22,8 @@ mod moment;
 mod object;
 mod opaque;
 mod pairs;
+#[cfg(feature = "parse-counts")]
+pub mod parse_counts;
 mod period;
 mod principals;
 mod purge;

@@ -208,6 +208,13 @@ vocabulary! {
 }
 
 impl Record {
+    /// Parses a line.
+    pub fn parse(line: &[u8]) -> serde_json::Result<Self> {
+        #[cfg(feature = "parse-counts")]
+        crate::parse_counts::note();
+        serde_json::from_slice(line)
+    }
+
     /// Makes a record with what every record must have; the rest is empty.
     #[must_use]
     pub fn new(

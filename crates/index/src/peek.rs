@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use anemone_files::FileStat;
+
 use crate::index::RefreshError;
 use crate::refresh::behind;
 use crate::source::DocumentSource;
@@ -40,8 +42,13 @@ pub struct IndexContents {
     pub removed: u64,
 }
 
-/// Looks at the index in a folder, and compares it with the sources by their stamps alone.
-pub fn peek(folder: &Path, sources: &[&dyn DocumentSource]) -> Result<IndexState, RefreshError> {
+/// Looks at the index in a folder, and compares it with the sources by their stamps alone. `walked`
+/// are the files of a workspace that was walked already, see [`DocumentSource::listing_of`].
+pub fn peek(
+    folder: &Path,
+    sources: &[&dyn DocumentSource],
+    walked: Option<&[(String, FileStat)]>,
+) -> Result<IndexState, RefreshError> {
     let (view, _lock) = match glance(folder) {
         Ok(Glance::Absent) => return Ok(IndexState::Absent),
         Ok(Glance::Busy) => return Ok(IndexState::Busy),
@@ -52,7 +59,7 @@ pub fn peek(folder: &Path, sources: &[&dyn DocumentSource]) -> Result<IndexState
         Err(error) if error.is_damage() => return Ok(IndexState::Broken),
         Err(error) => return Err(error.into()),
     };
-    match behind(&view, sources) {
+    match behind(&view, sources, walked) {
         Ok((changed, removed)) => {
             let (documents, chunks) = (view.statistics().documents, view.statistics().chunks);
             Ok(IndexState::Whole(IndexContents { documents, chunks, changed, removed }))
@@ -86,17 +93,39 @@ mod tests {
     }
 
     #[test]
+    fn files_of_another_walk_are_not_listed_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, place) = (notes(folder.path()), folder.path().join("index"));
+        let mut index = Index::open(&place).unwrap();
+        index.refresh(&[&source], Timestamp::MAX, &NoProgress).unwrap();
+        drop(index);
+        let walked = ["b.md", "a.md"].map(|name| {
+            let stat = FileStat::of_path(&folder.path().join("notes").join(name)).unwrap();
+            (name.to_owned(), stat)
+        });
+        let held = IndexContents { documents: 2, chunks: 2, changed: 0, removed: 0 };
+        let look = |walked| peek(&place, &[&source], Some(walked)).unwrap();
+        assert_eq!(look(&walked), IndexState::Whole(held));
+        let without_one = IndexContents { removed: 1, ..held };
+        assert_eq!(look(&walked[1..]), IndexState::Whole(without_one));
+    }
+
+    #[test]
     fn a_look_says_what_is_held_and_what_changed_since() {
         let folder = tempfile::tempdir().unwrap();
         let (source, place) = (notes(folder.path()), folder.path().join("index"));
-        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Absent);
+        assert_eq!(peek(&place, &[&source], None).unwrap(), IndexState::Absent);
         assert!(!place.exists(), "a look makes nothing");
 
         let mut index = Index::open(&place).unwrap();
-        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Absent, "nothing is in it yet");
+        assert_eq!(
+            peek(&place, &[&source], None).unwrap(),
+            IndexState::Absent,
+            "nothing is in it yet"
+        );
         index.refresh(&[&source], Timestamp::MAX, &NoProgress).unwrap();
         let held = IndexContents { documents: 2, chunks: 2, changed: 0, removed: 0 };
-        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Whole(held));
+        assert_eq!(peek(&place, &[&source], None).unwrap(), IndexState::Whole(held));
         drop(index);
 
         fs_err::write(folder.path().join("notes/a.md"), "# One and a half\n").unwrap();
@@ -104,7 +133,7 @@ mod tests {
         fs_err::remove_file(folder.path().join("notes/b.md")).unwrap();
         let before = names(&place);
         let behind = IndexContents { changed: 2, removed: 1, ..held };
-        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Whole(behind));
+        assert_eq!(peek(&place, &[&source], None).unwrap(), IndexState::Whole(behind));
         assert_eq!(names(&place), before, "a look leaves nothing");
     }
 
@@ -115,10 +144,10 @@ mod tests {
         let mut index = Index::open(&place).unwrap();
         index.refresh(&[&source], Timestamp::MAX, &NoProgress).unwrap();
         let alone = index.store.alone().unwrap();
-        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Busy);
+        assert_eq!(peek(&place, &[&source], None).unwrap(), IndexState::Busy);
         drop(alone);
         fs_err::write(place.join("seal.json"), "{}").unwrap();
-        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Broken);
+        assert_eq!(peek(&place, &[&source], None).unwrap(), IndexState::Broken);
     }
 
     #[test]
@@ -131,9 +160,9 @@ mod tests {
         let seal = fs_err::read_to_string(place.join("seal.json")).unwrap();
         // A writer removes the seal first, and is killed before it restores it.
         fs_err::remove_file(place.join("seal.json")).unwrap();
-        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Unfinished);
+        assert_eq!(peek(&place, &[&source], None).unwrap(), IndexState::Unfinished);
         let other = seal.replacen("\"version\":\"", "\"version\":\"0", 1);
         fs_err::write(place.join("seal.json"), other).unwrap();
-        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Outdated);
+        assert_eq!(peek(&place, &[&source], None).unwrap(), IndexState::Outdated);
     }
 }

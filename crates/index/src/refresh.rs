@@ -10,6 +10,7 @@ mod left_out;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use anemone_files::FileStat;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
@@ -146,9 +147,10 @@ impl Call<'_> {
             before = Some(listed);
         }
         let found = store.wait_alone(self.progress)?;
-        // What was listed before another process wrote may be older than what is in the index.
+        // What was listed before another process wrote may be older than what is in the index. While
+        // there is no mark, before and now, there is no index either and nothing to be older than.
         let listed = match before {
-            Some(listed) if mark.is_some() && mark == store.mark() => listed,
+            Some(listed) if mark == store.mark() => listed,
             _ => list(self.sources)?,
         };
         let (plan, alone) = match found {
@@ -268,6 +270,14 @@ impl Freshness {
 }
 
 fn list<'a>(sources: &[&'a dyn DocumentSource]) -> Result<Vec<Listed<'a>>, RefreshError> {
+    list_walked(sources, None)
+}
+
+/// Lists what the sources have, as far as another walk did not come by it already.
+fn list_walked<'a>(
+    sources: &[&'a dyn DocumentSource],
+    walked: Option<&[(String, FileStat)]>,
+) -> Result<Vec<Listed<'a>>, RefreshError> {
     let mut listed: Vec<Listed<'a>> = Vec::with_capacity(sources.len());
     for source in sources {
         let identity = source.identity();
@@ -275,7 +285,8 @@ fn list<'a>(sources: &[&'a dyn DocumentSource]) -> Result<Vec<Listed<'a>>, Refre
         if listed.iter().any(|listed| listed.identity == identity) {
             continue;
         }
-        let mut listing = source.list()?;
+        let known = walked.and_then(|walked| source.listing_of(walked));
+        let mut listing = known.map_or_else(|| source.list(), Ok)?;
         if !listing.entries.is_sorted_by(|a, b| a.key < b.key) {
             listing.entries.sort_by(|a, b| a.key.cmp(&b.key));
             listing.entries.dedup_by(|a, b| a.key == b.key);
@@ -303,8 +314,9 @@ pub(crate) fn unseen(
 pub(crate) fn behind(
     view: &View,
     sources: &[&dyn DocumentSource],
+    walked: Option<&[(String, FileStat)]>,
 ) -> Result<(u64, u64), RefreshError> {
-    let plan = compare(view, &list(sources)?)?;
+    let plan = compare(view, &list_walked(sources, walked)?)?;
     Ok((plan.load.len() as u64, plan.vanished.len() as u64))
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod folder;
 
 use anemone_embed::ModelIdentity;
 pub use anemone_files::FileStamp;
+use anemone_files::FileStat;
 use anemone_format::StampTable;
 use sha2::{Digest as _, Sha256};
 
@@ -18,6 +19,13 @@ pub trait DocumentSource: Send + Sync {
     /// Lists the current entries, without reading any content. Entries are sorted by key, and no
     /// key occurs twice.
     fn list(&self) -> Result<Listing, SourceError>;
+
+    /// Returns what [`list`](Self::list) would, from the regular files of the folder that another
+    /// walk came by, each with its path; `None` when the source cannot tell. Nothing is skipped: the
+    /// walk could look at everything.
+    fn listing_of(&self, _walked: &[(String, FileStat)]) -> Option<Listing> {
+        None
+    }
 
     /// Reads the documents of one entry, in a fixed order. What cannot be read but does not
     /// concern the rest of the entry is returned as skipped. An entry that has vanished meanwhile

@@ -122,7 +122,7 @@ impl Inner {
         if let Some(unsealed) = self.unsealed.get() {
             return Ok(Arc::clone(unsealed));
         }
-        let target = Arc::new(self.options.target.find(&self.machine, &self.options.host)?);
+        let target = Arc::new(self.options.target.find(&self.machine.again(), &self.options.host)?);
         if target.is_encrypted() {
             return Ok(Arc::clone(self.unsealed.get_or_init(|| target)));
         }
@@ -153,7 +153,7 @@ impl Inner {
     }
 
     fn agent_memory(&self) -> Result<AgentMemory, AgentMemoryError> {
-        self.memory().find_for(Access::Read, &self.machine, &self.options.host)
+        self.memory().find_for(Access::Read, &self.machine.again(), &self.options.host)
     }
 
     fn day(&self, field: &str, text: Option<&str>) -> Result<Option<Date>> {
@@ -373,7 +373,7 @@ impl MemoryService for LocalMemoryService {
         })?;
         // The same counts as those of the command. Only an index that is not kept has no others.
         if let Ok(SearchStatus { documents: Some(documents), chunks: Some(chunks), .. }) =
-            SearchStatus::of(&target)
+            SearchStatus::of(&target, None)
         {
             (status.documents, status.chunks) = (documents, chunks);
         }

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::kit::carrier::Carrier;
 use crate::kit::database::tests::machine;
 use crate::kit::ids::Namespaces;
-use crate::kit::open_workspace::{OpenWorkspace, ReadingParts, end_reading};
+use crate::kit::open_workspace::{OpenWorkspace, ReadingParts, WalkedWorkspace, end_reading};
 use crate::kit::paths::lossy;
 use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::searchable::is_of_tool;
@@ -100,9 +100,15 @@ fn folder(path: &str) -> SearchedFolder {
 }
 
 impl ReadAgents for Notes {
-    fn check(&self, _: &Machine, agent: &FoundAgent) -> Check {
+    fn check(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> (Check, Result<Box<dyn OpenAgent>, ReadError>) {
         let workspace = agent.workspace.clone();
-        Check { exists: workspace.is_dir(), workspace, ..Check::default() }
+        let check = Check { exists: workspace.is_dir(), workspace, ..Check::default() };
+        (check, self.open(machine, agent, options))
     }
 
     fn open(
@@ -112,7 +118,8 @@ impl ReadAgents for Notes {
         options: &ReadOptions<'_>,
     ) -> Result<Box<dyn OpenAgent>, ReadError> {
         let namespaces = Namespaces::of_name(NOTES.name);
-        Ok(Box::new(OpenNotes(OpenWorkspace::open(agent, options, "", folder, &namespaces)?)))
+        let walked = WalkedWorkspace::open(agent, options, "", folder)?;
+        Ok(Box::new(OpenNotes(OpenWorkspace::of(walked, agent, options, &namespaces)?)))
     }
 }
 
@@ -192,7 +199,7 @@ fn a_runtime_of_two_capabilities_is_found_and_searched_and_says_what_it_cannot_d
     assert!(notes.searchable(&machine, agent).files);
     assert_eq!(notes.searched_file("a.md"), SearchedFile::Memory(MemoryFacts::default()));
     assert_eq!(notes.searched_folder(".git"), SearchedFolder::OfTool);
-    let check = notes.check(&machine, agent);
+    let (check, _) = notes.check(&machine, agent, &ReadOptions::default());
     assert!(check.exists && !check.is_ready());
     let vectors = crate::WantedModel { provider: "a", model: "b", dimensions: 1 };
     notes.read_vectors(&machine, agent, &vectors, false, &mut |_, _| {}).unwrap();
@@ -211,7 +218,8 @@ fn a_runtime_of_one_more_capability_is_read_as_a_snapshot() {
     }
     let machine = machine(home.path());
     let agent = NOTES.discover(&machine).remove(0);
-    assert!(NOTES.check(&machine, &agent).is_ready());
+    let (check, opened) = NOTES.check(&machine, &agent, &ReadOptions::default());
+    assert!(check.is_ready() && opened.is_ok());
     let mut snapshot = KeptRecords::default();
     let reading = NOTES.read(&machine, &agent, &ReadOptions::default(), &mut snapshot).unwrap();
     assert_eq!((reading.records, reading.files, reading.count.files), (1, 2, 2));

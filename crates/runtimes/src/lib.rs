@@ -19,9 +19,9 @@ use std::path::Path;
 use anemone_memory::ContextRules;
 
 pub use kit::agent::{
-    ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, LeftOut, LeftOutReason, Machine,
-    NotRequested, NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret,
-    SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
+    ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, KnownConfigs, LeftOut,
+    LeftOutReason, Machine, NotRequested, NotRequestedKind, Oddity, ReadError, ReadOptions,
+    Reading, SealSecret, SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
 };
 pub use kit::check::{
     Check, ConfigState, DailyLogs, Issue, NAMED_IN_MESSAGE, ProjectFiles, Resources,
@@ -33,7 +33,7 @@ pub use kit::conversation::{
     without_private,
 };
 pub use kit::database::{SERVE_ARGUMENT, ServeDatabaseError, serve_database};
-pub use kit::file_count::{FileCount, MAX_COUNTED_DEPTH, MAX_COUNTED_ENTRIES};
+pub use kit::file_count::{FileCount, FileCounter, timestamp};
 pub use kit::hook_caller::HookCaller;
 pub use kit::mapping;
 pub use kit::native_search::{

@@ -571,6 +571,8 @@ fn check_index_folder(folder: &Path) -> Result<()> {
 mod tests {
     use std::collections::BTreeMap;
 
+    use anemone_runtimes::KnownConfigs;
+
     use super::*;
 
     struct Home {
@@ -588,6 +590,7 @@ mod tests {
                 variables: BTreeMap::new(),
                 database_reader: PathBuf::new(),
                 scratch: home.clone(),
+                configs: KnownConfigs::default(),
             };
             let mut host = crate::testing::host(&home);
             host.folders.home.clone_from(&home);

@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
+use anemone_files::FileStat;
 use anemone_format::Moment;
 use anemone_index::{IndexState, RefreshError, peek};
 use anemone_memory::MarkdownStore;
@@ -36,10 +37,14 @@ pub(super) fn look(
     let scan = AgentScan::with_stores(runtime, agent, searchable.stores.clone());
     let workspace_exists = scan.workspace.is_dir();
     let noted = last_of(host, &identify(runtime, agent, host));
+    let mut memories = Vec::new();
     let survey = match &noted {
-        Some(export) => export.compare(&scan),
-        None => scan.run(),
+        Some(export) => export.compare(&scan, Some(&mut memories)),
+        None => scan.run_since(None, None, Some(&mut memories)),
     };
+    // Of what could not be looked at, the index may say more.
+    let is_whole = survey.unreadable == 0 && !survey.is_partial;
+    let memories = is_whole.then_some(&memories[..]);
     let last_export = noted.map(|export| LastExport {
         sealed: is_sealed(&export.path()),
         exists: fs_err::metadata(export.path()).is_ok_and(|there| there.is_file()),
@@ -49,7 +54,7 @@ pub(super) fn look(
         changed_since: survey.changed,
     });
     let store = store_of(runtime, agent, &searchable.keeps, Access::Read, host).ok();
-    let (search, source_trouble) = search(found, machine, host);
+    let (search, source_trouble) = search(found, memories, machine, host);
     let facts = AgentFacts {
         workspace_exists,
         has_rows: rows(&searchable).is_some_and(Path::is_file),
@@ -133,6 +138,7 @@ fn database_trouble(path: &Path) -> Option<String> {
 /// Says whether search is ready, or why it cannot be told.
 fn search(
     found: &NamedAgent,
+    memories: Option<&[(String, FileStat)]>,
     machine: &Machine,
     host: &Host,
 ) -> (SearchStatus, Option<RefreshError>) {
@@ -140,7 +146,7 @@ fn search(
     let Ok(target) = TargetChoice::of_agent(chosen, machine, host) else {
         return (SearchStatus::without_counts(Readiness::Nothing), None);
     };
-    match SearchStatus::of(&target) {
+    match SearchStatus::of(&target, memories) {
         Ok(status) => (status, None),
         Err(error) => (SearchStatus::without_counts(Readiness::Unknown), Some(error)),
     }
@@ -148,9 +154,12 @@ fn search(
 
 impl SearchStatus {
     /// Looks at the index of what is searched; every count of its documents and chunks comes from
-    /// here.
-    pub fn of(target: &SearchTarget) -> Result<Self, RefreshError> {
-        let state = match peek(&target.index_folder, &target.sources())? {
+    /// here. `memories` are the files of the workspace, where they are known.
+    pub fn of(
+        target: &SearchTarget,
+        memories: Option<&[(String, FileStat)]>,
+    ) -> Result<Self, RefreshError> {
+        let state = match peek(&target.index_folder, &target.sources(), memories)? {
             IndexState::Absent => Readiness::Missing,
             IndexState::Busy => Readiness::Busy,
             IndexState::Unfinished => Readiness::Unfinished,

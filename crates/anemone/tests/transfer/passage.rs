@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anemone::migrate::{Endpoint, MigrateError};
+use anemone_format::parse_counts;
 use anemone_runtimes::{OnConflict, PlanError};
 use anemone_testkit::database::{dump, query, sql};
 use anemone_testkit::fixture;
@@ -69,6 +70,32 @@ fn there_and_back(seed: u64, more: &[With<'_>]) {
     }
     migrate(&machine, &zeroclaw(&away), &openclaw(&back), &[]);
     assert_same_tree(&from, &back, &SKIPPED, &[".alf-agent-id"]);
+}
+
+/// Moves an agent away and back; returns how many memories it has, and how many records were parsed
+/// on each way.
+fn parsed_there_and_back(keeps: bool) -> (u64, u64, u64) {
+    let (machine, ground) = (TestMachine::new(), Ground::new());
+    let from = ground.generate("w", &Workspace::edge_cases());
+    let (away, back) = (ground.path("z"), ground.path("back"));
+    parse_counts::keep(keeps);
+    let start = parse_counts::parsed();
+    let moved = migrate(&machine, &openclaw(&from), &zeroclaw(&away), &[]);
+    let there = parse_counts::parsed();
+    let returned = migrate(&machine, &zeroclaw(&away), &openclaw(&back), &[]);
+    let end = parse_counts::parsed();
+    parse_counts::keep(true);
+    assert_eq!(memories(&moved), memories(&returned));
+    (memories(&moved), there - start, end - there)
+}
+
+#[test]
+fn a_move_parses_each_record_at_most_three_times() {
+    let (memories, there, back) = parsed_there_and_back(true);
+    assert_eq!((there, back), (2 * memories, 3 * memories), "of {memories}");
+    // Of more than is kept, every walk parses each record again.
+    let (memories, there, back) = parsed_there_and_back(false);
+    assert_eq!((there, back), (8 * memories, 9 * memories), "of {memories}");
 }
 
 #[test]

@@ -17,6 +17,16 @@ impl<T> RecordCache<T> {
         Self { max_bytes, records: OnceLock::new() }
     }
 
+    /// Whether records with so many bytes of JSON in all may be kept.
+    #[must_use]
+    pub fn fits(&self, bytes: usize) -> bool {
+        #[cfg(feature = "parse-counts")]
+        if !crate::parse_counts::may_keep() {
+            return false;
+        }
+        bytes <= self.max_bytes
+    }
+
     /// Hands out every record. `parse_each` walks over them, and hands each out with the length of
     /// its JSON.
     pub fn each(
@@ -35,7 +45,7 @@ impl<T> RecordCache<T> {
             take(&record)?;
             bytes = bytes.saturating_add(length);
             match &mut kept {
-                Some(kept) if bytes <= self.max_bytes => kept.push(record),
+                Some(kept) if self.fits(bytes) => kept.push(record),
                 _ => kept = None,
             }
             Ok(())

@@ -57,7 +57,7 @@ impl<'a> ArchiveSource<'a> {
     /// Parses every record, and hands it out with the bytes of its line.
     fn parse_each(&self, take: &mut dyn FnMut(Record, usize) -> io::Result<()>) -> io::Result<()> {
         let walked = self.archive.each_record_line(|line| {
-            let record = serde_json::from_slice(line).map_err(|error| WalkError(error.into()))?;
+            let record = Record::parse(line).map_err(|error| WalkError(error.into()))?;
             take(record, line.len()).map_err(WalkError)
         });
         walked.map_err(|WalkError(error)| error)

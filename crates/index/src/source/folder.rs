@@ -12,6 +12,8 @@ mod walk;
 
 use std::path::PathBuf;
 
+use anemone_files::FileStat;
+
 use super::{DocumentSource, Listing, SkipReason, SkippedDocument, SourceEntry, SourceError};
 use crate::document::Document;
 pub use below::{MAX_FILE_BYTES, text_of_bytes};
@@ -74,6 +76,20 @@ impl DocumentSource for FolderSource {
     fn list(&self) -> Result<Listing, SourceError> {
         let root = self.root.open()?;
         walk::list(root, &self.prefix, &*self.rules).map_err(|error| self.root.error(error))
+    }
+
+    fn listing_of(&self, walked: &[(String, FileStat)]) -> Option<Listing> {
+        let is_listed = |(path, stat): &&(String, FileStat)| {
+            stat.size <= MAX_FILE_BYTES && self.document(path).is_some()
+        };
+        let entry = |(path, stat): &(String, FileStat)| SourceEntry {
+            key: path.clone(),
+            stamp: stat.stamp(),
+        };
+        let mut entries: Vec<_> = walked.iter().filter(is_listed).map(entry).collect();
+        entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+        entries.dedup_by(|a, b| a.key == b.key);
+        Some(Listing { entries, ..Listing::default() })
     }
 
     fn load(

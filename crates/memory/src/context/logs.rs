@@ -26,7 +26,9 @@ pub(super) fn notes(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
     }
     let mut left = OF_ALL;
     let days = [Some(asked.today), asked.today.yesterday().ok()];
-    let paths = days.into_iter().flatten().flat_map(|day| of_day(site, day));
+    let listed = fs_err::read_dir(site.root().join("memory")).into_iter().flatten().flatten();
+    let listed: Vec<fs_err::DirEntry> = listed.collect();
+    let paths = days.into_iter().flatten().flat_map(|day| of_day(site, &listed, day));
     let note = |path: String| {
         let is_private = !asked.session.may_recall();
         let part =
@@ -64,11 +66,11 @@ fn note(site: &MarkdownStore, path: &str, left: usize) -> Part {
     Part { included_chars, total_chars, content, hidden, ..Part::out(path, fate) }
 }
 
-/// Lists the files of a day: the log, then those with a name of their own, the newest first.
-fn of_day(site: &MarkdownStore, day: Date) -> Vec<String> {
+/// Returns the files of a day: the log, then those with a name of their own, the newest first.
+fn of_day(site: &MarkdownStore, listed: &[fs_err::DirEntry], day: Date) -> Vec<String> {
     let mut named = Vec::new();
     let prefix = format!("{day}-");
-    for one in fs_err::read_dir(site.root().join("memory")).into_iter().flatten().flatten() {
+    for one in listed {
         let Ok(name) = one.file_name().into_string() else { continue };
         let is_file = one.file_type().is_ok_and(|kind| kind.is_file());
         if is_file && name.starts_with(&prefix) && name.ends_with(".md") {

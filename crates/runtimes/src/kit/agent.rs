@@ -6,8 +6,9 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use anemone_files::FileStamp;
 use anemone_format::{
     AgentId, Attachments, Credentials, Identity, Manifest, Principals, SinkError,
 };
@@ -33,7 +34,13 @@ pub struct Machine {
     pub database_reader: PathBuf,
     /// A folder for temporary copies.
     pub scratch: PathBuf,
+    /// The configurations that were read so far.
+    pub configs: KnownConfigs,
 }
+
+/// The configuration files that a command came by, each with the state in which it was found.
+#[derive(Clone, Default)]
+pub struct KnownConfigs(Arc<Mutex<BTreeMap<PathBuf, (FileStamp, ConfigFile)>>>);
 
 impl fmt::Debug for Machine {
     /// Names variables without their values: some are tokens.
@@ -52,6 +59,25 @@ impl Machine {
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(name).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// Returns the machine for another command, which reads every configuration again: one may
+    /// include files whose changes its own state does not show.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self { configs: KnownConfigs::default(), ..self.clone() }
+    }
+
+    /// Takes a configuration file: the one that was read already, unless it changed since.
+    pub(crate) fn config_file(&self, path: PathBuf) -> ConfigFile {
+        let Some(stamp) = FileStamp::of_path(&path) else { return ConfigFile::new(path) };
+        let mut known = self.configs.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, file)) = known.get(&path).filter(|(seen, _)| *seen == stamp) {
+            return file.clone();
+        }
+        let file = ConfigFile::new(path.clone());
+        known.insert(path, (stamp, file.clone()));
+        file
     }
 }
 
@@ -100,8 +126,8 @@ impl FoundAgent {
     }
 }
 
-/// The configuration file of an agent. A command reads it once: what its runtime took from it when
-/// the agent was found is shared by all clones of the agent.
+/// The configuration file of an agent. A command reads it once: what its runtime took from it is
+/// shared by all agents that have it, see [`Machine::config_file`].
 #[derive(Clone)]
 pub struct ConfigFile {
     path: PathBuf,
@@ -505,4 +531,31 @@ pub enum ReadError {
     /// What was read could not be handed on.
     #[error(transparent)]
     Sink(#[from] SinkError),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::kit::database::tests::machine;
+
+    #[test]
+    fn a_configuration_is_read_again_when_it_changed_and_for_another_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config");
+        let machine = machine(folder.path());
+        let reads = Cell::new(0);
+        let read = |machine: &Machine| {
+            machine.config_file(path.clone()).read_once(|path| {
+                reads.set(reads.get() + 1);
+                fs_err::read_to_string(path).unwrap()
+            })
+        };
+        fs_err::write(&path, "one").unwrap();
+        assert_eq!((read(&machine), read(&machine), reads.get()), ("one".into(), "one".into(), 1));
+        fs_err::write(&path, "other").unwrap();
+        assert_eq!((read(&machine), reads.get()), ("other".into(), 2));
+        assert_eq!((read(&machine.again()), reads.get()), ("other".into(), 3));
+    }
 }

@@ -11,10 +11,12 @@ use anemone_files::each_block;
 use anemone_format::{AgentId, Moment};
 use serde::Serialize;
 
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, LeftOutReason, Oddity};
+use crate::kit::agent::{
+    DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, LeftOutReason, Oddity, ReadError,
+};
+use crate::kit::open_workspace::WalkedWorkspace;
 use crate::kit::paths::lossy;
-use crate::kit::searchable::SearchedFolder;
-use crate::kit::walk::{EntryKind, FoundEntry, IgnoreFileError, WalkRules, Workspace};
+use crate::kit::walk::{EntryKind, FoundEntry, IGNORE_FILE, Workspace};
 use crate::kit::word_enum::word_enum;
 use anemone_secrets::{FileScanner, SecretHit};
 
@@ -287,11 +289,10 @@ pub fn noted_agent_id(workspace: &Path) -> Option<AgentId> {
     Workspace::open(workspace).ok()?.agent_id().ok()?
 }
 
-/// Looks at a workspace, and notes why it cannot be looked through. `memory` is the folder of
-/// memories; `kind` says what a file is.
+/// Looks at a workspace, and notes why it could not be walked. `kind` says what a file is.
 pub(crate) fn begin(
     workspace: &Path,
-    memory: &str,
+    walked: Result<&WalkedWorkspace, &ReadError>,
     kind: &dyn Fn(&FoundEntry) -> SurveyClass,
 ) -> (Check, Survey) {
     let mut check = Check {
@@ -305,15 +306,27 @@ pub(crate) fn begin(
         check.note(ADVICE, "workspace_not_found", format!("there is no workspace at {shown}"));
         return (check, Survey::default());
     }
-    let survey = survey(workspace, memory, kind).unwrap_or_else(|error| {
-        if error.get_ref().is_some_and(|reference| reference.is::<IgnoreFileError>()) {
-            check.note(ADVICE, "alfignore", format!("in the workspace {shown}, {error}"));
-        } else {
-            let message = format!("the workspace {shown} cannot be read: {error}");
-            check.note(ADVICE, "workspace_not_readable", message);
+    let survey = match walked {
+        Ok(walked) => survey(walked, kind),
+        Err(ReadError::IgnoreFile { source, .. }) => {
+            let message =
+                format!("in the workspace {shown}, {IGNORE_FILE} cannot be read in full: {source}");
+            check.note(ADVICE, "alfignore", message);
+            Survey::default()
         }
-        Survey::default()
-    });
+        Err(error) => {
+            let cause: &dyn std::fmt::Display = match error {
+                ReadError::Workspace { source, .. } => source,
+                error => error,
+            };
+            check.note(
+                ADVICE,
+                "workspace_not_readable",
+                format!("the workspace {shown} cannot be read: {cause}"),
+            );
+            Survey::default()
+        }
+    };
     (check, survey)
 }
 
@@ -359,42 +372,39 @@ pub(crate) enum SurveyClass {
     Skipped,
 }
 
-/// Looks through a workspace as an export does. `memory` is the folder of memories; `kind` says
-/// what a file is.
+/// Looks through a workspace as an export does. `kind` says what a file is.
 pub(crate) fn survey(
-    workspace: &Path,
-    memory: &str,
+    opened: &WalkedWorkspace,
     kind: &dyn Fn(&FoundEntry) -> SurveyClass,
-) -> io::Result<Survey> {
-    let workspace = Workspace::open(&fs_err::canonicalize(workspace)?)?;
-    let walked = workspace.walk(&WalkRules::new(memory, |_| SearchedFolder::Other))?;
+) -> Survey {
+    let WalkedWorkspace { workspace, walked, .. } = opened;
     let mut survey = Survey::default();
-    for left_out in walked.left_out {
+    for left_out in &walked.left_out {
         match left_out.reason {
             LeftOutReason::Unreadable | LeftOutReason::TooDeep => {
-                survey.unreadable.push(left_out.path);
+                survey.unreadable.push(left_out.path.clone());
             }
-            LeftOutReason::Special => survey.special.push(left_out.path),
+            LeftOutReason::Special => survey.special.push(left_out.path.clone()),
             // Left out on purpose.
             _ => {}
         }
     }
-    for found in walked.found {
-        survey.secrets.extend(FoundSecret::in_name(&found));
+    for found in &walked.found {
+        survey.secrets.extend(FoundSecret::in_name(found));
         match &found.kind {
             EntryKind::Symlink(target) if workspace.destination(&found.path, target).is_none() => {
                 survey.links_outside.push(lossy(&found.path));
             }
-            EntryKind::File { .. } if kind(&found) == SurveyClass::Skipped => {}
+            EntryKind::File { .. } if kind(found) == SurveyClass::Skipped => {}
             EntryKind::File { .. } => {
-                survey.look_into(&workspace, &found, kind(&found));
-                survey.files.push(found);
+                survey.look_into(workspace, found, kind(found));
+                survey.files.push(found.clone());
             }
             EntryKind::Symlink(_) | EntryKind::Folder => {}
         }
     }
     survey.unreadable.sort();
-    Ok(survey)
+    survey
 }
 
 impl Survey {
@@ -512,6 +522,15 @@ pub(crate) fn first_names(names: &[String], most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kit::agent::ReadOptions;
+    use crate::kit::searchable::SearchedFolder;
+
+    fn survey_of(folder: &Path, kind: &dyn Fn(&FoundEntry) -> SurveyClass) -> Survey {
+        let agent = FoundAgent::without_install("any", String::new(), folder.to_owned());
+        let options = ReadOptions::default();
+        let kind_of = |_: &str| SearchedFolder::Other;
+        survey(&WalkedWorkspace::open(&agent, &options, "memory", kind_of).unwrap(), kind)
+    }
 
     #[test]
     fn text_is_utf8_wherever_it_is_cut() {
@@ -573,7 +592,7 @@ mod tests {
             "large.bin" => SurveyClass::Named,
             _ => SurveyClass::Other,
         };
-        let survey = survey(&root, "memory", &kind).unwrap();
+        let survey = survey_of(&root, &kind);
         let files: Vec<String> = survey.files.iter().map(|file| lossy(&file.path)).collect();
         let wanted = [".alfignore", "SOUL.md", "large.bin", "memory/deep/bad.md", "memory/pic.png"];
         assert_eq!(files, wanted);
@@ -594,7 +613,7 @@ mod tests {
         fs_err::write(folder.path().join("notes.txt"), wide).unwrap();
         let picture = [b"\x89PNG\r\n\x1a\n\0\0", key.as_bytes(), b"\0"].concat();
         fs_err::write(folder.path().join("pic.png"), picture).unwrap();
-        let survey = survey(folder.path(), "memory", &|_| SurveyClass::Other).unwrap();
+        let survey = survey_of(folder.path(), &|_| SurveyClass::Other);
         let found: Vec<_> =
             survey.secrets.iter().map(|secret| (&*secret.path, secret.line, secret.kind)).collect();
         assert_eq!(found, [("notes.txt", 2, "github_token"), ("pic.png", 3, "github_token")]);

@@ -161,16 +161,15 @@ pub(crate) fn warn_of_nothing(carrier: &mut Carrier<'_>) {
     }
 }
 
-/// An open workspace with everything in it.
-pub(crate) struct OpenWorkspace {
+/// A workspace that was walked.
+pub(crate) struct WalkedWorkspace {
     /// Its canonical path.
     pub(crate) path: PathBuf,
     pub(crate) workspace: Workspace,
     pub(crate) walked: WalkResult,
-    pub(crate) agent_id: AgentId,
 }
 
-impl OpenWorkspace {
+impl WalkedWorkspace {
     /// Opens and walks a workspace; `memory` is the folder of memories in it, and `kind_of` says
     /// what a folder is.
     pub(crate) fn open(
@@ -178,7 +177,6 @@ impl OpenWorkspace {
         options: &ReadOptions<'_>,
         memory: &str,
         kind_of: fn(&str) -> SearchedFolder,
-        namespaces: &Namespaces,
     ) -> Result<Self, ReadError> {
         let failed = |source| ReadError::Workspace { path: agent.workspace.clone(), source };
         let path = fs_err::canonicalize(&agent.workspace).map_err(|error| match error.kind() {
@@ -199,6 +197,28 @@ impl OpenWorkspace {
             }
             Err(error) => failed(error),
         })?;
+        Ok(Self { path, workspace, walked })
+    }
+}
+
+/// A workspace that was walked, of an agent whose id is known.
+pub(crate) struct OpenWorkspace {
+    /// Its canonical path.
+    pub(crate) path: PathBuf,
+    pub(crate) workspace: Workspace,
+    pub(crate) walked: WalkResult,
+    pub(crate) agent_id: AgentId,
+}
+
+impl OpenWorkspace {
+    /// Takes a workspace and finds out whose it is.
+    pub(crate) fn of(
+        workspace: WalkedWorkspace,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+        namespaces: &Namespaces,
+    ) -> Result<Self, ReadError> {
+        let WalkedWorkspace { path, workspace, walked } = workspace;
         let noted = workspace
             .agent_id()
             .map_err(|_| ReadError::AgentIdFile { path: path.join(AGENT_ID_FILE) })?;

@@ -165,6 +165,7 @@ impl UnwrittenRecords {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kit::agent::KnownConfigs;
 
     #[test]
     fn a_program_is_found_on_the_path() {
@@ -175,6 +176,7 @@ mod tests {
             variables: [("PATH".to_owned(), root.path().join("bin").into())].into(),
             database_reader: root.path().join("none"),
             scratch: root.path().to_owned(),
+            configs: KnownConfigs::default(),
         };
         let program = root.path().join("bin/docker");
         fs_err::create_dir(root.path().join("bin")).unwrap();

@@ -6,7 +6,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anemone_files::FileKind;
 use anemone_format::{AgentId, Record, Sink};
 use anemone_memory::{Clock, ContextRules, MarkdownLayout, RowStore};
 
@@ -178,8 +177,14 @@ pub trait FindAgents: Sync {
 
 /// Reads an agent as a snapshot.
 pub trait ReadAgents: Sync {
-    /// Returns whether an agent can be exported, and what stands in the way.
-    fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check;
+    /// Returns whether an agent can be exported, and what stands in the way, with the agent that
+    /// was opened for it.
+    fn check(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> (Check, Result<Box<dyn OpenAgent>, ReadError>);
 
     /// Opens an agent's workspace and walks it: once, to see whether the agent changed and to read
     /// it.
@@ -399,13 +404,17 @@ impl Runtime {
         agent.install.as_deref().filter(|_| holds_several).unwrap_or(&agent.workspace)
     }
 
-    /// Returns whether an agent can be exported, and what stands in the way.
-    #[must_use]
-    pub fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
+    /// Returns whether an agent can be exported, see [`ReadAgents::check`].
+    pub fn check(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> (Check, Result<Box<dyn OpenAgent>, ReadError>) {
         if let Some(read) = self.read {
-            return read.check(machine, agent);
+            return read.check(machine, agent, options);
         }
-        Check {
+        let check = Check {
             workspace: agent.workspace.clone(),
             exists: agent.workspace.is_dir(),
             issues: vec![Issue {
@@ -415,7 +424,8 @@ impl Runtime {
                 suggestion: "its files can be searched".into(),
             }],
             ..Check::default()
-        }
+        };
+        (check, Err(ReadError::NotSupported { runtime: self.title }))
     }
 
     /// Opens an agent to read it, see [`ReadAgents::open`].
@@ -482,9 +492,7 @@ impl Runtime {
     #[must_use]
     pub fn counts(&self, path: &Path) -> bool {
         let kind_of = |path: &str| self.searched_folder(path);
-        let mut counter = FileCounter::new(&kind_of);
-        counter.see(path.as_os_str().as_encoded_bytes(), FileKind::File);
-        counter.finish().files > 0
+        FileCounter::new(&kind_of).takes(path.as_os_str().as_encoded_bytes())
     }
 
     /// Takes a database by its path alone, see [`SearchAgents::database`].

@@ -9,7 +9,9 @@ use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{FileKind, Folder, WalkEntry, WalkStep, WalkVisitor, read_limited, walk};
+use anemone_files::{
+    FileKind, FileStat, Folder, WalkEntry, WalkStep, WalkVisitor, read_limited, walk,
+};
 use anemone_format::{AgentId, Moment, StampTable};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
@@ -207,7 +209,7 @@ impl Workspace {
             return Err(error);
         }
         let mut walked = walker.walked;
-        walked.count = walker.counter.finish();
+        walked.count = walker.counter.count();
         walked.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         walked.left_out.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(walked)
@@ -285,7 +287,7 @@ impl WalkVisitor for Walker<'_> {
         if self.unfinished.as_deref() == Some(path) {
             return WalkStep::Pass;
         }
-        self.counter.see(path, stat.kind);
+        self.counter.see(path, &stat);
         let is_folder = stat.kind == FileKind::Folder;
         // Not the agent's. The id travels in the manifest, and an import writes the file again.
         if path == AGENT_ID_FILE.as_bytes() || self.exclude.iter().any(|own| own == path) {
@@ -360,34 +362,51 @@ impl Walker<'_> {
 
     /// Counts files and their bytes in a folder that is left out.
     fn count(&mut self, folder: &Folder, name: &OsStr, path: &[u8]) -> (u64, u64) {
-        let mut left_out = LeftOutFolder { path, counter: &mut self.counter, files: 0, bytes: 0 };
-        if let Ok(folder) = folder.folder(name) {
-            walk(&folder, &mut left_out);
-        }
-        (left_out.files, left_out.bytes)
+        let see = &mut |below: &[u8], stat: &FileStat| {
+            self.counter.see(&[path, b"/", below].concat(), stat);
+        };
+        folder.folder(name).map_or((0, 0), |folder| LeftOutFolder::count(&folder, see))
+    }
+}
+
+/// Counts the files of something that is left out, and their bytes, without following a link.
+pub(crate) fn left_out_size(path: &Path) -> (u64, u64) {
+    match FileStat::of_path(path) {
+        Ok(stat) if stat.kind == FileKind::Folder => Folder::open(path)
+            .map_or((0, 0), |folder| LeftOutFolder::count(&folder, &mut |_, _| {})),
+        Ok(stat) => (1, stat.size),
+        Err(_) => (0, 0),
     }
 }
 
 /// A folder that is left out, and how much is in it.
-struct LeftOutFolder<'a, 'b> {
-    path: &'a [u8],
-    counter: &'a mut FileCounter<'b>,
+struct LeftOutFolder<'a> {
+    /// Told of every path below it.
+    see: &'a mut dyn FnMut(&[u8], &FileStat),
     files: u64,
     bytes: u64,
 }
 
-impl WalkVisitor for LeftOutFolder<'_, '_> {
+impl LeftOutFolder<'_> {
+    fn count(folder: &Folder, see: &mut dyn FnMut(&[u8], &FileStat)) -> (u64, u64) {
+        let mut left_out = LeftOutFolder { see, files: 0, bytes: 0 };
+        walk(folder, &mut left_out);
+        (left_out.files, left_out.bytes)
+    }
+}
+
+impl WalkVisitor for LeftOutFolder<'_> {
     fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
         if self.files == MAX_COUNTED {
             return WalkStep::Stop;
         }
         let Ok(stat) = visited.stat() else { return WalkStep::Pass };
-        self.counter.see(&[self.path, b"/", visited.path].concat(), stat.kind);
+        (self.see)(visited.path, &stat);
         if stat.kind == FileKind::Folder && visited.depth < MAX_DEPTH {
             return WalkStep::Enter;
         }
         self.files += 1;
-        self.bytes += stat.size;
+        self.bytes = self.bytes.saturating_add(stat.size);
         WalkStep::Pass
     }
 
@@ -475,7 +494,8 @@ mod tests {
         };
         let root = fs_err::canonicalize(root.path()).unwrap();
         let walked = Workspace::open(&root).unwrap().walk(&rules).unwrap();
-        assert_eq!(walked.count, FileCount { files: 6, is_partial: false });
+        let FileCount { files, bytes, is_partial, .. } = walked.count;
+        assert_eq!((files, bytes, is_partial), (6, 11, false));
         let left_out: u64 = walked.left_out.iter().map(|out| out.files).sum();
         assert_eq!(left_out, 6, "{left_out:?}");
     }

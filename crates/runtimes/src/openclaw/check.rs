@@ -7,8 +7,8 @@ use std::path::Path;
 use super::config::Config;
 use super::discover::{GEN_9, config_in_use, discover, schema_version};
 use super::facts::each_fact;
-use super::layout::{FACTS, MEMORY, MemoryKind, PathRole, place_of};
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine};
+use super::layout::{FACTS, MemoryKind, PathRole, place_of};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine, ReadError};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
     Advice, Check, ConfigState, DailyLogs, ProjectFiles, Resources, SearchIndexState, Survey,
@@ -16,6 +16,7 @@ use crate::kit::check::{
 };
 use crate::kit::database::Database;
 use crate::kit::install_paths::{same_place, written_at};
+use crate::kit::open_workspace::WalkedWorkspace;
 use crate::kit::paths::lossy;
 use crate::kit::persona::PersonaPlace;
 use crate::kit::walk::FoundEntry;
@@ -25,9 +26,13 @@ const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
 const ODDITIES: Advice = Advice(include_str!("check/oddities.txt"));
 
 /// Checks an agent; reads its workspace and writes nothing.
-pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
+pub(super) fn check(
+    machine: &Machine,
+    agent: &FoundAgent,
+    walked: Result<&WalkedWorkspace, &ReadError>,
+) -> Check {
     let workspace = &agent.workspace;
-    let (mut check, mut survey) = begin(workspace, MEMORY, &surveyed);
+    let (mut check, mut survey) = begin(workspace, walked, &surveyed);
     let config = config_state(machine, agent);
     if check.is_ready() {
         survey.secrets.extend(secrets_in_facts(machine, workspace, &survey));
@@ -195,7 +200,9 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     use super::super::discover::locate;
+    use super::super::read::walk;
     use super::*;
+    use crate::kit::agent::{KnownConfigs, ReadOptions};
     use crate::kit::check::Severity::Error;
 
     struct Home(tempfile::TempDir, Machine);
@@ -208,6 +215,7 @@ mod tests {
                 variables: BTreeMap::new(),
                 database_reader: PathBuf::new(),
                 scratch: PathBuf::new(),
+                configs: KnownConfigs::default(),
             };
             Self(folder, machine)
         }
@@ -220,8 +228,13 @@ mod tests {
         }
 
         fn check(&self, workspace: &str) -> Check {
-            check(&self.1, &locate(&self.1, &self.1.home.join(workspace)))
+            check_in(&self.1, workspace)
         }
+    }
+
+    fn check_in(machine: &Machine, workspace: &str) -> Check {
+        let agent = locate(machine, &machine.home.join(workspace));
+        check(machine, &agent, walk(&agent, &ReadOptions::default()).as_ref())
     }
 
     fn codes(check: &Check) -> Vec<&str> {
@@ -374,7 +387,7 @@ mod tests {
                    (2, 'Ann', 'forge', '{key}', 'again {key}');"
             ))
             .unwrap();
-        let check = check(&machine, &locate(&machine, &home.1.home.join("w")));
+        let check = check_in(&machine, "w");
         let path = "memory/facts.db".to_owned();
         let in_row = FoundSecret { path, line: 2, kind: "github_token" };
         assert!(check.secrets.contains(&in_row), "{:?}", check.secrets);

@@ -414,6 +414,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::kit::agent::KnownConfigs;
 
     fn machine(home: &Path) -> Machine {
         Machine {
@@ -421,6 +422,7 @@ mod tests {
             variables: BTreeMap::from([("OPENCLAW_BASE".to_owned(), "/srv/base".into())]),
             database_reader: PathBuf::new(),
             scratch: PathBuf::new(),
+            configs: KnownConfigs::default(),
         }
     }
 

@@ -176,7 +176,7 @@ pub(super) fn config_in_use(machine: &Machine) -> Option<Arc<Config>> {
 
 fn find_config(machine: &Machine, folder: &Path) -> Option<(ConfigFile, Arc<Config>)> {
     let read = |path| {
-        let file = ConfigFile::new(path);
+        let file = machine.config_file(path);
         let config = Config::of(machine, &file)?;
         Some((file, config))
     };
@@ -416,6 +416,7 @@ mod tests {
     use std::ffi::OsString;
 
     use super::*;
+    use crate::kit::agent::KnownConfigs;
 
     /// A home folder to put installs into.
     struct Home {
@@ -431,6 +432,7 @@ mod tests {
                 variables: BTreeMap::new(),
                 database_reader: PathBuf::new(),
                 scratch: PathBuf::new(),
+                configs: KnownConfigs::default(),
             };
             Self { folder, machine }
         }

@@ -19,8 +19,8 @@ use crate::kit::carrier::{self, Carrier};
 use crate::kit::check::Check;
 use crate::kit::database::Database;
 use crate::kit::open_workspace::{
-    Files, OpenWorkspace, ReadingParts, carry_credential_times, comparable, configured_at,
-    end_reading, not_requested, reading_info, warn_of_nothing,
+    Files, OpenWorkspace, ReadingParts, WalkedWorkspace, carry_credential_times, comparable,
+    configured_at, end_reading, not_requested, reading_info, warn_of_nothing,
 };
 use crate::kit::paths::{lossy, spelled};
 use crate::kit::persona::{self, Prose};
@@ -36,8 +36,16 @@ const REVISION: u64 = 1;
 const UNNAMED: &str = "agent";
 
 impl ReadAgents for OpenClaw {
-    fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
-        check::check(machine, agent)
+    fn check(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> (Check, Result<Box<dyn OpenAgent>, ReadError>) {
+        let walked = walk(agent, options);
+        let check = check::check(machine, agent, walked.as_ref());
+        let opened = walked.and_then(|walked| WorkspaceWalk::of(walked, agent, options));
+        (check, opened.map(|opened| Box::new(opened) as Box<dyn OpenAgent>))
     }
 
     fn open(
@@ -46,17 +54,27 @@ impl ReadAgents for OpenClaw {
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
     ) -> Result<Box<dyn OpenAgent>, ReadError> {
-        Ok(Box::new(WorkspaceWalk::open(agent, options)?))
+        Ok(Box::new(WorkspaceWalk::of(walk(agent, options)?, agent, options)?))
     }
 }
 
 /// An agent whose workspace was walked.
 struct WorkspaceWalk(OpenWorkspace);
 
+pub(super) fn walk(
+    agent: &FoundAgent,
+    options: &ReadOptions<'_>,
+) -> Result<WalkedWorkspace, ReadError> {
+    WalkedWorkspace::open(agent, options, MEMORY, searchable::folder)
+}
+
 impl WorkspaceWalk {
-    fn open(agent: &FoundAgent, options: &ReadOptions<'_>) -> Result<Self, ReadError> {
-        let opened = OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)?;
-        Ok(Self(opened))
+    fn of(
+        walked: WalkedWorkspace,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Self, ReadError> {
+        Ok(Self(OpenWorkspace::of(walked, agent, options, &NAMESPACES)?))
     }
 }
 

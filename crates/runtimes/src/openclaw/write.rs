@@ -5,8 +5,6 @@
 //! from records and documents; what has no place goes into the sidecar. An agent that returns from
 //! another runtime is restored as it was, with the changes since.
 
-#[cfg(test)]
-mod parse_count_tests;
 mod records;
 mod returning_files;
 #[cfg(test)]
@@ -361,6 +359,7 @@ mod tests {
 
     use super::records::{file_of, is_memory_file};
     use super::*;
+    use crate::kit::agent::KnownConfigs;
     use crate::kit::plan::{Action, Step};
     use crate::kit::tree::tests::{at, file, snapshot};
 
@@ -370,6 +369,7 @@ mod tests {
             variables: BTreeMap::from([("PATH".to_owned(), path.join("bin").into())]),
             database_reader: path.join("none"),
             scratch: path.to_owned(),
+            configs: KnownConfigs::default(),
         }
     }
 

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::brain::{Brain, RowCounts, position_of};
 use super::config::{Backend, Config};
 use super::discover::is_live;
-use super::layout::{self, CONFIG, DATABASE, MEMORY, PathRole};
+use super::layout::{self, CONFIG, DATABASE, PathRole};
 use super::read::redact::texts;
 use super::schema::SCHEMA;
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine, ReadError};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
     Advice, Check, DailyLogs, ProjectFiles, Resources, SearchIndexState, Survey, SurveyClass,
@@ -16,6 +16,7 @@ use crate::kit::check::{
 };
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::written_at;
+use crate::kit::open_workspace::WalkedWorkspace;
 use crate::kit::paths::lossy;
 use crate::kit::times::date_in_name;
 use crate::kit::walk::FoundEntry;
@@ -32,9 +33,13 @@ const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
 const ODDITIES: Advice = Advice(include_str!("check/oddities.txt"));
 
 /// Checks an agent; reads it and writes nothing.
-pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
+pub(super) fn check(
+    machine: &Machine,
+    agent: &FoundAgent,
+    walked: Result<&WalkedWorkspace, &ReadError>,
+) -> Check {
     let own_config = agent.workspace.join(CONFIG);
-    let (mut check, mut survey) = begin(&agent.workspace, MEMORY, &|found| {
+    let (mut check, mut survey) = begin(&agent.workspace, walked, &|found| {
         // It travels without its secrets.
         let is_config =
             found.path == CONFIG.as_bytes() && agent.config.as_deref() == Some(&*own_config);
@@ -217,7 +222,9 @@ mod tests {
     use tempfile::TempDir;
 
     use super::super::discover::locate;
+    use super::super::read::walk;
     use super::*;
+    use crate::kit::agent::ReadOptions;
     use crate::kit::database::tests::machine;
 
     const OLD: &str = "CREATE TABLE memories(id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE,
@@ -250,7 +257,8 @@ mod tests {
 
         fn check(&self) -> Check {
             let machine = machine(&self.0.path().join("scratch"));
-            check(&machine, &locate(&machine, self.0.path(), None))
+            let agent = locate(&machine, self.0.path(), None);
+            check(&machine, &agent, walk(&agent, &ReadOptions::default()).as_ref())
         }
     }
 

@@ -381,7 +381,7 @@ pub(super) mod tests {
     use anemone_format::{AgentInfo, LoadedSnapshot, Manifest, Snapshot};
 
     use super::*;
-    use crate::kit::agent::Machine;
+    use crate::kit::agent::{KnownConfigs, Machine};
     use crate::kit::restore_source::RestoreSource;
 
     /// Calls with a machine and a snapshot that have nothing.
@@ -396,6 +396,7 @@ pub(super) mod tests {
             variables: BTreeMap::new(),
             database_reader: PathBuf::from("/nowhere"),
             scratch: PathBuf::from("/nowhere"),
+            configs: KnownConfigs::default(),
         };
         let snapshot = Snapshot::new(manifest);
         call(&machine, &RestoreSource::new(&LoadedSnapshot::new(&snapshot)))

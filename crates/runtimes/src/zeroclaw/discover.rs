@@ -143,6 +143,10 @@ pub(super) fn locate(machine: &Machine, folder: &Path, alias: Option<&str>) -> F
 
 /// Whether there is nothing yet.
 fn is_new(folder: &Path) -> bool {
+    // One file that is known to be there spares listing the folder.
+    if looks_like_a_workspace(folder) || is_marked(folder) {
+        return false;
+    }
     match fs_err::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -220,7 +224,7 @@ fn loose(machine: &Machine, folder: PathBuf, alias: Option<&str>) -> FoundAgent 
     let mut agent =
         FoundAgent::without_install(RUNTIME, alias.unwrap_or(DEFAULT_ALIAS).to_owned(), folder);
     agent.database = Some(agent.workspace.join(DATABASE)).filter(|join| is_live(join));
-    agent.config = config_in(&agent.workspace);
+    agent.config = config_in(machine, &agent.workspace);
     settle(&mut agent);
     if let Some(database) = &agent.database {
         agent.oddities.extend(backups_beside(database));
@@ -358,8 +362,9 @@ fn active(machine: &Machine, usual: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the configuration in a folder.
-fn config_in(folder: &Path) -> Option<ConfigFile> {
-    Some(folder.join(CONFIG)).filter(|path| path.is_file()).map(ConfigFile::new)
+fn config_in(machine: &Machine, folder: &Path) -> Option<ConfigFile> {
+    let path = Some(folder.join(CONFIG)).filter(|path| path.is_file());
+    path.map(|path| machine.config_file(path))
 }
 
 /// An install with what is in it.
@@ -384,7 +389,7 @@ impl Install {
         let workspace =
             site.workspace.clone().unwrap_or_else(|| folder.join(generation::WORKSPACE));
         let mut install = Self {
-            config_file: config_in(&folder),
+            config_file: config_in(machine, &folder),
             config: None,
             generation: generation::DATA,
             workspace,

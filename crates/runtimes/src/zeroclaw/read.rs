@@ -27,7 +27,7 @@ use crate::kit::check::Check;
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::real;
 use crate::kit::open_workspace::{
-    OpenWorkspace, ReadingParts, comparable, end_reading, warn_of_nothing,
+    OpenWorkspace, ReadingParts, WalkedWorkspace, comparable, end_reading, warn_of_nothing,
 };
 use crate::kit::paths::{lossy, path_bytes, spelled, without_dots};
 use crate::kit::persona::{self, PersonaPlace, Prose};
@@ -44,8 +44,16 @@ const UNNAMED: &str = "agent";
 const MAX_DOCUMENT_BYTES: u64 = 1 << 20;
 
 impl ReadAgents for ZeroClaw {
-    fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
-        check::check(machine, agent)
+    fn check(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> (Check, Result<Box<dyn OpenAgent>, ReadError>) {
+        let walked = walk(agent, options);
+        let check = check::check(machine, agent, walked.as_ref());
+        let opened = ReadWorkspace::of(walked, machine, agent, options);
+        (check, opened.map(|opened| Box::new(opened) as Box<dyn OpenAgent>))
     }
 
     fn open(
@@ -54,7 +62,7 @@ impl ReadAgents for ZeroClaw {
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
     ) -> Result<Box<dyn OpenAgent>, ReadError> {
-        Ok(Box::new(ReadWorkspace::open(machine, agent, options)?))
+        Ok(Box::new(ReadWorkspace::of(walk(agent, options), machine, agent, options)?))
     }
 }
 
@@ -185,16 +193,24 @@ struct ReadWorkspace {
     warnings: Vec<Warning>,
 }
 
+pub(super) fn walk(
+    agent: &FoundAgent,
+    options: &ReadOptions<'_>,
+) -> Result<WalkedWorkspace, ReadError> {
+    WalkedWorkspace::open(agent, options, MEMORY, searchable::folder)
+}
+
 impl ReadWorkspace {
-    fn open(
+    fn of(
+        walked: Result<WalkedWorkspace, ReadError>,
         machine: &Machine,
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
     ) -> Result<Self, ReadError> {
-        let open = |agent: &FoundAgent, options: &ReadOptions<'_>| {
-            OpenWorkspace::open(agent, options, MEMORY, searchable::folder, &NAMESPACES)
+        let open = |walked: WalkedWorkspace, agent: &FoundAgent, options: &ReadOptions<'_>| {
+            OpenWorkspace::of(walked, agent, options, &NAMESPACES)
         };
-        let (opened, empty) = match open(agent, options) {
+        let (opened, empty) = match walked {
             // An agent may have rows in the database of its install, and no files.
             Err(ReadError::NoWorkspace { path })
                 if agent.install.is_some()
@@ -205,9 +221,9 @@ impl ReadWorkspace {
                 let agent_id = options.agent_id.unwrap_or_else(|| NAMESPACES.derive(agent));
                 let options = ReadOptions { agent_id: Some(agent_id), ..*options };
                 let stand_in = FoundAgent { workspace: empty.path().to_owned(), ..agent.clone() };
-                (open(&stand_in, &options)?, Some(empty))
+                (open(walk(&stand_in, &options)?, &stand_in, &options)?, Some(empty))
             }
-            opened => (opened?, None),
+            walked => (open(walked?, agent, options)?, None),
         };
         let missing = empty.is_some().then(|| {
             Warning::about(

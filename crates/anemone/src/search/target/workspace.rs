@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use anemone_embed::ModelIdentity;
+use anemone_files::FileStat;
 use anemone_index::{
     CarriedVector, Document, DocumentSource, FileSource, FolderRules, FolderSource, Listing,
     MarkdownFolder, Provenance, SkipReason, SkippedDocument, SourceEntry, SourceError, is_markdown,
@@ -139,6 +140,11 @@ impl DocumentSource for WorkspaceSource {
                 || self.runtime.searched_folder(&skipped.path) != SearchedFolder::Other
         });
         Ok(listing)
+    }
+
+    fn listing_of(&self, walked: &[(String, FileStat)]) -> Option<Listing> {
+        // All Markdown of a folder is more than what counts as an agent's.
+        if self.scope == Scope::Everything { None } else { self.files.listing_of(walked) }
     }
 
     fn load(

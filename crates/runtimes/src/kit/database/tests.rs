@@ -5,6 +5,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
+use crate::kit::agent::KnownConfigs;
 
 /// A machine whose databases are read on a thread.
 pub(crate) fn machine(scratch: &Path) -> Machine {
@@ -13,6 +14,7 @@ pub(crate) fn machine(scratch: &Path) -> Machine {
         variables: BTreeMap::new(),
         database_reader: PathBuf::new(),
         scratch: scratch.to_owned(),
+        configs: KnownConfigs::default(),
     }
 }
 

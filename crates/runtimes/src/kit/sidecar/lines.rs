@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use anemone_format::Record;
 use serde::de::DeserializeOwned;
 
 /// Bytes of a document, and of a line, at most: as in archives.
@@ -32,7 +33,7 @@ pub(super) fn document<T: DeserializeOwned>(
     if bytes.len() as u64 > MAX_BYTES {
         return Err(SidecarFault::Broken(format!("{name} is larger than {MAX_BYTES} bytes")));
     }
-    parse(name, &bytes)
+    parse(name, &bytes, &from_json)
 }
 
 /// Reads the next line, with its end; returns false where there is none. Of a line that is too long,
@@ -48,13 +49,22 @@ pub(super) fn each_line<T: DeserializeOwned>(
     reader: &mut dyn Read,
     take: &mut dyn FnMut(T) -> Result<(), SidecarFault>,
 ) -> Result<(), SidecarFault> {
-    each_sized_line(name, reader, &mut |value, _| take(value))
+    each_parsed_line(name, reader, &from_json, &mut |value, _| take(value))
 }
 
-/// As [`each_line`], with the length of each line.
-pub(super) fn each_sized_line<T: DeserializeOwned>(
+/// Yields the records of a JSONL file, with the length of each line.
+pub(super) fn each_record(
     name: &str,
     reader: &mut dyn Read,
+    take: &mut dyn FnMut(Record, usize) -> Result<(), SidecarFault>,
+) -> Result<(), SidecarFault> {
+    each_parsed_line(name, reader, &Record::parse, take)
+}
+
+fn each_parsed_line<T>(
+    name: &str,
+    reader: &mut dyn Read,
+    parser: &dyn Fn(&[u8]) -> serde_json::Result<T>,
     take: &mut dyn FnMut(T, usize) -> Result<(), SidecarFault>,
 ) -> Result<(), SidecarFault> {
     let mut reader = BufReader::with_capacity(256 << 10, reader);
@@ -72,16 +82,27 @@ pub(super) fn each_sized_line<T: DeserializeOwned>(
         if line.trim_ascii().is_empty() {
             continue;
         }
-        take(parse(name, &line).map_err(|_| broken("is not what it should be"))?, line.len())?;
+        take(
+            parse(name, &line, parser).map_err(|_| broken("is not what it should be"))?,
+            line.len(),
+        )?;
     }
 }
 
-fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, SidecarFault> {
+fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    serde_json::from_slice(bytes)
+}
+
+fn parse<T>(
+    name: &str,
+    bytes: &[u8],
+    parser: &dyn Fn(&[u8]) -> serde_json::Result<T>,
+) -> Result<T, SidecarFault> {
     let broken = |what: &str| SidecarFault::Broken(format!("{name} {what}"));
     if values(bytes) > MAX_VALUES {
         return Err(broken("has too many values"));
     }
-    serde_json::from_slice(bytes).map_err(|_| broken("is not what it should be"))
+    parser(bytes).map_err(|_| broken("is not what it should be"))
 }
 
 /// Counts the values in a JSON text, about.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::io::{self, Read};
+use std::sync::{Mutex, PoisonError};
 
 use anemone_format::{
     Attachments, Credentials, FileRoot, Identity, Manifest, Moment, Principals, Record,
@@ -75,6 +76,8 @@ pub(crate) struct ReturningSnapshot<'a> {
     renamed: HashMap<RecordId, RecordId>,
     /// Holds those, and what changed ones became, as JSON.
     spool: File,
+    /// Records as they were, parsed to find out what became of them, until the first walk takes them.
+    originals: Mutex<Option<Vec<(Record, usize)>>>,
     parsed: RecordCache<ReturningRecord>,
 }
 
@@ -232,9 +235,15 @@ impl<'a> ReturningSnapshot<'a> {
             let current = state.map(|state| self.patched(record.clone(), state)).transpose()?;
             take(ReturningRecord { original: Some(record), current }, length)
         };
-        let walked = lines::each_sized_line(RECORDS, &mut content, &mut |record, length| {
-            take_original(record, length).map_err(SidecarFault::Io)
-        });
+        let mut take_original =
+            |record: Record, length: usize| take_original(record, length).map_err(SidecarFault::Io);
+        let kept = self.originals.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let walked = match kept {
+            Some(kept) => {
+                kept.into_iter().try_for_each(|(record, length)| take_original(record, length))
+            }
+            None => lines::each_record(RECORDS, &mut content, &mut take_original),
+        };
         walked.map_err(|trouble| match trouble {
             SidecarFault::Broken(what) => io::Error::new(io::ErrorKind::InvalidData, what),
             SidecarFault::Io(error) | SidecarFault::Scratch(error) => error,
@@ -259,7 +268,7 @@ impl<'a> ReturningSnapshot<'a> {
     }
 
     fn spooled(&self, at: &SpooledRecord) -> io::Result<Record> {
-        Ok(serde_json::from_slice(&read_at(&self.spool, at.offset, at.length)?)?)
+        Ok(Record::parse(&read_at(&self.spool, at.offset, at.length)?)?)
     }
 
     /// Returns a record with what became of it.
@@ -525,6 +534,7 @@ impl<'a> Folder<'a> {
             new: matched.new,
             renamed: matched.renamed,
             spool: matched.spool,
+            originals: Mutex::new(matched.originals),
             parsed: RecordCache::new(MAX_PARSED_BYTES),
         })
     }
@@ -661,7 +671,10 @@ impl<'a> Folder<'a> {
         let mut texts: Vec<(Vec<String>, ExpectedStatus)> = Vec::new();
         let mut known: HashSet<RecordId> = HashSet::new();
         let (mut in_database, mut in_a_file) = (false, false);
-        lines::each_line(RECORDS, &mut self.content(RECORDS)?, &mut |record: Record| {
+        let cache = RecordCache::<Record>::new(MAX_PARSED_BYTES);
+        let mut originals = Some(Vec::new());
+        let mut bytes = 0_usize;
+        lines::each_record(RECORDS, &mut self.content(RECORDS)?, &mut |record, size| {
             if !known.insert(record.id) {
                 return Err(SidecarFault::Broken(format!("{RECORDS} has {} twice", record.id)));
             }
@@ -690,6 +703,11 @@ impl<'a> Folder<'a> {
             wants.push(WantedRecord { id: record.id, parts: digests, by_id_only });
             let was_active = *record.status.effective() == Status::Active;
             texts.push((written.added, ExpectedStatus { status: written.status, was_active }));
+            bytes = bytes.saturating_add(size);
+            match &mut originals {
+                Some(kept) if cache.fits(bytes) => kept.push((record, size)),
+                _ => originals = None,
+            }
             Ok(())
         })?;
         drop(links);
@@ -757,7 +775,8 @@ impl<'a> Folder<'a> {
                 needed.insert(index, None);
             }
         }
-        self.spooled(machine, states, &needed)
+        let matched = self.spooled(machine, states, &needed)?;
+        Ok(Matched { originals, ..matched })
     }
 
     /// Keeps records of the runtime that are needed as they are.
@@ -817,12 +836,8 @@ impl<'a> Folder<'a> {
             }
         }
         new.sort_unstable_by_key(|spooled: &SpooledRecord| (spooled.created_at, spooled.id));
-        Ok(Matched {
-            states,
-            new,
-            renamed,
-            spool: spool.into_file().map_err(SidecarFault::Scratch)?,
-        })
+        let spool = spool.into_file().map_err(SidecarFault::Scratch)?;
+        Ok(Matched { states, new, renamed, spool, originals: None })
     }
 }
 
@@ -840,6 +855,7 @@ struct Matched {
     new: Vec<SpooledRecord>,
     renamed: HashMap<RecordId, RecordId>,
     spool: File,
+    originals: Option<Vec<(Record, usize)>>,
 }
 
 /// The status that a record had when it was moved.

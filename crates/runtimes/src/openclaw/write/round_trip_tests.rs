@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::tests::plan;
 use super::*;
+use crate::kit::agent::KnownConfigs;
 use crate::kit::plan::StepKind;
 use crate::kit::sidecar::{self, LinkPart, RecordChange, ReturningSnapshot, SIDECAR};
 use crate::kit::tree::tests::{at, carried_folder, file, link, snapshot};
@@ -25,6 +26,7 @@ pub(super) fn machine(path: &Path) -> Machine {
         variables: BTreeMap::new(),
         database_reader: path.join("none"),
         scratch: path.to_owned(),
+        configs: KnownConfigs::default(),
     }
 }
 

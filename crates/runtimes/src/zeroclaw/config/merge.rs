@@ -81,6 +81,10 @@ pub(in crate::zeroclaw) fn plan_config(
     backend: Option<&str>,
     warnings: &mut Vec<Warning>,
 ) -> Result<Option<ConfigStep>, Warning> {
+    // What another runtime's agent brings along is no configuration.
+    if live.is_some() && archived.is_none() {
+        return Ok(None);
+    }
     let ConfigSite { layout, alias, use_of } = site;
     let path = live.map_or_else(|| install.join(FILE), Path::to_owned);
     let warning = |code, message: &str| Warning::about(code, path.display(), message);

@@ -1,15 +1,9 @@
 //! Files of an install that all of its agents share; they are not exported with any of them.
 
-use std::path::Path;
-
 use super::super::layout::{self, CONFIG, PathRole, generation};
 use crate::kit::agent::{FoundAgent, LeftOut, LeftOutReason, ReadOptions};
 use crate::kit::install_paths::names_in;
-
-/// Files that are counted, at most.
-const MAX_COUNTED: u64 = 1_000_000;
-/// How deep folders are counted.
-const MAX_DEPTH: usize = 64;
+use crate::kit::walk::left_out_size;
 
 /// Files of an install that are read, reported elsewhere, or not worth reporting.
 const KNOWN: &[&str] = &[
@@ -71,27 +65,8 @@ pub(super) fn left_out(agent: &FoundAgent, options: &ReadOptions<'_>) -> Vec<Lef
         (install.join(name), reason)
     });
     let left_out = of_data.chain(of_install).filter_map(|(path, reason)| {
-        let (files, bytes) = count(&path);
+        let (files, bytes) = left_out_size(&path);
         (files > 0).then(|| LeftOut { path: path.display().to_string(), reason, files, bytes })
     });
     left_out.collect()
-}
-
-/// Counts files and their bytes, without following a link.
-fn count(path: &Path) -> (u64, u64) {
-    let (mut files, mut bytes) = (0, 0_u64);
-    let mut open = vec![(path.to_owned(), 0)];
-    while let Some((path, depth)) = open.pop()
-        && files < MAX_COUNTED
-    {
-        let Ok(metadata) = fs_err::symlink_metadata(&path) else { continue };
-        if !metadata.is_dir() {
-            files += 1;
-            bytes = bytes.saturating_add(metadata.len());
-        } else if depth < MAX_DEPTH {
-            let entries = fs_err::read_dir(&path).into_iter().flatten().flatten();
-            open.extend(entries.map(|entry| (entry.path(), depth + 1)));
-        }
-    }
-    (files, bytes)
 }
