@@ -406,7 +406,7 @@ impl MemoryService for LocalMemoryService {
         let inner = &*self.inner;
         match read_document(&*inner.target()?, path)? {
             Some(document) => Ok(document.text),
-            None => Err(Refusal::new(Refusal::NOT_FOUND, format!("there is no document {path:?}"))),
+            None => Err(Refusal::not_found(format!("there is no document {path:?}"))),
         }
     }
 

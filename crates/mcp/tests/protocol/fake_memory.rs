@@ -253,7 +253,7 @@ impl MemoryService for FakeMemory {
 
     fn document(&self, path: &str) -> Result<String, Refusal> {
         let text = self.documents.lock().expect("nobody panicked with it").get(path).cloned();
-        text.ok_or_else(|| refusal(Refusal::NOT_FOUND, "there is no such document"))
+        text.ok_or_else(|| Refusal::not_found("there is no such document"))
     }
 
     fn delimiter(&self) -> Result<String, Refusal> {
