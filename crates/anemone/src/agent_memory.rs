@@ -7,7 +7,7 @@ use anemone_memory::{
     Finder, MarkdownLayout, MarkdownMemory, MarkdownStore, MarkdownStoreError, Memory, PageScope,
     RowMemory, RowsRecord,
 };
-use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
+use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, OddityKind, Runtime};
 
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
 use crate::config::ConfigError;
@@ -111,15 +111,13 @@ impl MemoryChoice {
         host: &Host,
     ) -> Result<AgentMemory, OpenMemoryError> {
         let ChosenAgent { adapter, mut agent } = chosen;
-        if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
+        if let Some(oddity) = agent.oddity(OddityKind::StateFolder) {
             return Err(OpenMemoryError::StateFolder { message: oddity.message.clone() });
         }
         let keeps = adapter.searchable(machine, &agent).keeps;
         let searched_agent = agent.clone();
         // Rows are of an agent by its name, and a name that was only assumed could make a new one.
-        if matches!(keeps, MemoryBackend::Sqlite(_))
-            && agent.oddities.iter().any(|oddity| oddity.code == "alias_assumed")
-        {
+        if matches!(keeps, MemoryBackend::Sqlite(_)) && agent.has_oddity(OddityKind::AliasAssumed) {
             agent = self.agent.choose(machine)?.agent;
         }
         let scope = if is_folder_of_notes(&self.agent, &agent) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::Moment;
 use anemone_runtimes::{
-    Check, FoundAgent, Issue, Machine, Resources, Runtime, SecretFinding, by_name,
+    Check, FoundAgent, Issue, IssueKind, Machine, Resources, Runtime, SecretFinding, by_name,
 };
 use serde::{Serialize, Serializer};
 
@@ -13,9 +13,6 @@ use crate::agent::{AgentChoice, ChosenAgent, FindAgentError, adapter, check_alia
 use crate::alf::{AlfFileError, AlfSettings, SyncState};
 use crate::export::{ExportError, rehearse};
 use crate::host::Host;
-
-/// What an agent may differ in from what its runtime's configuration says.
-const OTHER_WORKSPACE: &str = "workspace_mismatch";
 
 /// Which agent is checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -191,7 +188,7 @@ pub fn check(request: &CheckRequest, host: &Host) -> Result<CheckReport, CheckEr
     let refusal = refusal.flatten();
     // Only a request can name another folder than the runtime's.
     if request.agent.workspace.is_none() {
-        check.issues.retain(|issue| issue.code != OTHER_WORKSPACE);
+        check.issues.retain(|issue| issue.kind != IssueKind::WorkspaceMismatch);
     }
     let source = source.unwrap_or_else(|| source_of(&agent, &check));
     let alf = CheckedSync::new(&machine, &settings, &check.resources, request.alf_key_is_set);

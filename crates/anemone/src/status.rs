@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 pub use self::next::{AgentName, ExportReason, NextStep, StepWords};
-pub use self::problems::{Level, Problem, ProblemWords};
+pub use self::problems::{Level, Problem, ProblemTopic, ProblemWords};
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError, NamedAgent, adapters, discover};
 use crate::config::Config;
 use crate::connect::{ConnectedProgram, Connections, is_connectable};

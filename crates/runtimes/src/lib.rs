@@ -20,12 +20,12 @@ use anemone_memory::ContextRules;
 
 pub use kit::agent::{
     ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
-    NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
-    SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
+    NotRequestedKind, Oddity, OddityKind, ReadError, ReadOptions, Reading, SealSecret,
+    SecretFinding, SecretPolicy, SessionCounts, Unchanged, Warning,
 };
 pub use kit::check::{
-    Check, ConfigState, DailyLogs, IndexState, Issue, NAMED_IN_MESSAGE, ProjectFiles, Resources,
-    Severity, Suggestion, noted_agent_id,
+    Check, ConfigState, DailyLogs, IndexState, Issue, IssueKind, NAMED_IN_MESSAGE, ProjectFiles,
+    Resources, Severity, Suggestion, noted_agent_id,
 };
 pub use kit::connect;
 pub use kit::conversation::{

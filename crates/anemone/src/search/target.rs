@@ -19,7 +19,9 @@ use anemone_index::{
     SkippedDocument, SourceError, is_markdown, markdown_document, may_hold_index,
 };
 use anemone_memory::stamps_in;
-use anemone_runtimes::{FoundAgent, Machine, Runtime, Store, StoreKind, by_name, with_agents};
+use anemone_runtimes::{
+    FoundAgent, Machine, OddityKind, Runtime, Store, StoreKind, by_name, with_agents,
+};
 
 use self::archive::ArchiveDocuments;
 use self::documents::DocumentFilter;
@@ -355,7 +357,7 @@ impl TargetChoice {
             let found = folder_of_markdown(&agent.workspace);
             return Ok(ResolvedSources { chosen: Some(chosen), ..found });
         }
-        if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
+        if let Some(oddity) = agent.oddity(OddityKind::StateFolder) {
             return Err(TargetError::StateFolder { message: oddity.message.clone() });
         }
         let found = match &args.workspace {

@@ -60,30 +60,34 @@ pub(crate) struct IssueLine {
 
 pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, UserError> {
     let CheckArgs { runtime, workspace, agent } = args.clone();
-    let answer = examine(AgentChoice { runtime, workspace, agent }, context)?;
+    let agent = AgentChoice { runtime, workspace, agent };
+    let request = CheckRequest { agent, alf_key_is_set: context.environment.alf_key_is_set };
+    let mut answer = CheckAnswer::new(check(&request, &context.host)?);
+    let report = &answer.report;
+    if report.ok {
+        let (runtime, workspace) = (report.runtime, &report.workspace.path);
+        let export = format!("anemone export -r {runtime} -w '{workspace}' -o agent.alf");
+        answer.suggestions.push(export);
+    }
     context.printer.print(&answer)?;
     Ok(if answer.report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Checks an agent, and puts the issues into words.
-pub(crate) fn examine(agent: AgentChoice, context: &Context<'_>) -> Result<CheckAnswer, UserError> {
-    let request = CheckRequest { agent, alf_key_is_set: context.environment.alf_key_is_set };
-    let mut report = check(&request, &context.host)?;
-    let mut issues: Vec<IssueLine> =
-        std::mem::take(&mut report.issues).into_iter().map(IssueLine::from).collect();
-    issues.extend(report.refusal.take().map(|error| refusal_issue(error.into())));
-    issues.extend(report.settings_error.take().map(|error| settings_issue(error.into())));
-    issues.sort_by_key(|issue| issue.severity);
-    let mut suggestions = suggestions(&issues);
-    if report.ok {
-        let (runtime, workspace) = (report.runtime, &report.workspace.path);
-        suggestions.push(format!("anemone export -r {runtime} -w '{workspace}' -o agent.alf"));
+impl CheckAnswer {
+    /// Puts the issues of a report into words, the worst first.
+    pub(crate) fn new(mut report: CheckReport) -> Self {
+        let mut issues: Vec<IssueLine> =
+            std::mem::take(&mut report.issues).into_iter().map(IssueLine::from).collect();
+        issues.extend(report.refusal.take().map(|error| refusal_issue(error.into())));
+        issues.extend(report.settings_error.take().map(|error| settings_issue(error.into())));
+        issues.sort_by_key(|issue| issue.severity);
+        let suggestions = suggestions(&issues);
+        Self { report, issues, suggestions }
     }
-    Ok(CheckAnswer { report, issues, suggestions })
 }
 
 /// Returns what solves the issues, each once.
-pub(crate) fn suggestions(issues: &[IssueLine]) -> Vec<String> {
+fn suggestions(issues: &[IssueLine]) -> Vec<String> {
     let mut suggestions: Vec<String> = Vec::new();
     for issue in issues.iter().filter(|issue| issue.severity != Severity::Info) {
         if !suggestions.contains(&issue.fix) {
@@ -135,7 +139,7 @@ impl From<Issue> for IssueLine {
                 .to_owned(),
             Suggestion::Text(text) => text,
         };
-        Self::new(issue.severity, issue.code, issue.message, suggestion)
+        Self::new(issue.severity, issue.kind.as_str(), issue.message, suggestion)
     }
 }
 

@@ -11,7 +11,7 @@ use anemone_format::{AgentId, Record, Sink};
 use anemone_memory::{Clock, ContextRules, MarkdownLayout, RowStore};
 
 use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
-use crate::kit::check::{Check, Issue, Severity};
+use crate::kit::check::{Check, Issue, IssueKind, Severity};
 use crate::kit::connect::Connect;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError, TranscriptFormat};
 use crate::kit::database::{RowSchema, StateTable};
@@ -404,7 +404,7 @@ impl Runtime {
             exists: agent.workspace.is_dir(),
             issues: vec![Issue {
                 severity: Severity::Error,
-                code: "not_supported",
+                kind: IssueKind::NotSupported,
                 message: format!("agents of {} cannot be exported", self.title),
                 suggestion: "its files can be searched".into(),
             }],

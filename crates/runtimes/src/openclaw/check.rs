@@ -11,7 +11,7 @@ use super::layout::{FACTS, MEMORY, MemoryKind, PathRole, place_of};
 use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
-    Advice, Check, ConfigState, DailyLogs, IndexState, ProjectFiles, Resources, Survey,
+    Advice, Check, ConfigState, DailyLogs, IndexState, IssueKind, ProjectFiles, Resources, Survey,
     SurveyClass, begin, is_inside, noted_agent_id,
 };
 use crate::kit::database::Database;
@@ -22,6 +22,8 @@ use crate::kit::walk::FoundEntry;
 use anemone_secrets as secrets;
 
 const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
+/// The word for programs when the install has no configuration.
+const CONFIG_NOT_FOUND: &str = "openclaw_config_not_found";
 const ODDITIES: Advice = Advice(include_str!("check/oddities.txt"));
 
 /// Checks an agent; reads its workspace and writes nothing.
@@ -167,10 +169,10 @@ fn note_resources(check: &mut Check) {
     check.note_persona();
     let logs = found.daily_logs.as_ref().map_or(0, |log| log.count);
     if !found.memory_md && logs == 0 {
-        check.note(ADVICE, "no_memory_content", "there is no MEMORY.md and no daily log");
+        check.note(ADVICE, IssueKind::NoMemoryContent, "there is no MEMORY.md and no daily log");
     }
     if found.memory_dir && logs == 0 {
-        check.note(ADVICE, "memory_dir_empty", "the folder memory holds no daily log");
+        check.note(ADVICE, IssueKind::MemoryDirEmpty, "the folder memory holds no daily log");
     }
 }
 
@@ -178,7 +180,7 @@ fn note_index(check: &mut Check) {
     let Some(database) = &check.index.database else {
         check.note(
             ADVICE,
-            "index_missing",
+            IssueKind::IndexMissing,
             "there is no search index; the export carries no vectors",
         );
         return;
@@ -186,16 +188,16 @@ fn note_index(check: &mut Check) {
     let shown = database.display();
     if check.index.stale {
         let message = format!("the search index {shown} is older than the newest memory file");
-        check.note(ADVICE, "index_stale", message);
+        check.note(ADVICE, IssueKind::IndexStale, message);
     } else {
         let message = format!("the search index {shown} is there");
-        check.note(ADVICE, "index_present", message);
+        check.note(ADVICE, IssueKind::IndexPresent, message);
     }
 }
 
 fn note_config(machine: &Machine, agent: &FoundAgent, config: &ConfigState, check: &mut Check) {
     if config.path.is_none() {
-        check.note(ADVICE, "openclaw_config_not_found", "there is no openclaw.json");
+        check.note(ADVICE, IssueKind::NoConfig(CONFIG_NOT_FOUND), "there is no openclaw.json");
     }
     let Some(configured) = &config.workspace else { return };
     let known = same_place(configured, &agent.workspace)
@@ -204,7 +206,7 @@ fn note_config(machine: &Machine, agent: &FoundAgent, config: &ConfigState, chec
             .any(|discover| same_place(&discover.workspace, &agent.workspace));
     if !known {
         let message = format!("openclaw.json names another workspace: {}", configured.display());
-        check.note(ADVICE, "workspace_mismatch", message);
+        check.note(ADVICE, IssueKind::WorkspaceMismatch, message);
     }
 }
 
@@ -245,7 +247,7 @@ mod tests {
     }
 
     fn codes(check: &Check) -> Vec<&str> {
-        check.issues.iter().map(|issue| issue.code).collect()
+        check.issues.iter().map(|issue| issue.kind.as_str()).collect()
     }
 
     #[test]

@@ -8,11 +8,11 @@ use super::discover::is_live;
 use super::layout::{self, CONFIG, CURATED, DATABASE, MEMORY, PathRole, USER};
 use super::read::redact::texts;
 use super::schema::SCHEMA;
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, OddityKind, SecretFinding};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
-    Advice, Check, DailyLogs, IndexState, ProjectFiles, Resources, Survey, SurveyClass, a_few,
-    begin, is_inside, noted_agent_id,
+    Advice, Check, DailyLogs, IndexState, IssueKind, ProjectFiles, Resources, Survey, SurveyClass,
+    a_few, begin, is_inside, noted_agent_id,
 };
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::written_at;
@@ -29,6 +29,8 @@ const TABLES: &[&str] = &["memories", "agents", "embedding_cache", "memory_meta"
 const OWN_TABLES: &[&str] = &["memories_fts", "sqlite_"];
 
 const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
+/// The word for programs when the install has no configuration.
+const CONFIG_NOT_FOUND: &str = "zeroclaw_config_not_found";
 const ODDITIES: Advice = Advice(include_str!("check/oddities.txt"));
 
 /// Checks an agent; reads it and writes nothing.
@@ -45,7 +47,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
         check.issues.clear();
         check.note(
             ADVICE,
-            "workspace_not_found",
+            IssueKind::WorkspaceNotFound,
             format!("there is no workspace at {}", agent.workspace.display()),
         );
     }
@@ -70,7 +72,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
         check.unreadable = survey.unreadable;
     }
     if agent.config.is_none() {
-        check.note(ADVICE, "zeroclaw_config_not_found", "there is no config.toml");
+        check.note(ADVICE, IssueKind::NoConfig(CONFIG_NOT_FOUND), "there is no config.toml");
     }
     check.note_oddities(ODDITIES, agent);
     check.issues.sort_by_key(|issue| issue.severity);
@@ -111,7 +113,7 @@ fn look_into(
     let read = Brain::open(machine, path).and_then(|brain| {
         let Some(brain) = brain else {
             let message = format!("{} holds no table of memories", path.display());
-            check.note(ADVICE, "no_table_of_memories", message);
+            check.note(ADVICE, IssueKind::NoTableOfMemories, message);
             return Ok(RowCounts::default());
         };
         note_schema(&brain, check);
@@ -132,7 +134,7 @@ fn look_into(
     read.unwrap_or_else(|error| {
         check.note(
             ADVICE,
-            "database_unreadable",
+            IssueKind::Oddity(OddityKind::DatabaseUnreadable),
             format!("the memories in {} cannot be read: {error}", path.display()),
         );
         RowCounts::default()
@@ -150,7 +152,7 @@ fn note_schema(brain: &Brain, check: &mut Check) {
     if !columns.is_empty() {
         check.note(
             ADVICE,
-            "unknown_columns",
+            IssueKind::UnknownColumns,
             format!("the table of memories has columns that we do not know: {}", a_few(&columns)),
         );
     }
@@ -164,7 +166,7 @@ fn note_schema(brain: &Brain, check: &mut Check) {
     if !tables.is_empty() {
         check.note(
             ADVICE,
-            "unknown_tables",
+            IssueKind::UnknownTables,
             format!("the database has tables that do not travel: {}", a_few(&tables)),
         );
     }
@@ -176,7 +178,7 @@ fn note_schema(brain: &Brain, check: &mut Check) {
     if !missing.is_empty() {
         check.note(
             ADVICE,
-            "missing_columns",
+            IssueKind::MissingColumns,
             format!("the table of memories has no column {}", a_few(&missing)),
         );
     }
@@ -234,7 +236,7 @@ fn note_memories(check: &mut Check, survey: &Survey, rows: &RowCounts, backend: 
     if let Some(path) = database.filter(|_| rows.rows > 0) {
         check.note(
             ADVICE,
-            "memories_present",
+            IssueKind::MemoriesPresent,
             format!("{path} holds {} memories of the agent", rows.rows),
         );
     } else if rows.private > 0 {
@@ -242,14 +244,14 @@ fn note_memories(check: &mut Check, survey: &Survey, rows: &RowCounts, backend: 
     } else if files == 0 && backend != Some(&Backend::None) && check.is_ready() {
         check.note(
             ADVICE,
-            "no_memory_content",
+            IssueKind::NoMemoryContent,
             "there is no row of the agent's, no MEMORY.md and no daily log",
         );
     }
     if rows.private > 0 {
         check.note(
             ADVICE,
-            "private_rows",
+            IssueKind::PrivateRows,
             format!("{} memories are somebody's own and would not travel", rows.private),
         );
     }
@@ -299,7 +301,7 @@ mod tests {
     }
 
     fn codes(check: &Check) -> Vec<&str> {
-        check.issues.iter().map(|issue| issue.code).collect()
+        check.issues.iter().map(|issue| issue.kind.as_str()).collect()
     }
 
     #[test]
