@@ -149,7 +149,8 @@ pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, OpenMem
     let (machine, memory) = request.memory.open(Access::Read, host)?;
     let settings = Config::read(host)?.audit;
     let rules: Vec<_> = context_rules().collect();
-    let mut audit = examine(&memory.site, &settings, &rules, host.today());
+    let mut audit =
+        examine(&memory.site, &settings, memory.adapter.files.bootstrap, &rules, host.today());
     // The same secrets that `check` reports and an export stops at, whatever file they are in.
     let beside = memory.adapter.check(&machine, &memory.agent).secrets.into_iter();
     audit.add_secrets(beside.map(|secret| SecretFinding {

@@ -2,13 +2,13 @@
 
 mod connect;
 pub(crate) mod hooks;
+mod injected;
 mod transcript;
 
 use anemone_memory::MarkdownLayout;
 
 use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::runtime::{EvergreenRecords, RecordRules, Runtime};
-use crate::openclaw::SEPTEMBER;
 
 /// What there is to know of Claude Code. It has no agents of its own: it works in the workspace of
 /// an agent, and is shown the memory by the rules of the newest OpenClaw.
@@ -22,7 +22,7 @@ pub(crate) static CLAUDE_CODE: Runtime = Runtime {
     state_table: None,
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
-    context_of: |_| &SEPTEMBER,
+    context_of: None,
     records: RecordRules {
         evergreen: EvergreenRecords::NotEpisodic,
         rows: None,
@@ -41,4 +41,5 @@ pub(crate) static CLAUDE_CODE: Runtime = Runtime {
     native_search: None,
     native_tools: None,
     transcripts: Some(transcript::FORMAT),
+    injected: injected::INJECTED,
 };

@@ -4,9 +4,9 @@ mod connect;
 
 use anemone_memory::MarkdownLayout;
 
+use crate::kit::conversation::injected::InjectedText;
 use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::runtime::{EvergreenRecords, RecordRules, Runtime};
-use crate::openclaw::SEPTEMBER;
 
 /// What there is to know of Codex, which has no agents of its own.
 pub(crate) static CODEX: Runtime = Runtime {
@@ -19,7 +19,7 @@ pub(crate) static CODEX: Runtime = Runtime {
     state_table: None,
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
-    context_of: |_| &SEPTEMBER,
+    context_of: None,
     records: RecordRules {
         evergreen: EvergreenRecords::NotEpisodic,
         rows: None,
@@ -38,4 +38,5 @@ pub(crate) static CODEX: Runtime = Runtime {
     native_search: None,
     native_tools: None,
     transcripts: None,
+    injected: InjectedText::NONE,
 };

@@ -99,6 +99,22 @@ pub fn of_plain_folders() -> &'static Runtime {
     with_agents().next().expect("some runtime has agents")
 }
 
+/// Returns what a runtime puts before a session; where it says nothing, what is put before one in a
+/// plain folder.
+///
+/// # Panics
+///
+/// Never: some runtime puts files before a session.
+#[must_use]
+pub fn context_rules_of(runtime: &Runtime, generation: Option<&str>) -> &'static ContextRules {
+    match runtime.context_of {
+        Some(rules) => rules(generation),
+        None => with_agents()
+            .find_map(|runtime| runtime.context_of)
+            .expect("some runtime puts files before a session")(None),
+    }
+}
+
 /// Returns the runtime with agents of a name.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static Runtime> {

@@ -11,6 +11,7 @@ mod discover;
 mod facts;
 pub mod fuzzing;
 mod index;
+mod injected;
 mod install;
 mod labels;
 mod layout;
@@ -37,8 +38,9 @@ use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::ids::Namespaces;
 use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, OwnIndex, RecordRules, Runtime, UsualPlaces,
+    EvergreenRecords, FindAgents, OwnIndex, RecordRules, Runtime, UsualPlaces, WorkspaceFiles,
 };
+use crate::kit::walk::AGENT_ID_FILE;
 
 pub(crate) use self::context::SEPTEMBER;
 
@@ -60,15 +62,16 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
         config: "openclaw.json",
         folders: &[".openclaw", ".openclaw-*", ".clawdbot", "clawd", "openclaw"],
         variables: &["OPENCLAW_STATE_DIR", "OPENCLAW_WORKSPACE_DIR"],
+        other_variables: &["OPENCLAW_CONFIG_PATH", "OPENCLAW_PROFILE"],
         holds_several: false,
         first: |machine| machine.home.join(".openclaw/workspace"),
     }),
-    files: WORKSPACE_FILES,
+    files: WorkspaceFiles { unmistakable: &[AGENT_ID_FILE, layout::FACTS], ..WORKSPACE_FILES },
     run_by: &[],
     state_table: Some(credentials::STATE_TABLE),
     layout: MarkdownLayout::PLAIN,
     contexts: context::ALL,
-    context_of: context::of,
+    context_of: Some(context::of),
     records: RecordRules {
         evergreen: EvergreenRecords::NotEpisodic,
         rows: None,
@@ -87,6 +90,7 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
     native_search: Some(&ranking::NATIVE_SEARCH),
     native_tools: Some(&tools::NATIVE_TOOLS),
     transcripts: Some(transcript::FORMAT),
+    injected: injected::INJECTED,
 };
 
 /// What can be done with its agents.

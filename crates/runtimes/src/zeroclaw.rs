@@ -13,6 +13,7 @@ mod credentials;
 mod discover;
 mod entries;
 pub mod fuzzing;
+mod injected;
 mod layout;
 mod mapping;
 mod memory;
@@ -66,6 +67,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
         config: "config.toml",
         folders: &[".zeroclaw"],
         variables: &["ZEROCLAW_CONFIG_DIR"],
+        other_variables: &["ZEROCLAW_DATA_DIR", "ZEROCLAW_WORKSPACE"],
         holds_several: true,
         first: |machine| {
             let named = machine.variable("ZEROCLAW_CONFIG_DIR").map(PathBuf::from);
@@ -83,7 +85,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
         archives: true,
     },
     contexts: context::ALL,
-    context_of: context::of,
+    context_of: Some(context::of),
     records: RecordRules {
         // ZeroClaw forgets everything but its core.
         evergreen: EvergreenRecords::Namespace("core"),
@@ -107,6 +109,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
     native_search: Some(&ranking::NATIVE_SEARCH),
     native_tools: Some(&tools::NATIVE_TOOLS),
     transcripts: Some(transcript::FORMAT),
+    injected: injected::INJECTED,
 };
 
 /// What can be done with its agents.

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::Context;
 use crate::args::RuntimeParser;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
+use crate::runtime_words;
 
 /// Check whether an agent can be exported, and list what prevents it
 ///
@@ -26,8 +27,13 @@ use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 /// of the runtime's configuration, else the runtime's usual one.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CheckArgs {
-    /// The runtime: openclaw or zeroclaw; without it, that of the agent that is found
-    #[arg(long, short, value_name = "RUNTIME", value_parser = RuntimeParser)]
+    #[arg(
+        long,
+        short,
+        value_name = "RUNTIME",
+        value_parser = RuntimeParser,
+        help = runtime_words::help("The runtime", "; without it, that of the agent that is found")
+    )]
     runtime: Option<String>,
 
     /// The workspace, if it is not the usual one

@@ -59,7 +59,7 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     sessions: bool,
 
-    /// Include entries that the runtime keeps for one person only (ZeroClaw's private plane)
+    /// Include entries that the runtime keeps for one person only
     #[arg(long)]
     private: bool,
 

@@ -15,6 +15,7 @@ use crate::kit::agent::{
     DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOutReason, Oddity, OddityKind, SecretFinding,
 };
 use crate::kit::paths::lossy;
+use crate::kit::persona::Persona;
 use crate::kit::searchable::SearchedFolder;
 use crate::kit::walk::{EntryKind, FoundEntry, IgnoreFileError, WalkRules, Workspace};
 use crate::kit::word_enum::word_enum;
@@ -341,7 +342,11 @@ impl Check {
             self.note(ADVICE, IssueKind::WorkspaceEmpty, "the workspace contains no agent files");
         }
         if !found.soul_md {
-            self.note(ADVICE, IssueKind::NoPersona, "there is no SOUL.md");
+            self.note(
+                ADVICE,
+                IssueKind::NoPersona,
+                format!("there is no {}", Persona::Soul.file()),
+            );
         }
     }
 

@@ -13,6 +13,7 @@ use anemone_memory::{Clock, ContextRules, MarkdownLayout, RowStore};
 use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
 use crate::kit::check::{Check, Issue, IssueKind, Severity};
 use crate::kit::connect::Connect;
+use crate::kit::conversation::injected::InjectedText;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError, TranscriptFormat};
 use crate::kit::database::{RowSchema, StateTable};
 use crate::kit::file_count::FileCounter;
@@ -49,8 +50,9 @@ pub struct Runtime {
     pub layout: MarkdownLayout,
     /// What its versions put before a session, the oldest first.
     pub contexts: &'static [&'static ContextRules],
-    /// Returns the rules of an install of this generation.
-    pub context_of: fn(Option<&str>) -> &'static ContextRules,
+    /// Returns the rules of an install of this generation; `None` where those of a plain
+    /// folder hold.
+    pub context_of: Option<fn(Option<&str>) -> &'static ContextRules>,
     /// What its records say besides what every record says.
     pub records: RecordRules,
     /// The search index that the runtime itself keeps of its files, if any.
@@ -80,6 +82,8 @@ pub struct Runtime {
     pub native_tools: Option<&'static NativeTools>,
     /// How its transcripts are read, by their lines alone.
     pub(crate) transcripts: Option<TranscriptFormat>,
+    /// What it puts into messages, or sends in the place of a user.
+    pub(crate) injected: InjectedText,
 }
 
 /// Where the agents of a runtime usually are.
@@ -91,6 +95,8 @@ pub struct UsualPlaces {
     pub folders: &'static [&'static str],
     /// The variables that name another folder; the first names the install.
     pub variables: &'static [&'static str],
+    /// Further variables that have a say in where agents are looked for.
+    pub other_variables: &'static [&'static str],
     /// Whether one install has several agents in folders of its choice, so that the install is
     /// named and not a workspace.
     pub holds_several: bool,
@@ -105,6 +111,11 @@ pub struct WorkspaceFiles {
     pub known: &'static [&'static str],
     /// Files that are kept up to date and do not age.
     pub evergreen: &'static [&'static str],
+    /// Files that the runtime puts into a workspace and before a model. One of them may be there for
+    /// other reasons: repositories have an `AGENTS.md`.
+    pub bootstrap: &'static [&'static str],
+    /// Files that nothing but an agent's workspace has.
+    pub unmistakable: &'static [&'static str],
 }
 
 /// What the records of a runtime say besides what every record says.
