@@ -115,7 +115,7 @@ impl From<ForgetError> for UserError {
 impl From<MemoryError> for UserError {
     fn from(error: MemoryError) -> Self {
         match error {
-            MemoryError::PrivateKey => {
+            MemoryError::PrivateKey { .. } => {
                 Self::from_error(Kind::Usage, "private_key", &error).hint("choose another key")
             }
             MemoryError::Open(error) => Self::failure_from("database", &*error),
