@@ -311,7 +311,7 @@ pub enum NotWritable {
 /// Makes a word that no text can know, to keep recalled text apart.
 pub fn delimiter() -> Result<String, RandomError> {
     let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|_| RandomError)?;
+    crate::system::fill_random(&mut bytes).map_err(|_| RandomError)?;
     Ok(anemone_format::Hex(&bytes).to_string())
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct Demo {
 }
 
 pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo, UserError> {
-    let temporary = Scratch::new()?;
+    let temporary = Scratch::below(&context.host.scratch)?;
     let folder = match &args.keep {
         Some(folder) => {
             prepare_folder(folder)?;
