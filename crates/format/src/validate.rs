@@ -176,7 +176,7 @@ fn check(opened: Opened, findings: &mut Findings) -> Result<ArchiveOrDelta, Open
         };
         match seal {
             Seal::Absent if has_digests => {
-                findings.warning(FindingKind::SealMissing, "", SEAL_MISSING)
+                findings.warning(FindingKind::SealMissing, "", SEAL_MISSING);
             }
             Seal::Broken => findings.warning(FindingKind::SealBroken, "", SEAL_BROKEN),
             Seal::Absent | Seal::Intact => {}

@@ -52,11 +52,14 @@ impl Clock for Ticking {
 }
 
 /// A folder in which a memory is kept.
+/// Makes a memory in a folder.
+type Make = dyn Fn(&Path, Ticking) -> Box<dyn Memory> + Send + Sync;
+
 struct Kept {
     folder: TempDir,
     name: &'static str,
     clock: Ticking,
-    make: Box<dyn Fn(&Path, Ticking) -> Box<dyn Memory>>,
+    make: Box<Make>,
 }
 
 const LOG: Place = Place::Daily(jiff::civil::date(2026, 11, 16));
@@ -64,7 +67,7 @@ const CURATED: Place = Place::Curated;
 
 impl Kept {
     fn all() -> Vec<Self> {
-        let kept = |name, make| Self {
+        let kept = |name, make: Box<Make>| Self {
             folder: tempfile::tempdir().unwrap(),
             name,
             clock: Ticking::new(),
