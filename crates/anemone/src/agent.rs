@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anemone_runtimes::{
-    FoundAgent, Machine, Runtime, UNKNOWN_AGENT, by_name, of_plain_folders, with_agents,
+    FoundAgent, Machine, OddityKind, Runtime, by_name, of_plain_folders, with_agents,
 };
 
 use crate::nearest::Nearest;
@@ -330,7 +330,7 @@ pub fn check_name(alias: &str) -> Result<()> {
 
 /// Refuses to read an agent that its install does not have.
 pub fn check_known(agent: &FoundAgent) -> Result<()> {
-    let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == UNKNOWN_AGENT) else {
+    let Some(oddity) = agent.oddity(OddityKind::UnknownAgent) else {
         return Ok(());
     };
     Err(FindAgentError::NotInInstall(oddity.message.clone()))

@@ -7,7 +7,7 @@ use anemone_memory::{
     ApplyError, FindError, Finder, JournalError, MarkdownMemory, MarkdownStore, MarkdownStoreError,
     Memory, MemoryError, PageScope, RowMemory, RowsRecord,
 };
-use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
+use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, OddityKind, Runtime};
 
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
 use crate::config::ConfigError;
@@ -121,15 +121,13 @@ impl MemoryChoice {
         host: &Host,
     ) -> Result<AgentMemory, AgentMemoryError> {
         let ChosenAgent { runtime, mut agent } = chosen;
-        if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
+        if let Some(oddity) = agent.oddity(OddityKind::StateFolder) {
             return Err(AgentMemoryError::StateFolder(oddity.message.clone()));
         }
         let keeps = runtime.searchable(machine, &agent).keeps;
         let searched_agent = agent.clone();
         // Rows are of an agent by its name, and a name that was only assumed could make a new one.
-        if matches!(keeps, MemoryBackend::Sqlite(_))
-            && agent.oddities.iter().any(|oddity| oddity.code == "alias_assumed")
-        {
+        if matches!(keeps, MemoryBackend::Sqlite(_)) && agent.has_oddity(OddityKind::AliasAssumed) {
             agent = self.agent.choose(machine)?.agent;
         }
         let scope = if is_folder_of_notes(&self.agent, &agent) {
@@ -295,7 +293,7 @@ pub enum NotWritable {
 /// Makes a word that no text can know, to keep recalled text apart.
 pub fn delimiter() -> Result<String, RandomError> {
     let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|_| RandomError)?;
+    crate::system::fill_random(&mut bytes).map_err(|_| RandomError)?;
     Ok(anemone_format::Hex(&bytes).to_string())
 }
 

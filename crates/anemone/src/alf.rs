@@ -8,12 +8,16 @@
 //!
 //! All of it is only read. A key is never kept: whether there is one is all that matters here.
 
+mod rules;
+
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anemone_format::AgentId;
 use serde::Serialize;
 use toml_edit::{Document, Item, TableLike};
+
+pub use self::rules::{AlfAgentError, AlfExport, AlfExportError, check};
 
 /// More than that tool writes.
 const LONGEST_BYTES: u64 = 1 << 20;

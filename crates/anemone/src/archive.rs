@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Archive, ArchiveOrDelta, Bytes, Edits, Limits, OpenError, open_validated};
+use anemone_format::{
+    Archive, ArchiveOrDelta, Bytes, Edits, FindingKind, Limits, OpenError, open_validated,
+};
 
 use crate::files::{FileError, InputFile};
 use crate::host::{Host, Progress};
@@ -112,7 +114,7 @@ fn validated(
     let (opening, report) =
         opened.map_err(|source| OpenArchiveError::Open { path: path.to_owned(), source })?;
     // An edit explains the sizes and counts that no longer match.
-    let edited = report.errors.iter().find(|finding| finding.code == "edited");
+    let edited = report.errors.iter().find(|finding| finding.kind == FindingKind::Edited);
     if let Some(first) = edited.or(report.errors.first()) {
         return Err(OpenArchiveError::Invalid {
             path: path.to_owned(),
@@ -121,8 +123,8 @@ fn validated(
             edited: edited.is_some(),
         });
     }
-    let about_edits = ["seal-missing", "seal-broken", "edited"];
-    let warnings = report.warnings.iter().filter(|finding| about_edits.contains(&finding.code));
+    let about_edits = [FindingKind::SealMissing, FindingKind::SealBroken, FindingKind::Edited];
+    let warnings = report.warnings.iter().filter(|finding| about_edits.contains(&finding.kind));
     let warnings = warnings.map(|finding| match finding.path.as_str() {
         "" => format!("{}: {}", path.display(), finding.message),
         entry => format!("{entry}: {}", finding.message),

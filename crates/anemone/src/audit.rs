@@ -140,7 +140,8 @@ pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, AgentMe
     let (machine, memory) = request.memory.open(Access::Read, host)?;
     let settings = Config::read(host)?.audit;
     let rules: Vec<_> = context_rules().collect();
-    let mut audit = examine(&memory.site, &settings, &rules, host.today());
+    let mut audit =
+        examine(&memory.site, &settings, memory.runtime.files.bootstrap, &rules, host.today());
     // The same secrets that `check` reports and an export stops at, whatever file they are in.
     let options = ReadOptions::default();
     let (check, _) = memory.runtime.check(&machine, &memory.agent, &options);

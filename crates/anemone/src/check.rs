@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::Moment;
 use anemone_runtimes::{
-    Check, FoundAgent, FoundSecret, Issue, Machine, ReadOptions, Resources, Runtime, by_name,
+    Check, FoundAgent, FoundSecret, Issue, IssueKind, Machine, ReadOptions, Resources, Runtime,
+    by_name,
 };
 use serde::{Serialize, Serializer};
 
@@ -16,9 +17,6 @@ use crate::alf::{AlfFileError, AlfSettings, SyncState};
 use crate::export::{ExportError, rehearse};
 use crate::host::Host;
 use crate::identity::identify;
-
-/// What an agent may differ in from what its runtime's configuration says.
-const OTHER_WORKSPACE: &str = "workspace_mismatch";
 
 /// Which agent is checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -185,7 +183,7 @@ pub fn check(request: &CheckRequest, host: &Host) -> Result<CheckReport, FindAge
     };
     // Only a request can name another folder than the runtime's.
     if request.agent.workspace.is_none() {
-        check.issues.retain(|issue| issue.code != OTHER_WORKSPACE);
+        check.issues.retain(|issue| issue.kind != IssueKind::WorkspaceMismatch);
     }
     let source = source.unwrap_or_else(|| source_of(&agent, &check));
     let alf = CheckedSync::new(&machine, &settings, &check.resources, request.alf_key_is_set);

@@ -7,7 +7,7 @@ use anemone_memory::{
     Budget, ComposeRequest, ComposedContext, ContextRules, Fate, Part, Recalled, SessionKind,
     compose, estimated_tokens, note_recalls, recalled,
 };
-use anemone_runtimes::{Machine, MemoryBackend};
+use anemone_runtimes::{Machine, MemoryBackend, context_rules_of};
 use serde::Serialize;
 
 use crate::agent_memory::{Access, AgentMemory, AgentMemoryError, MemoryChoice, delimiter};
@@ -175,7 +175,7 @@ pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, A
     let (machine, memory) = request.memory.open(Access::Write.unless(!counts), host)?;
     let session = request.session;
     let rules =
-        request.rules.unwrap_or_else(|| (memory.runtime.context_of)(memory.agent.generation));
+        request.rules.unwrap_or_else(|| context_rules_of(memory.runtime, memory.agent.generation));
     let mut notes: Vec<ContextNote> = note_of_rows(request, &memory).into_iter().collect();
     let shown = match &request.query {
         Some(query) if session.may_recall() => {

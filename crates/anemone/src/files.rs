@@ -411,18 +411,19 @@ pub struct Scratch {
 const SCRATCH: &str = "anemone-scratch-";
 
 impl Scratch {
-    /// Makes a folder.
-    pub fn new() -> io::Result<Self> {
+    /// Makes a folder in another one, usually the folder for temporary files.
+    pub fn below(place: &Path) -> io::Result<Self> {
+        fs_err::create_dir_all(place)?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(SCRATCH);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         static SWEPT: std::sync::Once = std::sync::Once::new();
-        SWEPT.call_once(|| sweep(&std::env::temp_dir(), SCRATCH, LeftoverKind::Folder));
+        SWEPT.call_once(|| sweep(place, SCRATCH, LeftoverKind::Folder));
         let mut unfinished = unfinished();
         let mut made = None;
         let (path, lock) =
-            locked_folder(&mut || Ok(made.insert(builder.tempdir()?).path().to_owned()))?;
+            locked_folder(&mut || Ok(made.insert(builder.tempdir_in(place)?).path().to_owned()))?;
         unfinished.push(path);
         drop(unfinished);
         let folder = made.ok_or_else(|| io::Error::other("no folder was made"))?;

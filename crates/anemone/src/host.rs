@@ -1,7 +1,8 @@
 //! What a program hands to the library: folders, a clock, ids, keys, and the user to ask.
 //!
 //! Nothing in this crate reads the environment, asks the system's clock, makes a random id or
-//! prints. A command line, a server and a test each hand in their own.
+//! prints. A command line, a server and a test each hand in their own. What is not handed in:
+//! durations are measured with `Instant`, and keys are made by `system.rs`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -89,6 +90,8 @@ pub struct Host {
     /// argument is [`SERVE_ARGUMENT`](anemone_runtimes::SERVE_ARGUMENT): databases of foreign origin
     /// are read in a process of their own.
     pub database_reader: PathBuf,
+    /// The folder for temporary files: copies of foreign databases, and indexes that are not kept.
+    pub scratch: PathBuf,
     /// How many threads long work may use.
     pub threads: usize,
     /// The time, the time zone, and new ids.
@@ -110,6 +113,7 @@ impl Host {
             folders: Folders::below(folder),
             variables: BTreeMap::new(),
             database_reader: PathBuf::new(),
+            scratch: folder.join("scratch"),
             threads: 1,
             clock,
             console: Arc::new(Quiet),
@@ -151,7 +155,7 @@ impl Host {
     /// Returns what runtimes may know of this machine, with a folder for copies that is removed with
     /// it.
     pub fn machine(&self) -> io::Result<OwnMachine> {
-        let scratch = Scratch::new()?;
+        let scratch = Scratch::below(&self.scratch)?;
         let machine = Machine {
             home: self.folders.home.clone(),
             variables: self.variables.clone(),

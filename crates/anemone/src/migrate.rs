@@ -376,7 +376,7 @@ fn missing(left_out: &LeftOut) -> MissingLine {
 /// Makes the key that credentials are sealed with on the way; nobody else ever has it.
 fn random_key() -> io::Result<VaultKey> {
     let mut key = Zeroizing::new([0; KEY_BYTES]);
-    getrandom::fill(&mut *key).map_err(io::Error::other)?;
+    crate::system::fill_random(&mut *key).map_err(io::Error::other)?;
     Ok(VaultKey::Raw(key))
 }
 

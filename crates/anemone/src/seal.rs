@@ -209,7 +209,7 @@ pub fn keygen(request: &KeygenRequest, host: &Host) -> Result<KeygenReport, Seal
         }
         KeyKind::Vault => {
             let mut key = Zeroizing::new([0; KEY_BYTES]);
-            getrandom::fill(&mut *key).map_err(io::Error::other)?;
+            crate::system::fill_random(&mut *key).map_err(io::Error::other)?;
             ("vault key", VaultKey::to_key_file(&key), None, key_id(&*key))
         }
     };

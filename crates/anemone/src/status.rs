@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 pub use self::next::{AgentName, ExportReason, NextStep, StepWords};
-pub use self::problems::{Level, Problem, ProblemWords};
+pub use self::problems::{Level, Problem, ProblemTopic, ProblemWords};
 use crate::agent::{
     AgentChoice, ChosenAgent, DiscoveryDepth, FindAgentError, NamedAgent, discover, runtimes_named,
 };

@@ -1,10 +1,16 @@
-//! The machine that the program runs on: its clock. Programs that embed the library may hand in
-//! another one.
+//! The machine that the program runs on: its clock and its random numbers. Programs that embed the
+//! library may hand in another clock. Keys and delimiters are made here and nowhere else; they are
+//! not handed in, because whoever could would know them.
 
 use anemone_memory::Clock;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use uuid::Uuid;
+
+/// Fills a buffer with random bytes that nobody can guess.
+pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<(), getrandom::Error> {
+    getrandom::fill(bytes)
+}
 
 /// The clock of this machine, and random ids that sort by time.
 #[derive(Clone, Copy, Debug)]

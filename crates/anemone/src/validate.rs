@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anemone_format::{
-    ArchiveKind, Counts, Edits, Finding, Limits, Report, find_damage, validate_with,
+    ArchiveKind, Counts, Edits, Finding, FindingKind, Limits, Report, find_damage, validate_with,
 };
 use serde::Serialize;
 
@@ -65,7 +65,7 @@ impl ValidateReport {
     /// Whether an entry was edited after the file was written.
     #[must_use]
     pub fn is_edited(&self) -> bool {
-        self.errors.iter().any(|finding| finding.code == "edited")
+        self.errors.iter().any(|finding| finding.kind == FindingKind::Edited)
     }
 }
 

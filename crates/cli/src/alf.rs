@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anemone::agent::runtime_named;
-use anemone::alf::AlfSettings;
+use anemone::alf::{AlfAgentError, AlfSettings};
 use anemone_messages::{Kind, UserError};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
@@ -209,18 +209,9 @@ fn refused(command: &str, hint: &str) -> UserError {
 impl AgentArgs {
     /// Returns the runtime and the workspace that are meant, by flag or by the settings.
     fn resolve(self, command: &str, home: &Path) -> Result<(String, PathBuf), Stop> {
-        let (runtime, workspace) = match (self.runtime, self.workspace) {
-            (Some(runtime), Some(workspace)) => return Ok((known(runtime)?, workspace)),
-            given => given,
-        };
-        let settings = AlfSettings::read(home)?;
-        let runtime = runtime.or(settings.runtime);
-        let workspace = workspace.or(settings.workspace);
-        match (runtime, workspace) {
-            (Some(runtime), Some(workspace)) => Ok((known(runtime)?, workspace)),
-            (None, _) => Err(missing(command, "--runtime <RUNTIME>")),
-            (_, None) => Err(missing(command, "--workspace <DIR>")),
-        }
+        let (runtime, workspace) = AlfSettings::agent(self.runtime, self.workspace, home)
+            .map_err(|error| unnamed(command, error))?;
+        Ok((known(runtime)?, workspace))
     }
 }
 
@@ -232,6 +223,15 @@ fn known(runtime: String) -> Result<String> {
             let message = format!("Unknown runtime {runtime:?}");
             Err(UserError { message, ..error.into() })
         }
+    }
+}
+
+/// Says why it is not known which agent is meant.
+fn unnamed(command: &str, error: AlfAgentError) -> Stop {
+    match error {
+        AlfAgentError::Settings(error) => error.into(),
+        AlfAgentError::NoWorkspace => missing(command, "--workspace <DIR>"),
+        _ => missing(command, "--runtime <RUNTIME>"),
     }
 }
 

@@ -14,17 +14,33 @@ use anemone_runtimes::{OnConflict, with_agents};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 
+use crate::runtime_words;
+
 /// Arguments that pick an agent.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AgentArgs {
-    /// The runtime: openclaw or zeroclaw; search and memory commands also take `folder`, for any
-    /// folder of Markdown
-    #[arg(long, short, value_name = "RUNTIME", value_parser = RuntimeParser)]
+    #[arg(
+        long,
+        short,
+        value_name = "RUNTIME",
+        value_parser = RuntimeParser,
+        help = runtime_words::help(
+            "The runtime",
+            "; search and memory commands also take `folder`, for any folder of Markdown",
+        )
+    )]
     pub(crate) runtime: Option<String>,
 
-    /// The agent's workspace, or its install (ZeroClaw); without it, the one agent that is found
-    /// on this machine
-    #[arg(long, short, value_name = "DIR")]
+    #[arg(
+        long,
+        short,
+        value_name = "DIR",
+        help = runtime_words::help_for(
+            "The agent's workspace, or its install",
+            runtime_words::holds_several,
+            "; without it, the one agent that is found on this machine",
+        )
+    )]
     pub(crate) workspace: Option<PathBuf>,
 
     /// The agent with this name, as `anemone agents` lists it; with -w, the one in that install
@@ -201,12 +217,26 @@ pub(crate) struct RestoreArgs {
     )]
     pub(crate) on_conflict: OnConflict,
 
-    /// How a new install keeps memories: sqlite or markdown (ZeroClaw)
-    #[arg(long, value_name = "HOW")]
+    #[arg(
+        long,
+        value_name = "HOW",
+        help = runtime_words::help_for(
+            "How a new install keeps memories: sqlite or markdown",
+            runtime_words::has_backends,
+            "",
+        )
+    )]
     pub(crate) backend: Option<String>,
 
-    /// How a new install is laid out: workspace (until 0.7) or data (since 0.8) (ZeroClaw)
-    #[arg(long, value_name = "LAYOUT")]
+    #[arg(
+        long,
+        value_name = "LAYOUT",
+        help = runtime_words::help_for(
+            "How a new install is laid out: workspace (until 0.7) or data (since 0.8)",
+            runtime_words::has_backends,
+            "",
+        )
+    )]
     pub(crate) layout: Option<String>,
 }
 

@@ -111,6 +111,7 @@ impl Environment {
             folders: self.folders.clone(),
             variables: self.of_runtimes.clone(),
             database_reader: std::env::current_exe().unwrap_or_else(|_| "anemone".into()),
+            scratch: std::env::temp_dir(),
             threads: self.threads,
             clock: SharedClock::new(SystemClock),
             console: Arc::new(console),

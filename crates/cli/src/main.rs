@@ -13,6 +13,7 @@ mod human;
 mod output;
 mod progress;
 mod restored;
+mod runtime_words;
 mod signals;
 
 use std::process::ExitCode;

@@ -111,6 +111,7 @@ pub use stamp::{
 };
 pub use unknown::{Nullable, Unknown};
 pub use validate::{
-    Class, Counts, Finding, Report, find_damage, open_validated, validate, validate_with,
+    Class, Counts, Finding, FindingKind, Report, find_damage, open_validated, validate,
+    validate_with,
 };
 pub use vault::{KEY_BYTES, NONCE_BYTES, SALT_BYTES, SealingBytes, VaultError, VaultKey};

@@ -6,6 +6,7 @@
 mod archive;
 mod damage;
 mod delta;
+mod kind;
 mod layers;
 mod record;
 mod shape;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use self::damage::find_damage;
+pub use self::kind::FindingKind;
 
 use crate::archive::read::{ArchiveKind, Edits, OpenError, Opened, Refusal};
 use crate::container::read::{Bytes, ContentFault};
@@ -38,8 +40,9 @@ pub struct Finding {
     pub path: String,
     /// What, for people.
     pub message: String,
-    /// A stable word for the sort of finding.
-    pub code: &'static str,
+    /// The sort of finding; JSON has its word.
+    #[serde(rename = "code")]
+    pub kind: FindingKind,
 }
 
 /// The result in one word, as the conformance vectors use it.
@@ -173,8 +176,10 @@ fn check(opened: Opened, findings: &mut Findings) -> Result<ArchiveOrDelta, Open
             ArchiveOrDelta::Delta(delta) => !delta.manifest().entries.is_empty(),
         };
         match seal {
-            Seal::Absent if has_digests => findings.warning("seal-missing", "", SEAL_MISSING),
-            Seal::Broken => findings.warning("seal-broken", "", SEAL_BROKEN),
+            Seal::Absent if has_digests => {
+                findings.warning(FindingKind::SealMissing, "", SEAL_MISSING);
+            }
+            Seal::Broken => findings.warning(FindingKind::SealBroken, "", SEAL_BROKEN),
             Seal::Absent | Seal::Intact => {}
         }
         match &opening {
@@ -233,41 +238,41 @@ impl Findings {
             OpenError::Feature(_) => "manifest.json#/requires".to_owned(),
             _ => String::new(),
         };
-        self.error("unreadable", path, with_causes(error));
+        self.error(FindingKind::Unreadable, path, with_causes(error));
     }
 
     /// Takes something that is said in one place and is otherwise in another: an error, or a
     /// consequence of edits where those are accepted.
     fn contradiction(
         &mut self,
-        code: &'static str,
+        kind: FindingKind,
         path: impl Into<String>,
         message: impl Into<String>,
     ) {
         match self.edits {
-            Edits::Refuse => self.error(code, path, message),
-            Edits::Accept => self.warning(code, path, message),
+            Edits::Refuse => self.error(kind, path, message),
+            Edits::Accept => self.warning(kind, path, message),
         }
     }
 
     /// Takes an entry that could not be read to its end.
     fn unreadable(&mut self, path: impl Into<String>, error: &ReadJsonError) {
-        let code = if is_edited(error) { "edited" } else { "unreadable" };
-        self.error(code, path, with_causes(error));
+        let kind = if is_edited(error) { FindingKind::Edited } else { FindingKind::Unreadable };
+        self.error(kind, path, with_causes(error));
     }
 
-    fn error(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {
+    fn error(&mut self, kind: FindingKind, path: impl Into<String>, message: impl Into<String>) {
         let Report { errors, unlisted, .. } = &mut self.report;
-        list(errors, unlisted, Finding { code, path: path.into(), message: message.into() });
+        list(errors, unlisted, Finding { kind, path: path.into(), message: message.into() });
     }
 
-    fn warning(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {
+    fn warning(&mut self, kind: FindingKind, path: impl Into<String>, message: impl Into<String>) {
         let Report { warnings, unlisted, .. } = &mut self.report;
-        list(warnings, unlisted, Finding { code, path: path.into(), message: message.into() });
+        list(warnings, unlisted, Finding { kind, path: path.into(), message: message.into() });
     }
 
-    fn note(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {
-        self.report.notes.push(Finding { code, path: path.into(), message: message.into() });
+    fn note(&mut self, kind: FindingKind, path: impl Into<String>, message: impl Into<String>) {
+        self.report.notes.push(Finding { kind, path: path.into(), message: message.into() });
     }
 
     /// Counts what this version does not know in a document of some kind.
@@ -303,13 +308,13 @@ impl Findings {
     fn into_report(mut self, kind: Option<ArchiveKind>) -> Report {
         for (what, count) in std::mem::take(&mut self.surprises) {
             self.note(
-                "unknown",
+                FindingKind::Unknown,
                 what,
                 format!("not known to this version, carried along ({count})"),
             );
         }
         let mut report = self.report;
-        let unknowns = report.notes.iter().any(|note| note.code == "unknown");
+        let unknowns = report.notes.iter().any(|note| note.kind == FindingKind::Unknown);
         report.class = match (self.refusal, report.is_valid()) {
             (Some(Refusal::Version), _) => Class::RefuseVersion,
             (Some(Refusal::Unsafe), _) => Class::RefuseUnsafe,

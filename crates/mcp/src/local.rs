@@ -404,10 +404,7 @@ impl MemoryService for LocalMemoryService {
         let inner = &*self.inner;
         match read_document(&*inner.target()?, path)? {
             Some(document) => Ok(document.text),
-            None => Err(ServiceRefusal::new(
-                ServiceRefusal::NOT_FOUND,
-                format!("there is no document {path:?}"),
-            )),
+            None => Err(ServiceRefusal::not_found(format!("there is no document {path:?}"))),
         }
     }
 

@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::answer::{refusal_data, refusal_text};
 use crate::arguments::shortened;
 use crate::quote::Findings;
-use crate::service::{MemoryService, ServiceRefusal};
+use crate::service::{MemoryService, RefusalKind, ServiceRefusal};
 
 const SCHEME: &str = "memory://";
 const MIME_TYPE: &str = "text/markdown";
@@ -149,8 +149,8 @@ pub(crate) fn read(
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     let path = path_of(uri).ok_or_else(|| not_found(uri))?;
-    let text = service.document(&path).map_err(|refusal| match refusal.code.as_str() {
-        ServiceRefusal::NOT_FOUND => not_found(uri),
+    let text = service.document(&path).map_err(|refusal| match refusal.kind {
+        RefusalKind::NotFound => not_found(uri),
         _ => failed(&refusal),
     })?;
     let mut frame = Frame::new(&service.delimiter().map_err(|refusal| failed(&refusal))?);

@@ -32,7 +32,7 @@ pub trait MemoryService: Send + Sync + 'static {
     fn documents(&self) -> Result<Vec<String>>;
 
     /// Returns the whole text of a document that [`documents`](Self::documents) lists. Any other
-    /// path is refused with [`ServiceRefusal::NOT_FOUND`].
+    /// path is refused with [`RefusalKind::NotFound`].
     fn document(&self, path: &str) -> Result<String>;
 
     /// Makes a random word that nobody can know before, for the marks around what is quoted.
@@ -78,13 +78,18 @@ pub struct ServiceRefusal {
 pub enum RefusalKind {
     /// Nothing was remembered under the key or id that was to be forgotten.
     NothingToForget,
+    /// There is no document under the path that was asked for.
+    NotFound,
     /// Anything else.
     Other,
 }
 
 impl ServiceRefusal {
-    /// The code of a document that is not there.
-    pub const NOT_FOUND: &'static str = "not_found";
+    /// Returns the refusal of a document that is not there.
+    #[must_use]
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self { kind: RefusalKind::NotFound, ..Self::new("not_found", message) }
+    }
 
     /// Returns a refusal without causes and without a hint.
     #[must_use]

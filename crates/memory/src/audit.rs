@@ -36,10 +36,6 @@ use crate::suspicion::{SuspicionKind, suspicious};
 pub use oversized::{CutPlace, OversizedFile};
 pub use stale::{StaleEntry, StaleReason};
 
-/// Files beside the memory that runtimes put before a model.
-const BESIDE: &[&str] =
-    &["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"];
-
 /// What counts as old, and what as the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditSettings {
@@ -150,11 +146,12 @@ pub struct SuspiciousFinding {
     pub excerpt: String,
 }
 
-/// Examines a memory.
+/// Examines a memory, and the files beside it that a runtime puts before a model.
 #[must_use]
 pub fn audit(
     site: &MarkdownStore,
     settings: &AuditSettings,
+    beside: &[&str],
     rules: &[&'static ContextRules],
     today: Date,
 ) -> Audit {
@@ -163,7 +160,7 @@ pub fn audit(
     let mut entries = Vec::new();
     let table = site.stamps();
     let mut stale = stale::Search::new(settings, today);
-    let beside = BESIDE.iter().map(|name| ((*name).to_owned(), None));
+    let beside = beside.iter().map(|name| ((*name).to_owned(), None));
     let pages = pages.into_iter().map(|(path, kind)| (path, Some(kind)));
     for (path, kind) in beside.chain(pages) {
         let file = match reading::read(site, &path) {

@@ -35,8 +35,8 @@ pub type BackendError = Box<dyn std::error::Error + Send + Sync>;
 /// - a plan changes nothing;
 /// - what was forgotten is not listed, and one undo brings it back;
 /// - undoing a remember leaves the memory as it was;
-/// - keys and texts are any text, whatever it looks like; but ZeroClaw reserves keys that begin with
-///   `p|` for what belongs to one person, and a database refuses them;
+/// - keys and texts are any text, whatever it looks like; but a database may reserve keys with a
+///   prefix for what belongs to one person, and refuses them;
 /// - a text with a secret is refused, and nothing is written;
 /// - a text that the memory has already is refused, also when another program wrote it after it was
 ///   planned;
@@ -149,7 +149,10 @@ pub enum MemoryError {
     /// What was there cannot be kept for an undo, so nothing was changed.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The key is one that ZeroClaw keeps for what belongs to one person.
-    #[error("keys that begin with `p|` belong to one person")]
-    PrivateKey,
+    /// The key is one that the database keeps for what belongs to one person.
+    #[error("keys that begin with `{prefix}` belong to one person")]
+    PrivateKey {
+        /// How such keys begin.
+        prefix: &'static str,
+    },
 }

@@ -17,8 +17,8 @@ fn title_of(runtime: &'static str) -> &'static str {
 /// Says what is wrong.
 #[must_use]
 pub fn problem(problem: Problem) -> ProblemWords {
-    let (code, level) = (problem.code(), problem.level());
-    ProblemWords { code, level, message: problem_message(problem) }
+    let (code, level, topic) = (problem.code(), problem.level(), problem.topic());
+    ProblemWords { code, level, message: problem_message(problem), topic }
 }
 
 fn problem_message(problem: Problem) -> String {

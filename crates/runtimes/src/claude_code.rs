@@ -2,10 +2,10 @@
 
 mod connect;
 pub(crate) mod hooks;
+mod injected;
 mod transcript;
 
 use crate::kit::runtime::Runtime;
-use crate::openclaw::SEPTEMBER;
 
 /// What there is to know of Claude Code. It has no agents of its own: it works in the workspace of
 /// an agent, and is shown the memory by the rules of the newest OpenClaw.
@@ -17,5 +17,6 @@ pub(crate) static CLAUDE_CODE: Runtime = Runtime {
     rows: None,
     connect: Some(&connect::CONNECT),
     transcripts: Some(transcript::FORMAT),
-    ..Runtime::without_agents(|_| &SEPTEMBER)
+    injected: injected::INJECTED,
+    ..Runtime::WITHOUT_AGENTS
 };

@@ -3,7 +3,6 @@
 mod connect;
 
 use crate::kit::runtime::Runtime;
-use crate::openclaw::SEPTEMBER;
 
 /// What there is to know of Codex, which has no agents of its own.
 pub(crate) static CODEX: Runtime = Runtime {
@@ -13,5 +12,5 @@ pub(crate) static CODEX: Runtime = Runtime {
     run_by: &[".codex/config.toml"],
     rows: None,
     connect: Some(&connect::CONNECT),
-    ..Runtime::without_agents(|_| &SEPTEMBER)
+    ..Runtime::WITHOUT_AGENTS
 };

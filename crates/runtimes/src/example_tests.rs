@@ -8,6 +8,7 @@ use anemone_memory::MarkdownLayout;
 use tempfile::TempDir;
 
 use crate::kit::carrier::Carrier;
+use crate::kit::conversation::injected::InjectedText;
 use crate::kit::database::tests::machine;
 use crate::kit::ids::Namespaces;
 use crate::kit::open_workspace::{OpenWorkspace, ReadingParts, WalkedWorkspace, end_reading};
@@ -16,7 +17,6 @@ use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::searchable::is_of_tool;
 use crate::kit::stable_copy::StableCopies;
 use crate::kit::times;
-use crate::openclaw::SEPTEMBER;
 use crate::{
     Check, EvergreenRecords, FindAgents, FoundAgent, Machine, MemoryFacts, OpenAgent, ReadAgents,
     ReadError, ReadOptions, Reading, RecordRules, Runtime, SearchAgents, Searchable, SearchedFile,
@@ -31,6 +31,7 @@ const NOTES: Runtime = Runtime {
         config: "notes.json",
         folders: &["notes"],
         variables: &["NOTES_DIR"],
+        other_variables: &[],
         holds_several: false,
         first: |machine| machine.home.join("notes"),
     }),
@@ -39,7 +40,7 @@ const NOTES: Runtime = Runtime {
     state_table: None,
     layout: MarkdownLayout::PLAIN,
     contexts: &[],
-    context_of: |_| &SEPTEMBER,
+    context_of: None,
     records: RecordRules {
         evergreen: EvergreenRecords::NotEpisodic,
         rows: None,
@@ -58,6 +59,7 @@ const NOTES: Runtime = Runtime {
     native_search: None,
     native_tools: None,
     transcripts: None,
+    injected: InjectedText::NONE,
 };
 
 /// The same without what only an export needs.

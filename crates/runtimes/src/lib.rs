@@ -20,11 +20,11 @@ use anemone_memory::ContextRules;
 
 pub use kit::agent::{
     ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, KnownConfigs, LeftOut,
-    LeftOutReason, Machine, NotRequested, NotRequestedKind, Oddity, ReadError, ReadOptions,
-    Reading, SealSecret, SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
+    LeftOutReason, Machine, NotRequested, NotRequestedKind, Oddity, OddityKind, ReadError,
+    ReadOptions, Reading, SealSecret, SecretPolicy, SessionCounts, Unchanged, Warning,
 };
 pub use kit::check::{
-    Check, ConfigState, DailyLogs, Issue, NAMED_IN_MESSAGE, ProjectFiles, Resources,
+    Check, ConfigState, DailyLogs, Issue, IssueKind, NAMED_IN_MESSAGE, ProjectFiles, Resources,
     SearchIndexState, Severity, Suggestion, noted_agent_id,
 };
 pub use kit::connect;
@@ -101,6 +101,22 @@ pub fn with_agents() -> impl Iterator<Item = &'static Runtime> {
 #[must_use]
 pub fn of_plain_folders() -> &'static Runtime {
     with_agents().next().expect("some runtime has agents")
+}
+
+/// Returns what a runtime puts before a session; where it says nothing, what is put before one in a
+/// plain folder.
+///
+/// # Panics
+///
+/// Never: some runtime puts files before a session.
+#[must_use]
+pub fn context_rules_of(runtime: &Runtime, generation: Option<&str>) -> &'static ContextRules {
+    match runtime.context_of {
+        Some(rules) => rules(generation),
+        None => with_agents()
+            .find_map(|runtime| runtime.context_of)
+            .expect("some runtime puts files before a session")(None),
+    }
 }
 
 /// Returns the runtime with agents of a name.

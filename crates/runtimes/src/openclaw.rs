@@ -10,6 +10,7 @@ mod credentials;
 mod discover;
 mod facts;
 mod index;
+mod injected;
 mod install;
 mod labels;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -38,8 +39,9 @@ use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::ids::Namespaces;
 use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, OwnIndex, RecordRules, Runtime, UsualPlaces,
+    EvergreenRecords, FindAgents, OwnIndex, RecordRules, Runtime, UsualPlaces, WorkspaceFiles,
 };
+use crate::kit::walk::AGENT_ID_FILE;
 
 pub(crate) use self::context::SEPTEMBER;
 
@@ -61,15 +63,16 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
         config: "openclaw.json",
         folders: &[".openclaw", ".openclaw-*", ".clawdbot", "clawd", "openclaw"],
         variables: &["OPENCLAW_STATE_DIR", "OPENCLAW_WORKSPACE_DIR"],
+        other_variables: &["OPENCLAW_CONFIG_PATH", "OPENCLAW_PROFILE"],
         holds_several: false,
         first: |machine| machine.home.join(".openclaw/workspace"),
     }),
-    files: WORKSPACE_FILES,
+    files: WorkspaceFiles { unmistakable: &[AGENT_ID_FILE, layout::FACTS], ..WORKSPACE_FILES },
     run_by: &[],
     state_table: Some(credentials::STATE_TABLE),
     layout: MarkdownLayout::PLAIN,
     contexts: context::ALL,
-    context_of: context::of,
+    context_of: Some(context::of),
     records: RecordRules {
         evergreen: EvergreenRecords::NotEpisodic,
         rows: None,
@@ -88,6 +91,7 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
     native_search: Some(&ranking::NATIVE_SEARCH),
     native_tools: Some(&tools::NATIVE_TOOLS),
     transcripts: Some(transcript::FORMAT),
+    injected: injected::INJECTED,
 };
 
 /// What can be done with its agents.

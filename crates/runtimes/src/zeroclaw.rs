@@ -12,6 +12,7 @@ mod conversation;
 mod credentials;
 mod discover;
 mod entries;
+mod injected;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod law_tests;
 mod layout;
@@ -64,6 +65,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
         config: "config.toml",
         folders: &[".zeroclaw"],
         variables: &["ZEROCLAW_CONFIG_DIR"],
+        other_variables: &["ZEROCLAW_DATA_DIR", "ZEROCLAW_WORKSPACE"],
         holds_several: true,
         first: |machine| {
             let named = machine.variable("ZEROCLAW_CONFIG_DIR").map(PathBuf::from);
@@ -81,7 +83,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
         archives: true,
     },
     contexts: context::ALL,
-    context_of: context::of,
+    context_of: Some(context::of),
     records: RecordRules {
         // ZeroClaw forgets everything but its core.
         evergreen: EvergreenRecords::Namespace("core"),
@@ -105,6 +107,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
     native_search: Some(&ranking::NATIVE_SEARCH),
     native_tools: Some(&tools::NATIVE_TOOLS),
     transcripts: Some(transcript::FORMAT),
+    injected: injected::INJECTED,
 };
 
 /// What can be done with its agents.

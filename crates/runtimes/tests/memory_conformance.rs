@@ -14,7 +14,7 @@ use anemone_memory::{
     RememberPlan, RememberPlanError, RememberSettings, RowMemory, Secrets, list_entries,
     plan_forget, plan_remember, plan_undo, tidied, undo,
 };
-use anemone_runtimes::by_name;
+use anemone_runtimes::{by_name, with_agents};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
@@ -52,11 +52,14 @@ impl Clock for Ticking {
 }
 
 /// A folder in which a memory is kept.
+/// Makes a memory in a folder.
+type Make = dyn Fn(&Path, Ticking) -> Box<dyn Memory> + Send + Sync;
+
 struct Kept {
     folder: TempDir,
     name: &'static str,
     clock: Ticking,
-    make: fn(&Path, Ticking) -> Box<dyn Memory>,
+    make: Box<Make>,
 }
 
 const LOG: Place = Place::Daily(jiff::civil::date(2026, 11, 16));
@@ -64,17 +67,17 @@ const CURATED: Place = Place::Curated;
 
 impl Kept {
     fn all() -> Vec<Self> {
-        let kept = |name, make| Self {
+        let kept = |name, make: Box<Make>| Self {
             folder: tempfile::tempdir().unwrap(),
             name,
             clock: Ticking::new(),
             make,
         };
-        vec![
-            kept("openclaw", |folder, _| markdown(folder, by_name("openclaw").unwrap().layout)),
-            kept("zeroclaw", |folder, _| markdown(folder, by_name("zeroclaw").unwrap().layout)),
-            kept("rows", rows),
-        ]
+        let in_files = with_agents().map(|runtime| {
+            let layout = runtime.layout;
+            kept(runtime.name, Box::new(move |folder: &Path, _| markdown(folder, layout)))
+        });
+        in_files.chain([kept("rows", Box::new(rows))]).collect()
     }
 
     /// Opens the memory; all that are opened are of the same files.

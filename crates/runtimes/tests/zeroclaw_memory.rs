@@ -194,7 +194,7 @@ fn what_belongs_to_somebody_else_is_neither_seen_nor_touched() {
     assert_eq!(mine.entries().unwrap().len(), 1);
     assert_eq!(get(&*mine, "p|2:ab7:default-|x"), None);
     assert_eq!(forget(&*mine, "p|2:ab7:default-|x"), 0);
-    assert!(matches!(try_store(&*mine, "p|x", "no"), Err(MemoryError::PrivateKey)));
+    assert!(matches!(try_store(&*mine, "p|x", "no"), Err(MemoryError::PrivateKey { .. })));
     let found = mine.entries().unwrap();
     assert_eq!(
         found.iter().map(|found| found.content.as_str()).collect::<Vec<_>>(),
@@ -419,7 +419,7 @@ fn nothing_is_written_when_it_cannot_be_and_nothing_is_left_to_undo() {
         (given(Some("p|nova"), "a private thing", None), Category::Core),
     ];
     let done = held.write_rows("remember", &*memory, &rows, Still.fresh_id(), Still.now());
-    assert!(matches!(done, Err(MemoryError::PrivateKey)));
+    assert!(matches!(done, Err(MemoryError::PrivateKey { .. })));
     assert_eq!(memory.entries().unwrap().len(), 0);
     assert_eq!(site.last_change().unwrap(), None);
 }

@@ -150,7 +150,7 @@ pub fn open_fresh(
         Err(error) if fallback == IndexFallback::Fail => return Err(error.in_folder(folder)),
         Err(error) => error,
     };
-    let temporary = Scratch::new()?;
+    let temporary = Scratch::below(&host.scratch)?;
     match open_in(temporary.path(), target, host, Rebuild::No) {
         Ok((index, freshness)) => {
             let temporary = Some((temporary, why.reason()));

@@ -19,7 +19,10 @@ use anemone_index::{
     SkippedDocument, SourceError, is_markdown, markdown_document, may_hold_index,
 };
 use anemone_memory::stamps_in;
-use anemone_runtimes::{FoundAgent, Machine, Runtime, Store, StoreKind, by_name, with_agents};
+use anemone_runtimes::{
+    FoundAgent, Machine, OddityKind, Runtime, Store, StoreKind, WorkspaceFiles, by_name,
+    with_agents,
+};
 
 use self::archive::ArchiveDocuments;
 use self::documents::DocumentFilter;
@@ -327,7 +330,7 @@ impl TargetChoice {
             let found = folder_of_markdown(&agent.workspace);
             return Ok(ResolvedSources { chosen: Some(chosen), ..found });
         }
-        if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
+        if let Some(oddity) = agent.oddity(OddityKind::StateFolder) {
             return Err(TargetError::StateFolder(oddity.message.clone()));
         }
         let found = match &args.workspace {
@@ -418,7 +421,7 @@ impl TargetChoice {
     fn place_index(&self, found: ResolvedSources, host: &Host) -> Result<SearchTarget> {
         let mut scratch = None;
         let index_folder = if found.is_encrypted {
-            let folder = Scratch::new()?;
+            let folder = Scratch::below(&host.scratch)?;
             let path = folder.path().join("index");
             scratch = Some(folder);
             path
@@ -523,22 +526,18 @@ fn folder_of_markdown(folder: &Path) -> ResolvedSources {
     ResolvedSources { vital: Vec::new(), ..single(FOLDER, &folder, Box::new(source)) }
 }
 
-/// Files that a runtime puts into the workspace of an agent and that say who it is. One of them may
-/// be there for other reasons: repositories have an `AGENTS.md`.
-const BOOTSTRAP: [&str; 7] =
-    ["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"];
-/// Files that only an agent's workspace has.
-const OF_AGENTS: [&str; 2] = [".alf-agent-id", "memory/facts.db"];
-
 /// Whether a folder outside any install is an agent's workspace for certain: it has several of the
 /// files that runtimes put there, or one that nothing else has. A file called `MEMORY.md` and a
 /// folder called `memory` are no such sign: `remember` makes them in any folder.
 fn is_surely_workspace(agent: &FoundAgent) -> bool {
     let has = |name: &&str| agent.workspace.join(name).is_file();
+    let is_agents = |files: &WorkspaceFiles| {
+        files.unmistakable.iter().any(has)
+            || files.bootstrap.iter().filter(|name| has(name)).count() >= 2
+    };
     agent.config.is_some()
         || agent.database.is_some()
-        || OF_AGENTS.iter().any(has)
-        || BOOTSTRAP.iter().filter(|name| has(name)).count() >= 2
+        || with_agents().any(|runtime| is_agents(&runtime.files))
 }
 
 /// Whether all Markdown of a folder is the memory, and not only what an agent would read. When in
@@ -551,11 +550,11 @@ pub fn is_folder_of_notes(args: &AgentChoice, agent: &FoundAgent) -> bool {
 
 /// Whether a folder that was taken for a workspace shows no sign of an agent.
 fn is_nobodys(agent: &FoundAgent) -> bool {
-    const FILES: [&str; 3] = ["MEMORY.md", "memory.md", "USER.md"];
+    let has = |name: &&str| agent.workspace.join(name).is_file();
     agent.install.is_none()
         && agent.config.is_none()
         && agent.database.is_none()
-        && !FILES.iter().any(|name| agent.workspace.join(name).is_file())
+        && !with_agents().any(|runtime| runtime.files.evergreen.iter().any(has))
         && !agent.workspace.join("memory").is_dir()
 }
 

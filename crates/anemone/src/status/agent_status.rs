@@ -71,8 +71,8 @@ pub(super) fn look(
     let mut problems = problems(facts);
     for oddity in &agent.oddities {
         // What was seen from outside has been said.
-        if problems.iter().all(|problem| problem.code() != oddity.code) {
-            problems.push(Problem::Oddity { code: oddity.code, message: oddity.message.clone() });
+        if !problems.iter().any(|problem| problem.covers(oddity.kind)) {
+            problems.push(Problem::Oddity { kind: oddity.kind, message: oddity.message.clone() });
         }
     }
     AgentStatus {

@@ -1,6 +1,7 @@
 //! What is wrong with an agent, by what was seen of it.
 
 use anemone_index::RefreshError;
+use anemone_runtimes::OddityKind;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
@@ -63,8 +64,8 @@ pub enum Problem {
     Partial,
     /// Something unusual that a runtime's folder shows.
     Oddity {
-        /// For programs.
-        code: &'static str,
+        /// What it is.
+        kind: OddityKind,
         /// For people.
         message: String,
     },
@@ -98,6 +99,20 @@ pub struct ProblemWords {
     pub level: Level,
     /// For people.
     pub message: String,
+    /// The part of a status that shows it as well.
+    #[serde(skip)]
+    pub topic: ProblemTopic,
+}
+
+/// The part of a status that shows a problem by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemTopic {
+    /// The line of the last export says that there is none.
+    FirstExport,
+    /// The line of the search index says in what state it is.
+    SearchIndex,
+    /// Nothing else shows it.
+    Other,
 }
 
 impl Problem {
@@ -123,7 +138,32 @@ impl Problem {
             Self::IndexOutdated => "index_outdated",
             Self::IndexDamaged => "index_damaged",
             Self::Partial => "partial",
-            Self::Oddity { code, .. } => code,
+            Self::Oddity { kind, .. } => kind.as_str(),
+        }
+    }
+
+    /// Whether this says what an oddity of a runtime's folder would say.
+    #[must_use]
+    pub fn covers(&self, oddity: OddityKind) -> bool {
+        match self {
+            Self::WorkspaceMissing => oddity == OddityKind::WorkspaceMissing,
+            Self::DatabaseUnreadable { .. } => oddity == OddityKind::DatabaseUnreadable,
+            Self::Oddity { kind, .. } => *kind == oddity,
+            _ => false,
+        }
+    }
+
+    /// Returns the part of a status that shows it as well.
+    #[must_use]
+    pub const fn topic(&self) -> ProblemTopic {
+        match self {
+            Self::NeverExported => ProblemTopic::FirstExport,
+            Self::IndexMissing
+            | Self::IndexBehind { .. }
+            | Self::IndexUnfinished
+            | Self::IndexOutdated
+            | Self::IndexDamaged => ProblemTopic::SearchIndex,
+            _ => ProblemTopic::Other,
         }
     }
 

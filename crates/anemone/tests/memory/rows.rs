@@ -190,7 +190,7 @@ fn what_is_said_already_or_is_secret_is_not_written() {
     let Err(RememberError::Memory(RememberPlanError::Memory(error))) = refused else {
         panic!("{refused:?}")
     };
-    assert!(matches!(error, MemoryError::PrivateKey), "{error:?}");
+    assert!(matches!(error, MemoryError::PrivateKey { .. }), "{error:?}");
 }
 
 #[test]

@@ -41,6 +41,8 @@ impl TestMachine {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut host = Host::below(folder.path(), SharedClock::new(SystemClock));
+        // The tests compare whole folders, and temporary files come and go.
+        host.scratch = std::env::temp_dir();
         host.database_reader = env!("CARGO_BIN_EXE_read-database").into();
         for name in [&host.folders.home, &folder.path().join("work")] {
             fs_err::create_dir(name).unwrap();

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use anemone::agent::AgentChoice;
 use anemone::alf::AlfSettings;
-use anemone::check::{CheckedConfig, CheckedSync, CheckedWorkspace};
+use anemone::check::{CheckRequest, CheckedConfig, CheckedSync, CheckedWorkspace};
 use anemone::connect::quoted;
 use anemone_runtimes::{Resources, Severity};
 use serde::Serialize;
 
-use super::{Answer, CheckArgs, Stop, known, missing};
+use super::{Answer, CheckArgs, Stop, known, unnamed};
 use crate::commands::Context;
-use crate::commands::check::{CheckAnswer, IssueLine, examine, suggestions};
+use crate::commands::check::{CheckAnswer, IssueLine};
 
 #[derive(Serialize)]
 struct CheckShape<'a> {
@@ -36,25 +36,18 @@ struct Issue<'a> {
 }
 
 pub(super) fn run(args: CheckArgs, context: &Context<'_>) -> Result<(), Stop> {
-    let runtime = match args.runtime {
-        Some(runtime) => runtime,
-        None => AlfSettings::read(&context.environment.folders.home)?
-            .runtime
-            .ok_or_else(|| missing("check", "--runtime <RUNTIME>"))?,
-    };
-    let runtime = Some(known(runtime)?);
+    let runtime = AlfSettings::runtime(args.runtime, &context.environment.folders.home);
+    let runtime = Some(known(runtime.map_err(|error| unnamed("check", error))?)?);
     let agent = AgentChoice { runtime, workspace: args.workspace, agent: None };
-    let mut answer = examine(agent, context)?;
-    answer.issues.iter_mut().for_each(soften);
-    let is_error = |issue: &&IssueLine| issue.severity == Severity::Error;
-    let errors = answer.issues.iter().take_while(is_error).count();
-    let ok = !answer.issues.iter().any(|issue| is_error(&issue));
-    (answer.report.ok, answer.report.ready_to_sync) = (ok, ok);
-    answer.suggestions = suggestions(&answer.issues);
+    let request = CheckRequest { agent, alf_key_is_set: context.environment.alf_key_is_set };
+    let mut answer = CheckAnswer::new(anemone::alf::check(&request, &context.host)?);
+    let ok = answer.report.ok;
     if ok {
         let (runtime, workspace) = (answer.report.runtime, quoted(&answer.report.workspace.path));
         answer.suggestions.push(format!("alf export -r {runtime} -w {workspace}"));
     }
+    let is_error = |issue: &&IssueLine| issue.severity == Severity::Error;
+    let errors = answer.issues.iter().take_while(is_error).count();
     answer.issues.insert(errors, about_service(&answer.report.alf));
     let CheckAnswer { report, issues, suggestions } = &answer;
     let shape = CheckShape {
@@ -76,15 +69,6 @@ impl<'a> Issue<'a> {
     fn new(line: &'a IssueLine) -> Self {
         let IssueLine { severity, code, message, fix, .. } = line;
         Self { severity: *severity, code, message, fix }
-    }
-}
-
-/// An export under this name does not stop for secrets.
-fn soften(issue: &mut IssueLine) {
-    if issue.code == "secrets_found" {
-        let fix = "take them out; an export replaces each with a placeholder".to_owned();
-        let message = std::mem::take(&mut issue.message);
-        *issue = IssueLine::new(Severity::Warning, issue.code, message, fix);
     }
 }
 

@@ -12,21 +12,24 @@ use super::Context;
 use crate::args::RuntimeParser;
 use crate::human;
 use crate::output::{BOLD, DIM, ODD, Report, Result, bytes, count, safe};
+use crate::runtime_words;
 
 /// List the agents on this machine
-///
-/// Looks where runtimes keep their state: for OpenClaw ~/.openclaw, profiles (~/.openclaw-NAME),
-/// older names (~/.clawdbot, ~/clawd, ~/openclaw), and what OPENCLAW_STATE_DIR,
-/// OPENCLAW_CONFIG_PATH, OPENCLAW_PROFILE and OPENCLAW_WORKSPACE_DIR say; for ZeroClaw
-/// ~/.zeroclaw, and what ZEROCLAW_CONFIG_DIR, ZEROCLAW_DATA_DIR and ZEROCLAW_WORKSPACE say.
-/// Nothing is written.
-///
-/// The alias is what --agent of other commands takes. Where two installs have an agent of the
-/// same name, the one that is not in use is called INSTALL/NAME, such as work/main.
 #[derive(Args, Debug)]
+#[command(long_about = format!("List the agents on this machine
+
+Looks where runtimes keep their state: {}. Nothing is written.
+
+The alias is what --agent of other commands takes. Where two installs have an agent of the same \
+name, the one that is not in use is called INSTALL/NAME, such as work/main.", runtime_words::places()))]
 pub(crate) struct AgentsArgs {
-    /// List agents of this runtime only: openclaw or zeroclaw
-    #[arg(long, short, value_name = "RUNTIME", value_parser = RuntimeParser)]
+    #[arg(
+        long,
+        short,
+        value_name = "RUNTIME",
+        value_parser = RuntimeParser,
+        help = runtime_words::help("List agents of this runtime only", "")
+    )]
     runtime: Option<String>,
 
     /// Print only the aliases, one a line: what completion scripts offer

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::Context;
 use crate::args::RuntimeParser;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, Result, count, safe};
+use crate::runtime_words;
 
 /// Check whether an agent can be exported, and list what prevents it
 ///
@@ -26,8 +27,13 @@ use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, Result, count, safe};
 /// of the runtime's configuration, else the runtime's usual one.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CheckArgs {
-    /// The runtime: openclaw or zeroclaw; without it, that of the agent that is found
-    #[arg(long, short, value_name = "RUNTIME", value_parser = RuntimeParser)]
+    #[arg(
+        long,
+        short,
+        value_name = "RUNTIME",
+        value_parser = RuntimeParser,
+        help = runtime_words::help("The runtime", "; without it, that of the agent that is found")
+    )]
     runtime: Option<String>,
 
     /// The workspace, if it is not the usual one
@@ -60,30 +66,34 @@ pub(crate) struct IssueLine {
 
 pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode> {
     let CheckArgs { runtime, workspace, agent } = args.clone();
-    let answer = examine(AgentChoice { runtime, workspace, agent }, context)?;
+    let agent = AgentChoice { runtime, workspace, agent };
+    let request = CheckRequest { agent, alf_key_is_set: context.environment.alf_key_is_set };
+    let mut answer = CheckAnswer::new(check(&request, &context.host)?);
+    let report = &answer.report;
+    if report.ok {
+        let (runtime, workspace) = (report.runtime, &report.workspace.path);
+        let export = format!("anemone export -r {runtime} -w '{workspace}' -o agent.alf");
+        answer.suggestions.push(export);
+    }
     context.printer.print(&answer)?;
     Ok(if answer.report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Checks an agent, and puts the issues into words.
-pub(crate) fn examine(agent: AgentChoice, context: &Context<'_>) -> Result<CheckAnswer> {
-    let request = CheckRequest { agent, alf_key_is_set: context.environment.alf_key_is_set };
-    let mut report = check(&request, &context.host)?;
-    let mut issues: Vec<IssueLine> =
-        std::mem::take(&mut report.issues).into_iter().map(IssueLine::from).collect();
-    issues.extend(report.refusal.take().map(|error| refusal_issue(error.into())));
-    issues.extend(report.settings_error.take().map(|error| settings_issue(error.into())));
-    issues.sort_by_key(|issue| issue.severity);
-    let mut suggestions = suggestions(&issues);
-    if report.ok {
-        let (runtime, workspace) = (report.runtime, &report.workspace.path);
-        suggestions.push(format!("anemone export -r {runtime} -w '{workspace}' -o agent.alf"));
+impl CheckAnswer {
+    /// Puts the issues of a report into words, the worst first.
+    pub(crate) fn new(mut report: CheckReport) -> Self {
+        let mut issues: Vec<IssueLine> =
+            std::mem::take(&mut report.issues).into_iter().map(IssueLine::from).collect();
+        issues.extend(report.refusal.take().map(|error| refusal_issue(error.into())));
+        issues.extend(report.settings_error.take().map(|error| settings_issue(error.into())));
+        issues.sort_by_key(|issue| issue.severity);
+        let suggestions = suggestions(&issues);
+        Self { report, issues, suggestions }
     }
-    Ok(CheckAnswer { report, issues, suggestions })
 }
 
 /// Returns what solves the issues, each once.
-pub(crate) fn suggestions(issues: &[IssueLine]) -> Vec<String> {
+fn suggestions(issues: &[IssueLine]) -> Vec<String> {
     let mut suggestions: Vec<String> = Vec::new();
     for issue in issues.iter().filter(|issue| issue.severity != Severity::Info) {
         if !suggestions.contains(&issue.fix) {
@@ -135,7 +145,7 @@ impl From<Issue> for IssueLine {
                 .to_owned(),
             Suggestion::Text(text) => text,
         };
-        Self::new(issue.severity, issue.code, issue.message, suggestion)
+        Self::new(issue.severity, issue.kind.as_str(), issue.message, suggestion)
     }
 }
 

@@ -9,58 +9,91 @@ use anemone::connect::{
     ConnectNote, ConnectReport, ConnectRequest, ConnectTarget, DisconnectRequest, FileAction, Hooks,
 };
 use anemone::statement::Statement;
+use anemone_runtimes::connect::ConnectOption;
 use clap::Args;
 use target::{ProgramArg, ProgramParser, targets};
 
 use super::Context;
 use crate::args::{AgentArgs, one_of};
 use crate::output::{BOLD, DIM, GOOD, Report, Result, safe, write_notes};
+use crate::runtime_words;
 
 /// Give an agent this memory: tools, and hooks where it has them
-///
-/// Adds what is needed to the program's own configuration, and touches nothing else: comments,
-/// order and spaces stay as they are. Claude Code gets the MCP server, and hooks that show the
-/// memory to each session; --hooks write also keeps notes of sessions, and --project limits all of
-/// it to one project. Codex and ZeroClaw get the MCP server. OpenClaw gets a skill, and a plugin
-/// with which memory_search also finds what --source names, when it is asked with corpus "all" or
-/// "wiki". For any other MCP client, this prints what to add to its configuration.
-///
-/// --dry-run shows every line before anything is written. Connecting again brings an old entry up
-/// to date. `anemone disconnect` takes it all out again, and leaves the files as they were.
 #[derive(Args, Debug)]
+#[command(long_about = format!("Give an agent this memory: tools, and hooks where it has them
+
+Adds what is needed to the program's own configuration, and touches nothing else: comments, order \
+and spaces stay as they are. {} For any other MCP client, this prints what to add to its \
+configuration.
+
+--dry-run shows every line before anything is written. Connecting again brings an old entry up to \
+date. `anemone disconnect` takes it all out again, and leaves the files as they were.",
+runtime_words::connections()))]
 pub(crate) struct ConnectArgs {
-    /// The program to connect: claude-code, codex, openclaw, zeroclaw, or another MCP client such
-    /// as cursor
-    #[arg(value_name = "PROGRAM", value_parser = ProgramParser)]
+    #[arg(
+        value_name = "PROGRAM",
+        value_parser = ProgramParser,
+        help = format!(
+            "The program to connect: {}, or another MCP client such as cursor",
+            runtime_words::programs()
+        )
+    )]
     target: ProgramArg,
 
     #[command(flatten)]
     memory: AgentArgs,
 
-    /// OpenClaw: an archive, a database or a folder in which memory_search finds things; may be
-    /// given more than once
-    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    #[arg(
+        long,
+        value_name = "PATH",
+        value_hint = clap::ValueHint::AnyPath,
+        help = runtime_words::help_of_option(
+            ConnectOption::Source,
+            "an archive, a database or a folder in which memory_search finds things; may be given \
+             more than once",
+        )
+    )]
     source: Vec<PathBuf>,
 
     /// Let the program remember and forget, not only search
     #[arg(long)]
     allow_write: bool,
 
-    /// Claude Code: which hooks it gets [default: read]
-    #[arg(long, value_parser = one_of(HOOKS), value_name = "WHICH", hide_default_value = true)]
+    #[arg(
+        long,
+        value_parser = one_of(HOOKS),
+        value_name = "WHICH",
+        hide_default_value = true,
+        help = runtime_words::help_of_option(
+            ConnectOption::Hooks,
+            "which hooks it gets [default: read]",
+        )
+    )]
     hooks: Option<Hooks>,
 
-    /// Claude Code: only the tools, no hooks; the same as --hooks none
+    /// Only the tools, no hooks; the same as --hooks none
     #[arg(long, conflicts_with = "hooks", hide = true)]
     no_hooks: bool,
 
-    /// Claude Code: connect only the sessions in this project, by its .claude/settings.local.json
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_hint = clap::ValueHint::DirPath,
+        help = runtime_words::help_of_option(
+            ConnectOption::Project,
+            "connect only the sessions in this project, by its local settings",
+        )
+    )]
     project: Option<PathBuf>,
 
-    /// ZeroClaw: the agent that gets the tools; without it, the one whose memory it is, or the only
-    /// one
-    #[arg(long, value_name = "ALIAS")]
+    #[arg(
+        long,
+        value_name = "ALIAS",
+        help = runtime_words::help_of_option(
+            ConnectOption::To,
+            "the agent that gets the tools; without it, the one whose memory it is, or the only one",
+        )
+    )]
     to: Option<String>,
 
     /// The anemone that is started; without it, this one
@@ -85,8 +118,15 @@ pub(crate) struct DisconnectArgs {
     #[arg(value_parser = targets())]
     target: ConnectTarget,
 
-    /// Claude Code: disconnect only the sessions in this project
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_hint = clap::ValueHint::DirPath,
+        help = runtime_words::help_of_option(
+            ConnectOption::Project,
+            "disconnect only the sessions in this project",
+        )
+    )]
     project: Option<PathBuf>,
 
     /// Also remove entries that start anemone, regardless of who wrote them, and files that are
@@ -99,7 +139,7 @@ pub(crate) struct DisconnectArgs {
     dry_run: bool,
 }
 
-/// The hooks that Claude Code can get.
+/// The hooks that a program can get.
 const HOOKS: [(&str, &str, Hooks); 3] = [
     ("none", "No hooks, only the tools", Hooks::None),
     ("read", "Hooks that show the memory to a session, and write nothing", Hooks::Read),

@@ -52,7 +52,7 @@ pub(crate) struct Demo {
 }
 
 pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo> {
-    let temporary = Scratch::new()?;
+    let temporary = Scratch::below(&context.host.scratch)?;
     let folder = match &args.keep {
         Some(folder) => {
             prepare_folder(folder)?;

@@ -58,7 +58,7 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     sessions: bool,
 
-    /// Include entries that the runtime keeps for one person only (ZeroClaw's private plane)
+    /// Include entries that the runtime keeps for one person only
     #[arg(long)]
     private: bool,
 
@@ -187,15 +187,12 @@ impl ExportArgs {
     }
 }
 
-/// The code of the warning that files are not in the archive.
-const NOT_IN_ARCHIVE: &str = "not_in_archive";
-
 /// Warns of files that are not in the archive although nobody asked to leave them out.
 fn warn_of_missing_files(left_out: &[LeftOut], warnings: &mut Vec<Warning>) {
     let missing = missing(left_out);
     if !missing.is_empty() {
         let message = format!("not in the archive: {}", missing_lines(&missing).join("; "));
-        warnings.insert(0, Warning { code: NOT_IN_ARCHIVE, path: None, message });
+        warnings.insert(0, Warning { code: "not_in_archive", path: None, message });
     }
 }
 
@@ -245,7 +242,7 @@ impl Report for ExportReport {
         }
         if let Some(unchanged) = &self.unchanged {
             write_left_out(&unchanged.left_out, &unchanged.left_out_by_default, out)?;
-            write_warnings(&unchanged.warnings, out)?;
+            write_warnings(&unchanged.warnings, &unchanged.left_out, out)?;
             write_missing_files(&unchanged.left_out, out)?;
         }
         if let Some(path) = &self.agent_id_file {
@@ -301,7 +298,7 @@ fn write_summary(summary: &ExportSummary, out: &mut dyn Write) -> io::Result<()>
         let path = safe(&secret.path);
         writeln!(out, "{ODD}secret:{ODD:#} {path}:{}: {}", secret.line, secret.kind)?;
     }
-    write_warnings(&summary.warnings, out)?;
+    write_warnings(&summary.warnings, &summary.left_out, out)?;
     write_missing_files(&summary.left_out, out)
 }
 
@@ -350,8 +347,15 @@ fn write_missing_files(left_out: &[LeftOut], out: &mut dyn Write) -> io::Result<
     lines.try_for_each(|line| writeln!(out, "  {line}"))
 }
 
-fn write_warnings(warnings: &[Warning], out: &mut dyn Write) -> io::Result<()> {
-    for warning in warnings.iter().filter(|warning| warning.code != NOT_IN_ARCHIVE) {
+/// Writes warnings. The first one says for programs which files are missing, if any are; people
+/// get that from [`write_missing_files`].
+fn write_warnings(
+    warnings: &[Warning],
+    left_out: &[LeftOut],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let for_programs = usize::from(!missing(left_out).is_empty());
+    for warning in warnings.iter().skip(for_programs) {
         let path = warning.path.as_deref().map(|path| format!("{}: ", safe(path)));
         let message = safe(&warning.message);
         writeln!(out, "{ODD}warning:{ODD:#} {}{message}", path.unwrap_or_default())?;

@@ -18,11 +18,11 @@ use crate::output::{Result, ask, count, notice, safe};
 
 /// Forget something
 ///
-/// Removes entries from the files of a memory, or from ZeroClaw's database, and from the search
+/// Removes entries from the files of a memory, or from a database, and from the search
 /// index. `anemone undo` restores them: the undo journal keeps the text. With --for-good the text
 /// is removed from the journal as well, also if it was forgotten earlier; other changes can still
 /// be undone. Then everything known to hold memories is searched for the text: the workspace,
-/// indexes, snapshots, archives and copies that Anemone made, OpenClaw's own index and transcripts.
+/// indexes, snapshots, archives and copies that Anemone made, the runtime's own index and transcripts.
 /// Whatever still holds it is listed with the command that clears it. A tombstone records by
 /// digests, without the text, that something was forgotten.
 ///

@@ -31,9 +31,9 @@ use crate::output::{Report, Result, notice};
 /// Answer the hooks of an agent
 ///
 /// Each hook is called by the program in which an agent runs, at one moment of a session, and is
-/// told about the session by arguments or by JSON on stdin (Claude Code's hooks, or the same
-/// names). A hook never breaks the session that calls it: errors are reported as JSON with
-/// `"ok": false`, and the exit code is 0. For Claude Code, which shows the agent what a hook prints,
+/// told about the session by arguments or by JSON on stdin (fields such as transcript_path
+/// and session_id). A hook never breaks the session that calls it: errors are reported as JSON with
+/// `"ok": false`, and the exit code is 0. Where the program shows the agent what a hook prints,
 /// errors go to stderr. Only wrong arguments exit with 2.
 #[derive(Args, Debug)]
 pub(crate) struct HookArgs {

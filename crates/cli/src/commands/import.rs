@@ -12,6 +12,7 @@ use super::validate::edits;
 use crate::args::RestoreArgs;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, Result, count, safe};
 use crate::restored::{store_lines, write_missing};
+use crate::runtime_words;
 
 /// Put an archive back as a workspace
 ///
@@ -20,22 +21,35 @@ use crate::restored::{store_lines, write_missing};
 /// keeps every file that the archive does not have, and nothing in it is replaced unless
 /// --on-conflict says so. The new tree replaces the old one atomically.
 ///
-/// Without -w, the archive goes where the runtime looks for its agent on this machine, such as
-/// ~/.openclaw/workspace; the output names the folder. If an import is interrupted, run it again:
-/// that finishes it.
+/// Without -w, the archive goes where the runtime looks for its agent on this machine; the output
+/// names the folder. If an import is interrupted, run it again: that finishes it.
 #[derive(Args, Debug)]
 #[command(after_help = format!("Examples:
   anemone import ada.alf                          back to where the runtime reads it
   anemone import ada.alf --dry-run                what would be done, and where
   anemone import -r {} -w ~/ada ada.alf     into a folder of your choice", SAMPLE_INSTALL.runtime))]
 pub(crate) struct ImportArgs {
-    /// The runtime that will run the agent: openclaw or zeroclaw [default: that of the archive]
-    #[arg(long, short, value_name = "RUNTIME")]
+    #[arg(
+        long,
+        short,
+        value_name = "RUNTIME",
+        help = runtime_words::help(
+            "The runtime that will run the agent",
+            " [default: that of the archive]",
+        )
+    )]
     runtime: Option<String>,
 
-    /// The workspace to fill, or the install's folder (ZeroClaw); created if missing [default:
-    /// where the runtime looks for it]
-    #[arg(long, short, value_name = "DIR")]
+    #[arg(
+        long,
+        short,
+        value_name = "DIR",
+        help = runtime_words::help_for(
+            "The workspace to fill, or the install's folder",
+            runtime_words::holds_several,
+            "; created if missing [default: where the runtime looks for it]",
+        )
+    )]
     workspace: Option<PathBuf>,
 
     /// The .alf file; `-` reads stdin
@@ -53,8 +67,15 @@ pub(crate) struct ImportArgs {
     #[command(flatten)]
     restore: RestoreArgs,
 
-    /// Name of the agent in the runtime, if an install has several (ZeroClaw)
-    #[arg(long, value_name = "ALIAS")]
+    #[arg(
+        long,
+        value_name = "ALIAS",
+        help = runtime_words::help_for(
+            "Name of the agent in the runtime, if an install has several",
+            runtime_words::holds_several,
+            "",
+        )
+    )]
     agent: Option<String>,
 
     /// Open the sealed secrets of credentials with the vault key in this file

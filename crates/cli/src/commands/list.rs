@@ -18,7 +18,7 @@ const SHOWN_CHARS: usize = 100;
 /// List what is remembered
 ///
 /// Lists the entries of a memory, the newest first, with their day, type, origin and key: the
-/// entries of Markdown files, or the rows of ZeroClaw's database. Entries that others replaced are
+/// entries of Markdown files, or the rows of a database. Entries that others replaced are
 /// counted and not listed.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: anemone list --since 7d --type decision")]

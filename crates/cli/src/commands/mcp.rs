@@ -41,7 +41,7 @@ const REQUESTS_PER_SECOND: u32 = 50;
 /// --http for many clients. Without --allow-write the memory is read-only, and the tools that write
 /// are not offered.
 ///
-/// `anemone connect` writes the entry for Claude Code, OpenClaw, ZeroClaw and Codex.
+/// `anemone connect` writes the entry for the programs that it knows.
 ///
 /// Over HTTP every request must carry the token (Authorization: Bearer), also from this machine,
 /// and must be addressed to this machine by name or number; pages of browsers are refused. The

@@ -59,7 +59,7 @@ pub(crate) struct MigrateArgs {
     #[command(flatten)]
     restore: RestoreArgs,
 
-    /// Move entries that the runtime keeps for one person only (ZeroClaw's private plane)
+    /// Move entries that the runtime keeps for one person only
     #[arg(long)]
     private: bool,
 

@@ -18,7 +18,7 @@ use crate::output::{BOLD, DIM, GOOD, ODD, Report, Result, count, safe, write_not
 /// Remember something
 ///
 /// Adds an entry to today's log, or to MEMORY.md with --curated. If the agent keeps its memories in
-/// ZeroClaw's database, adds a row of the category daily (core with --curated), or replaces the row
+/// a database, adds a row of the category daily (core with --curated), or replaces the row
 /// with the same key. The entry is stamped with its origin and time. Nothing is written if the text
 /// holds a secret, or if the memory already says the same or nearly the same; the existing entry is
 /// reported instead. Other programs may write at the same time. `anemone undo` reverts it.

@@ -19,7 +19,7 @@ use crate::output::Result;
 
 /// Find what an agent remembers
 ///
-/// Searches the memory of an agent (-w, -r, --agent), a folder of Markdown, a ZeroClaw database or
+/// Searches the memory of an agent (-w, -r, --agent), a folder of Markdown, a database of memories or
 /// an .alf archive, in place. The index is updated first, so what was written a moment ago is
 /// found. Nothing leaves this machine unless you name or configure an embedding service.
 ///

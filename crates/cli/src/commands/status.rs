@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anemone::connect::ConnectedProgram;
 use anemone::statement::Statement;
 use anemone::status::{
-    AgentStatus, LastExport, Level, ProblemWords, Readiness, SearchStatus, StatusReport,
-    StatusRequest, status,
+    AgentStatus, LastExport, Level, ProblemTopic, ProblemWords, Readiness, SearchStatus,
+    StatusReport, StatusRequest, status,
 };
 use anemone_memory::HookWrite;
 use anemone_messages::{next, problem};
@@ -120,7 +120,7 @@ fn write_agent(agent: &AgentStatus, now: Timestamp, out: &mut dyn Write) -> io::
     write_hooks(&agent.hook_writes, now, out)?;
     // What the two lines above say is not said again.
     let said = |problem: &&ProblemWords| {
-        problem.code == "never_exported" || problem.code.starts_with("index_")
+        matches!(problem.topic, ProblemTopic::FirstExport | ProblemTopic::SearchIndex)
     };
     let problems = agent.problems.iter().filter_map(Statement::words);
     for problem in problems.filter(|problem| !said(problem)) {

@@ -18,8 +18,8 @@ const SHOWN: usize = 8;
 /// Shows which entries have expired, and changes nothing without --apply. Entries of daily logs
 /// expire by their importance (0.8 and more never, 0.4 and more after 30 days, less after 7 days;
 /// entries without an importance never) and are moved to memory/archive/tidied-YYYY-MM.md, which
-/// no session loads and search still finds. For ZeroClaw whole logs move to memory/archive/ after 7
-/// days and are removed after 30, as ZeroClaw itself does. Duplicates, and entries of one key that
+/// no session loads and search still finds. Where the runtime itself does so, whole logs move to
+/// memory/archive/ after 7 days and are removed after 30. Duplicates, and entries of one key that
 /// contradict each other, are only listed: which one is right is for you to say.
 ///
 /// What was recalled often is proposed for MEMORY.md, and written there only with --promote or

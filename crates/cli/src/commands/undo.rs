@@ -22,7 +22,7 @@ use crate::output::{BAD, BOLD, GOOD, ODD, Report, Result, ask, count, safe};
 /// Reverts the last `remember`, `forget`, `tidy` and the like; run it again to revert the change
 /// before that. Where somebody else has edited the same file since, only what the change did is
 /// reverted; if its place in the file cannot be found, nothing is changed. This holds for rows of
-/// ZeroClaw's database as well. The last 100 changes are kept, up to 64 MiB.
+/// a database as well. The last 100 changes are kept, up to 64 MiB.
 #[derive(Args, Debug)]
 pub(crate) struct UndoArgs {
     #[command(flatten)]

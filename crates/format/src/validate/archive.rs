@@ -5,9 +5,9 @@ use std::io;
 
 use jiff::civil::Date;
 
-use super::Findings;
 use super::layers::{self, Checked};
 use super::record::Records;
+use super::{FindingKind, Findings};
 use crate::archive::read::{Archive, CarriedFile, Entries, ReadEntryError};
 use crate::archive::write::MemoryIndex;
 use crate::archive::{ARTIFACTS, Layer, MANIFEST, RAW};
@@ -18,18 +18,18 @@ pub(super) fn check(archive: &Archive, findings: &mut Findings) {
     let manifest = archive.manifest();
     check_version(&manifest.alf_version, findings);
     for change in archive.edited() {
-        findings.warning("edited", &*change.path, change.to_string());
+        findings.warning(FindingKind::Edited, &*change.path, change.to_string());
     }
     check_listing(archive.entries(), &manifest.entries, findings);
     if !manifest.entries.is_empty() {
         let computed = Manifest::checksum_of(&manifest.entries);
         if manifest.checksum.as_ref() != Some(&computed) {
             let message = format!("the entries give {computed}");
-            findings.error("digest", "manifest.json#/checksum", message);
+            findings.error(FindingKind::Digest, "manifest.json#/checksum", message);
         }
     } else if manifest.checksum.is_some() {
         let message = "the checksum is another tool's and cannot be checked";
-        findings.note("unchecked", "manifest.json#/checksum", message);
+        findings.note(FindingKind::Unchecked, "manifest.json#/checksum", message);
     }
     let mut read = HashSet::from([MANIFEST.to_owned()]);
     check_layers(archive, findings, &mut read);
@@ -38,7 +38,7 @@ pub(super) fn check(archive: &Archive, findings: &mut Findings) {
     drain_rest(archive.entries(), &read, findings);
     if unlisted_ok {
         findings.note(
-            "no-digests",
+            FindingKind::NoDigests,
             MANIFEST,
             "the manifest has no digests; only CRCs were checked",
         );
@@ -49,7 +49,7 @@ pub(super) fn check(archive: &Archive, findings: &mut Findings) {
 pub(super) fn check_version(version: &str, findings: &mut Findings) {
     if version.split('.').count() != 3 || version.contains(['-', '+']) {
         let message = format!("{version:?} is not three numbers");
-        findings.warning("version", "manifest.json#/alf_version", message);
+        findings.warning(FindingKind::Version, "manifest.json#/alf_version", message);
     }
 }
 
@@ -62,32 +62,48 @@ pub(super) fn check_listing(entries: &Entries, listed: &[Entry], findings: &mut 
     for (n, entry) in listed.iter().enumerate() {
         let at = format!("manifest.json#/entries/{n}");
         if by_path.insert(entry.path.as_str(), entry).is_some() {
-            findings.error("duplicate-entry", &*at, format!("{} is listed twice", entry.path));
+            findings.error(
+                FindingKind::DuplicateEntry,
+                &*at,
+                format!("{} is listed twice", entry.path),
+            );
         }
         if !entry.is_file() {
             let file = CarriedFile { entry: entry.clone() };
             if *entry.kind() == EntryKind::Symlink && file.target().is_none() {
-                findings.error("schema", &*at, format!("the link {} has no target", entry.path));
+                findings.error(
+                    FindingKind::Schema,
+                    &*at,
+                    format!("the link {} has no target", entry.path),
+                );
             }
             continue;
         }
         match entries.container.get(&entry.path) {
-            None => findings.error("missing", &*at, format!("there is no entry {}", entry.path)),
+            None => findings.error(
+                FindingKind::Missing,
+                &*at,
+                format!("there is no entry {}", entry.path),
+            ),
             Some(found) if Some(found.size) != entry.size => {
                 let said = entry.size.unwrap_or_default();
                 let message =
                     format!("{} has {} bytes, the manifest says {said}", entry.path, found.size);
-                findings.error("count", format!("{at}/size"), message);
+                findings.error(FindingKind::Count, format!("{at}/size"), message);
             }
             Some(_) if entry.sha256.is_none() => {
-                findings.error("digest", &*at, format!("{} has no digest", entry.path));
+                findings.error(FindingKind::Digest, &*at, format!("{} has no digest", entry.path));
             }
             Some(_) => findings.report.counts.digests += 1,
         }
     }
     for entry in entries.container.entries() {
         if entry.path != MANIFEST && !by_path.contains_key(entry.path.as_str()) {
-            findings.error("unlisted", &*entry.path, "the manifest does not list this entry");
+            findings.error(
+                FindingKind::Unlisted,
+                &*entry.path,
+                "the manifest does not list this entry",
+            );
         }
     }
 }
@@ -100,7 +116,11 @@ fn check_layers(archive: &Archive, findings: &mut Findings, read: &mut HashSet<S
         };
         let at = format!("manifest.json#/layers/{}", layer.key());
         if archive.entries().container.get(entry).is_none() {
-            findings.error("missing", format!("{at}/file"), format!("there is no entry {entry}"));
+            findings.error(
+                FindingKind::Missing,
+                format!("{at}/file"),
+                format!("there is no entry {entry}"),
+            );
             continue;
         }
         read.insert(entry.to_owned());
@@ -116,7 +136,11 @@ fn check_layers(archive: &Archive, findings: &mut Findings, read: &mut HashSet<S
         let layers = &manifest.layers;
         let expect = |key: &str, says: Option<u64>, is: u64, findings: &mut Findings| {
             if says.is_some_and(|says| says != is) {
-                findings.contradiction("count", format!("{at}/{key}"), format!("{entry} has {is}"));
+                findings.contradiction(
+                    FindingKind::Count,
+                    format!("{at}/{key}"),
+                    format!("{entry} has {is}"),
+                );
             }
         };
         match checked {
@@ -166,12 +190,12 @@ fn check_memory(archive: &Archive, findings: &mut Findings, read: &mut HashSet<S
         let at = format!("manifest.json#/layers/memory/partitions/{n}");
         if !seen.insert(partition.file.as_str()) {
             let message = format!("{} is listed twice", partition.file);
-            findings.error("duplicate-entry", &*at, message);
+            findings.error(FindingKind::DuplicateEntry, &*at, message);
             continue;
         }
         if archive.entries().container.get(&partition.file).is_none() {
             let message = format!("there is no entry {}", partition.file);
-            findings.error("missing", format!("{at}/file"), message);
+            findings.error(FindingKind::Missing, format!("{at}/file"), message);
             continue;
         }
         read.insert(partition.file.clone());
@@ -179,13 +203,17 @@ fn check_memory(archive: &Archive, findings: &mut Findings, read: &mut HashSet<S
         total += count;
         if count != partition.record_count {
             let message = format!("{} has {count} records", partition.file);
-            findings.contradiction("count", format!("{at}/record_count"), message);
+            findings.contradiction(FindingKind::Count, format!("{at}/record_count"), message);
         }
     }
     findings.report.counts.records = total;
     if total != memory.record_count {
         let message = format!("the partitions have {total} records");
-        findings.contradiction("count", "manifest.json#/layers/memory/record_count", message);
+        findings.contradiction(
+            FindingKind::Count,
+            "manifest.json#/layers/memory/record_count",
+            message,
+        );
     }
     check_index(archive, &memory.index_file, findings, read);
     check_attachment_references(archive, &records, findings);
@@ -204,13 +232,17 @@ fn check_partition(
     let to = partition.to.as_ref().and_then(|to| to.0.as_deref());
     let last = to.and_then(day);
     if from.is_none() {
-        findings.error("schema", format!("{at}/from"), "not a date such as 2026-01-01");
+        findings.error(FindingKind::Schema, format!("{at}/from"), "not a date such as 2026-01-01");
     }
     if to.is_some() && last.is_none() {
-        findings.error("schema", format!("{at}/to"), "not a date such as 2026-03-31");
+        findings.error(FindingKind::Schema, format!("{at}/to"), "not a date such as 2026-03-31");
     }
     if partition.sealed && to.is_none() {
-        findings.warning("bounds", format!("{at}/to"), "a sealed partition has no last day");
+        findings.warning(
+            FindingKind::Bounds,
+            format!("{at}/to"),
+            "a sealed partition has no last day",
+        );
     }
     let mut count = 0;
     let entry = partition.file.as_str();
@@ -235,7 +267,7 @@ fn check_partition(
                     let path = format!("{entry}:{number}#/temporal/created_at");
                     let to = to.unwrap_or("now");
                     let message = format!("{date} is not from {} to {to}", partition.from);
-                    findings.error("bounds", path, message);
+                    findings.error(FindingKind::Bounds, path, message);
                 }
             }
             Err(error) => {
@@ -260,7 +292,7 @@ fn check_index(
 ) {
     if archive.entries().container.get(entry).is_none() {
         let path = "manifest.json#/layers/memory/index_file";
-        findings.warning("missing", path, format!("there is no entry {entry}"));
+        findings.warning(FindingKind::Missing, path, format!("there is no entry {entry}"));
         return;
     }
     read.insert(entry.to_owned());
@@ -270,7 +302,11 @@ fn check_index(
     };
     findings.count(bytes.len() as u64);
     let Ok(index) = json::parse::<MemoryIndex>(&bytes) else {
-        return findings.warning("shape", entry, "the index is not one that this version knows");
+        return findings.warning(
+            FindingKind::Shape,
+            entry,
+            "the index is not one that this version knows",
+        );
     };
     findings.survey("memory-index", &index);
     let memory = archive.manifest().layers.memory.as_ref();
@@ -282,7 +318,7 @@ fn check_index(
                 && archive.digest_of(&listed.file).is_ok_and(|is| is == listed.sha256)
         });
     if !same {
-        findings.contradiction("index", entry, "the index says other than the manifest");
+        findings.contradiction(FindingKind::Index, entry, "the index says other than the manifest");
     }
 }
 
@@ -296,7 +332,7 @@ fn check_attachment_references(archive: &Archive, records: &Records, findings: &
         for (m, id) in attachment.referenced_by.iter().enumerate() {
             if !records.contains(*id) {
                 let path = format!("{entry}#/attachments/{n}/referenced_by/{m}");
-                findings.warning("dangling", path, format!("no record has the id {id}"));
+                findings.warning(FindingKind::Dangling, path, format!("no record has the id {id}"));
             }
         }
     }

@@ -9,7 +9,7 @@ use std::io;
 
 use serde::Deserialize;
 
-use super::{Finding, MAX_LISTED, is_edited};
+use super::{Finding, FindingKind, MAX_LISTED, is_edited};
 use crate::archive::{DELTA_MANIFEST_DIALECT, MANIFEST};
 use crate::container::read::{Bytes, Container};
 use crate::container::seal::Seal;
@@ -29,14 +29,14 @@ pub fn find_damage(source: Bytes, length: u64, limits: &Limits) -> Vec<Finding> 
     let broken = container.entries().iter().filter_map(|entry| {
         let mut reader = container.read(entry, digests.get(&entry.path).cloned());
         let error = ReadJsonError::Io(io::copy(&mut reader, &mut io::sink()).err()?);
-        let code = if is_edited(&error) { "edited" } else { "damaged" };
-        Some(Finding { code, path: entry.path.clone(), message: with_causes(&error) })
+        let kind = if is_edited(&error) { FindingKind::Edited } else { FindingKind::Damaged };
+        Some(Finding { kind, path: entry.path.clone(), message: with_causes(&error) })
     });
     let mut found: Vec<Finding> = broken.take(MAX_LISTED).collect();
     if found.is_empty() {
         let message = "every entry is whole; the damage is in a header, the directory or the seal";
         let message = message.to_owned();
-        found.push(Finding { code: "damaged", path: String::new(), message });
+        found.push(Finding { kind: FindingKind::Damaged, path: String::new(), message });
     }
     found
 }

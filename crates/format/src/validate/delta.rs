@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::record::Records;
-use super::{Findings, archive, layers};
+use super::{FindingKind, Findings, archive, layers};
 use crate::archive::{Layer, MANIFEST};
 use crate::delta::ContentFrom;
 use crate::delta::SPLICE;
@@ -21,7 +21,7 @@ pub(super) fn check(delta: &Delta, findings: &mut Findings) {
         && target != manifest.agent.id
     {
         let message = format!("it is of agent {target}, not {}", manifest.agent.id);
-        findings.error("foreign-agent", "manifest.json#/target/agent/id", message);
+        findings.error(FindingKind::ForeignAgent, "manifest.json#/target/agent/id", message);
     }
     check_layers(delta, findings, &mut read);
     check_records(delta, findings, &mut read);
@@ -29,7 +29,7 @@ pub(super) fn check(delta: &Delta, findings: &mut Findings) {
     archive::drain_rest(delta.entries(), &read, findings);
     if manifest.entries.is_empty() && !delta.is_sealed() {
         findings.note(
-            "no-digests",
+            FindingKind::NoDigests,
             MANIFEST,
             "the manifest has no digests; only CRCs were checked",
         );
@@ -84,7 +84,7 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
         let (number, line) = line;
         let path = format!("{entry}:{number}");
         match operation::decode(line) {
-            Err(error) => findings.error("shape", path, with_causes(&error)),
+            Err(error) => findings.error(FindingKind::Shape, path, with_causes(&error)),
             Ok(decoded) => {
                 if decoded.operation.is_none() {
                     findings.surprise("memory-record#/operation (word)".to_owned());
@@ -94,7 +94,11 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
                     && record.is_some_and(|record| record.content != TOMBSTONE_CONTENT)
                 {
                     let message = "the tombstone still holds the deleted text";
-                    findings.warning("content-in-tombstone", format!("{path}#/content"), message);
+                    findings.warning(
+                        FindingKind::ContentInTombstone,
+                        format!("{path}#/content"),
+                        message,
+                    );
                 }
             }
         }
@@ -102,7 +106,7 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
     findings.report.counts.records = count;
     if count != memory.record_count {
         let path = "manifest.json#/changes/memory/record_count";
-        findings.error("count", path, format!("{entry} has {count} lines"));
+        findings.error(FindingKind::Count, path, format!("{entry} has {count} lines"));
     }
     // References may lead into the base, which is not here.
 }
@@ -119,7 +123,7 @@ fn check_files(delta: &Delta, findings: &mut Findings) {
         };
         if delta.entries().container.get(&path).is_none() {
             let at = format!("manifest.json#/changes/files/put/{n}");
-            findings.error("missing", at, format!("there is no entry {path}"));
+            findings.error(FindingKind::Missing, at, format!("there is no entry {path}"));
         }
     }
 }

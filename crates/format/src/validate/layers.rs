@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use super::{Findings, shape};
+use super::{FindingKind, Findings, shape};
 use crate::archive::Layer;
 use crate::archive::read::{Archive, Refusal};
 use crate::attachments::Attachments;
@@ -32,7 +32,7 @@ pub(super) fn check(
     let belongs = |id: AgentId, pointer: String, findings: &mut Findings| {
         if id != agent {
             let message = format!("it is of agent {id}, not {agent}");
-            findings.error("foreign-agent", format!("{entry}#{pointer}"), message);
+            findings.error(FindingKind::ForeignAgent, format!("{entry}#{pointer}"), message);
         }
     };
     match layer {
@@ -50,7 +50,7 @@ pub(super) fn check(
                 belongs(principal.profile.agent_id, format!("{pointer}/agent_id"), findings);
                 if principal.profile.principal_id != principal.id {
                     findings.warning(
-                        "dangling",
+                        FindingKind::Dangling,
                         format!("{entry}#{pointer}/principal_id"),
                         "the profile is of another principal",
                     );
@@ -66,7 +66,7 @@ pub(super) fn check(
                 belongs(credential.agent_id, format!("{pointer}/agent_id"), findings);
                 if let Some(message) = clear_secret(credential) {
                     let path = format!("{entry}#{pointer}/encrypted_payload");
-                    findings.error("credential-in-clear", path, message);
+                    findings.error(FindingKind::CredentialInClear, path, message);
                 }
             }
             Some(Checked::Counted { count: list.credentials.len() as u64 })
@@ -111,26 +111,30 @@ pub(super) fn check_attachments(
         if let Err(fault) = entry_path::spell(attachment.source_path.as_bytes()) {
             findings.refusal = Some(Refusal::Unsafe);
             let message = format!("the path {:?} {fault}", attachment.source_path);
-            findings.error("unsafe-path", format!("{at}/source_path"), message);
+            findings.error(FindingKind::UnsafePath, format!("{at}/source_path"), message);
         }
         let Some(path) = &attachment.archive_path.0 else {
             continue;
         };
         let entries = archive.entries();
         let Some(size) = entries.container.get(path).map(|found| found.size) else {
-            findings.error("missing", format!("{at}/archive_path"), format!("no entry {path}"));
+            findings.error(
+                FindingKind::Missing,
+                format!("{at}/archive_path"),
+                format!("no entry {path}"),
+            );
             continue;
         };
         if size != attachment.size_bytes {
             let message = format!("{path} has {size} bytes, not {}", attachment.size_bytes);
-            findings.contradiction("count", format!("{at}/size_bytes"), message);
+            findings.contradiction(FindingKind::Count, format!("{at}/size_bytes"), message);
         }
         let computed = archive.digest_of(path).ok();
         let is_sha256 = attachment.hash.algorithm.eq_ignore_ascii_case("sha256");
         let same = |digest: &String| digest.eq_ignore_ascii_case(&attachment.hash.value);
         if is_sha256 && !computed.as_ref().is_some_and(same) {
             let message = format!("{path} has another SHA-256");
-            findings.contradiction("digest", format!("{at}/hash/value"), message);
+            findings.contradiction(FindingKind::Digest, format!("{at}/hash/value"), message);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Findings, shape};
+use super::{FindingKind, Findings, shape};
 use crate::entry_path;
 use crate::id::{AgentId, RecordId};
 use crate::record::Record;
@@ -38,14 +38,14 @@ impl Records {
         check_ranges(&record, &at, findings);
         if record.agent_id != self.agent {
             findings.error(
-                "foreign-agent",
+                FindingKind::ForeignAgent,
                 at("#/agent_id"),
                 format!("the record is of agent {}, not {}", record.agent_id, self.agent),
             );
         }
         if !self.ids.insert(record.id) {
             let message = format!("a second record has the id {}", record.id);
-            findings.error("duplicate-id", at("#/id"), message);
+            findings.error(FindingKind::DuplicateId, at("#/id"), message);
         }
         // Version 7 is the official schema's; 5 is derived from a path, 4 is a database row's.
         if !matches!(record.id.uuid().get_version_num(), 4 | 5 | 7) {
@@ -56,7 +56,7 @@ impl Records {
         {
             findings.refusal = Some(crate::archive::read::Refusal::Unsafe);
             let message = format!("the path {file:?} {fault}");
-            findings.error("unsafe-path", at("#/source/origin_file"), message);
+            findings.error(FindingKind::UnsafePath, at("#/source/origin_file"), message);
         }
         let related = record.related_records.iter().enumerate();
         let references =
@@ -81,12 +81,12 @@ impl Records {
             self.references.into_iter().filter(|(id, _)| !self.ids.contains(id)).collect();
         dangling.sort_by(|a, b| a.1.cmp(&b.1));
         for (id, path) in dangling {
-            findings.warning("dangling", path, format!("no record has the id {id}"));
+            findings.warning(FindingKind::Dangling, path, format!("no record has the id {id}"));
         }
         if self.other_ids > 0 {
             let message =
                 format!("records whose id is not a UUID of version 4, 5 or 7: {}", self.other_ids);
-            findings.note("id-version", "memory", message);
+            findings.note(FindingKind::IdVersion, "memory", message);
         }
     }
 }
@@ -94,13 +94,17 @@ impl Records {
 /// Checks what a type cannot say.
 fn check_ranges(record: &Record, at: &impl Fn(&str) -> String, findings: &mut Findings) {
     if record.content.is_empty() {
-        findings.error("schema", at("#/content"), "the content is empty");
+        findings.error(FindingKind::Schema, at("#/content"), "the content is empty");
     }
     if record.confidence.is_some_and(|confidence| !(0.0..=1.0).contains(&confidence)) {
-        findings.error("schema", at("#/confidence"), "the confidence is not between 0 and 1");
+        findings.error(
+            FindingKind::Schema,
+            at("#/confidence"),
+            "the confidence is not between 0 and 1",
+        );
     }
     if record.source.identity_version == Some(0) {
-        findings.error("schema", at("#/source/identity_version"), "versions start at 1");
+        findings.error(FindingKind::Schema, at("#/source/identity_version"), "versions start at 1");
     }
     for (n, embedding) in record.embeddings.iter().enumerate() {
         if embedding.dimensions == 0 || embedding.dimensions != embedding.vector.len() as u64 {
@@ -109,11 +113,11 @@ fn check_ranges(record: &Record, at: &impl Fn(&str) -> String, findings: &mut Fi
                 embedding.vector.len(),
                 embedding.dimensions
             );
-            findings.error("schema", at(&format!("#/embeddings/{n}/vector")), message);
+            findings.error(FindingKind::Schema, at(&format!("#/embeddings/{n}/vector")), message);
         }
         if embedding.vector.iter().any(|number| !number.is_finite()) {
             let message = "the vector has a number that does not fit 32 bits";
-            findings.error("schema", at(&format!("#/embeddings/{n}/vector")), message);
+            findings.error(FindingKind::Schema, at(&format!("#/embeddings/{n}/vector")), message);
         }
     }
 }

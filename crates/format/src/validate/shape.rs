@@ -4,7 +4,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Findings;
+use super::{FindingKind, Findings};
 use crate::json::{self, ReadJsonError, with_causes};
 use crate::record::Record;
 use crate::schema::SchemaDocument;
@@ -30,7 +30,7 @@ pub(super) fn parse<T: DeserializeOwned + Survey>(
         }
         Err(error) => {
             if findings.report.errors.len() == before {
-                findings.error("shape", path, describe(document, &error));
+                findings.error(FindingKind::Shape, path, describe(document, &error));
             }
             None
         }
@@ -45,7 +45,7 @@ pub(super) fn parse_record(path: &str, line: &[u8], findings: &mut Findings) -> 
             let before = findings.report.errors.len();
             report_schema(SchemaDocument::Record, path, line, findings);
             if findings.report.errors.len() == before {
-                findings.error("shape", path, describe(SchemaDocument::Record, &error));
+                findings.error(FindingKind::Shape, path, describe(SchemaDocument::Record, &error));
             }
             None
         }
@@ -67,7 +67,7 @@ fn report_schema(document: SchemaDocument, path: &str, bytes: &[u8], findings: &
     for fault in document.validator().iter_errors(&value) {
         // Masked: the value may be a secret.
         let place = fault.instance_path().to_string();
-        findings.error("schema", format!("{path}#{place}"), fault.masked().to_string());
+        findings.error(FindingKind::Schema, format!("{path}#{place}"), fault.masked().to_string());
     }
 }
 

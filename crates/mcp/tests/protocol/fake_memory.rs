@@ -250,7 +250,7 @@ impl MemoryService for FakeMemory {
 
     fn document(&self, path: &str) -> Result<String, ServiceRefusal> {
         let text = self.documents.lock().expect("nobody panicked with it").get(path).cloned();
-        text.ok_or_else(|| refusal(ServiceRefusal::NOT_FOUND, "there is no such document"))
+        text.ok_or_else(|| ServiceRefusal::not_found("there is no such document"))
     }
 
     fn delimiter(&self) -> Result<String, ServiceRefusal> {

@@ -41,7 +41,7 @@ fn examine(folder: &tempfile::TempDir) -> Audit {
     let root = folder.path().join("ws");
     let site =
         MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::PLAIN).unwrap();
-    audit(&site, &AuditSettings::default(), &[&RULES], TODAY)
+    audit(&site, &AuditSettings::default(), &["AGENTS.md", "SOUL.md"], &[&RULES], TODAY)
 }
 
 #[test]

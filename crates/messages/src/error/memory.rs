@@ -128,7 +128,7 @@ impl Explain for ForgetPlanError {
 impl Explain for MemoryError {
     fn explain(&self) -> UserError {
         match self {
-            Self::PrivateKey => self.misuse("private_key").hint("choose another key"),
+            Self::PrivateKey { .. } => self.misuse("private_key").hint("choose another key"),
             Self::Open(error) => UserError::failure_from("database", &**error),
             other => pass_on!(other, "memory", [Store, Forget, Find, Journal, Apply]),
         }

@@ -108,6 +108,18 @@ pub struct FoundAgent {
 }
 
 impl FoundAgent {
+    /// Returns the first oddity of a kind.
+    #[must_use]
+    pub fn oddity(&self, kind: OddityKind) -> Option<&Oddity> {
+        self.oddities.iter().find(|oddity| oddity.kind == kind)
+    }
+
+    /// Whether the agent has an oddity of a kind.
+    #[must_use]
+    pub fn has_oddity(&self, kind: OddityKind) -> bool {
+        self.oddity(kind).is_some()
+    }
+
     /// Takes a folder as a workspace that belongs to no install.
     #[must_use]
     pub fn without_install(runtime: &'static str, alias: String, workspace: PathBuf) -> Self {
@@ -178,14 +190,67 @@ impl Eq for ConfigFile {}
 /// Something unusual that does not stop us.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Oddity {
-    /// For programs, such as `schema_newer`.
-    pub code: &'static str,
+    /// What it is; programs get its word, such as `schema_newer`.
+    #[serde(rename = "code")]
+    pub kind: OddityKind,
     /// For people.
     pub message: String,
 }
 
-/// The code of the oddity that an install has no agent of the name that was asked for.
-pub const UNKNOWN_AGENT: &str = "agent_unknown";
+word_enum! {
+    /// What is unusual about an agent or its install.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum OddityKind {
+        /// The folder holds an install's state and keys; its workspace is another one.
+        StateFolder = "state_folder",
+        /// Nobody knows yet whose rows a workspace's database holds.
+        AliasAssumed = "alias_assumed",
+        /// An install has no agent of the name that was asked for.
+        UnknownAgent = "agent_unknown",
+        /// The database holds the rows of several agents.
+        SeveralAgents = "several_agents",
+        /// The configuration cannot be read.
+        ConfigUnreadable = "config_unreadable",
+        /// A database with memories is not the one that the runtime reads.
+        DatabaseIgnored = "database_ignored",
+        /// A database has the usual name and holds no memories.
+        Decoy = "decoy",
+        /// The database is too large to look into for the names of agents.
+        DatabaseLarge = "database_large",
+        /// There are older copies of a database or an install.
+        BackupFound = "backup_found",
+        /// A log was left behind by a database that was moved.
+        StrayLog = "stray_log",
+        /// Folders of another layout are left in the install.
+        OtherLayout = "other_layout",
+        /// Some agents have names that cannot be used, or are too many.
+        AgentsNotListed = "agents_not_listed",
+        /// The agent keeps no memories.
+        BackendNone = "backend_none",
+        /// The backend keeps its memories in SQLite too.
+        Lucid = "lucid",
+        /// Memories are kept where they cannot be reached.
+        BackendElsewhere = "backend_elsewhere",
+        /// A database cannot be read.
+        DatabaseUnreadable = "database_unreadable",
+        /// No install uses the workspace.
+        NoInstall = "no_install",
+        /// Files of an older generation are left in the install.
+        OlderFilesLeft = "older_files_left",
+        /// There are folders of agents that the configuration does not name.
+        AgentsNotConfigured = "agents_not_configured",
+        /// A database has a newer schema than this version knows.
+        SchemaNewer = "schema_newer",
+        /// The configuration cannot be understood, or contradicts itself.
+        ConfigInvalid = "config_invalid",
+        /// Another agent has the same workspace and is not listed.
+        WorkspaceShared = "workspace_shared",
+        /// The path of the workspace is a link.
+        WorkspaceIsALink = "workspace_is_a_link",
+        /// There is no folder where the workspace should be.
+        WorkspaceMissing = "workspace_missing",
+    }
+}
 
 /// How an agent is to be read.
 pub struct ReadOptions<'a> {

@@ -12,10 +12,11 @@ use anemone_format::{AgentId, Moment};
 use serde::Serialize;
 
 use crate::kit::agent::{
-    DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, LeftOutReason, Oddity, ReadError,
+    DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, LeftOutReason, Oddity, OddityKind, ReadError,
 };
 use crate::kit::open_workspace::WalkedWorkspace;
 use crate::kit::paths::lossy;
+use crate::kit::persona::Persona;
 use crate::kit::walk::{EntryKind, FoundEntry, IGNORE_FILE, Workspace};
 use crate::kit::word_enum::word_enum;
 use anemone_secrets::{FileScanner, SecretHit};
@@ -149,12 +150,107 @@ pub struct SearchIndexState {
 pub struct Issue {
     /// How bad it is.
     pub severity: Severity,
-    /// For programs, such as `no_soul_md`.
-    pub code: &'static str,
+    /// What it is about.
+    pub kind: IssueKind,
     /// For people.
     pub message: String,
     /// What to do about it.
     pub suggestion: Suggestion,
+}
+
+/// What an issue is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IssueKind {
+    /// Something unusual about where the agent lies.
+    Oddity(OddityKind),
+    /// The runtime's configuration was not found; the word for programs is the runtime's.
+    NoConfig(&'static str),
+    /// The `.alfignore` of the workspace cannot be used.
+    IgnoreFile,
+    /// The runtime has no search index.
+    IndexMissing,
+    /// The runtime has a search index.
+    IndexPresent,
+    /// The runtime's search index is older than the newest memory file.
+    IndexStale,
+    /// The database holds memories of the agent.
+    MemoriesPresent,
+    /// The folder of memories holds no daily log.
+    MemoryDirEmpty,
+    /// The table of memories lacks columns.
+    MissingColumns,
+    /// There are no memories.
+    NoMemoryContent,
+    /// There is no file of a persona.
+    NoPersona,
+    /// The database holds no table of memories.
+    NoTableOfMemories,
+    /// Files are too large to be scanned for secrets.
+    NotScanned,
+    /// Agents of the runtime cannot be exported.
+    NotSupported,
+    /// Texts are not UTF-8.
+    NotUtf8,
+    /// Memories are somebody's own and would not travel.
+    PrivateRows,
+    /// Secrets were found in files that would travel in clear.
+    SecretsFound,
+    /// Sockets, pipes and devices do not travel.
+    SpecialFiles,
+    /// Links lead out of the workspace.
+    SymlinkOutside,
+    /// The table of memories has columns that are not known.
+    UnknownColumns,
+    /// The database has tables that do not travel.
+    UnknownTables,
+    /// Files cannot be read and would not travel.
+    UnreadableFiles,
+    /// The workspace contains no agent files.
+    WorkspaceEmpty,
+    /// The configuration names another workspace.
+    WorkspaceMismatch,
+    /// There is no workspace.
+    WorkspaceNotFound,
+    /// The workspace cannot be read.
+    WorkspaceNotReadable,
+    /// The workspace may not be written to.
+    WorkspaceNotWritable,
+}
+
+impl IssueKind {
+    /// Returns the word for programs, such as `no_soul_md`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Oddity(kind) => kind.as_str(),
+            Self::NoConfig(code) => code,
+            Self::IgnoreFile => "alfignore",
+            Self::IndexMissing => "index_missing",
+            Self::IndexPresent => "index_present",
+            Self::IndexStale => "index_stale",
+            Self::MemoriesPresent => "memories_present",
+            Self::MemoryDirEmpty => "memory_dir_empty",
+            Self::MissingColumns => "missing_columns",
+            Self::NoMemoryContent => "no_memory_content",
+            Self::NoPersona => "no_soul_md",
+            Self::NoTableOfMemories => "no_table_of_memories",
+            Self::NotScanned => "not_scanned",
+            Self::NotSupported => "not_supported",
+            Self::NotUtf8 => "not_utf8",
+            Self::PrivateRows => "private_rows",
+            Self::SecretsFound => "secrets_found",
+            Self::SpecialFiles => "special_files",
+            Self::SymlinkOutside => "symlink_outside",
+            Self::UnknownColumns => "unknown_columns",
+            Self::UnknownTables => "unknown_tables",
+            Self::UnreadableFiles => "unreadable_files",
+            Self::WorkspaceEmpty => "workspace_empty",
+            Self::WorkspaceMismatch => "workspace_mismatch",
+            Self::WorkspaceNotFound => "workspace_not_found",
+            Self::WorkspaceNotReadable => "workspace_not_readable",
+            Self::WorkspaceNotWritable => "workspace_not_writable",
+        }
+    }
 }
 
 /// What to do about an issue. What depends on how somebody calls this program is a variant; the
@@ -202,18 +298,19 @@ impl Check {
     }
 
     /// Notes an issue, with what is advised about it.
-    pub(crate) fn note(&mut self, advice: Advice, code: &'static str, message: impl Into<String>) {
-        let (severity, suggestion) = advice.on(code);
+    pub(crate) fn note(&mut self, advice: Advice, kind: IssueKind, message: impl Into<String>) {
+        let (severity, suggestion) = advice.on(kind.as_str());
         let message = message.into();
-        self.issues.push(Issue { severity, code, message, suggestion });
+        self.issues.push(Issue { severity, kind, message, suggestion });
     }
 
     /// Notes what is odd about where an agent lies, unless that is said already.
     pub(crate) fn note_oddities(&mut self, advice: Advice, agent: &FoundAgent) {
-        let said: Vec<&str> = self.issues.iter().map(|issue| issue.code).collect();
-        for Oddity { code, message } in &agent.oddities {
-            if *code != "workspace_missing" && !said.contains(code) {
-                self.note(advice, code, message);
+        let said: Vec<IssueKind> = self.issues.iter().map(|issue| issue.kind).collect();
+        for Oddity { kind, message } in &agent.oddities {
+            let issue = IssueKind::Oddity(*kind);
+            if *kind != OddityKind::WorkspaceMissing && !said.contains(&issue) {
+                self.note(advice, issue, message);
             }
         }
     }
@@ -223,7 +320,7 @@ impl Check {
         if !self.writable {
             let shown = self.workspace.display();
             let message = format!("the workspace {shown} may not be written to");
-            self.note(ADVICE, "workspace_not_writable", message);
+            self.note(ADVICE, IssueKind::WorkspaceNotWritable, message);
         }
     }
 
@@ -233,10 +330,14 @@ impl Check {
         let any =
             [found.soul_md, found.identity_md, found.agents_md, found.user_md, found.memory_md];
         if !any.contains(&true) {
-            self.note(ADVICE, "workspace_empty", "the workspace contains no agent files");
+            self.note(ADVICE, IssueKind::WorkspaceEmpty, "the workspace contains no agent files");
         }
         if !found.soul_md {
-            self.note(ADVICE, "no_soul_md", "there is no SOUL.md");
+            self.note(
+                ADVICE,
+                IssueKind::NoPersona,
+                format!("there is no {}", Persona::Soul.file()),
+            );
         }
     }
 
@@ -254,28 +355,36 @@ impl Check {
         };
         let large = "so only named and not scanned for secrets";
         let notes = [
-            (&places, "secrets_found", found),
+            (&places, IssueKind::SecretsFound, found),
             (
                 &survey.unreadable,
-                "unreadable_files",
+                IssueKind::UnreadableFiles,
                 "these cannot be read and would not travel".into(),
             ),
             (
                 &survey.not_utf8,
-                "not_utf8",
+                IssueKind::NotUtf8,
                 "these are not UTF-8; they travel, but not as records".into(),
             ),
-            (&survey.special, "special_files", "sockets, pipes and devices do not travel".into()),
+            (
+                &survey.special,
+                IssueKind::SpecialFiles,
+                "sockets, pipes and devices do not travel".into(),
+            ),
             (
                 &survey.links_outside,
-                "symlink_outside",
+                IssueKind::SymlinkOutside,
                 "links that lead out of the workspace travel as links".into(),
             ),
-            (&survey.not_scanned, "not_scanned", format!("larger than {threshold} bytes, {large}")),
+            (
+                &survey.not_scanned,
+                IssueKind::NotScanned,
+                format!("larger than {threshold} bytes, {large}"),
+            ),
         ];
-        for (paths, code, what) in notes {
+        for (paths, kind, what) in notes {
             if !paths.is_empty() {
-                self.note(ADVICE, code, format!("{what}: {}", a_few(paths)));
+                self.note(ADVICE, kind, format!("{what}: {}", a_few(paths)));
             }
         }
         self.secrets = survey.secrets;
@@ -303,7 +412,11 @@ pub(crate) fn begin(
     };
     let shown = workspace.display();
     if !check.exists {
-        check.note(ADVICE, "workspace_not_found", format!("there is no workspace at {shown}"));
+        check.note(
+            ADVICE,
+            IssueKind::WorkspaceNotFound,
+            format!("there is no workspace at {shown}"),
+        );
         return (check, Survey::default());
     }
     let survey = match walked {
@@ -311,7 +424,7 @@ pub(crate) fn begin(
         Err(ReadError::IgnoreFile { source, .. }) => {
             let message =
                 format!("in the workspace {shown}, {IGNORE_FILE} cannot be read in full: {source}");
-            check.note(ADVICE, "alfignore", message);
+            check.note(ADVICE, IssueKind::IgnoreFile, message);
             Survey::default()
         }
         Err(error) => {
@@ -321,7 +434,7 @@ pub(crate) fn begin(
             };
             check.note(
                 ADVICE,
-                "workspace_not_readable",
+                IssueKind::WorkspaceNotReadable,
                 format!("the workspace {shown} cannot be read: {cause}"),
             );
             Survey::default()

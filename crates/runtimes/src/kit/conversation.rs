@@ -9,6 +9,7 @@
 mod clean;
 mod event;
 mod gather;
+pub(crate) mod injected;
 mod tail;
 
 use std::io;

@@ -6,30 +6,32 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::Moment;
 
-use crate::kit::agent::{FoundAgent, Oddity};
+use crate::kit::agent::{FoundAgent, Oddity, OddityKind};
 use crate::kit::paths::{with_suffix, without_dots};
 use crate::kit::times;
 
 /// Checks whether the workspace exists, and whether its path leads elsewhere.
 pub(crate) fn settle(agent: &mut FoundAgent) {
     let shown = agent.workspace.display().to_string();
-    let (code, message) = match fs_err::symlink_metadata(&agent.workspace) {
+    let (kind, message) = match fs_err::symlink_metadata(&agent.workspace) {
         Ok(there) if there.is_dir() => return,
         Ok(there) if there.is_symlink() => match fs_err::canonicalize(&agent.workspace) {
             Ok(target) if target.is_dir() => {
                 let message = format!("{shown} is a link to {}", target.display());
                 agent.workspace = target;
-                ("workspace_is_a_link", message)
+                (OddityKind::WorkspaceIsALink, message)
             }
-            _ => ("workspace_missing", format!("{shown} is a link that leads to no folder")),
+            _ => {
+                (OddityKind::WorkspaceMissing, format!("{shown} is a link that leads to no folder"))
+            }
         },
-        Ok(_) => ("workspace_missing", format!("{shown} is not a folder")),
+        Ok(_) => (OddityKind::WorkspaceMissing, format!("{shown} is not a folder")),
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            ("workspace_missing", format!("{shown} may not be looked at"))
+            (OddityKind::WorkspaceMissing, format!("{shown} may not be looked at"))
         }
-        Err(_) => ("workspace_missing", format!("there is no folder {shown}")),
+        Err(_) => (OddityKind::WorkspaceMissing, format!("there is no folder {shown}")),
     };
-    agent.oddities.push(Oddity { code, message });
+    agent.oddities.push(Oddity { kind, message });
 }
 
 /// Keeps the first of several agents in one workspace, and says so.
@@ -45,7 +47,7 @@ pub(crate) fn each_workspace_once(agents: Vec<FoundAgent>) -> Vec<FoundAgent> {
         let of = agent.install.as_ref().map(|install| format!(" of {}", install.display()));
         let (alias, of) = (agent.alias, of.unwrap_or_default());
         let message = format!("the agent {alias}{of} has the same workspace and is not listed");
-        first.oddities.push(Oddity { code: "workspace_shared", message });
+        first.oddities.push(Oddity { kind: OddityKind::WorkspaceShared, message });
     }
     result
 }

@@ -12,7 +12,7 @@ use crate::kit::carrier::{Carrier, keep_newest};
 use crate::kit::ids;
 use crate::kit::previous::PreviousSnapshot;
 use crate::kit::runtime::WorkspaceFiles;
-use crate::kit::walk::FoundEntry;
+use crate::kit::walk::{AGENT_ID_FILE, FoundEntry};
 
 pub(crate) use self::write::{brief_line, documents, one_line};
 
@@ -37,6 +37,16 @@ pub(crate) const WORKSPACE_FILES: WorkspaceFiles = WorkspaceFiles {
         "memory.md",
     ],
     evergreen: &["MEMORY.md", "memory.md", "USER.md"],
+    bootstrap: &[
+        "AGENTS.md",
+        "SOUL.md",
+        "IDENTITY.md",
+        "USER.md",
+        "TOOLS.md",
+        "HEARTBEAT.md",
+        "BOOTSTRAP.md",
+    ],
+    unmistakable: &[AGENT_ID_FILE],
 };
 
 /// What a file says something of.

@@ -10,8 +10,9 @@ use anemone_format::{AgentId, Record, Sink};
 use anemone_memory::{Clock, ContextRules, MarkdownLayout, RowStore};
 
 use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
-use crate::kit::check::{Check, Issue, Severity};
+use crate::kit::check::{Check, Issue, IssueKind, Severity};
 use crate::kit::connect::Connect;
+use crate::kit::conversation::injected::InjectedText;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError, TranscriptFormat};
 use crate::kit::database::{RowSchema, StateTable};
 use crate::kit::file_count::FileCounter;
@@ -49,8 +50,9 @@ pub struct Runtime {
     pub layout: MarkdownLayout,
     /// What its versions put before a session, the oldest first.
     pub contexts: &'static [&'static ContextRules],
-    /// Returns the rules of an install of this generation.
-    pub context_of: fn(Option<&str>) -> &'static ContextRules,
+    /// Returns the rules of an install of this generation; `None` where those of a plain
+    /// folder hold.
+    pub context_of: Option<fn(Option<&str>) -> &'static ContextRules>,
     /// What its records say besides what every record says.
     pub records: RecordRules,
     /// The search index that the runtime itself keeps of its files, if any.
@@ -80,6 +82,8 @@ pub struct Runtime {
     pub native_tools: Option<&'static NativeTools>,
     /// How its transcripts are read, by their lines alone.
     pub(crate) transcripts: Option<TranscriptFormat>,
+    /// What it puts into messages, or sends in the place of a user.
+    pub(crate) injected: InjectedText,
 }
 
 /// Where the agents of a runtime usually are.
@@ -91,6 +95,8 @@ pub struct UsualPlaces {
     pub folders: &'static [&'static str],
     /// The variables that name another folder; the first names the install.
     pub variables: &'static [&'static str],
+    /// Further variables that have a say in where agents are looked for.
+    pub other_variables: &'static [&'static str],
     /// Whether one install has several agents in folders of its choice, so that the install is
     /// named and not a workspace.
     pub holds_several: bool,
@@ -105,6 +111,11 @@ pub struct WorkspaceFiles {
     pub known: &'static [&'static str],
     /// Files that are kept up to date and do not age.
     pub evergreen: &'static [&'static str],
+    /// Files that the runtime puts into a workspace and before a model. One of them may be there for
+    /// other reasons: repositories have an `AGENTS.md`.
+    pub bootstrap: &'static [&'static str],
+    /// Files that nothing but an agent's workspace has.
+    pub unmistakable: &'static [&'static str],
 }
 
 /// What the records of a runtime say besides what every record says.
@@ -294,42 +305,38 @@ impl PartialEq for Runtime {
 impl Eq for Runtime {}
 
 impl Runtime {
-    /// A program without agents of its own: it works in the workspace of an agent, and is shown the
-    /// memory by the rules of `context_of`.
-    pub(crate) const fn without_agents(
-        context_of: fn(Option<&str>) -> &'static ContextRules,
-    ) -> Self {
-        Self {
-            name: "",
-            title: "",
-            variables: &[],
-            places: None,
-            files: WORKSPACE_FILES,
-            run_by: &[],
-            state_table: None,
-            layout: MarkdownLayout::PLAIN,
-            contexts: &[],
-            context_of,
-            records: RecordRules {
-                evergreen: EvergreenRecords::NotEpisodic,
-                rows: None,
-                vectors_are_of_text: true,
-            },
-            own_index: None,
-            mappings: &[],
-            find: None,
-            read: None,
-            search: None,
+    /// A program without agents of its own: it works in the workspace of an agent.
+    pub(crate) const WITHOUT_AGENTS: Self = Self {
+        name: "",
+        title: "",
+        variables: &[],
+        places: None,
+        files: WORKSPACE_FILES,
+        run_by: &[],
+        state_table: None,
+        layout: MarkdownLayout::PLAIN,
+        contexts: &[],
+        context_of: None,
+        records: RecordRules {
+            evergreen: EvergreenRecords::NotEpisodic,
             rows: None,
-            restore: None,
-            move_in: None,
-            conversations: None,
-            connect: None,
-            native_search: None,
-            native_tools: None,
-            transcripts: None,
-        }
-    }
+            vectors_are_of_text: true,
+        },
+        own_index: None,
+        mappings: &[],
+        find: None,
+        read: None,
+        search: None,
+        rows: None,
+        restore: None,
+        move_in: None,
+        conversations: None,
+        connect: None,
+        native_search: None,
+        native_tools: None,
+        transcripts: None,
+        injected: InjectedText::NONE,
+    };
 
     /// Whether it has agents that can be found.
     #[must_use]
@@ -419,7 +426,7 @@ impl Runtime {
             exists: agent.workspace.is_dir(),
             issues: vec![Issue {
                 severity: Severity::Error,
-                code: "not_supported",
+                kind: IssueKind::NotSupported,
                 message: format!("agents of {} cannot be exported", self.title),
                 suggestion: "its files can be searched".into(),
             }],

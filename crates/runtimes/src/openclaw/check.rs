@@ -11,8 +11,8 @@ use super::layout::{FACTS, MemoryKind, PathRole, place_of};
 use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine, ReadError};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
-    Advice, Check, ConfigState, DailyLogs, ProjectFiles, Resources, SearchIndexState, Survey,
-    SurveyClass, begin,
+    Advice, Check, ConfigState, DailyLogs, IssueKind, ProjectFiles, Resources, SearchIndexState,
+    Survey, SurveyClass, begin,
 };
 use crate::kit::database::Database;
 use crate::kit::install_paths::{same_place, written_at};
@@ -23,6 +23,8 @@ use crate::kit::walk::FoundEntry;
 use anemone_secrets as secrets;
 
 const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
+/// The word for programs when the install has no configuration.
+const CONFIG_NOT_FOUND: &str = "openclaw_config_not_found";
 const ODDITIES: Advice = Advice(include_str!("check/oddities.txt"));
 
 /// Checks an agent; reads its workspace and writes nothing.
@@ -156,31 +158,31 @@ fn note_resources(check: &mut Check) {
     check.note_persona();
     let logs = found.daily_logs.as_ref().map_or(0, |log| log.count);
     if !found.memory_md && logs == 0 {
-        check.note(ADVICE, "no_memory_content", "there is no MEMORY.md and no daily log");
+        check.note(ADVICE, IssueKind::NoMemoryContent, "there is no MEMORY.md and no daily log");
     }
     if found.memory_dir && logs == 0 {
-        check.note(ADVICE, "memory_dir_empty", "the folder memory holds no daily log");
+        check.note(ADVICE, IssueKind::MemoryDirEmpty, "the folder memory holds no daily log");
     }
 }
 
 fn note_index(check: &mut Check) {
     let Some(database) = &check.index.database else {
         let message = "there is no search index; the export carries no vectors";
-        return check.note(ADVICE, "index_missing", message);
+        return check.note(ADVICE, IssueKind::IndexMissing, message);
     };
     let shown = database.display();
-    let (code, what) = if check.index.stale {
-        ("index_stale", "is older than the newest memory file")
+    let (kind, what) = if check.index.stale {
+        (IssueKind::IndexStale, "is older than the newest memory file")
     } else {
-        ("index_present", "is there")
+        (IssueKind::IndexPresent, "is there")
     };
     let message = format!("the search index {shown} {what}");
-    check.note(ADVICE, code, message);
+    check.note(ADVICE, kind, message);
 }
 
 fn note_config(machine: &Machine, agent: &FoundAgent, config: &ConfigState, check: &mut Check) {
     if config.path.is_none() {
-        check.note(ADVICE, "openclaw_config_not_found", "there is no openclaw.json");
+        check.note(ADVICE, IssueKind::NoConfig(CONFIG_NOT_FOUND), "there is no openclaw.json");
     }
     let Some(configured) = &config.workspace else { return };
     let known = same_place(configured, &agent.workspace)
@@ -189,7 +191,7 @@ fn note_config(machine: &Machine, agent: &FoundAgent, config: &ConfigState, chec
             .any(|discover| same_place(&discover.workspace, &agent.workspace));
     if !known {
         let message = format!("openclaw.json names another workspace: {}", configured.display());
-        check.note(ADVICE, "workspace_mismatch", message);
+        check.note(ADVICE, IssueKind::WorkspaceMismatch, message);
     }
 }
 
@@ -238,7 +240,7 @@ mod tests {
     }
 
     fn codes(check: &Check) -> Vec<&str> {
-        check.issues.iter().map(|issue| issue.code).collect()
+        check.issues.iter().map(|issue| issue.kind.as_str()).collect()
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::kit::agent::{ConfigFile, Machine, Oddity};
+use crate::kit::agent::{ConfigFile, Machine, Oddity, OddityKind};
 use crate::kit::install_paths;
 use crate::kit::paths::without_dots;
 
@@ -126,13 +126,13 @@ impl Config {
         agents.extend(keyed(value));
         if agents.len() > MAX_AGENTS {
             let message = format!("more than {MAX_AGENTS} agents are configured; the rest is left");
-            self.oddities.push(Oddity { code: "config_invalid", message });
+            self.oddities.push(Oddity { kind: OddityKind::ConfigInvalid, message });
         }
         for (id, entry) in agents.into_iter().take(MAX_AGENTS) {
             let id = agent_id(id);
             if self.agents.iter().any(|agent| agent.id == id) {
                 let message = format!("the agent {id} is configured twice; the first entry counts");
-                self.oddities.push(Oddity { code: "config_invalid", message });
+                self.oddities.push(Oddity { kind: OddityKind::ConfigInvalid, message });
                 continue;
             }
             self.agents.push(ConfiguredAgent {
@@ -311,7 +311,7 @@ impl Reader {
 
     fn refuse(&mut self, why: &str) -> Option<Value> {
         let message = format!("the configuration cannot be understood: {why}");
-        let oddity = Oddity { code: "config_invalid", message };
+        let oddity = Oddity { kind: OddityKind::ConfigInvalid, message };
         // A long list of includes may be refused one by one.
         if self.oddities.last() != Some(&oddity) {
             self.oddities.push(oddity);
@@ -437,7 +437,7 @@ mod tests {
     }
 
     fn codes(config: &Config) -> Vec<&str> {
-        config.oddities.iter().map(|oddity| oddity.code).collect()
+        config.oddities.iter().map(|oddity| oddity.kind.as_str()).collect()
     }
 
     #[test]

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use super::RUNTIME;
 use super::config::{Config, DEFAULT_AGENT, agent_id, home, resolve};
 use super::install::{AGENT_DATABASE, PROFILES_FILE, STATE_DATABASE};
-use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Oddity};
+use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Oddity, OddityKind};
 use crate::kit::check::a_few;
 use crate::kit::database::SQLITE_MAGIC;
 use crate::kit::install_paths::{
@@ -65,7 +65,9 @@ fn agents_of(machine: &Machine, installs: &[Install]) -> Vec<FoundAgent> {
         if !known && looks_like_a_workspace(&workspace) {
             let mut agent = bare(&workspace);
             let message = "a workspace where older versions kept it, and no install uses it";
-            agent.oddities.push(Oddity { code: "no_install", message: message.to_owned() });
+            agent
+                .oddities
+                .push(Oddity { kind: OddityKind::NoInstall, message: message.to_owned() });
             found.push(agent);
         }
     }
@@ -121,7 +123,7 @@ fn bare(workspace: &Path) -> FoundAgent {
             "this is a state folder with its keys; the workspace is {}",
             agent.workspace.join("workspace").display()
         );
-        agent.oddities.push(Oddity { code: "state_folder", message });
+        agent.oddities.push(Oddity { kind: OddityKind::StateFolder, message });
     }
     let name = agent.workspace.file_name().unwrap_or(DEFAULT_AGENT.as_ref());
     agent.alias = name.to_string_lossy().into_owned();
@@ -255,7 +257,7 @@ impl Install {
                  which only `openclaw doctor --fix` takes over: {}",
                 a_few(&names)
             );
-            self.oddities.push(Oddity { code: "older_files_left", message });
+            self.oddities.push(Oddity { kind: OddityKind::OlderFilesLeft, message });
         }
     }
 
@@ -273,7 +275,7 @@ impl Install {
                 "there are folders of agents that the configuration does not name: {}",
                 a_few(&unnamed)
             );
-            first.oddities.push(Oddity { code: "agents_not_configured", message });
+            first.oddities.push(Oddity { kind: OddityKind::AgentsNotConfigured, message });
         }
         agents
     }
@@ -372,18 +374,18 @@ fn schema_oddity(database: &Path, known: u32) -> Option<Oddity> {
         return None;
     }
     let shown = database.display();
-    let (code, message) = match header(database) {
-        Err(why) => ("database_unreadable", format!("{shown} {why}")),
+    let (kind, message) = match header(database) {
+        Err(why) => (OddityKind::DatabaseUnreadable, format!("{shown} {why}")),
         Ok(_) => {
             let version = schema_version(database).filter(|version| *version > known)?;
             let message = format!(
                 "{shown} has schema {version} and we know up to {known}: the program is newer \
                  than this one. What can be read is read"
             );
-            ("schema_newer", message)
+            (OddityKind::SchemaNewer, message)
         }
     };
-    Some(Oddity { code, message })
+    Some(Oddity { kind, message })
 }
 
 /// Reads the number of the schema from the first page; `None` for a database without pages.
@@ -487,7 +489,7 @@ mod tests {
     }
 
     fn codes(agent: &FoundAgent) -> Vec<&str> {
-        agent.oddities.iter().map(|oddity| oddity.code).collect()
+        agent.oddities.iter().map(|oddity| oddity.kind.as_str()).collect()
     }
 
     #[test]

@@ -137,10 +137,9 @@ fn extra(machine: &Machine, agent: &FoundAgent, config: &Config) -> Vec<ExtraPla
 /// A configuration that cannot be understood may name places that nobody searches then.
 fn warnings(config: &Config) -> impl Iterator<Item = Warning> {
     let path = config.path.display().to_string();
-    config
-        .oddities
-        .iter()
-        .map(move |oddity| Warning::about(oddity.code, path.clone(), oddity.message.clone()))
+    config.oddities.iter().map(move |oddity| {
+        Warning::about(oddity.kind.as_str(), path.clone(), oddity.message.clone())
+    })
 }
 
 fn facts_of(kind: &MemoryKind) -> MemoryFacts {

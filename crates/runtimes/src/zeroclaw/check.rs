@@ -8,11 +8,13 @@ use super::discover::is_live;
 use super::layout::{self, CONFIG, DATABASE, PathRole};
 use super::read::redact::texts;
 use super::schema::SCHEMA;
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine, ReadError};
+use crate::kit::agent::{
+    DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine, OddityKind, ReadError,
+};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::{
-    Advice, Check, DailyLogs, ProjectFiles, Resources, SearchIndexState, Survey, SurveyClass,
-    a_few, begin,
+    Advice, Check, DailyLogs, IssueKind, ProjectFiles, Resources, SearchIndexState, Survey,
+    SurveyClass, a_few, begin,
 };
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::written_at;
@@ -30,6 +32,8 @@ const TABLES: &[&str] = &["memories", "agents", "embedding_cache", "memory_meta"
 const OWN_TABLES: &[&str] = &["memories_fts", "sqlite_"];
 
 const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
+/// The word for programs when the install has no configuration.
+const CONFIG_NOT_FOUND: &str = "zeroclaw_config_not_found";
 const ODDITIES: Advice = Advice(include_str!("check/oddities.txt"));
 
 /// Checks an agent; reads it and writes nothing.
@@ -49,7 +53,7 @@ pub(super) fn check(
     if !check.exists && agent.install.is_some() && database.is_some() {
         check.issues.clear();
         let message = format!("there is no workspace at {}", agent.workspace.display());
-        check.note(ADVICE, "workspace_not_found", message);
+        check.note(ADVICE, IssueKind::WorkspaceNotFound, message);
     }
     if check.is_ready() {
         let config = agent.config.as_ref().and_then(|file| Config::of(file).ok());
@@ -70,7 +74,7 @@ pub(super) fn check(
         check.note_survey(survey);
     }
     if agent.config.is_none() {
-        check.note(ADVICE, "zeroclaw_config_not_found", "there is no config.toml");
+        check.note(ADVICE, IssueKind::NoConfig(CONFIG_NOT_FOUND), "there is no config.toml");
     }
     check.note_oddities(ODDITIES, agent);
     check.issues.sort_by_key(|issue| issue.severity);
@@ -111,7 +115,7 @@ fn look_into(
     let read = Brain::open(machine, path).and_then(|brain| {
         let Some(brain) = brain else {
             let message = format!("{} holds no table of memories", path.display());
-            check.note(ADVICE, "no_table_of_memories", message);
+            check.note(ADVICE, IssueKind::NoTableOfMemories, message);
             return Ok(RowCounts::default());
         };
         note_schema(&brain, check);
@@ -126,7 +130,7 @@ fn look_into(
     });
     read.unwrap_or_else(|error| {
         let message = format!("the memories in {} cannot be read: {error}", path.display());
-        check.note(ADVICE, "database_unreadable", message);
+        check.note(ADVICE, IssueKind::Oddity(OddityKind::DatabaseUnreadable), message);
         RowCounts::default()
     })
 }
@@ -151,13 +155,17 @@ fn note_schema(brain: &Brain, check: &mut Check) {
         .filter(|name| position_of(&brain.columns, name).is_none())
         .map(|name| (*name).to_owned())
         .collect();
-    for (names, code, what) in [
-        (columns, "unknown_columns", "the table of memories has columns that we do not know:"),
-        (tables, "unknown_tables", "the database has tables that do not travel:"),
-        (missing, "missing_columns", "the table of memories has no column"),
+    for (names, kind, what) in [
+        (
+            columns,
+            IssueKind::UnknownColumns,
+            "the table of memories has columns that we do not know:",
+        ),
+        (tables, IssueKind::UnknownTables, "the database has tables that do not travel:"),
+        (missing, IssueKind::MissingColumns, "the table of memories has no column"),
     ] {
         if !names.is_empty() {
-            check.note(ADVICE, code, format!("{what} {}", a_few(&names)));
+            check.note(ADVICE, kind, format!("{what} {}", a_few(&names)));
         }
     }
 }
@@ -203,16 +211,16 @@ fn note_memories(check: &mut Check, survey: &Survey, rows: &RowCounts, backend: 
     let database = check.index.database.as_ref().map(|database| database.display().to_string());
     if let Some(path) = database.filter(|_| rows.rows > 0) {
         let message = format!("{path} holds {} memories of the agent", rows.rows);
-        check.note(ADVICE, "memories_present", message);
+        check.note(ADVICE, IssueKind::MemoriesPresent, message);
     } else if rows.private > 0 {
         // Told below.
     } else if files == 0 && backend != Some(&Backend::None) && check.is_ready() {
         let message = "there is no row of the agent's, no MEMORY.md and no daily log";
-        check.note(ADVICE, "no_memory_content", message);
+        check.note(ADVICE, IssueKind::NoMemoryContent, message);
     }
     if rows.private > 0 {
         let message = format!("{} memories are somebody's own and would not travel", rows.private);
-        check.note(ADVICE, "private_rows", message);
+        check.note(ADVICE, IssueKind::PrivateRows, message);
     }
 }
 
@@ -263,7 +271,7 @@ mod tests {
     }
 
     fn codes(check: &Check) -> Vec<&str> {
-        check.issues.iter().map(|issue| issue.code).collect()
+        check.issues.iter().map(|issue| issue.kind.as_str()).collect()
     }
 
     #[test]

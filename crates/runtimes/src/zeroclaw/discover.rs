@@ -23,7 +23,7 @@ use super::brain::Brain;
 use super::config::{Backend, Config};
 use super::layout::{CONFIG, CURATED, DATABASE, MEMORY, PERSONA, USER, generation};
 use super::{DEFAULT_ALIAS, RUNTIME};
-use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
+use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Oddity, OddityKind};
 use crate::kit::check::a_few;
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::{self, absolute, names_in, real, same_place, settle};
@@ -52,9 +52,6 @@ pub(super) fn discover_by_files(machine: &Machine) -> Vec<FoundAgent> {
     find(machine, Depth::Files)
 }
 
-/// The code of the oddity that it is not known yet whose rows a workspace's database holds.
-pub(super) const ALIAS_ASSUMED: &str = "alias_assumed";
-
 /// Takes a folder as [`locate`] does; looks into a database only where no file names an agent.
 pub(super) fn locate_by_files(machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent {
     let absolute = absolute(folder);
@@ -75,7 +72,7 @@ pub(super) fn locate_by_files(machine: &Machine, folder: &Path, alias: Option<&s
         let mut agent = locate(machine, folder, Some(DEFAULT_ALIAS));
         if agent.install.is_none() {
             let message = "the database may be of an agent with another name".to_owned();
-            agent.oddities.push(Oddity { code: ALIAS_ASSUMED, message });
+            agent.oddities.push(Oddity { kind: OddityKind::AliasAssumed, message });
             return agent;
         }
     }
@@ -278,13 +275,13 @@ pub(super) fn first_of(names: &[String]) -> Option<String> {
 fn several(taken: &str, names: &[String]) -> Option<Oddity> {
     let others: Vec<String> = names.iter().filter(|name| *name != taken).cloned().collect();
     let message = format!("this is {taken}; there are also the agents {}", a_few(&others));
-    (!others.is_empty()).then_some(Oddity { code: "several_agents", message })
+    (!others.is_empty()).then_some(Oddity { kind: OddityKind::SeveralAgents, message })
 }
 
 /// An import may make it; there is nothing to read of it.
 fn unknown(alias: &str, names: &[String]) -> Option<Oddity> {
     let message = format!("there is no agent {alias:?}; there are {}", a_few(names));
-    (!names.is_empty()).then_some(Oddity { code: UNKNOWN_AGENT, message })
+    (!names.is_empty()).then_some(Oddity { kind: OddityKind::UnknownAgent, message })
 }
 
 /// Where an install may be.
@@ -407,7 +404,7 @@ impl Install {
                 Ok(config) => install.config = Some(config),
                 Err(warning) => {
                     let message = format!("{} {}", file.display(), warning.message);
-                    install.oddities.push(Oddity { code: warning.code, message });
+                    install.oddities.push(Oddity { kind: OddityKind::ConfigUnreadable, message });
                 }
             }
         }
@@ -428,16 +425,17 @@ impl Install {
         for path in [own.clone()].into_iter().chain(elsewhere).filter(|value| value.is_file()) {
             let opened = if is_live(&path) { Brain::open(machine, &path) } else { Ok(None) };
             let shown = path.display();
-            let (code, message) = match opened {
+            let (kind, message) = match opened {
                 Ok(Some(_)) if path == own => {
                     seeded = Some(path);
                     continue;
                 }
-                Ok(Some(_)) => {
-                    ("database_ignored", format!("{shown} holds memories, and no version reads it"))
-                }
+                Ok(Some(_)) => (
+                    OddityKind::DatabaseIgnored,
+                    format!("{shown} holds memories, and no version reads it"),
+                ),
                 Ok(None) => (
-                    "decoy",
+                    OddityKind::Decoy,
                     format!("{shown} holds no memories; `zeroclaw self-test` makes such a file"),
                 ),
                 Err(error) => {
@@ -445,7 +443,7 @@ impl Install {
                     continue;
                 }
             };
-            self.oddities.push(Oddity { code, message });
+            self.oddities.push(Oddity { kind, message });
         }
         seeded
     }
@@ -488,7 +486,7 @@ impl Install {
         if size > MAX_LOOKED_INTO_BYTES {
             let message =
                 format!("{} is large; agents that only it knows are not listed", path.display());
-            self.oddities.push(Oddity { code: "database_large", message });
+            self.oddities.push(Oddity { kind: OddityKind::DatabaseLarge, message });
             return;
         }
         match Brain::open(machine, &path) {
@@ -519,14 +517,14 @@ impl Install {
         databases.retain(|database| {
             is_live(database) && used.as_ref().is_none_or(|used| !same_place(database, used))
         });
-        let note = |code, message: String| Oddity { code, message };
+        let note = |kind, message: String| Oddity { kind, message };
         if let Some(used) = used.filter(|_| !databases.is_empty()) {
             let message = format!(
                 "memories are read from {}; these databases are not: {}",
                 used.display(),
                 a_few(&shown(&databases))
             );
-            self.oddities.push(note("database_ignored", message));
+            self.oddities.push(note(OddityKind::DatabaseIgnored, message));
         }
         self.oddities.extend(beside);
         let older: Vec<PathBuf> = names_in(&self.folder)
@@ -540,7 +538,7 @@ impl Install {
                 "0.8 kept what it found when it moved the install: {}",
                 a_few(&shown(&older))
             );
-            self.oddities.push(note("backup_found", message));
+            self.oddities.push(note(OddityKind::BackupFound, message));
         }
         let is_stray = |path: &&PathBuf| {
             is_live(&path.join(format!("{DATABASE}-wal"))) && !is_live(&path.join(DATABASE))
@@ -557,7 +555,7 @@ impl Install {
                  committed last may be missing; {from}",
                 stray.join(format!("{DATABASE}-wal")).display()
             );
-            self.oddities.push(note("stray_log", message));
+            self.oddities.push(note(OddityKind::StrayLog, message));
         }
         let is_data = self.generation == generation::DATA;
         let other = if is_data {
@@ -571,7 +569,7 @@ impl Install {
                 self.generation,
                 a_few(&shown(&other))
             );
-            self.oddities.push(note("other_layout", message));
+            self.oddities.push(note(OddityKind::OtherLayout, message));
         }
     }
 
@@ -613,7 +611,7 @@ impl Install {
                 unlisted.len(),
                 a_few(&unlisted)
             );
-            first.oddities.push(Oddity { code: "agents_not_listed", message });
+            first.oddities.push(Oddity { kind: OddityKind::AgentsNotListed, message });
         }
         agents
     }
@@ -688,13 +686,14 @@ impl Install {
         let there = database
             .filter(|database| is_live(database))
             .map(|database| database.display().to_string());
-        let (code, message) = match self.config.as_ref()?.backend(alias) {
+        let (kind, message) = match self.config.as_ref()?.backend(alias) {
             Backend::Sqlite | Backend::Markdown => return None,
-            Backend::None => {
-                ("backend_none", "the agent keeps no memories: its backend is `none`".to_owned())
-            }
+            Backend::None => (
+                OddityKind::BackendNone,
+                "the agent keeps no memories: its backend is `none`".to_owned(),
+            ),
             Backend::Lucid => (
-                "lucid",
+                OddityKind::Lucid,
                 "the backend is lucid, which keeps everything in SQLite too; that is exported"
                     .to_owned(),
             ),
@@ -704,12 +703,12 @@ impl Install {
                     None => "the workspace is exported without them".to_owned(),
                 };
                 (
-                    "backend_elsewhere",
+                    OddityKind::BackendElsewhere,
                     format!("memories are kept in {name}, out of reach; {instead}"),
                 )
             }
         };
-        Some(Oddity { code, message })
+        Some(Oddity { kind, message })
     }
 }
 
@@ -749,12 +748,12 @@ fn backups_beside(database: &Path) -> Option<Oddity> {
         folder.display(),
         a_few(&names)
     );
-    (!names.is_empty()).then_some(Oddity { code: "backup_found", message })
+    (!names.is_empty()).then_some(Oddity { kind: OddityKind::BackupFound, message })
 }
 
 fn unreadable(database: &Path, error: &DatabaseError) -> Oddity {
     let message = format!("{} cannot be read: {error}", database.display());
-    Oddity { code: "database_unreadable", message }
+    Oddity { kind: OddityKind::DatabaseUnreadable, message }
 }
 
 fn shown(paths: &[PathBuf]) -> Vec<String> {

@@ -77,7 +77,11 @@ impl RowStore for ZeroClawRows {
     }
 
     fn check_key(&self, key: &str) -> Result<(), MemoryError> {
-        if key.starts_with(PRIVATE_KEY) { Err(MemoryError::PrivateKey) } else { Ok(()) }
+        if key.starts_with(PRIVATE_KEY) {
+            Err(MemoryError::PrivateKey { prefix: PRIVATE_KEY })
+        } else {
+            Ok(())
+        }
     }
 
     fn entries(&self) -> Result<Vec<MemoryEntry>, MemoryError> {

@@ -540,9 +540,9 @@ impl Reader<'_> {
     ) -> Result<SessionCounts, ReadError> {
         let (carrier, shared) = (&mut self.carrier, self.shared);
         let mut take = |record| carrier.record(record);
-        let (counts, warnings) = sessions::records(machine, agent, shared, private, &mut take)?;
-        self.carrier.outcome.warnings.extend(warnings);
-        Ok(counts)
+        let read = sessions::records(machine, agent, shared, private, &mut take)?;
+        self.carrier.outcome.warnings.extend(read.warnings);
+        Ok(read.counts)
     }
 }
 

@@ -83,6 +83,14 @@ pub(crate) const STAMP_COLUMNS: [&str; 5] = ["memory_id", "origin", "at", "sessi
 pub(crate) const MAKE_STAMPS: &str = "CREATE TABLE IF NOT EXISTS anemone_stamps (
     memory_id TEXT PRIMARY KEY, origin TEXT NOT NULL, at TEXT NOT NULL, session TEXT, source TEXT
 );";
+/// Stamps the row of a number.
+pub(crate) const STAMP_ROW: &str = "INSERT OR REPLACE INTO main.anemone_stamps
+    (memory_id, origin, at, session, source)
+    SELECT id, ?2, ?3, ?4, ?5 FROM main.memories WHERE rowid = ?1 AND id IS NOT NULL";
+/// Removes the stamp of the row of an id.
+pub(crate) const DROP_STAMP: &str = "DELETE FROM anemone_stamps WHERE memory_id = ?1";
+/// Whether the table is there.
+pub(crate) const HAS_STAMPS: &str = "SELECT 1 FROM sqlite_schema WHERE name = 'anemone_stamps'";
 
 /// What keeps the full-text index in step.
 const TRIGGERS: [(&str, &str); 3] = [
@@ -159,12 +167,7 @@ pub(crate) static SCHEMA: RowSchema = RowSchema {
     make_versions: VERSION,
     set_version: "INSERT OR REPLACE INTO schema_version VALUES ('memories', 1, ?1)",
     make_others: CACHE,
-    stamps: (
-        STAMPS,
-        MAKE_STAMPS,
-        "INSERT OR REPLACE INTO main.anemone_stamps (memory_id, origin, at, session, source) \
-         SELECT id, ?2, ?3, ?4, ?5 FROM main.memories WHERE rowid = ?1 AND id IS NOT NULL",
-    ),
+    stamps: (STAMPS, MAKE_STAMPS, STAMP_ROW),
     wait: Duration::from_millis(500),
 };
 

@@ -8,11 +8,11 @@ use anemone_format::{AgentId, StampTable};
 
 use super::brain::Brain;
 use super::config::{Backend, Config};
-use super::discover::{ALIAS_ASSUMED, first_of, is_live};
+use super::discover::{first_of, is_live};
 use super::layout::{self, MEMORY, PathRole};
 use super::rows::{RowReader, Shared};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, entries, sessions, vectors};
-use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
+use crate::kit::agent::{FoundAgent, Machine, OddityKind, ReadError, Warning};
 use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::with_logs;
 use crate::kit::runtime::SearchAgents;
@@ -131,17 +131,13 @@ impl SearchAgents for ZeroClaw {
             }
             StoreKind::Sessions => {
                 let shared = shared(agent_id, &agent.alias);
-                let (counts, warnings) =
-                    sessions::records(machine, agent, &shared, private, &mut |record| {
-                        take(SearchableRecord::of_record(record));
-                        Ok::<_, ReadError>(())
-                    })?;
-                let is_private = |warning: &&Warning| warning.code == "sessions_private";
-                let is_other = |warning: &&Warning| warning.code == "sessions_unreadable";
+                let read = sessions::records(machine, agent, &shared, private, &mut |record| {
+                    take(SearchableRecord::of_record(record));
+                    Ok::<_, ReadError>(())
+                })?;
                 Ok(UnsearchedCounts {
-                    private: warnings.iter().filter(is_private).count() as u64,
-                    unreadable: counts.undecodable
-                        + warnings.iter().filter(is_other).count() as u64,
+                    private: u64::from(read.skipped.private > 0),
+                    unreadable: read.counts.undecodable + read.skipped.unreadable,
                 })
             }
             StoreKind::Facts => Ok(UnsearchedCounts::default()),
@@ -206,7 +202,7 @@ fn shared(agent_id: AgentId, alias: &str) -> Shared<'_> {
 /// Returns whose rows are read.
 pub(super) fn aliases(brain: &Brain, agent: &FoundAgent) -> Vec<String> {
     let mut aliases: Vec<String> = brain.agents.iter().map(|agent| agent.alias.clone()).collect();
-    if agent.oddities.iter().any(|oddity| oddity.code == ALIAS_ASSUMED) {
+    if agent.has_oddity(OddityKind::AliasAssumed) {
         return vec![first_of(&aliases).unwrap_or_else(|| agent.alias.clone())];
     }
     if !agent.alias.is_empty() {

@@ -51,7 +51,7 @@ pub(super) fn records<E>(
     shared: &Shared<'_>,
     private: bool,
     take: &mut dyn FnMut(Record) -> Result<(), E>,
-) -> Result<(SessionCounts, Vec<Warning>), E> {
+) -> Result<SessionReading, E> {
     records_limited(machine, agent, shared, private, MOST, take)
 }
 
@@ -62,7 +62,7 @@ fn records_limited<E>(
     private: bool,
     most: usize,
     take: &mut dyn FnMut(Record) -> Result<(), E>,
-) -> Result<(SessionCounts, Vec<Warning>), E> {
+) -> Result<SessionReading, E> {
     let (root, is_shared) = root_of(agent);
     let mut reader = Reader {
         machine,
@@ -79,7 +79,7 @@ fn records_limited<E>(
         not_taken: SkippedSessions::default(),
     };
     let Some(folders) = reader.folders(&root) else {
-        return Ok((reader.counts, reader.warnings));
+        return Ok(reader.into_reading());
     };
     for (index, (folder, path)) in folders.iter().enumerate() {
         reader.find_files(index, folder, path);
@@ -92,7 +92,7 @@ fn records_limited<E>(
         reader.remaining(&key, &folders)?;
     }
     reader.note_not_taken(&root);
-    Ok((reader.counts, reader.warnings))
+    Ok(reader.into_reading())
 }
 
 /// Returns the folder that has `sessions` in it, and whether it holds those of all agents.
@@ -119,13 +119,22 @@ struct Metadata {
     private: bool,
 }
 
+/// What a reading of conversations gave beside the records.
+pub(super) struct SessionReading {
+    pub(super) counts: SessionCounts,
+    pub(super) warnings: Vec<Warning>,
+    pub(super) skipped: SkippedSessions,
+}
+
 /// Conversations that stay where they are.
-#[derive(Default)]
-struct SkippedSessions {
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SkippedSessions {
     /// They have no owner and go with the default agent.
     unowned: u64,
     /// They belong to one person only.
-    private: u64,
+    pub(super) private: u64,
+    /// Files and folders that hold some and cannot be read.
+    pub(super) unreadable: u64,
 }
 
 /// A conversation with an editor.
@@ -188,6 +197,11 @@ enum Start {
 type TakenMessages = HashMap<u64, u64>;
 
 impl<'a, E> Reader<'a, E> {
+    fn into_reading(self) -> SessionReading {
+        let Self { counts, warnings, not_taken: skipped, .. } = self;
+        SessionReading { counts, warnings, skipped }
+    }
+
     /// Opens the folder of conversations and the one of old ones. Links that lead out of the root
     /// are not followed.
     fn folders(&mut self, root: &Path) -> Option<Vec<(Folder, PathBuf)>> {
@@ -210,6 +224,7 @@ impl<'a, E> Reader<'a, E> {
         if self.warnings.last().is_some_and(|warning| warning.path == path) {
             return;
         }
+        self.not_taken.unreadable += 1;
         self.warnings.push(Warning {
             code: "sessions_unreadable",
             path,
@@ -615,7 +630,7 @@ impl<'a, E> Reader<'a, E> {
     }
 
     fn note_not_taken(&mut self, root: &Path) {
-        let SkippedSessions { unowned, private } = self.not_taken;
+        let SkippedSessions { unowned, private, .. } = self.not_taken;
         let notes = [
             ("sessions_unowned", unowned, format!("name no agent; they go with `{DEFAULT_ALIAS}`")),
             (

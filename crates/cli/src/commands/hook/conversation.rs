@@ -8,7 +8,7 @@ use clap::Args;
 /// Arguments that name a conversation.
 #[derive(Args, Clone, Debug)]
 pub(super) struct ConversationArgs {
-    /// The transcript of the session: OpenClaw's, ZeroClaw's or Claude Code's JSONL
+    /// The transcript of the session: the JSONL of a known program
     #[arg(long, value_name = "FILE", conflicts_with = "session")]
     transcript: Option<PathBuf>,
 

@@ -17,7 +17,7 @@ use crate::output::{BOLD, GOOD, ODD, Report, bytes, count, safe};
 /// near the end of the context window (the window less a reserve of 20,000 tokens and 4,000 more,
 /// less of a small window), or when the transcript has 2 MiB; once in each compaction cycle of a
 /// session, which is tracked. With --direct a chat model is asked instead of the agent, and what
-/// it lists is added to today's log, or as rows of the category daily to ZeroClaw's database.
+/// it lists is added to today's log, or as rows of the category daily to a database.
 #[derive(Args, Debug)]
 pub(crate) struct PreCompactArgs {
     #[command(flatten)]

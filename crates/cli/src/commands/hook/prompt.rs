@@ -15,8 +15,8 @@ use crate::output::Report;
 ///
 /// Returns at most three memories that are relevant to a message, or none, framed as data: with
 /// their origin and date, between marks with a word that is new each time, so that no stored text
-/// can pose as an instruction. The message comes from --message, or from Claude Code's
-/// UserPromptSubmit on stdin, which is answered in the form that it reads. What others took the
+/// can pose as an instruction. The message comes from --message, or from a
+/// UserPromptSubmit hook on stdin, which is answered in the form that it reads. What others took the
 /// place of and what looks like an attack is not recalled; in a group nothing of MEMORY.md is, and
 /// for sub-agents and jobs nothing at all. Nothing is recalled until this is switched on in the
 /// config, or with --enable.

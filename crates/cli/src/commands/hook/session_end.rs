@@ -14,7 +14,7 @@ use crate::output::{BOLD, GOOD, Report, count, safe, write_notes};
 /// Note the end of a session in a separate file
 ///
 /// Takes the last messages of the conversation and writes memory/YYYY-MM-DD-NAME.md in the form
-/// that OpenClaw's session-memory hook has. The name comes from a chat model, if one is named or
+/// of the notes that runtimes write themselves. The name comes from a chat model, if one is named or
 /// configured, and otherwise from the most telling words that were said. Commands, tools, text
 /// that programs put in, sections between <private> and </private>, and questions that nobody
 /// answered are left out; secrets are replaced.
@@ -22,7 +22,7 @@ use crate::output::{BOLD, GOOD, Report, count, safe, write_notes};
 /// No note is written of a session that a program held (`claude -p`), in which the user said only
 /// one thing or only asked, or whose statements are all in the memory already; --always writes it
 /// anyway. A session has one note: when it goes on, its note is updated. An agent that remembers
-/// in ZeroClaw's database gets the note as a row of the category conversation, with the key
+/// in a database gets the note as a row of the category conversation, with the key
 /// session_ID.
 #[derive(Args, Debug)]
 pub(crate) struct SessionEndArgs {

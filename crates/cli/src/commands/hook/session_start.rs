@@ -11,8 +11,8 @@ use crate::output::Report;
 
 /// Give a session what it should know when it begins
 ///
-/// Answers with what `anemone context` composes. Claude Code's SessionStart on stdin is answered in
-/// the form that it reads, limited to what it shows inline; it would move longer output to a file.
+/// Answers with what `anemone context` composes. A SessionStart hook on stdin is answered in the
+/// form that its program reads, limited to what it shows inline; it would move longer output to a file.
 /// It has its own instructions, so it gets only the memory (MEMORY.md, today's and yesterday's
 /// notes), framed as data. Longer output is cut at the end of a line, and the last lines say how
 /// much more there is.

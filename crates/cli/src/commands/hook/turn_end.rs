@@ -15,9 +15,9 @@ use crate::output::{BOLD, GOOD, Report, safe};
 /// Looks through what the owner said last for sentences that state a preference, a decision, who
 /// somebody is, or that something is to be remembered (English, German, Spanish, French, Chinese,
 /// Japanese), and adds at most three a conversation to today's log, or as rows of the category core
-/// to ZeroClaw's database. Text that programs put in, documents, sections between <private> and
+/// to a database. Text that programs put in, documents, sections between <private> and
 /// </private>, and what looks like an attack or holds a secret is passed over. Where the transcript does not say who speaks, it is the owner in
-/// Claude Code and in a main session, and nobody elsewhere. Nothing is captured until this is
+/// a program with hooks of its own and in a main session, and nobody elsewhere. Nothing is captured until this is
 /// switched on in the config, or with --enable.
 #[derive(Args, Debug)]
 pub(crate) struct TurnEndArgs {

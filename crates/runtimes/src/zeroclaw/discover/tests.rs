@@ -85,7 +85,7 @@ fn agent(
 }
 
 fn codes(agent: &FoundAgent) -> Vec<&str> {
-    agent.oddities.iter().map(|oddity| oddity.code).collect()
+    agent.oddities.iter().map(|oddity| oddity.kind.as_str()).collect()
 }
 
 #[test]
@@ -315,8 +315,8 @@ fn by_files_the_same_agents_are_found_and_a_loose_database_is_not_asked() {
     home.write("loose/SOUL.md", "x");
     home.write("loose/memory/brain.db", "no database");
     let loose = locate_by_files(&home.machine, &home.path("loose"), None);
-    let codes: Vec<&str> = loose.oddities.iter().map(|oddity| oddity.code).collect();
-    assert_eq!((loose.alias.as_str(), codes), (DEFAULT_ALIAS, vec![ALIAS_ASSUMED]));
+    let codes: Vec<&str> = loose.oddities.iter().map(|oddity| oddity.kind.as_str()).collect();
+    assert_eq!((loose.alias.as_str(), codes), (DEFAULT_ALIAS, vec!["alias_assumed"]));
     let closely = locate(&home.machine, &home.path("loose"), None);
     assert_ne!(closely.oddities, loose.oddities);
 }

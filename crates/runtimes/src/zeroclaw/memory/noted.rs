@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 
 use super::failed;
 use super::rows::{NewRow, Rows, cells, lossy, value};
-use crate::zeroclaw::schema::{MAKE_STAMPS, STAMP_COLUMNS};
+use crate::zeroclaw::schema::{DROP_STAMP, HAS_STAMPS, MAKE_STAMPS, STAMP_COLUMNS, STAMPS};
 
 impl Rows {
     fn begin(&self) -> rusqlite::Result<Transaction<'_>> {
@@ -83,12 +83,11 @@ impl Rows {
 
     /// Returns what our own table says of a row.
     pub(super) fn stamp_of(&self, id: &str) -> rusqlite::Result<Option<Map<String, Json>>> {
-        let has_stamps = "SELECT 1 FROM sqlite_schema WHERE name = 'anemone_stamps'";
-        if !self.db.prepare_cached(has_stamps)?.exists([])? {
+        if !self.db.prepare_cached(HAS_STAMPS)?.exists([])? {
             return Ok(None);
         }
         let mut find =
-            self.db.prepare_cached("SELECT * FROM anemone_stamps WHERE memory_id = ?1")?;
+            self.db.prepare_cached(&format!("SELECT * FROM {STAMPS} WHERE memory_id = ?1"))?;
         find.query_row([id], cells).optional()
     }
 
@@ -141,8 +140,7 @@ impl Rows {
             return Ok(back);
         }
         all.execute_batch(MAKE_STAMPS)?;
-        let unstamp =
-            |id: &str| all.execute("DELETE FROM anemone_stamps WHERE memory_id = ?1", [id]);
+        let unstamp = |id: &str| all.execute(DROP_STAMP, [id]);
         for id in &noted.added {
             match all.execute("DELETE FROM memories WHERE id = ?1", [id])? {
                 0 => back.gone += 1,
@@ -164,7 +162,7 @@ impl Rows {
         }
         for stamp in noted.stamps.iter().filter(|stamp| written.contains(&cell(stamp, "memory_id")))
         {
-            insert(all, "anemone_stamps", stamp, |name| STAMP_COLUMNS.contains(&name))?;
+            insert(all, STAMPS, stamp, |name| STAMP_COLUMNS.contains(&name))?;
         }
         Ok(back)
     }

@@ -22,7 +22,9 @@ use anemone_memory::{Category, EntryToForget, ForgetTarget, KeptRow, MemoryEntry
 
 use super::open::Shape;
 use crate::kit::hex;
-use crate::zeroclaw::schema::{MAKE_STAMPS, PRIVATE_KEY, row_time};
+use crate::zeroclaw::schema::{
+    DROP_STAMP, HAS_STAMPS, MAKE_STAMPS, PRIVATE_KEY, STAMP_ROW, STAMPS, row_time,
+};
 
 /// Rows that are listed, at most.
 const MOST_ROWS: usize = 100_000;
@@ -74,11 +76,10 @@ impl Rows {
 
     fn select(&self, condition: &str) -> rusqlite::Result<String> {
         let importance = self.shape.or_null("importance");
-        let has_stamps = "SELECT 1 FROM sqlite_schema WHERE name = 'anemone_stamps'";
-        let stamps = if self.db.prepare_cached(has_stamps)?.exists([])? {
-            ("s.origin", "LEFT JOIN anemone_stamps s ON s.memory_id = m.id")
+        let stamps = if self.db.prepare_cached(HAS_STAMPS)?.exists([])? {
+            ("s.origin", format!("LEFT JOIN {STAMPS} s ON s.memory_id = m.id"))
         } else {
-            ("NULL", "")
+            ("NULL", String::new())
         };
         Ok(format!(
             "SELECT m.id, m.key, m.content, m.category, m.created_at, m.session_id, {importance},
@@ -163,14 +164,14 @@ impl Rows {
             .collect();
         let sql = format!(
             "INSERT INTO memories ({}) VALUES ({}) ON CONFLICT ({conflict}) DO UPDATE SET {}
-             RETURNING id",
+             RETURNING id, rowid",
             names.join(", "),
             vec!["?"; names.len()].join(", "),
             set.join(", ")
         );
-        let id: String = all
-            .prepare_cached(&sql)?
-            .query_row(params_from_iter(cells.into_iter().map(|cell| cell.1)), |row| row.get(0))?;
+        let cells = params_from_iter(cells.into_iter().map(|cell| cell.1));
+        let (id, number): (String, i64) =
+            all.prepare_cached(&sql)?.query_row(cells, |row| Ok((row.get(0)?, row.get(1)?)))?;
         if let Some(name) = new.supersedes.filter(|_| shape.has("superseded_by")) {
             let sql = format!(
                 "UPDATE memories AS m SET superseded_by = :id
@@ -182,10 +183,7 @@ impl Rows {
             all.execute(&sql, bound)?;
         }
         all.execute_batch(MAKE_STAMPS)?;
-        all.execute(
-            "INSERT OR REPLACE INTO anemone_stamps VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![id, new.origin, now, new.session, new.source],
-        )?;
+        all.execute(STAMP_ROW, params![number, new.origin, now, new.session, new.source])?;
         Ok(id)
     }
 
@@ -235,7 +233,7 @@ impl Rows {
             let id = &row.entry.id;
             removed += all.execute("DELETE FROM memories WHERE id = ?1", [id])?;
             all.execute_batch(MAKE_STAMPS)?;
-            all.execute("DELETE FROM anemone_stamps WHERE memory_id = ?1", [id])?;
+            all.execute(DROP_STAMP, [id])?;
             if self.shape.has_table("embedding_cache") {
                 let hash = content_hash(&row.entry.text);
                 all.execute("DELETE FROM embedding_cache WHERE content_hash = ?1", [hash])?;

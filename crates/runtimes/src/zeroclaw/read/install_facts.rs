@@ -14,7 +14,7 @@ use super::super::searchable::sessions_in;
 use super::super::{RUNTIME, credentials};
 use super::{MAX_DOCUMENT_BYTES, REVISION};
 use crate::kit::agent::{
-    FoundAgent, Machine, NotRequested, ReadError, ReadOptions, SecretPolicy, Warning,
+    FoundAgent, Machine, NotRequested, OddityKind, ReadError, ReadOptions, SecretPolicy, Warning,
 };
 use crate::kit::carrier::GeneratedFile;
 use crate::kit::database::DatabaseError;
@@ -203,9 +203,10 @@ fn made(
 
 /// What the search for the agent noticed and a reader of the archive should know.
 fn oddities(agent: &FoundAgent) -> impl Iterator<Item = Warning> {
-    const TOLD: [&str; 4] = ["stray_log", "several_agents", "database_ignored", "seed_ignored"];
-    let told = agent.oddities.iter().filter(|oddity| TOLD.contains(&oddity.code));
-    told.map(|value| Warning::new(value.code, value.message.clone()))
+    const TOLD: [OddityKind; 3] =
+        [OddityKind::StrayLog, OddityKind::SeveralAgents, OddityKind::DatabaseIgnored];
+    let told = agent.oddities.iter().filter(|oddity| TOLD.contains(&oddity.kind));
+    told.map(|value| Warning::new(value.kind.as_str(), value.message.clone()))
 }
 
 /// Says that a database is read though no settings name it.

@@ -72,7 +72,7 @@ impl Home {
         };
         let mut records = Vec::new();
         let machine = machine(self.0.path());
-        let Ok((counts, warnings)) =
+        let Ok(SessionReading { counts, warnings, .. }) =
             super::records::<Infallible>(&machine, agent, &shared, private, &mut |record| {
                 records.push(record);
                 Ok(())

@@ -1,0 +1,39 @@
+//! What programs put into messages, or send in the place of a user.
+
+use crate::RUNTIMES;
+
+/// The texts by which a runtime's own words are told from what was said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InjectedText {
+    /// Blocks between lines, from the first to the second.
+    pub(crate) blocks: &'static [(&'static str, &'static str)],
+    /// How metadata begins that stands before a fence of JSON.
+    pub(crate) metadata: &'static [&'static str],
+    /// How memories begin that stand before a message, up to an empty line.
+    pub(crate) memories: &'static [&'static str],
+    /// How messages begin that the program sends.
+    pub(crate) messages: &'static [&'static str],
+    /// Whole answers that say nothing.
+    pub(crate) nothings: &'static [&'static str],
+    /// How messages begin that are commands.
+    pub(crate) commands: &'static [&'static str],
+}
+
+impl InjectedText {
+    /// A runtime that puts nothing of its own into messages.
+    pub(crate) const NONE: Self = Self {
+        blocks: &[],
+        metadata: &[],
+        memories: &[],
+        messages: &[],
+        nothings: &[],
+        commands: &[],
+    };
+}
+
+/// Returns one list of every runtime: a conversation may have passed through several.
+pub(super) fn all<T: Copy + 'static>(
+    list: impl Fn(&InjectedText) -> &'static [T],
+) -> impl Iterator<Item = T> {
+    RUNTIMES.iter().flat_map(move |runtime| list(&runtime.injected).iter().copied())
+}
