@@ -897,7 +897,7 @@ impl Change {
         match merge_rows(machine, &self.path, merge, Some(spool)) {
             Ok(()) => Ok(backup),
             Err(source) if source.may_have_changed() && is_copied() => {
-                Err(StoreError::Unsure { path: self.path.clone(), backup, source })
+                Err(StoreError::Unsure { path: self.path.clone(), backup, source: source.into() })
             }
             Err(error) => {
                 // It is as it was; the copy says nothing more.

@@ -124,10 +124,10 @@ pub(crate) enum StoreError {
     Database { path: PathBuf, source: DatabaseError },
     /// It is unknown whether the change was made.
     #[error("{path} has all of the memories or none of them; its old state is in {backup}")]
-    Unsure { path: PathBuf, backup: PathBuf, source: DatabaseError },
+    Unsure { path: PathBuf, backup: PathBuf, source: Box<DatabaseError> },
     /// It is unknown whether the change was made, or made completely.
     #[error("{path} may be incomplete; its old state, including secrets, is in {backup}")]
-    Unverified { path: PathBuf, backup: PathBuf, source: DatabaseError },
+    Unverified { path: PathBuf, backup: PathBuf, source: Box<DatabaseError> },
     /// The copy that was made before the change could not be removed.
     #[error("{backup} holds secrets and is no longer needed, but could not be removed")]
     Backup { backup: PathBuf, source: io::Error },

@@ -279,7 +279,7 @@ fn apply_row(machine: &Machine, change: &StoreChange, now: &Moment) -> Result<()
     let failed = match put_rows(machine, &change.path, puts) {
         Ok(()) => None,
         Err(source) if source.may_have_changed() => {
-            return Err(StoreError::Unverified { path: path(), backup, source });
+            return Err(StoreError::Unverified { path: path(), backup, source: source.into() });
         }
         Err(DatabaseError::Busy) => Some(StoreError::Open { path: path() }),
         Err(DatabaseError::Changed) => Some(StoreError::Changed { path: path() }),
