@@ -62,7 +62,7 @@ impl Reader<'_> {
         let mut warnings: Vec<String> = reading.warnings.iter().map(warning).collect();
         if !reading.secrets.is_empty() {
             let secrets = count(reading.secrets.len() as u64, "secret");
-            warnings.push(format!("{secrets} in files of the workspace were copied unencrypted"));
+            warnings.push(format!("copied unencrypted: {secrets} in files of the workspace"));
         }
         let bytes = Arc::new(bytes);
         Ok(NamelessArchive { bytes, length, warnings, left_out: reading.left_out })
