@@ -24,7 +24,6 @@ pub struct AgentsRequest {
 /// The agents that were found.
 #[derive(Clone, Debug, Serialize)]
 pub struct AgentsReport {
-    ok: bool,
     /// Every agent that a folder, a configuration or a database of a runtime names.
     pub agents: Vec<AgentLine>,
     /// The home folder, in which runtimes keep their state.
@@ -84,7 +83,7 @@ pub fn agents(request: &AgentsRequest, host: &Host) -> Result<AgentsReport, Find
         DiscoveryDepth::Everything,
     );
     let agents = found.into_iter().map(|agent| AgentLine::new(agent, &machine, host)).collect();
-    Ok(AgentsReport { ok: true, agents, looked_in: machine.home.clone() })
+    Ok(AgentsReport { agents, looked_in: machine.home.clone() })
 }
 
 /// Returns the names by which the agents on this machine are chosen.

@@ -30,7 +30,9 @@ use jiff::Timestamp;
 
 use self::holders::HolderSearch;
 pub use self::holders::{ArchiveOrigin, HolderKind, TextHolder};
-pub use self::report::{ErasureProof, ForgetReport, ForgetWarning, LostChange, SkippedFile};
+pub use self::report::{
+    ErasureProof, ForgetReport, ForgetWarning, HolderMessage, LostChange, PathFound, SkippedFile,
+};
 use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice, NotWritable};
 use crate::host::Host;
 use crate::known_folders::{FolderKind, known_folders};
@@ -195,7 +197,7 @@ pub fn forget(
     let tables = plan.tables_without_rows.iter();
     report.notes.extend(tables.map(|path| ForgetWarning::TableWithoutRows(path.clone())));
     if !kept.is_empty() {
-        report.notes.push(ForgetWarning::OnlyInJournal { entries: kept.len() });
+        report.notes.push(ForgetWarning::OnlyInJournal(kept.len()));
     }
     let erased = ErasedEntries::new(all.iter().copied());
     if request.finality == Finality::ForGood {
@@ -246,7 +248,7 @@ pub fn forget(
     };
     let found = search.run();
     if found.moved > 0 {
-        report.notes.push(ForgetWarning::ArchivesMoved { archives: found.moved });
+        report.notes.push(ForgetWarning::ArchivesMoved(found.moved));
     }
     let unknown = resumed.entries.iter().filter(|entry| entry.text.is_empty()).count();
     report.proof = Some(found.into_proof(&probes, unknown));

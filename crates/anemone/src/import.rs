@@ -65,7 +65,6 @@ impl ImportRequest {
 /// What an import did, or would do.
 #[derive(Clone, Debug, Serialize)]
 pub struct ImportReport {
-    ok: bool,
     /// The runtime that got the agent.
     pub runtime: &'static str,
     /// The workspace, as it was given or found.
@@ -291,7 +290,6 @@ impl ImportReport {
         let manifest = source.manifest();
         let layers = &manifest.layers;
         Self {
-            ok: true,
             runtime,
             workspace: plan.workspace.display().to_string(),
             agent_name: manifest.agent.name.clone(),

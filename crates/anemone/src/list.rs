@@ -46,7 +46,6 @@ impl ListRequest {
 /// The entries that match.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListReport {
-    ok: bool,
     /// The folder of the memory.
     pub place: String,
     /// The entries, the newest first.
@@ -153,7 +152,6 @@ pub fn list(request: &ListRequest, host: &Host) -> Result<ListReport, ListError>
         entry.origin_verified = Some(verified);
     }
     Ok(ListReport {
-        ok: true,
         place: memory.site.root().display().to_string(),
         not_shown: total - entries.len(),
         entries,

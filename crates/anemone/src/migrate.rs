@@ -98,7 +98,6 @@ pub struct Endpoint {
 /// What a move did, or would do.
 #[derive(Clone, Debug, Serialize)]
 pub struct MigrateReport {
-    ok: bool,
     /// Whether nothing was to be written.
     pub dry_run: bool,
     /// What the agent is called.
@@ -291,7 +290,6 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     let plan = target.runtime.plan(&machine, &moving, &target.agent, &options)?;
     let known = mapping_of(runtime, &plan).ok_or(MigrateError::NoMapping)?;
     let mut report = MigrateReport {
-        ok: true,
         dry_run: request.dry_run,
         agent_name: snapshot.manifest().agent.name.clone(),
         agent_id: agent_id.to_string(),

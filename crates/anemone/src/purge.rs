@@ -37,8 +37,6 @@ pub struct PurgeRequest {
 /// What was purged, or would be.
 #[derive(Serialize)]
 pub struct PurgeReport {
-    /// Always true.
-    pub ok: bool,
     /// Whether nothing was written because only a plan was asked for.
     pub dry_run: bool,
     /// The file that was written.
@@ -247,7 +245,6 @@ impl PurgeReport {
             entry: entry.clone(),
         };
         Self {
-            ok: true,
             dry_run: output.path.is_none(),
             output: None,
             records: plan.records.iter().map(planned).collect(),

@@ -229,7 +229,6 @@ impl From<StoreError> for SearchError {
 /// What was found.
 #[derive(Debug, Serialize)]
 pub struct SearchReport {
-    ok: bool,
     /// The question.
     pub query: String,
     /// What was searched.
@@ -453,7 +452,6 @@ pub fn ask(
     let compared = VectorComparison::of(&answer.rankers, &embedders);
     notes.extend(compared.notes.into_iter().map(SearchNote::Vectors));
     Ok(SearchReport {
-        ok: true,
         query: request.query.clone(),
         source: SourceSummary::of(target),
         mode: if compared.vectors.is_empty() { SearchMode::Lexical } else { SearchMode::Hybrid },

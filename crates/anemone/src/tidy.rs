@@ -49,7 +49,6 @@ pub enum ProposalChoice {
 /// What there is to tidy, and what was done.
 #[derive(Clone, Debug, Serialize)]
 pub struct TidyReport {
-    ok: bool,
     /// Whether expired entries were archived.
     pub applied: bool,
     /// Entries that have expired.
@@ -240,7 +239,6 @@ impl TidyReport {
             doubtful: proposed.is_doubtful,
         });
         Self {
-            ok: true,
             applied: false,
             expired: expired.collect(),
             archived: archived.collect(),

@@ -89,7 +89,6 @@ impl From<IndexError> for EvalError {
 /// How well search did.
 #[derive(Debug, Serialize)]
 pub struct EvalReport {
-    ok: bool,
     /// What was searched.
     pub source: SourceSummary,
     /// How many questions were asked.
@@ -218,7 +217,6 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
     }
     let all: Vec<_> = tally.outcomes.iter().map(|(_, outcome)| outcome).collect();
     Ok(EvalReport {
-        ok: true,
         source: SourceSummary::of(&target),
         queries: queries.len() as u64,
         without_answer: tally.without_answer,
