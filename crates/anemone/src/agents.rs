@@ -77,11 +77,8 @@ pub struct AgentCounts {
 /// Lists the agents on this machine, and how much each of them has.
 pub fn agents(request: &AgentsRequest, host: &Host) -> Result<AgentsReport, FindAgentError> {
     let machine = host.machine()?;
-    let found = discover(
-        &runtimes_named(request.runtime.as_deref())?,
-        &machine,
-        DiscoveryDepth::Everything,
-    );
+    let runtimes = runtimes_named(request.runtime.as_deref())?;
+    let found = discover(&runtimes, &machine, DiscoveryDepth::Everything);
     let agents = found.into_iter().map(|agent| AgentLine::new(agent, &machine, host)).collect();
     Ok(AgentsReport { agents, looked_in: machine.home.clone() })
 }
@@ -89,11 +86,8 @@ pub fn agents(request: &AgentsRequest, host: &Host) -> Result<AgentsReport, Find
 /// Returns the names by which the agents on this machine are chosen.
 pub fn aliases(request: &AgentsRequest, host: &Host) -> Result<Vec<String>, FindAgentError> {
     let machine = host.machine()?;
-    let found = discover(
-        &runtimes_named(request.runtime.as_deref())?,
-        &machine,
-        DiscoveryDepth::Everything,
-    );
+    let runtimes = runtimes_named(request.runtime.as_deref())?;
+    let found = discover(&runtimes, &machine, DiscoveryDepth::Everything);
     Ok(found.into_iter().map(|agent| agent.alias).collect())
 }
 

@@ -34,6 +34,7 @@ pub use self::report::{
     ErasureProof, ForgetReport, ForgetWarning, HolderMessage, LostChange, PathFound, SkippedFile,
 };
 use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice, NotWritable};
+use crate::days::{EmptyPeriodError, check_period};
 use crate::host::Host;
 use crate::known_folders::{FolderKind, known_folders};
 use crate::search::index::{IndexError, kept};
@@ -102,13 +103,8 @@ pub enum Confirmation<'a> {
 #[non_exhaustive]
 pub enum ForgetError {
     /// No time is in the period that was asked for.
-    #[error("nothing is both after {since} and before {until}")]
-    EmptyPeriod {
-        /// Its beginning.
-        since: Timestamp,
-        /// Its end.
-        until: Timestamp,
-    },
+    #[error(transparent)]
+    EmptyPeriod(#[from] EmptyPeriodError),
     /// The choice can match several entries, and nobody can be asked whether they are meant.
     #[error("the choice can match several entries and needs confirmation")]
     NotConfirmed,
@@ -359,11 +355,7 @@ impl ForgetRequest {
             ForgetChoice::Ids(ids) => ForgetTarget::Ids(ids.clone()),
             ForgetChoice::Session(session) => ForgetTarget::Session(session.clone()),
             &ForgetChoice::Written { since, until } => {
-                if let (Some(since), Some(until)) = (since, until)
-                    && since > until
-                {
-                    return Err(ForgetError::EmptyPeriod { since, until });
-                }
+                check_period(since, until)?;
                 ForgetTarget::Written { since, until, zone: host.zone() }
             }
         }))

@@ -94,7 +94,7 @@ pub struct EvalReport {
     /// How many questions were asked.
     pub queries: u64,
     /// Questions without relevant lines, which no average counts.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::text::is_usual")]
     pub without_answer: u64,
     /// All questions together.
     pub overall: Figures,
@@ -109,11 +109,6 @@ pub struct EvalReport {
     /// Questions whose answers were not all found, if the user asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misses: Option<Vec<Miss>>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// How questions were asked.

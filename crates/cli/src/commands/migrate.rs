@@ -139,23 +139,25 @@ impl EndpointArg {
     }
 }
 
+/// Writes each number that is not zero before its word.
+fn nonzero<const N: usize>(numbers: [(u64, &str); N]) -> impl Iterator<Item = String> {
+    let nonzero = numbers.into_iter().filter(|(number, _)| *number > 0);
+    nonzero.map(|(number, word)| format!("{number} {word}"))
+}
+
 fn write_layer(layer: &LayerPlan, out: &mut dyn Write) -> io::Result<()> {
     if layer.total == 0 {
         return Ok(());
     }
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", layer.layer, layer.total)?;
     for line in &layer.kinds {
-        let mut parts = Vec::new();
-        for (number, word) in [
+        let parts: Vec<String> = nonzero([
             (line.exact, "exact"),
             (line.degraded, "degraded"),
             (line.kept_aside, "only kept aside"),
             (line.none, "not moved"),
-        ] {
-            if number > 0 {
-                parts.push(format!("{number} {word}"));
-            }
-        }
+        ])
+        .collect();
         let (kind, becomes) = (safe(&line.kind), line.becomes.words().map_or("", String::as_str));
         writeln!(out, "  {kind}: {}  {DIM}{becomes}{DIM:#}", parts.join(", "))?;
         if !line.fields.is_empty() {
@@ -239,13 +241,10 @@ fn write_proof(layer: &LayerProof, out: &mut dyn Write) -> io::Result<()> {
     const SHORT: usize = 12;
     let mut parts =
         vec![format!("{} carried", layer.carried), format!("{} degraded", layer.degraded)];
-    for (number, word) in
-        [(layer.kept_aside, "kept aside"), (layer.not_carried, "not carried as planned")]
-    {
-        if number > 0 {
-            parts.push(format!("{number} {word}"));
-        }
-    }
+    parts.extend(nonzero([
+        (layer.kept_aside, "kept aside"),
+        (layer.not_carried, "not carried as planned"),
+    ]));
     parts.push(format!("{} lost", layer.lost));
     let (was, is) = (&layer.source_sha256[..SHORT], &layer.target_sha256[..SHORT]);
     let sign = if was == is { "=" } else { "/" };
