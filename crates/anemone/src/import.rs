@@ -25,7 +25,7 @@ use crate::restore::{
 };
 
 /// Which archive is imported, and into what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ImportRequest {
     /// The archive; `-` for standard input.
     pub file: PathBuf,
@@ -48,17 +48,8 @@ pub struct ImportRequest {
 impl ImportRequest {
     /// Imports an archive to where its runtime looks for an agent, and replaces nothing there.
     #[must_use]
-    pub const fn new(file: PathBuf) -> Self {
-        Self {
-            file,
-            runtime: None,
-            workspace: None,
-            agent: None,
-            edits: Edits::Refuse,
-            dry_run: false,
-            restore: RestoreChoice::new(OnConflict::Stop),
-            vault_key: None,
-        }
+    pub fn new(file: PathBuf) -> Self {
+        Self { file, ..Self::default() }
     }
 }
 

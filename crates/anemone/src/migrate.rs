@@ -43,7 +43,7 @@ use crate::text::{bytes, count};
 const MAX_KEPT_BYTES: usize = 64 << 20;
 
 /// Which agent moves, and to where.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct MigrateRequest {
     /// The runtime that has the agent.
     pub from: Endpoint,
@@ -70,24 +70,13 @@ pub struct MigrateRequest {
 impl MigrateRequest {
     /// Moves the one agent of a runtime to another runtime, and replaces nothing there.
     #[must_use]
-    pub const fn new(from: Endpoint, to: Endpoint) -> Self {
-        Self {
-            from,
-            to,
-            agent: None,
-            to_agent: None,
-            dry_run: false,
-            verbose: false,
-            restore: RestoreChoice::new(OnConflict::Stop),
-            private: false,
-            credentials: false,
-            snapshots: None,
-        }
+    pub fn new(from: Endpoint, to: Endpoint) -> Self {
+        Self { from, to, ..Self::default() }
     }
 }
 
 /// A runtime, and a folder if it is not the usual one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Endpoint {
     /// The runtime.
     pub runtime: String,

@@ -35,7 +35,7 @@ pub struct PurgeRequest {
 }
 
 /// What was purged, or would be.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct PurgeReport {
     /// Whether nothing was written because only a plan was asked for.
     pub dry_run: bool,
@@ -246,7 +246,6 @@ impl PurgeReport {
         };
         Self {
             dry_run: output.path.is_none(),
-            output: None,
             records: plan.records.iter().map(planned).collect(),
             cuts: plan
                 .cuts
@@ -266,10 +265,7 @@ impl PurgeReport {
                     held_by: obstacle.held_by.map(|id| id.to_string()),
                 })
                 .collect(),
-            audit: None,
-            proof: None,
-            in_place: false,
-            is_delta: false,
+            ..Self::default()
         }
     }
 }

@@ -180,14 +180,9 @@ impl Report for MigrateReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         let name = safe(&self.agent_name);
         let (from, to) = (&self.from, &self.to);
-        writeln!(
-            out,
-            "{BOLD}{name}{BOLD:#}  {} {} -> {} {}",
-            from.runtime,
-            safe(&from.workspace),
-            to.runtime,
-            safe(&to.workspace)
-        )?;
+        let workspace = safe(&to.workspace);
+        write!(out, "{BOLD}{name}{BOLD:#}  {} {}", from.runtime, safe(&from.workspace))?;
+        writeln!(out, " -> {} {workspace}", to.runtime)?;
         for layer in &self.plan.layers {
             write_layer(layer, out)?;
         }
@@ -227,7 +222,6 @@ impl Report for MigrateReport {
         for layer in proof.layers.iter().filter(|layer| layer.total > 0) {
             write_proof(layer, out)?;
         }
-        let workspace = safe(&to.workspace);
         let of_memory = proof.layers.iter().filter(|layer| layer.layer == "memory");
         let end = match of_memory.map(|layer| layer.not_carried).sum() {
             0 => "nothing is lost".to_owned(),
