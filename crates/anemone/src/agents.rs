@@ -24,7 +24,6 @@ pub struct AgentsRequest {
 /// The agents that were found.
 #[derive(Clone, Debug, Serialize)]
 pub struct AgentsReport {
-    ok: bool,
     /// Every agent that a folder, a configuration or a database of a runtime names.
     pub agents: Vec<AgentLine>,
     /// The home folder, in which runtimes keep their state.
@@ -78,23 +77,17 @@ pub struct AgentCounts {
 /// Lists the agents on this machine, and how much each of them has.
 pub fn agents(request: &AgentsRequest, host: &Host) -> Result<AgentsReport, FindAgentError> {
     let machine = host.machine()?;
-    let found = discover(
-        &runtimes_named(request.runtime.as_deref())?,
-        &machine,
-        DiscoveryDepth::Everything,
-    );
+    let runtimes = runtimes_named(request.runtime.as_deref())?;
+    let found = discover(&runtimes, &machine, DiscoveryDepth::Everything);
     let agents = found.into_iter().map(|agent| AgentLine::new(agent, &machine, host)).collect();
-    Ok(AgentsReport { ok: true, agents, looked_in: machine.home.clone() })
+    Ok(AgentsReport { agents, looked_in: machine.home.clone() })
 }
 
 /// Returns the names by which the agents on this machine are chosen.
 pub fn aliases(request: &AgentsRequest, host: &Host) -> Result<Vec<String>, FindAgentError> {
     let machine = host.machine()?;
-    let found = discover(
-        &runtimes_named(request.runtime.as_deref())?,
-        &machine,
-        DiscoveryDepth::Everything,
-    );
+    let runtimes = runtimes_named(request.runtime.as_deref())?;
+    let found = discover(&runtimes, &machine, DiscoveryDepth::Everything);
     Ok(found.into_iter().map(|agent| agent.alias).collect())
 }
 

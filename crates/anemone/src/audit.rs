@@ -24,7 +24,6 @@ pub struct AuditRequest {
 /// How a memory is.
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditReport {
-    ok: bool,
     /// From 0 to 100.
     pub score: u8,
     /// Files of the memory.
@@ -174,7 +173,6 @@ fn not_examined(keeps: &MemoryBackend) -> Option<String> {
 impl AuditReport {
     fn of(audit: &Audit) -> Self {
         Self {
-            ok: true,
             score: audit.score(),
             files: audit.files,
             bytes: audit.bytes,

@@ -105,11 +105,8 @@ pub enum ConfigProblem {
     #[error("it is not UTF-8")]
     NotUtf8,
     /// It is no TOML from a line on.
-    #[error("line {line} is no TOML")]
-    NotToml {
-        /// The line, from 1.
-        line: usize,
-    },
+    #[error("line {0} is no TOML")]
+    NotToml(usize),
     /// What takes over when an embedder fails must be named.
     #[error("embedding.fallback cannot be \"auto\"")]
     AutomaticFallback,
@@ -207,7 +204,7 @@ impl Config {
             // The error itself quotes the line, and that may hold what should not be shown.
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
-            ConfigProblem::NotToml { line }
+            ConfigProblem::NotToml(line)
         })?;
         let mut config = Self::default();
         let mut root = Section::root(document.as_table(), Folders { config: folder, home });

@@ -72,8 +72,6 @@ pub struct DisconnectRequest {
 /// What was connected or disconnected.
 #[derive(Debug, Default, Serialize)]
 pub struct ConnectReport {
-    /// Always true.
-    pub ok: bool,
     /// The program.
     pub target: String,
     /// `connected`, `already_connected`, `disconnected`, `not_connected`, `planned`, or `by_hand`
@@ -127,7 +125,7 @@ pub fn connect(request: &ConnectRequest, host: &Host) -> Result<ConnectReport, C
     let project = request.project.as_deref().map(project_of).transpose()?;
     let _lock = Lock::take(&machine.home)?;
     let place = place_of(host, &machine, project.as_deref());
-    let kept = path_of(host, target.name(), project.as_deref());
+    let kept = path_of(host, target.name, project.as_deref());
     let record = Record::load(&kept)?;
     let (desired, memory) = request.desired(target, &place, record.as_ref())?;
     let mut plan = plan::connect(&desired, record.as_ref())?;
@@ -173,15 +171,15 @@ pub fn disconnect(request: &DisconnectRequest, host: &Host) -> Result<ConnectRep
     }
     let project = request.project.as_deref().map(project_of).transpose()?;
     let _lock = Lock::take(&machine.home)?;
-    let kept = path_of(host, request.target.name(), project.as_deref());
+    let kept = path_of(host, request.target.name, project.as_deref());
     let record = Record::load(&kept)?;
-    let desired = request.target.locate(&place_of(host, &machine, project.as_deref()));
+    let desired = (request.target.locate)(&place_of(host, &machine, project.as_deref()));
     let extent = if request.all { Extent::All } else { Extent::Written };
     let mut plan = plan::disconnect(&desired, record.as_ref(), extent)?;
     plan.check()?;
     if project.is_none() {
-        for (folder, _) in of_projects(host, request.target.name()) {
-            let program = request.target.name();
+        for (folder, _) in of_projects(host, request.target.name) {
+            let program = request.target.name;
             plan.notes.push(ConnectNote::ProjectConnected { folder, program });
         }
     }
@@ -244,7 +242,7 @@ impl ConnectRequest {
         if let Some(folder) = self.project.as_deref().filter(|folder| !folder.is_dir()) {
             return Err(ConnectError::NoProject { folder: folder.to_owned(), target });
         }
-        if self.allow_write && matches!(target.memory(), ConnectedMemory::Sources { .. }) {
+        if self.allow_write && matches!(target.memory, ConnectedMemory::Sources { .. }) {
             return Err(ConnectError::WritesItself(target));
         }
         Ok(())
@@ -280,15 +278,15 @@ impl ConnectRequest {
     ) -> Result<(DesiredConfig, Vec<String>), ConnectError> {
         let machine = place.machine;
         let program = program_of(self.command.as_deref(), machine)?;
-        let (memory, owner) = match target.memory() {
+        let (memory, owner) = match target.memory {
             ConnectedMemory::Agent => {
                 let Memory { words, chosen } = Memory::of(&self.memory, machine)?;
-                let is_own = chosen.runtime.name == target.name();
+                let is_own = chosen.runtime.name == target.name;
                 (words, Some(chosen.agent.alias).filter(|_| is_own))
             }
             ConnectedMemory::Sources { .. } => (self.sources(target, machine, record)?, None),
         };
-        let bare = target.locate(place);
+        let bare = (target.locate)(place);
         let first = &bare.files[0];
         let (_, _, document) = plan::base(first, record)?;
         let entry = ServerEntry { program, memory, allow_write: self.allow_write };
@@ -299,7 +297,7 @@ impl ConnectRequest {
             owner: owner.as_deref(),
             document: &document,
         };
-        let desired = target.desire(place, &connection);
+        let desired = (target.desire)(place, &connection);
         let desired = desired.map_err(|error| ConnectError::refused(first, error))?;
         Ok((desired, entry.memory))
     }
@@ -311,7 +309,7 @@ impl ConnectRequest {
         machine: &Machine,
         record: Option<&Record>,
     ) -> Result<Vec<String>, ConnectError> {
-        let ConnectedMemory::Sources { most, of } = target.memory() else { return Ok(Vec::new()) };
+        let ConnectedMemory::Sources { most, of } = target.memory else { return Ok(Vec::new()) };
         let mut sources = Vec::new();
         let AgentChoice { runtime, workspace, agent } = &self.memory;
         if runtime.is_some() || workspace.is_some() || agent.is_some() {
@@ -330,7 +328,7 @@ impl ConnectRequest {
             return Err(ConnectError::NothingToSearch(target));
         }
         if sources.len() > most {
-            return Err(ConnectError::TooManySources { most });
+            return Err(ConnectError::TooManySources(most));
         }
         Ok(sources)
     }
@@ -360,10 +358,10 @@ impl Connections {
     /// Looks at what was kept when programs were connected.
     pub fn look(host: &Host) -> Self {
         let mut targets: Vec<ConnectTarget> = ConnectTarget::all().collect();
-        targets.sort_unstable_by_key(|target| target.name());
+        targets.sort_unstable_by_key(|target| target.name);
         let mut all = Self { connected: Vec::new(), broken: Vec::new() };
         for target in targets {
-            let program = target.name();
+            let program = target.name;
             let path = path_of(host, program, None);
             let of = |record: &Record, project| {
                 let hooks_write = target.writes(record);
@@ -393,15 +391,15 @@ pub fn searches_by_itself(runtime: &str) -> bool {
 pub fn is_connectable(runtime: &str, alias: &str, host: &Host, machine: &Machine) -> bool {
     let target = ConnectTarget::of_name(runtime).filter(|target| target.takes(ConnectOption::To));
     let Some(target) = target else { return true };
-    let desired = target.locate(&place_of(host, machine, None));
+    let desired = (target.locate)(&place_of(host, machine, None));
     let Some(file) = desired.files.first() else { return true };
     let text = ProgramFile::look(&file.path).ok().and_then(|place| place.text).unwrap_or_default();
-    file.format.parse(&text).is_ok_and(|document| target.shows_tools_to(&document, alias))
+    file.format.parse(&text).is_ok_and(|document| (target.shows_tools_to)(&document, alias))
 }
 
 impl ConnectReport {
     fn new(target: String, status: &'static str, dry_run: bool) -> Self {
-        Self { ok: true, target, status, dry_run, ..Self::default() }
+        Self { target, status, dry_run, ..Self::default() }
     }
 
     fn of(target: ConnectTarget, status: &'static str, dry_run: bool, plan: Plan) -> Self {
@@ -413,7 +411,7 @@ impl ConnectReport {
         Self {
             files: plan.files.into_iter().map(line).collect(),
             notes: Statement::list(plan.notes),
-            ..Self::new(target.name().to_owned(), status, dry_run)
+            ..Self::new(target.name.to_owned(), status, dry_run)
         }
     }
 }

@@ -65,7 +65,6 @@ impl ContextRequest {
 /// What a session should see.
 #[derive(Clone, Debug, Serialize)]
 pub struct ContextReport {
-    ok: bool,
     /// The kind of session.
     pub session: &'static str,
     /// Whose rules were followed.
@@ -209,7 +208,6 @@ pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, A
     let hidden_characters = Some(hidden_characters).filter(|number| *number > 0);
     notes.extend(hidden_characters.map(ContextNote::HiddenCharacters));
     Ok(ContextReport {
-        ok: true,
         session: session.as_str(),
         generation: rules.name,
         chars,

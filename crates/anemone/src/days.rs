@@ -20,6 +20,27 @@ pub fn day(text: &str, today: Date) -> Option<Date> {
     text.parse().ok().filter(|_| text.len() == "2026-03-01".len())
 }
 
+/// Nothing is in a period, because its first day or moment is after its last.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("nothing is both after {since} and before {until}")]
+pub struct EmptyPeriodError {
+    since: String,
+    until: String,
+}
+
+/// Refuses a period in which nothing can be.
+pub(crate) fn check_period<T: PartialOrd + ToString>(
+    since: Option<T>,
+    until: Option<T>,
+) -> Result<(), EmptyPeriodError> {
+    match (since, until) {
+        (Some(since), Some(until)) if since > until => {
+            Err(EmptyPeriodError { since: since.to_string(), until: until.to_string() })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Which end of a day is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DayEnd {

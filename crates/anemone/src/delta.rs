@@ -30,8 +30,6 @@ pub struct DeltaRequest {
 /// The delta that was written, or would be.
 #[derive(Debug, Serialize)]
 pub struct DeltaReport {
-    /// Always true.
-    pub ok: bool,
     /// Whether nothing was written because only a plan was asked for.
     pub dry_run: bool,
     /// The delta.
@@ -113,7 +111,6 @@ pub fn delta(request: &DeltaRequest, host: &Host) -> Result<DeltaReport, DeltaEr
         Some(_) => None,
     };
     Ok(DeltaReport {
-        ok: true,
         dry_run: request.output.path.is_none(),
         output: request.output.shown(),
         file_size,
@@ -148,8 +145,6 @@ pub struct ApplyRequest {
 /// The archive that was written, or would be.
 #[derive(Debug, Serialize)]
 pub struct ApplyReport {
-    /// Always true.
-    pub ok: bool,
     /// Whether nothing was written because only a plan was asked for.
     pub dry_run: bool,
     /// The archive.
@@ -253,7 +248,6 @@ pub fn apply(request: &ApplyRequest, host: &Host) -> Result<ApplyReport, ApplyDe
     };
     let manifest = &done.archive.manifest;
     let mut report = ApplyReport {
-        ok: true,
         dry_run: output.path.is_none(),
         output: output.shown(),
         file_size,

@@ -23,8 +23,6 @@ pub struct DiffRequest {
 /// What differs.
 #[derive(Debug, Serialize)]
 pub struct DiffReport {
-    /// Always true.
-    pub ok: bool,
     /// Whether nothing differs.
     pub equal: bool,
     /// Records that differ.
@@ -153,7 +151,6 @@ pub(crate) fn describe(
             .map(|path| FileDifferenceLine { path: path.clone(), change: "deleted" }),
     );
     Ok(DiffReport {
-        ok: true,
         equal: comparison.is_empty(),
         records: RecordDifferences {
             created: comparison.created.iter().map(line).collect(),

@@ -204,7 +204,7 @@ impl Embedders {
             EmbedderSetting::None => None,
             EmbedderSetting::This(wanted) => match maker.named(&wanted, args.url.as_deref()) {
                 // There are other ways to answer.
-                Err(EmbedderError::NotReached(error)) if *haste == LatencyBudget::Answer => {
+                Err(EmbedderError::NotReached(error)) if matches!(haste, LatencyBudget::Answer) => {
                     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
                     let reason = with_causes(&error) + &hint;
                     let embedder = wanted.to_string();
@@ -248,7 +248,7 @@ struct Maker<'a> {
 }
 
 /// How long the user waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum LatencyBudget {
     /// For an answer, which can be had without a service that is slow to answer.
     Answer,
@@ -356,7 +356,7 @@ impl Maker<'_> {
         }
         if configured.is_none()
             && self.config.order.is_empty()
-            && *self.haste != LatencyBudget::Answer
+            && !matches!(self.haste, LatencyBudget::Answer)
         {
             notes.extend(self.unused_model());
         }

@@ -30,8 +30,11 @@ use jiff::Timestamp;
 
 use self::holders::HolderSearch;
 pub use self::holders::{ArchiveOrigin, HolderKind, TextHolder};
-pub use self::report::{ErasureProof, ForgetReport, ForgetWarning, LostChange, SkippedFile};
+pub use self::report::{
+    ErasureProof, ForgetReport, ForgetWarning, HolderMessage, LostChange, PathFound, SkippedFile,
+};
 use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice, NotWritable};
+use crate::days::{EmptyPeriodError, check_period};
 use crate::host::Host;
 use crate::known_folders::{FolderKind, known_folders};
 use crate::search::index::{IndexError, kept};
@@ -100,13 +103,8 @@ pub enum Confirmation<'a> {
 #[non_exhaustive]
 pub enum ForgetError {
     /// No time is in the period that was asked for.
-    #[error("nothing is both after {since} and before {until}")]
-    EmptyPeriod {
-        /// Its beginning.
-        since: Timestamp,
-        /// Its end.
-        until: Timestamp,
-    },
+    #[error(transparent)]
+    EmptyPeriod(#[from] EmptyPeriodError),
     /// The choice can match several entries, and nobody can be asked whether they are meant.
     #[error("the choice can match several entries and needs confirmation")]
     NotConfirmed,
@@ -195,7 +193,7 @@ pub fn forget(
     let tables = plan.tables_without_rows.iter();
     report.notes.extend(tables.map(|path| ForgetWarning::TableWithoutRows(path.clone())));
     if !kept.is_empty() {
-        report.notes.push(ForgetWarning::OnlyInJournal { entries: kept.len() });
+        report.notes.push(ForgetWarning::OnlyInJournal(kept.len()));
     }
     let erased = ErasedEntries::new(all.iter().copied());
     if request.finality == Finality::ForGood {
@@ -246,7 +244,7 @@ pub fn forget(
     };
     let found = search.run();
     if found.moved > 0 {
-        report.notes.push(ForgetWarning::ArchivesMoved { archives: found.moved });
+        report.notes.push(ForgetWarning::ArchivesMoved(found.moved));
     }
     let unknown = resumed.entries.iter().filter(|entry| entry.text.is_empty()).count();
     report.proof = Some(found.into_proof(&probes, unknown));
@@ -357,11 +355,7 @@ impl ForgetRequest {
             ForgetChoice::Ids(ids) => ForgetTarget::Ids(ids.clone()),
             ForgetChoice::Session(session) => ForgetTarget::Session(session.clone()),
             &ForgetChoice::Written { since, until } => {
-                if let (Some(since), Some(until)) = (since, until)
-                    && since > until
-                {
-                    return Err(ForgetError::EmptyPeriod { since, until });
-                }
+                check_period(since, until)?;
                 ForgetTarget::Written { since, until, zone: host.zone() }
             }
         }))

@@ -27,7 +27,7 @@ use crate::keys::Keys;
 const OWN: &str = "anemone";
 
 /// Folders of the user on whose behalf something is done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folders {
     /// The home folder, below which runtimes are looked for.
     pub home: PathBuf,

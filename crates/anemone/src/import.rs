@@ -25,7 +25,7 @@ use crate::restore::{
 };
 
 /// Which archive is imported, and into what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ImportRequest {
     /// The archive; `-` for standard input.
     pub file: PathBuf,
@@ -48,24 +48,14 @@ pub struct ImportRequest {
 impl ImportRequest {
     /// Imports an archive to where its runtime looks for an agent, and replaces nothing there.
     #[must_use]
-    pub const fn new(file: PathBuf) -> Self {
-        Self {
-            file,
-            runtime: None,
-            workspace: None,
-            agent: None,
-            edits: Edits::Refuse,
-            dry_run: false,
-            restore: RestoreChoice::new(OnConflict::Stop),
-            vault_key: None,
-        }
+    pub fn new(file: PathBuf) -> Self {
+        Self { file, ..Self::default() }
     }
 }
 
 /// What an import did, or would do.
 #[derive(Clone, Debug, Serialize)]
 pub struct ImportReport {
-    ok: bool,
     /// The runtime that got the agent.
     pub runtime: &'static str,
     /// The workspace, as it was given or found.
@@ -291,7 +281,6 @@ impl ImportReport {
         let manifest = source.manifest();
         let layers = &manifest.layers;
         Self {
-            ok: true,
             runtime,
             workspace: plan.workspace.display().to_string(),
             agent_name: manifest.agent.name.clone(),

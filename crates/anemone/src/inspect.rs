@@ -28,8 +28,6 @@ pub struct InspectRequest {
 /// What a file holds.
 #[derive(Serialize)]
 pub struct InspectReport {
-    /// Always true.
-    pub ok: bool,
     /// `archive` or `delta`.
     pub kind: &'static str,
     /// The version of the format.
@@ -291,7 +289,6 @@ fn inspect_archive(
         folders: of_kind("directory"),
     };
     Ok(InspectReport {
-        ok: true,
         kind: "archive",
         alf_version: manifest.alf_version.clone(),
         agent_id: manifest.agent.id.to_string(),
@@ -361,7 +358,6 @@ fn inspect_delta(
         ("memory", changes.memory.is_some()),
     ];
     Ok(InspectReport {
-        ok: true,
         kind: "delta",
         alf_version: manifest.alf_version.clone(),
         agent_id: manifest.agent.id.to_string(),

@@ -11,6 +11,7 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice};
+use crate::days::{EmptyPeriodError, check_period};
 use crate::host::Host;
 
 /// Which entries of which memory are listed. What is `None` matches every entry.
@@ -46,7 +47,6 @@ impl ListRequest {
 /// The entries that match.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListReport {
-    ok: bool,
     /// The folder of the memory.
     pub place: String,
     /// The entries, the newest first.
@@ -101,13 +101,8 @@ pub struct EntryLine {
 #[non_exhaustive]
 pub enum ListError {
     /// No day is in the period that was asked for.
-    #[error("nothing is both after {since} and before {until}")]
-    EmptyPeriod {
-        /// Its first day.
-        since: Date,
-        /// Its last day.
-        until: Date,
-    },
+    #[error(transparent)]
+    EmptyPeriod(#[from] EmptyPeriodError),
     /// No entry is of a type, and no file gives its entries that type.
     #[error("no entry is of type {kind:?}")]
     UnknownType {
@@ -129,11 +124,7 @@ pub enum ListError {
 
 /// Lists the entries of a memory that match.
 pub fn list(request: &ListRequest, host: &Host) -> Result<ListReport, ListError> {
-    if let (Some(since), Some(until)) = (request.since, request.until)
-        && since > until
-    {
-        return Err(ListError::EmptyPeriod { since, until });
-    }
+    check_period(request.since, request.until)?;
     let (_machine, memory) = request.memory.open(Access::Read, host)?;
     let backend = memory.memory();
     let listing = list_entries(&*backend, &request.filter(), &host.zone())?;
@@ -153,7 +144,6 @@ pub fn list(request: &ListRequest, host: &Host) -> Result<ListReport, ListError>
         entry.origin_verified = Some(verified);
     }
     Ok(ListReport {
-        ok: true,
         place: memory.site.root().display().to_string(),
         not_shown: total - entries.len(),
         entries,

@@ -43,7 +43,7 @@ use crate::text::{bytes, count};
 const MAX_KEPT_BYTES: usize = 64 << 20;
 
 /// Which agent moves, and to where.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct MigrateRequest {
     /// The runtime that has the agent.
     pub from: Endpoint,
@@ -70,24 +70,13 @@ pub struct MigrateRequest {
 impl MigrateRequest {
     /// Moves the one agent of a runtime to another runtime, and replaces nothing there.
     #[must_use]
-    pub const fn new(from: Endpoint, to: Endpoint) -> Self {
-        Self {
-            from,
-            to,
-            agent: None,
-            to_agent: None,
-            dry_run: false,
-            verbose: false,
-            restore: RestoreChoice::new(OnConflict::Stop),
-            private: false,
-            credentials: false,
-            snapshots: None,
-        }
+    pub fn new(from: Endpoint, to: Endpoint) -> Self {
+        Self { from, to, ..Self::default() }
     }
 }
 
 /// A runtime, and a folder if it is not the usual one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Endpoint {
     /// The runtime.
     pub runtime: String,
@@ -98,7 +87,6 @@ pub struct Endpoint {
 /// What a move did, or would do.
 #[derive(Clone, Debug, Serialize)]
 pub struct MigrateReport {
-    ok: bool,
     /// Whether nothing was to be written.
     pub dry_run: bool,
     /// What the agent is called.
@@ -291,7 +279,6 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     let plan = target.runtime.plan(&machine, &moving, &target.agent, &options)?;
     let known = mapping_of(runtime, &plan).ok_or(MigrateError::NoMapping)?;
     let mut report = MigrateReport {
-        ok: true,
         dry_run: request.dry_run,
         agent_name: snapshot.manifest().agent.name.clone(),
         agent_id: agent_id.to_string(),

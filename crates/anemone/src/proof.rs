@@ -156,12 +156,5 @@ pub fn compare(
     Ok(Proof { layers, lost })
 }
 
-impl Proof {
-    /// Says whether everything is where it was announced to be.
-    pub fn is_whole(&self) -> bool {
-        self.lost.is_empty()
-    }
-}
-
 #[cfg(test)]
 mod tests;

@@ -35,10 +35,8 @@ pub struct PurgeRequest {
 }
 
 /// What was purged, or would be.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct PurgeReport {
-    /// Always true.
-    pub ok: bool,
     /// Whether nothing was written because only a plan was asked for.
     pub dry_run: bool,
     /// The file that was written.
@@ -247,9 +245,7 @@ impl PurgeReport {
             entry: entry.clone(),
         };
         Self {
-            ok: true,
             dry_run: output.path.is_none(),
-            output: None,
             records: plan.records.iter().map(planned).collect(),
             cuts: plan
                 .cuts
@@ -269,10 +265,7 @@ impl PurgeReport {
                     held_by: obstacle.held_by.map(|id| id.to_string()),
                 })
                 .collect(),
-            audit: None,
-            proof: None,
-            in_place: false,
-            is_delta: false,
+            ..Self::default()
         }
     }
 }

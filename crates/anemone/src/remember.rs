@@ -107,7 +107,6 @@ impl RememberRequest {
 /// What was written, or would be.
 #[derive(Clone, Debug, Serialize)]
 pub struct RememberReport {
-    ok: bool,
     /// Whether nothing was to be written.
     pub dry_run: bool,
     /// Whether it was written.
@@ -264,7 +263,6 @@ impl RememberRequest {
         // Nobody needs to see a secret to know that it is there.
         let shown = |text: &str| if secrets.is_empty() { text.to_owned() } else { String::new() };
         RememberReport {
-            ok: true,
             dry_run: self.dry_run,
             written: false,
             id: plan.entry.id.clone(),

@@ -61,6 +61,12 @@ impl InstallSetting {
     }
 }
 
+impl Default for RestoreChoice {
+    fn default() -> Self {
+        Self::new(OnConflict::Stop)
+    }
+}
+
 impl RestoreChoice {
     /// Replaces nothing, and leaves a new install to the runtime's usual settings.
     #[must_use]

@@ -49,8 +49,6 @@ impl DecryptRequest {
 /// A file that was sealed or opened.
 #[derive(Debug, Serialize)]
 pub struct SealReport {
-    /// Always true.
-    pub ok: bool,
     /// The file that was written.
     pub output: String,
     /// Its length in bytes.
@@ -156,7 +154,7 @@ impl SealReport {
     ) -> Result<Self, SealError> {
         let file_size = target.length()?;
         target.deliver(host)?;
-        Ok(Self { ok: true, output: path.display().to_string(), file_size, action })
+        Ok(Self { output: path.display().to_string(), file_size, action })
     }
 }
 
@@ -183,8 +181,6 @@ pub struct KeygenRequest {
 /// A key that was written.
 #[derive(Debug, Serialize)]
 pub struct KeygenReport {
-    /// Always true.
-    pub ok: bool,
     /// The file.
     pub output: String,
     /// `vault key` or `age identity`.
@@ -218,7 +214,7 @@ pub fn keygen(request: &KeygenRequest, host: &Host) -> Result<KeygenReport, Seal
     let mut target = OutputFile::create(output, request.existing)?;
     target.write(None, |out| out.write_all(text.as_bytes()).map_err(FileError::Io))?;
     target.deliver(host)?;
-    Ok(KeygenReport { ok: true, output: output.display().to_string(), kind, key_id, recipient })
+    Ok(KeygenReport { output: output.display().to_string(), kind, key_id, recipient })
 }
 
 fn key_id(key: &[u8]) -> String {

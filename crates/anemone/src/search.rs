@@ -22,7 +22,7 @@ use std::time::Instant;
 use anemone_format::StampTable;
 use anemone_index::{
     Answer, AnswerNote, Explanation, Freshness, Hit, Index, Kinds, Provenance, RankingChoice,
-    Request, SourceError, StoreError,
+    Request,
 };
 use anemone_memory::Successor;
 use jiff::civil::Date;
@@ -34,6 +34,7 @@ use self::target::{SearchTarget, TargetChoice, TargetError};
 pub use self::trust::{Trust, sink_superseded, verify_in};
 pub use self::vector_comparison::LexicalOnly;
 use self::vector_comparison::VectorComparison;
+use crate::days::{EmptyPeriodError, check_period};
 use crate::embedder::{
     ChosenEmbedder, EmbedderChoice, EmbedderError, Embedders, FillError, JobGuard, LargeJobs,
     LatencyBudget, Stop, VectorLine, milliseconds, take_carried_for, top_up,
@@ -82,11 +83,7 @@ impl SearchRequest {
 
     /// Refuses what makes no sense, before anything is opened.
     pub fn check(&self) -> Result<(), SearchError> {
-        if let (Some(since), Some(until)) = (self.since, self.until)
-            && since > until
-        {
-            return Err(SearchError::EmptyPeriod { since, until });
-        }
+        check_period(self.since, self.until)?;
         Ok(self.embedder.check()?)
     }
 
@@ -187,13 +184,8 @@ impl Ranking {
 #[non_exhaustive]
 pub enum SearchError {
     /// No day is in the period that was asked for.
-    #[error("nothing is both after {since} and before {until}")]
-    EmptyPeriod {
-        /// Its first day.
-        since: Date,
-        /// Its last day.
-        until: Date,
-    },
+    #[error(transparent)]
+    EmptyPeriod(#[from] EmptyPeriodError),
     /// There is nothing to search.
     #[error(transparent)]
     Target(#[from] TargetError),
@@ -202,26 +194,17 @@ pub enum SearchError {
     NeverKept(PathBuf),
     /// The index.
     #[error(transparent)]
-    Index(#[from] IndexError),
+    Index(IndexError),
     /// What compares meanings.
     #[error(transparent)]
     Embedder(#[from] EmbedderError),
     /// The vectors of an embedder that was named.
     #[error(transparent)]
     Fill(#[from] FillError),
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
 }
 
-impl From<SourceError> for SearchError {
-    fn from(error: SourceError) -> Self {
-        Self::Index(error.into())
-    }
-}
-
-impl From<StoreError> for SearchError {
-    fn from(error: StoreError) -> Self {
+impl<E: Into<IndexError>> From<E> for SearchError {
+    fn from(error: E) -> Self {
         Self::Index(error.into())
     }
 }
@@ -229,7 +212,6 @@ impl From<StoreError> for SearchError {
 /// What was found.
 #[derive(Debug, Serialize)]
 pub struct SearchReport {
-    ok: bool,
     /// The question.
     pub query: String,
     /// What was searched.
@@ -345,7 +327,7 @@ pub struct SearchHit {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub weak: bool,
     /// How many turns of conversations that say the same are left out.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::text::is_usual")]
     pub similar: usize,
     /// The lines.
     pub text: String,
@@ -392,10 +374,6 @@ fn in_order<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_map(parts.iter().copied())
-}
-
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// Finds what an agent remembers. The index is brought up to date first.
@@ -453,7 +431,6 @@ pub fn ask(
     let compared = VectorComparison::of(&answer.rankers, &embedders);
     notes.extend(compared.notes.into_iter().map(SearchNote::Vectors));
     Ok(SearchReport {
-        ok: true,
         query: request.query.clone(),
         source: SourceSummary::of(target),
         mode: if compared.vectors.is_empty() { SearchMode::Lexical } else { SearchMode::Hybrid },

@@ -34,7 +34,6 @@ pub struct StatusRequest {
 /// What was seen.
 #[derive(Debug, Serialize)]
 pub struct StatusReport {
-    ok: bool,
     /// The agents.
     pub agents: Vec<AgentStatus>,
     /// Programs that have this memory.
@@ -168,7 +167,6 @@ pub fn status(request: &StatusRequest, host: &Host) -> Result<StatusReport, Find
     problems.extend(unreadable(&looked_in));
     let next = next::choose(&agents, &connections, &problems, host, &is_free);
     Ok(StatusReport {
-        ok: true,
         agents,
         connections,
         connection_details: connected,

@@ -54,6 +54,11 @@ pub fn bytes(count: u64) -> String {
     format!("{amount:.2} {}", UNITS[unit])
 }
 
+/// Whether a field has its usual value, so that JSON leaves it out.
+pub(crate) fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -47,9 +47,8 @@ pub enum ProposalChoice {
 }
 
 /// What there is to tidy, and what was done.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct TidyReport {
-    ok: bool,
     /// Whether expired entries were archived.
     pub applied: bool,
     /// Entries that have expired.
@@ -240,8 +239,6 @@ impl TidyReport {
             doubtful: proposed.is_doubtful,
         });
         Self {
-            ok: true,
-            applied: false,
             expired: expired.collect(),
             archived: archived.collect(),
             purged: plan.purged.clone(),
@@ -249,12 +246,10 @@ impl TidyReport {
             near: plan.repeats.near.iter().map(SimilarEntries::of).collect(),
             contradictions: plan.contradictions.iter().map(ContradictoryEntries::of).collect(),
             promotions: promotions.collect(),
-            promoted: 0,
-            rows: None,
             not_compared: plan.repeats.not_compared,
             near_is_cut: plan.repeats.near_is_cut,
             unread: plan.unread.iter().map(UnreadFile::of).collect(),
-            changes: Vec::new(),
+            ..Self::default()
         }
     }
 }

@@ -38,15 +38,10 @@ pub struct ValidateReport {
     /// What is worth knowing.
     pub notes: Vec<Finding>,
     /// How many findings are not listed, because there are too many.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::text::is_usual")]
     pub unlisted: u64,
     /// How much was read.
     pub checked: Counts,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// Reads a file to the end and says what is wrong with it.

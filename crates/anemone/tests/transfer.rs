@@ -264,12 +264,12 @@ fn an_agent_moves_as_files_and_comes_back_as_it_was() {
     assert!(!ground.path("z").exists());
 
     let moved = ground.migrate(&there).unwrap();
-    assert!(moved.proof.unwrap().is_whole());
+    assert!(moved.proof.unwrap().lost.is_empty());
     assert!(Path::new(&moved.snapshots[0].path).starts_with(&ground.host.folders.data));
     assert_eq!(tree(&ground.path("w")), before, "the agent that is read is not changed");
 
     let back = ground.migrate_request(("zeroclaw", "z"), ("openclaw", "back"));
-    assert!(ground.migrate(&back).unwrap().proof.unwrap().is_whole());
+    assert!(ground.migrate(&back).unwrap().proof.unwrap().lost.is_empty());
     let mut is = tree(&ground.path("back"));
     is.remove(Path::new(".alf-agent-id"));
     assert_eq!(is, before);

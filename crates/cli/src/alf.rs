@@ -260,6 +260,8 @@ struct Answer<'a, S: Serialize, R: Report> {
 }
 
 impl<S: Serialize, R: Report> Report for Answer<'_, S, R> {
+    const ADDS_OK: bool = false;
+
     fn write_human(&self, out: &mut dyn io::Write) -> io::Result<()> {
         self.ours.write_human(out)
     }

@@ -44,7 +44,7 @@ fn folder(variable: &str, otherwise: &str) -> PathBuf {
 }
 
 /// What the environment says.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Environment {
     pub(crate) human: bool,
     pub(crate) passphrase: Option<Zeroizing<String>>,
@@ -92,15 +92,10 @@ impl Environment {
     /// nobody has used yet.
     pub(crate) fn inside(&self, folder: &Path, of_runtimes: BTreeMap<String, OsString>) -> Self {
         Self {
-            human: false,
-            passphrase: None,
-            stdout_is_terminal: false,
-            stderr_is_terminal: false,
-            stdin_is_terminal: false,
             threads: self.threads,
-            alf_key_is_set: false,
             folders: Folders::below(folder),
             of_runtimes,
+            ..Self::default()
         }
     }
 

@@ -48,7 +48,19 @@ fn report_stream() -> Box<dyn Write> {
 
 /// A result that people can read.
 pub(crate) trait Report: Serialize {
+    /// Whether `"ok": true` is added in front of its JSON. A report that says so itself, or has
+    /// the form of another program, is printed as it is.
+    const ADDS_OK: bool = true;
+
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// A report of what was done, as programs read it.
+#[derive(Serialize)]
+struct Success<'a, R> {
+    ok: bool,
+    #[serde(flatten)]
+    report: &'a R,
 }
 
 pub(crate) struct Printer {
@@ -77,10 +89,15 @@ impl Printer {
     }
 
     /// Prints one of several results, and says whether anybody still reads them.
-    pub(crate) fn print_one(&self, report: &impl Report) -> Result<bool> {
+    pub(crate) fn print_one<R: Report>(&self, report: &R) -> Result<bool> {
         let mut out = report_stream();
         let printed = if self.json {
-            json_text(report).and_then(|text| writeln!(out, "{text}"))
+            let text = if R::ADDS_OK {
+                json_text(&Success { ok: true, report })
+            } else {
+                json_text(report)
+            };
+            text.and_then(|text| writeln!(out, "{text}"))
         } else {
             report.write_human(&mut out)
         };

@@ -74,8 +74,8 @@ impl<T> Examined<T> {
 /// What is to be known of a text before it is quoted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
-    suspicion_reason: Option<String>,
-    hidden_characters: Option<u32>,
+    pub(crate) suspicion_reason: Option<String>,
+    pub(crate) hidden_characters: Option<u32>,
 }
 
 impl Findings {
@@ -86,11 +86,6 @@ impl Findings {
             suspicion_reason: suspicion_reason(text),
             hidden_characters: (hidden > 0).then_some(hidden),
         }
-    }
-
-    /// Returns what a memory itself found.
-    pub(crate) fn told(suspicion_reason: Option<String>, hidden_characters: Option<u32>) -> Self {
-        Self { suspicion_reason, hidden_characters }
     }
 
     /// Returns them as parts of a heading, each behind a comma.

@@ -115,11 +115,10 @@ impl UserError {
         Self { causes, ..self }
     }
 
-    /// Adds the fields of a report for programs, except for its `ok`, which is no longer true.
+    /// Adds the fields of a report for programs.
     #[must_use]
     pub fn with_details(mut self, report: &impl serde::Serialize) -> Self {
-        if let Ok(serde_json::Value::Object(mut fields)) = serde_json::to_value(report) {
-            fields.remove("ok");
+        if let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(report) {
             self.details = Some(Box::new(fields));
         }
         self

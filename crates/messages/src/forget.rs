@@ -1,82 +1,68 @@
 //! What a forget leaves behind, in words.
 
 use anemone::agent_memory::MemoryChoice;
-use anemone::forget::{ArchiveOrigin, ForgetWarning, HolderKind, LostChange, TextHolder};
+use anemone::forget::{
+    ArchiveOrigin, ForgetWarning, HolderKind, HolderMessage, LostChange, TextHolder,
+};
 use anemone::system::SystemClock;
 use anemone::text::{count, safe};
 use anemone_memory::Clock as _;
-use serde::Serialize;
 
 use super::memory_words;
 
-/// Something that still holds a forgotten text, and what removes it there.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct HolderMessage {
-    /// A file, a folder or another program's store.
-    pub place: String,
-    /// A stable word for what it is.
-    pub kind: &'static str,
-    /// A command, or what to do.
-    pub clear_with: String,
-}
-
-impl HolderMessage {
-    /// Names a holder of the text of a memory.
-    #[must_use]
-    pub fn of(holder: &TextHolder, memory: &MemoryChoice) -> Self {
-        let place = holder.place.clone();
-        let words = || memory_words(memory);
-        let (kind, clear_with) = match &holder.kind {
-            HolderKind::Journal => ("journal", format!("anemone undo --clear{}", words())),
-            HolderKind::SearchIndex => {
-                ("search_index", format!("anemone index --rebuild{}", words()))
-            }
-            HolderKind::State(path) => ("state", format!("delete {}", path.display())),
-            HolderKind::Sidecar(path) => {
-                ("sidecar", format!("delete {}, which is needed only to move back", path.display()))
-            }
-            HolderKind::Database => (
-                "database",
-                "stop the agent and run it again: unused pages of the database hold it".to_owned(),
-            ),
-            HolderKind::OtherAgent(agent) => {
-                let memory = MemoryChoice { agent: agent.clone(), index_dir: None };
-                let words = memory_words(&memory);
-                ("agent", format!("anemone forget --for-good{words} --query 'WORDS OF IT'"))
-            }
-            HolderKind::File(path) => ("file", format!("edit {}", path.display())),
-            HolderKind::OtherIndex(source) => {
-                let of = source.as_ref().map(|path| format!(" (the index of {})", path.display()));
-                ("search_index", format!("delete {place}{}", of.unwrap_or_default()))
-            }
-            HolderKind::Copy(workspace) => {
-                let workspace = workspace.display();
-                let command =
-                    format!("anemone forget --for-good -w '{workspace}' --query 'WORDS OF IT'");
-                ("copy", command)
-            }
-            HolderKind::Archive { kind, record } => {
-                let kind = match kind {
-                    ArchiveOrigin::Export => "archive",
-                    ArchiveOrigin::Snapshot => "snapshot",
-                };
-                let clear_with = match record {
-                    Some(record) => format!(
-                        "anemone purge {place} --record {record} -o NEW.alf (removes the whole \
-                         record: see --dry-run for what else is in it)"
-                    ),
-                    None => format!("delete {place}"),
-                };
-                (kind, clear_with)
-            }
-            HolderKind::RuntimeIndex(rebuild) => ("runtime_index", (*rebuild).to_owned()),
-            HolderKind::Transcript(runtime) => {
-                ("transcript", format!("delete the conversation in {runtime}"))
-            }
-            _ => ("other", format!("look at {place}")),
-        };
-        Self { place, kind, clear_with }
-    }
+/// Names a holder of the text of a memory.
+#[must_use]
+pub fn holder_message(holder: &TextHolder, memory: &MemoryChoice) -> HolderMessage {
+    let place = holder.place.clone();
+    let words = || memory_words(memory);
+    let (kind, clear_with) = match &holder.kind {
+        HolderKind::Journal => ("journal", format!("anemone undo --clear{}", words())),
+        HolderKind::SearchIndex => ("search_index", format!("anemone index --rebuild{}", words())),
+        HolderKind::State(path) => ("state", format!("delete {}", path.display())),
+        HolderKind::Sidecar(path) => {
+            ("sidecar", format!("delete {}, which is needed only to move back", path.display()))
+        }
+        HolderKind::Database => (
+            "database",
+            "stop the agent and run it again: unused pages of the database hold it".to_owned(),
+        ),
+        HolderKind::OtherAgent(agent) => {
+            let memory = MemoryChoice { agent: agent.clone(), index_dir: None };
+            let words = memory_words(&memory);
+            ("agent", format!("anemone forget --for-good{words} --query 'WORDS OF IT'"))
+        }
+        HolderKind::File(path) => ("file", format!("edit {}", path.display())),
+        HolderKind::OtherIndex(source) => {
+            let of = source.as_ref().map(|path| format!(" (the index of {})", path.display()));
+            ("search_index", format!("delete {place}{}", of.unwrap_or_default()))
+        }
+        HolderKind::Copy(workspace) => {
+            let workspace = workspace.display();
+            let command =
+                format!("anemone forget --for-good -w '{workspace}' --query 'WORDS OF IT'");
+            ("copy", command)
+        }
+        HolderKind::Archive { kind, record } => {
+            let kind = match kind {
+                ArchiveOrigin::Export => "archive",
+                ArchiveOrigin::Snapshot => "snapshot",
+            };
+            let clear_with = match record {
+                Some(record) => format!(
+                    "anemone purge {place} --record {record} -o NEW.alf (removes the whole \
+                     record: see --dry-run for what else is in it)"
+                ),
+                None => format!("delete {place}"),
+            };
+            (kind, clear_with)
+        }
+        HolderKind::RuntimeIndex(rebuild) => ("runtime_index", (*rebuild).to_owned()),
+        HolderKind::Transcript(runtime) => {
+            ("transcript", format!("delete the conversation in {runtime}"))
+        }
+        _ => ("other", format!("look at {place}")),
+    };
+    HolderMessage { place, kind, clear_with }
 }
 
 /// Returns what somebody should know, as a sentence.
@@ -105,13 +91,13 @@ pub fn note(warning: &ForgetWarning) -> String {
         ForgetWarning::TableWithoutRows(path) => {
             format!("a table in {path} has no rows left; its header was kept")
         }
-        ForgetWarning::OnlyInJournal { entries: number } => {
+        ForgetWarning::OnlyInJournal(number) => {
             format!("{} was found only in the undo journal", entries(*number))
         }
         ForgetWarning::DatabaseInUse => {
             "the database is in use: what it left in unused pages stays there".to_owned()
         }
-        ForgetWarning::ArchivesMoved { archives } => {
+        ForgetWarning::ArchivesMoved(archives) => {
             let archives = count(*archives, "archive");
             format!(
                 "not found where they were written: {archives} of this memory; what was moved away \

@@ -19,7 +19,7 @@ use anemone::search::target::TargetChoice;
 
 pub use self::audit::fix;
 pub use self::error::{Kind, UserError, not_a_day, not_a_time, plain};
-pub use self::forget::{HolderMessage, local_time, lost_change, note};
+pub use self::forget::{holder_message, local_time, lost_change, note};
 pub use self::search::{index_command, vectors, warning};
 pub use self::status::{next, problem};
 pub use self::target::target_words;

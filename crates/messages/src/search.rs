@@ -46,7 +46,7 @@ pub fn warning(note: SearchNote) -> NoteWords {
             "carried_unreadable",
             format!("some vectors stored with the source are not used: {reason}"),
         ),
-        SearchNote::CarriedTooMany { left } => (
+        SearchNote::CarriedTooMany(left) => (
             "carried_left",
             format!("{left} vectors stored with the source were left out: there are too many"),
         ),
@@ -112,7 +112,7 @@ pub fn warning(note: SearchNote) -> NoteWords {
 fn source(note: &SourceNote) -> NoteWords {
     let (code, message) = match note {
         SourceNote::Runtime(message) => ("source", message.clone()),
-        SourceNote::NotesBeside { files } => (
+        SourceNote::NotesBeside(files) => (
             "source",
             format!(
                 "this folder is an agent's workspace, so only its memories are searched; {} beside \

@@ -39,8 +39,8 @@ fn problem_message(problem: Problem) -> String {
         Problem::WorkspaceMissing => "the workspace does not exist".to_owned(),
         Problem::DatabaseUnreadable(reason) => reason,
         Problem::SourceUnreadable(error) => whole(error.into()),
-        Problem::Unreadable { places } => format!("{} cannot be read", count(places, "place")),
-        Problem::ChangeCutOff { changes } => {
+        Problem::Unreadable(places) => format!("{} cannot be read", count(places, "place")),
+        Problem::ChangeCutOff(changes) => {
             let changes = count(changes, "change");
             format!("{changes} did not finish; the next write completes or reverts it")
         }
@@ -55,7 +55,7 @@ fn problem_message(problem: Problem) -> String {
             format!("{} changed since the last export{sealed}", count(changed.files, "file"))
         }
         Problem::IndexMissing => "no index yet; the first search builds it".to_owned(),
-        Problem::IndexBehind { changed } => {
+        Problem::IndexBehind(changed) => {
             let files = count(changed, "file");
             format!("{files} changed since the index was built; the next search updates it")
         }

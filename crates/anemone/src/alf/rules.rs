@@ -38,29 +38,20 @@ pub enum AlfAgentError {
 #[non_exhaustive]
 pub enum AlfExportError {
     /// The workspace is not there.
-    #[error("workspace {} not found", .workspace.display())]
-    NoWorkspace {
-        /// The workspace.
-        workspace: PathBuf,
-    },
+    #[error("workspace {} not found", .0.display())]
+    NoWorkspace(PathBuf),
     /// The workspace is a file.
-    #[error("{}: the workspace is not a folder", .workspace.display())]
-    NotAFolder {
-        /// The workspace.
-        workspace: PathBuf,
-    },
+    #[error("{}: the workspace is not a folder", .0.display())]
+    NotAFolder(PathBuf),
     /// The workspace cannot be looked at.
     #[error(transparent)]
     Workspace(io::Error),
     /// The output is a file of another kind.
     #[error(
         "{}: the file already exists and is not an archive; it was not overwritten",
-        .output.display()
+        .0.display()
     )]
-    NotAnArchive {
-        /// The output.
-        output: PathBuf,
-    },
+    NotAnArchive(PathBuf),
     /// The output cannot be looked at.
     #[error(transparent)]
     Output(io::Error),
@@ -147,9 +138,9 @@ fn check_workspace(workspace: &Path) -> Result<(), AlfExportError> {
     let workspace = workspace.to_owned();
     match fs_err::metadata(&workspace) {
         Ok(there) if there.is_dir() => Ok(()),
-        Ok(_) => Err(AlfExportError::NotAFolder { workspace }),
+        Ok(_) => Err(AlfExportError::NotAFolder(workspace)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(AlfExportError::NoWorkspace { workspace })
+            Err(AlfExportError::NoWorkspace(workspace))
         }
         Err(error) => Err(AlfExportError::Workspace(error)),
     }
@@ -176,7 +167,7 @@ fn real_target(output: &Path) -> Result<PathBuf, AlfExportError> {
     if is_empty || is_archive(&target).map_err(AlfExportError::Output)? {
         return Ok(target);
     }
-    Err(AlfExportError::NotAnArchive { output: output.to_owned() })
+    Err(AlfExportError::NotAnArchive(output.to_owned()))
 }
 
 /// Whether a file is an archive of an agent: many other files are ZIP or age files too.
@@ -258,7 +249,7 @@ mod tests {
         for (name, bytes) in [("notes.md", &b"# Notes\n"[..]), ("keys.age", sealed)] {
             let path = write(name, bytes);
             let refused = plan(&path).unwrap_err();
-            assert!(matches!(&refused, AlfExportError::NotAnArchive { output } if *output == path));
+            assert!(matches!(&refused, AlfExportError::NotAnArchive(output) if *output == path));
         }
         let new = folder.path().join("new.alf");
         let planned = plan(&new).unwrap();

@@ -30,21 +30,18 @@ pub enum ConnectError {
         target: ConnectTarget,
     },
     /// Writing was allowed to a program that needs no permission.
-    #[error("{} writes its own memory", .0.title())]
+    #[error("{} writes its own memory", .0.title)]
     WritesItself(ConnectTarget),
     /// The plugin would have nothing to search.
     #[error(
         "there is nothing for the plugin to search: {} searches its own memory by itself; \
          nothing was changed",
-        .0.title()
+        .0.title
     )]
     NothingToSearch(ConnectTarget),
     /// The plugin searches fewer sources.
-    #[error("the plugin searches at most {most} sources")]
-    TooManySources {
-        /// So many.
-        most: usize,
-    },
+    #[error("the plugin searches at most {0} sources")]
+    TooManySources(usize),
     /// Another process connects or disconnects.
     #[error("another `anemone connect` is running; nothing was changed")]
     Busy,

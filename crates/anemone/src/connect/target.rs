@@ -1,12 +1,10 @@
 //! The programs that can be connected.
 
 use std::fmt;
+use std::ops::Deref;
 
-use anemone_runtimes::connect::{
-    Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig, RefuseError,
-};
+use anemone_runtimes::connect::Connect;
 use anemone_runtimes::connects;
-use serde_json::Value;
 
 use super::record::Record;
 
@@ -23,60 +21,26 @@ impl ConnectTarget {
     /// Returns the program of a name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
-        Self::all().find(|target| target.name() == name)
-    }
-
-    /// Returns the name by which a user chooses it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.0.name
-    }
-
-    /// Returns the program's name, as people write it.
-    #[must_use]
-    pub const fn title(self) -> &'static str {
-        self.0.title
-    }
-
-    /// Returns where its configuration is, in words for a help text.
-    #[must_use]
-    pub const fn config(self) -> &'static str {
-        self.0.config
-    }
-
-    pub(super) fn takes(self, option: ConnectOption) -> bool {
-        self.0.takes(option)
-    }
-
-    pub(super) const fn memory(self) -> ConnectedMemory {
-        self.0.memory
-    }
-
-    pub(super) fn locate(self, place: &ConnectPlace<'_>) -> DesiredConfig {
-        (self.0.locate)(place)
-    }
-
-    pub(super) fn desire(
-        self,
-        place: &ConnectPlace<'_>,
-        connection: &Connection<'_>,
-    ) -> Result<DesiredConfig, RefuseError> {
-        (self.0.desire)(place, connection)
+        Self::all().find(|target| target.name == name)
     }
 
     /// Whether what was written lets the program write into the memory by itself.
     pub(super) fn writes(self, record: &Record) -> bool {
         record.edits().any(self.0.writes)
     }
+}
 
-    pub(super) fn shows_tools_to(self, document: &Value, agent: &str) -> bool {
-        (self.0.shows_tools_to)(document, agent)
+impl Deref for ConnectTarget {
+    type Target = Connect;
+
+    fn deref(&self) -> &Connect {
+        self.0
     }
 }
 
 impl PartialEq for ConnectTarget {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        self.name == other.name
     }
 }
 
@@ -84,7 +48,7 @@ impl Eq for ConnectTarget {}
 
 impl fmt::Debug for ConnectTarget {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("ConnectTarget").field(&self.name()).finish()
+        formatter.debug_tuple("ConnectTarget").field(&self.name).finish()
     }
 }
 

@@ -301,7 +301,7 @@ pub fn take_carried_for(
 pub fn notes_of(carried: &CarriedReport) -> Vec<SearchNote> {
     let unreadable =
         carried.failed.iter().map(|error| SearchNote::CarriedUnreadable(with_causes(error)));
-    let left = (carried.left > 0).then_some(SearchNote::CarriedTooMany { left: carried.left });
+    let left = (carried.left > 0).then_some(SearchNote::CarriedTooMany(carried.left));
     unreadable.chain(left).collect()
 }
 

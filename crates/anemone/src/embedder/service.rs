@@ -36,7 +36,7 @@ impl ServiceRequest<'_> {
         if let Some(set) = sets.iter().find(own) {
             remote = remote.knowing(set.identity.dimensions);
         }
-        if **haste != LatencyBudget::Plan {
+        if !matches!(haste, LatencyBudget::Plan) {
             remote.connect().map_err(EmbedderError::NotReached)?;
         }
         let wanted =

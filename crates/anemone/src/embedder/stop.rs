@@ -35,14 +35,6 @@ impl Stop {
 }
 
 /// Two are the same when one is told with the other.
-impl PartialEq for Stop {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for Stop {}
-
 /// Waits, and stops waiting soon after it is told to.
 impl Pause for Stop {
     fn pause(&self, wait: Duration) -> ControlFlow<()> {

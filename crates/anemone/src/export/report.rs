@@ -12,7 +12,6 @@ use crate::tally::ListedFile;
 /// What an export did, or would do.
 #[derive(Debug, Default, Serialize)]
 pub struct ExportReport {
-    ok: bool,
     /// Whether nothing was to be written.
     pub dry_run: bool,
     /// Whether the export would stop because of secrets; told by a dry run.
@@ -46,7 +45,6 @@ pub struct ExportReport {
 impl ExportReport {
     pub(super) fn new(chosen: &ChosenAgent, dry_run: bool) -> Self {
         Self {
-            ok: true,
             dry_run,
             alf_version: ALF_VERSION,
             runtime: chosen.runtime.name,

@@ -6,7 +6,7 @@ use anemone_format::{Archive, EntryKind, Limits};
 use anemone_memory::{ErasureProbes, Finality, Memory};
 use anemone_runtimes::{Machine, StoreKind};
 
-use super::report::ErasureProof;
+use super::report::{ErasureProof, PathFound};
 use crate::agent::AgentChoice;
 use crate::agent_memory::AgentMemory;
 use crate::exports;
@@ -89,7 +89,7 @@ pub(super) struct HoldersFound {
 
 impl HoldersFound {
     pub(super) fn into_proof(self, probes: &ErasureProbes, unknown: usize) -> ErasureProof {
-        ErasureProof {
+        let mut proof = ErasureProof {
             absent: self.holders.is_empty()
                 && self.unreadable.is_empty()
                 && !probes.is_empty()
@@ -97,11 +97,18 @@ impl HoldersFound {
                 && unknown == 0,
             scanned_files: self.files,
             scanned_bytes: self.bytes,
+            in_journal: 0,
+            found: Vec::new(),
             holders: self.holders,
+            holder_words: Vec::new(),
             too_short: probes.too_short,
             unknown: unknown as u64,
             unreadable: self.unreadable,
-        }
+        };
+        let found = proof.others().map(|holder| PathFound { path: holder.place.clone() });
+        proof.found = found.collect();
+        proof.in_journal = proof.holders.len() - proof.found.len();
+        proof
     }
 }
 

@@ -6,11 +6,12 @@ use serde::Serialize;
 use super::holders::{HolderKind, TextHolder};
 
 /// What was forgotten, or would be.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub struct ForgetReport {
     /// Whether nothing was to be changed.
     pub dry_run: bool,
     /// Whether the user was asked and said no.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub declined: bool,
     /// What went.
     pub entries: Vec<EntryToForget>,
@@ -21,17 +22,26 @@ pub struct ForgetReport {
     /// Whether an undo brings it back.
     pub can_be_undone: bool,
     /// Changes that can no longer be undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped_changes: Option<usize>,
     /// Changes other than this one that could be undone before and cannot be any more, because they
     /// were about what is forgotten for good.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undo_lost: Vec<LostChange>,
     /// Other indexes of the same memory that held the text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dropped_indexes: Vec<String>,
     /// What was searched for the text afterwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<ErasureProof>,
     /// What the user should know.
+    #[serde(skip)]
     pub notes: Vec<ForgetWarning>,
+    /// The same in the words of the program that asked.
+    #[serde(rename = "notes")]
+    pub note_words: Vec<String>,
     /// The notes that a forget is under way: until the user was told of it, it can be repeated.
+    #[serde(skip)]
     under_way: (Option<ForgetMarker>, Vec<FinishedForget>),
 }
 
@@ -78,24 +88,18 @@ pub enum ForgetWarning {
     /// A table has no rows left; its header was kept.
     TableWithoutRows(String),
     /// Entries stood only in the undo journal.
-    OnlyInJournal {
-        /// How many.
-        entries: usize,
-    },
+    OnlyInJournal(usize),
     /// The text stays in unused pages of the database, because it is in use.
     DatabaseInUse,
     /// Archives of the memory are no longer where they were written to.
-    ArchivesMoved {
-        /// How many.
-        archives: u64,
-    },
+    ArchivesMoved(u64),
     /// The runtime's own index and transcripts were not searched, because no install was found.
     /// The title of the runtime is given.
     NoInstall(&'static str),
 }
 
 /// What was searched to see that something is gone.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ErasureProof {
     /// Whether every text was looked for wherever it may be, and nothing that is known holds it.
     pub absent: bool,
@@ -103,14 +107,40 @@ pub struct ErasureProof {
     pub scanned_files: u64,
     /// Bytes that were read.
     pub scanned_bytes: u64,
+    /// Files in which a text still is; what undo goes back to is not among them.
+    pub found: Vec<PathFound>,
     /// Everything that still holds a text.
+    #[serde(skip)]
     pub holders: Vec<TextHolder>,
+    /// The same in the words of the program that asked.
+    #[serde(rename = "holders")]
+    pub holder_words: Vec<HolderMessage>,
+    /// Changes that can be undone in which a text is.
+    pub in_journal: usize,
     /// Texts that are too short to be looked for.
     pub too_short: u64,
     /// Entries whose text is no longer known, because an interrupted forget had removed it.
     pub unknown: u64,
     /// Files that could not be read.
     pub unreadable: Vec<String>,
+}
+
+/// A file in which a text still is.
+#[derive(Clone, Debug, Serialize)]
+pub struct PathFound {
+    /// The file.
+    pub path: String,
+}
+
+/// Something that still holds a forgotten text, and what removes it there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HolderMessage {
+    /// A file, a folder or another program's store.
+    pub place: String,
+    /// A stable word for what it is.
+    pub kind: &'static str,
+    /// A command, or what to do.
+    pub clear_with: String,
 }
 
 impl ErasureProof {

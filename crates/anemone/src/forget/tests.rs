@@ -88,7 +88,7 @@ fn what_was_forgotten_before_is_found_in_the_journal() {
     assert!(place.holds_text());
     let report = place.forget(key(), Finality::ForGood);
     assert_eq!((report.entries.len(), report.tombstones), (1, 0));
-    assert_eq!(report.notes, [ForgetWarning::OnlyInJournal { entries: 1 }, no_install()]);
+    assert_eq!(report.notes, [ForgetWarning::OnlyInJournal(1), no_install()]);
     assert!(!place.holds_text());
 }
 

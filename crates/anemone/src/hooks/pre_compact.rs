@@ -65,7 +65,6 @@ pub enum FlushBy {
 /// Whether memories must be saved now.
 #[derive(Clone, Debug, Serialize)]
 pub struct PreCompactReport {
-    ok: bool,
     /// Whether nothing is tracked, asked or written.
     pub dry_run: bool,
     /// Whether they must.
@@ -161,7 +160,6 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
     };
     let decision = settings.decide(&question);
     let mut report = PreCompactReport {
-        ok: true,
         dry_run: request.dry_run,
         flush: decision.flush,
         reason: decision.reason.as_str(),

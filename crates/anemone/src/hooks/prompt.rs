@@ -36,7 +36,6 @@ pub struct PromptRequest {
 /// What is recalled.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PromptReport {
-    ok: bool,
     /// Whether recall is switched on.
     pub enabled: bool,
     /// The memories, the best first.
@@ -81,8 +80,7 @@ fn as_day<S: Serializer>(date: &Option<Date>, serializer: S) -> Result<S::Ok, S:
 pub fn prompt(request: &PromptRequest, host: &Host) -> Result<PromptReport> {
     let mut settings = Config::read(host)?.recall;
     settings.enabled |= request.enable;
-    let mut report =
-        PromptReport { ok: true, enabled: settings.enabled, ..PromptReport::default() };
+    let mut report = PromptReport { enabled: settings.enabled, ..PromptReport::default() };
     if !settings.enabled {
         return Ok(report);
     }

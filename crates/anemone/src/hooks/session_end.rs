@@ -57,7 +57,6 @@ pub struct SessionEndRequest {
 /// What became of the note of a session.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SessionEndReport {
-    ok: bool,
     /// Whether nothing is written.
     pub dry_run: bool,
     /// What became of it.
@@ -150,7 +149,6 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
     let first = answered.len().saturating_sub(request.messages as usize);
     let said = answered[first..].to_vec();
     let mut report = SessionEndReport {
-        ok: true,
         dry_run: request.dry_run,
         session_id: talk.session_id.clone(),
         messages: said.len(),

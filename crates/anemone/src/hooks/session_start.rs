@@ -28,7 +28,6 @@ pub struct SessionStartRequest {
 /// What a session begins with.
 #[derive(Clone, Debug, Serialize)]
 pub struct SessionStartReport {
-    ok: bool,
     /// The text.
     pub context: String,
 }
@@ -45,7 +44,7 @@ pub fn session_start(request: &SessionStartRequest, host: &Host) -> Result<Sessi
         composing.budget = Budget::Chars(request.chars);
         context(&composing, host)?.text
     };
-    Ok(SessionStartReport { ok: true, context: text })
+    Ok(SessionStartReport { context: text })
 }
 
 /// Returns what an agent remembers, and none of its instructions, within so many characters.

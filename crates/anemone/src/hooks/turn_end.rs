@@ -39,7 +39,6 @@ pub struct TurnEndRequest {
 /// What is remembered of a turn.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TurnEndReport {
-    ok: bool,
     /// Whether capture is switched on.
     pub enabled: bool,
     /// Whether nothing is written.
@@ -77,7 +76,6 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport> 
     let mut settings = Config::read(host)?.capture;
     settings.enabled |= request.enable;
     let mut report = TurnEndReport {
-        ok: true,
         enabled: settings.enabled,
         dry_run: request.dry_run,
         ..TurnEndReport::default()

@@ -11,7 +11,6 @@ fn report(lost: usize) -> MigrateReport {
         reason: "neither in the runtime nor in the sidecar".to_owned(),
     };
     MigrateReport {
-        ok: true,
         dry_run: false,
         agent_name: "Mira".to_owned(),
         agent_id: String::new(),

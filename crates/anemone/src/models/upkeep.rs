@@ -105,8 +105,6 @@ impl ModelLine {
 /// The models, and which of them are on this machine.
 #[derive(Serialize)]
 pub struct ModelList {
-    /// Always true.
-    pub ok: bool,
     /// The folder of models that were added.
     pub folder: String,
     /// The models.
@@ -121,14 +119,12 @@ pub fn list_models(host: &Host) -> ModelList {
         ModelLine::built_in("builtin-quality", "anemone-quality-1"),
     ];
     models.extend(MODELS.iter().map(|model| ModelLine::of(model, host)));
-    ModelList { ok: true, folder: home(host).display().to_string(), models }
+    ModelList { folder: home(host).display().to_string(), models }
 }
 
 /// Everything about one model.
 #[derive(Serialize)]
 pub struct ModelReport {
-    /// Always true.
-    pub ok: bool,
     /// The model.
     #[serde(flatten)]
     pub model: ModelLine,
@@ -152,7 +148,6 @@ pub fn show_model(name: &str, host: &Host) -> Result<ModelReport, ModelsError> {
         None
     };
     Ok(ModelReport {
-        ok: true,
         model: ModelLine::of(model, host),
         url: model.url,
         sha256: model.file.sha256,
@@ -195,8 +190,6 @@ pub struct FetchModelRequest {
 /// A model that was added, or would be.
 #[derive(Serialize)]
 pub struct AddedModel {
-    /// Always true.
-    pub ok: bool,
     /// Whether nothing was written because only a plan was asked for.
     pub dry_run: bool,
     /// The name of the model.
@@ -238,7 +231,6 @@ pub fn add_model(request: &AddModelRequest, host: &Host) -> Result<AddedModel, M
         })?;
     }
     Ok(AddedModel {
-        ok: true,
         dry_run: request.dry_run,
         name: model.name,
         from: source.display().to_string(),
@@ -266,7 +258,6 @@ pub fn fetch_model(request: &FetchModelRequest, host: &Host) -> Result<AddedMode
         })?;
     }
     Ok(AddedModel {
-        ok: true,
         dry_run: request.dry_run,
         name: model.name,
         from: host_of(url),
@@ -286,8 +277,6 @@ fn host_of(url: &str) -> String {
 /// A model that was removed, or would be.
 #[derive(Serialize)]
 pub struct RemovedModel {
-    /// Always true.
-    pub ok: bool,
     /// Whether nothing was removed because only a plan was asked for.
     pub dry_run: bool,
     /// The name of the model.
@@ -309,7 +298,7 @@ pub fn remove_model(name: &str, dry_run: bool, host: &Host) -> Result<RemovedMod
         fs_err::remove_dir(model.folder(host)).ok();
     }
     let bytes = line.bytes.unwrap_or_default();
-    Ok(RemovedModel { ok: true, dry_run, name: model.name, removed, bytes })
+    Ok(RemovedModel { dry_run, name: model.name, removed, bytes })
 }
 
 /// Reads a file for its digest.

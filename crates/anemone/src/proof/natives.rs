@@ -100,10 +100,6 @@ impl Natives {
         String::from_utf8(bytes).map_err(io::Error::other)
     }
 
-    fn is_free(&self, index: usize) -> bool {
-        self.list[index].used_by.is_none()
-    }
-
     /// Finds the records that the parts of a link mean; one may be a part of two records.
     fn parts(&mut self, parts: &[LinkPart], digest: &str) -> Option<Vec<usize>> {
         let mut found: Vec<usize> = Vec::with_capacity(parts.len());
@@ -164,7 +160,7 @@ impl Natives {
         }
         let named = name_of(record).and_then(|name| self.by_name.get(&name));
         let candidates = self.by_id.get(&record.id).into_iter().chain(named.into_iter().flatten());
-        for index in candidates.filter(|at| self.is_free(**at)).take(TRIED) {
+        for index in candidates.filter(|at| self.list[**at].used_by.is_none()).take(TRIED) {
             if holds(&self.text(*index)?, &record.content) {
                 return Ok(Some(vec![*index]));
             }

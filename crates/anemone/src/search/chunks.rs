@@ -41,7 +41,6 @@ impl Serialize for Chunking {
 /// The chunks of all documents.
 #[derive(Debug, Serialize)]
 pub struct ChunkReport {
-    ok: bool,
     /// What was cut.
     pub source: SourceSummary,
     /// How.
@@ -93,7 +92,6 @@ pub fn list_chunks(
     // In the order of the paths, and within one document in that of the text.
     chunks.sort_by(|a: &ListedChunk, b| a.path.cmp(&b.path));
     Ok(ChunkReport {
-        ok: true,
         source: SourceSummary::of(&target),
         chunking,
         documents,

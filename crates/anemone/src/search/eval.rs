@@ -89,13 +89,12 @@ impl From<IndexError> for EvalError {
 /// How well search did.
 #[derive(Debug, Serialize)]
 pub struct EvalReport {
-    ok: bool,
     /// What was searched.
     pub source: SourceSummary,
     /// How many questions were asked.
     pub queries: u64,
     /// Questions without relevant lines, which no average counts.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::text::is_usual")]
     pub without_answer: u64,
     /// All questions together.
     pub overall: Figures,
@@ -110,11 +109,6 @@ pub struct EvalReport {
     /// Questions whose answers were not all found, if the user asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misses: Option<Vec<Miss>>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// How questions were asked.
@@ -218,7 +212,6 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
     }
     let all: Vec<_> = tally.outcomes.iter().map(|(_, outcome)| outcome).collect();
     Ok(EvalReport {
-        ok: true,
         source: SourceSummary::of(&target),
         queries: queries.len() as u64,
         without_answer: tally.without_answer,

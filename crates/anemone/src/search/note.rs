@@ -40,10 +40,7 @@ pub enum SearchNote {
     /// Vectors that came with the documents cannot be read.
     CarriedUnreadable(String),
     /// More vectors came with the documents than an index takes.
-    CarriedTooMany {
-        /// How many were not taken.
-        left: u64,
-    },
+    CarriedTooMany(u64),
     /// An embedder that nobody named did not fill the index.
     NotFilled(FillError),
     /// About the vectors that an answer rests on.
@@ -98,10 +95,7 @@ pub enum SourceNote {
     /// A runtime says something about the agent.
     Runtime(String),
     /// A folder is a workspace, so Markdown files beside its memories are not searched.
-    NotesBeside {
-        /// How many.
-        files: usize,
-    },
+    NotesBeside(usize),
     /// A place that the configuration adds is not searched.
     PlaceNotSearched {
         /// The place.

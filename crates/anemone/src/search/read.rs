@@ -27,7 +27,6 @@ pub struct ReadRequest {
 /// Lines of a document.
 #[derive(Debug, Serialize)]
 pub struct ReadReport {
-    ok: bool,
     /// The document.
     pub path: String,
     /// The first line, from 1.
@@ -125,7 +124,6 @@ pub fn read_in(
     let excerpt = Excerpt::of(&document.text, range.from, range.lines, &limits);
     let suspicion_reason = suspicion_reason(&excerpt.text);
     Ok(ReadReport {
-        ok: true,
         path: document.path,
         from: excerpt.from,
         lines: excerpt.lines,

@@ -175,7 +175,7 @@ fn notes_beside(runtime: &Runtime, workspace: &Path) -> Option<SourceNote> {
     let is_note =
         |name: &String| is_markdown(name) && !runtime.files.known.contains(&name.as_str());
     let files = names.filter(is_note).count();
-    (files > 0).then_some(SourceNote::NotesBeside { files })
+    (files > 0).then_some(SourceNote::NotesBeside(files))
 }
 
 impl TargetChoice {

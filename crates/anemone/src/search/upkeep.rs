@@ -38,7 +38,6 @@ pub struct IndexRequest {
 /// An index that is up to date.
 #[derive(Debug, Serialize)]
 pub struct IndexReport {
-    ok: bool,
     /// What it is of.
     pub source: SourceSummary,
     /// Where it is.
@@ -86,7 +85,6 @@ const MOST_SKIPPED: usize = 100;
 /// What filling in vectors would take.
 #[derive(Debug, Serialize)]
 pub struct VectorPlan {
-    ok: bool,
     dry_run: bool,
     /// What is searched.
     pub source: SourceSummary,
@@ -124,7 +122,7 @@ pub fn plan_vectors(request: &IndexRequest, host: &Host) -> Result<VectorPlan, S
     }
     let job = main.map(|main| Job::of(&open.index, &main)).transpose()?;
     let warnings = Statement::list(warnings);
-    Ok(VectorPlan { ok: true, dry_run: true, source: SourceSummary::of(&target), job, warnings })
+    Ok(VectorPlan { dry_run: true, source: SourceSummary::of(&target), job, warnings })
 }
 
 /// Finds what is meant and brings its index up to date, with its vectors.
@@ -147,7 +145,6 @@ pub fn update_index(
     warnings.extend(notes);
     let skipped = open.freshness.skipped.iter().take(MOST_SKIPPED);
     Ok(IndexReport {
-        ok: true,
         source: SourceSummary::of(&target),
         folder: target.index_folder.display().to_string(),
         index: IndexSummary::of(&open.freshness),
@@ -206,7 +203,6 @@ fn embed(
 /// The indexes in the cache.
 #[derive(Debug, Serialize)]
 pub struct IndexList {
-    ok: bool,
     /// Where they are.
     pub folder: String,
     /// The indexes.
@@ -219,7 +215,7 @@ pub struct IndexList {
 pub fn list_indexes(host: &Host) -> Result<IndexList, IndexError> {
     let indexes = kept(host)?;
     let bytes = indexes.iter().map(|index| index.bytes).sum();
-    Ok(IndexList { ok: true, folder: cache(host).display().to_string(), indexes, bytes })
+    Ok(IndexList { folder: cache(host).display().to_string(), indexes, bytes })
 }
 
 /// Whether something is done, or only said.
@@ -234,7 +230,6 @@ pub enum Apply {
 /// Indexes that went, or would go.
 #[derive(Debug, Serialize)]
 pub struct PruneReport {
-    ok: bool,
     /// Whether they only would go.
     pub dry_run: bool,
     /// The indexes.
@@ -255,13 +250,12 @@ pub fn prune_indexes(apply: Apply, host: &Host) -> Result<PruneReport, IndexErro
     }
     let bytes = removed.iter().map(|index| index.bytes).sum();
     let dry_run = apply == Apply::DryRun;
-    Ok(PruneReport { ok: true, dry_run, removed, kept: kept.len() as u64, bytes })
+    Ok(PruneReport { dry_run, removed, kept: kept.len() as u64, bytes })
 }
 
 /// The index of one memory, removed.
 #[derive(Debug, Serialize)]
 pub struct DropReport {
-    ok: bool,
     /// Whether there was one.
     pub dropped: bool,
     /// Where it lay.
@@ -277,5 +271,5 @@ pub fn remove_index(choice: &TargetChoice, host: &Host) -> Result<DropReport, Se
     let bytes = bytes_of(&target.index_folder);
     let dropped = drop_index(&target, host)?;
     let folder = target.index_folder.display().to_string();
-    Ok(DropReport { ok: true, dropped, folder, bytes: if dropped { bytes } else { 0 } })
+    Ok(DropReport { dropped, folder, bytes: if dropped { bytes } else { 0 } })
 }

@@ -11,6 +11,8 @@ use std::time::Duration;
 use super::SearchError;
 use super::index::Rebuild;
 use super::upkeep::{IndexReport, IndexRequest, update_index};
+use serde::Serialize;
+
 use crate::embedder::{FillError, Stop};
 use crate::host::Host;
 use crate::watcher::{Told, watcher};
@@ -31,7 +33,8 @@ enum Wake {
 }
 
 /// How we come to know of changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "watching")]
 pub enum WatchMode {
     /// The system tells.
     Told,
@@ -40,6 +43,7 @@ pub enum WatchMode {
         /// Why it cannot.
         why: String,
         /// How often we look.
+        #[serde(skip)]
         every: Duration,
     },
     /// The system lost count, so we looked.

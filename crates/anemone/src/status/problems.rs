@@ -30,15 +30,9 @@ pub enum Problem {
     /// What is searched cannot be looked at.
     SourceUnreadable(RefreshError),
     /// Files and folders of the workspace cannot be read.
-    Unreadable {
-        /// How many.
-        places: u64,
-    },
+    Unreadable(u64),
     /// Changes of ours were begun and did not finish.
-    ChangeCutOff {
-        /// How many.
-        changes: u64,
-    },
+    ChangeCutOff(u64),
     /// There is no export of it.
     NeverExported,
     /// The last archive is no longer where it was written.
@@ -50,10 +44,7 @@ pub enum Problem {
     /// There is no index.
     IndexMissing,
     /// The index does not have every file as it is now.
-    IndexBehind {
-        /// How many files changed.
-        changed: u64,
-    },
+    IndexBehind(u64),
     /// The index is not finished.
     IndexUnfinished,
     /// Another version of the program made the index.
@@ -213,10 +204,10 @@ pub(super) fn problems(facts: AgentFacts) -> Vec<Problem> {
         found.push(Problem::SourceUnreadable(error));
     }
     if facts.unreadable > 0 {
-        found.push(Problem::Unreadable { places: facts.unreadable });
+        found.push(Problem::Unreadable(facts.unreadable));
     }
     if facts.unfinished > 0 {
-        found.push(Problem::ChangeCutOff { changes: facts.unfinished });
+        found.push(Problem::ChangeCutOff(facts.unfinished));
     }
     if is_there {
         found.extend(of_export(facts.last_export.as_ref(), facts.now));
@@ -249,7 +240,7 @@ const fn of_search(search: &SearchStatus) -> Option<Problem> {
     match search.state {
         Readiness::Ready | Readiness::Busy | Readiness::Nothing | Readiness::Unknown => None,
         Readiness::Missing => Some(Problem::IndexMissing),
-        Readiness::Behind => Some(Problem::IndexBehind { changed: search.changed }),
+        Readiness::Behind => Some(Problem::IndexBehind(search.changed)),
         Readiness::Unfinished => Some(Problem::IndexUnfinished),
         Readiness::Outdated => Some(Problem::IndexOutdated),
         Readiness::Damaged => Some(Problem::IndexDamaged),

@@ -481,7 +481,7 @@ fn every_archive_and_copy_that_is_known_is_named() {
     memory.run(|host| import(&request, host)).unwrap();
     let report = memory.forget_for_good(key("gate"));
     assert!(!is_absent(&report), "{report:?}");
-    assert!(report.notes.contains(&ForgetWarning::ArchivesMoved { archives: 1 }), "{report:?}");
+    assert!(report.notes.contains(&ForgetWarning::ArchivesMoved(1)), "{report:?}");
     let holders = &report.proof.as_ref().unwrap().holders;
     let holds = |name: &str, is_kind: fn(&HolderKind) -> bool| {
         holders.iter().any(|holder| holder.place.ends_with(name) && is_kind(&holder.kind))

@@ -150,6 +150,8 @@ impl From<Issue> for IssueLine {
 }
 
 impl Report for CheckAnswer {
+    const ADDS_OK: bool = false;
+
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         let CheckReport { agent, runtime, workspace, resources, secrets, ready_to_sync, .. } =
             &self.report;

@@ -29,7 +29,6 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Serialize)]
 struct Shown {
-    ok: bool,
     path: PathBuf,
     /// Whether there is a file.
     exists: bool,
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<()> {
     }
     Config::read(&context.host)?;
     let exists = path.exists();
-    context.printer.print(&Shown { ok: true, path, exists, written: args.init })
+    context.printer.print(&Shown { path, exists, written: args.init })
 }
 
 impl Report for Shown {

@@ -116,11 +116,9 @@ impl Report for Shown {
             });
         }
         let chars = count(report.chars as u64, "character");
-        writeln!(
-            out,
-            "{BOLD}{}{BOLD:#} session by the rules of {}: {chars}, about {} tokens",
-            report.session, report.generation, report.estimated_tokens
-        )?;
+        let ContextReport { session, generation: rules, estimated_tokens: tokens, .. } = report;
+        write!(out, "{BOLD}{session}{BOLD:#} session by the rules of {rules}: ")?;
+        writeln!(out, "{chars}, about {tokens} tokens")?;
         for part in &report.parts {
             let path = safe(&part.path);
             let size = format!("{}/{}", part.included_chars, part.total_chars);

@@ -39,7 +39,6 @@ pub(crate) struct DemoArgs {
 
 #[derive(Serialize)]
 pub(crate) struct Demo {
-    ok: bool,
     discovered: DiscoverStep,
     answered: Vec<AnswerStep>,
     remembered: RememberStep,
@@ -74,7 +73,6 @@ pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo> {
         moments::write(&folder, context.host.threads)?;
     }
     Ok(Demo {
-        ok: true,
         discovered,
         answered,
         remembered,

@@ -266,13 +266,9 @@ impl Report for ExportReport {
 
 fn write_summary(summary: &ExportSummary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}", safe(&summary.agent_name), summary.agent_id)?;
-    writeln!(
-        out,
-        "  {}, {} ({})",
-        count(summary.memory_records, "record"),
-        count(summary.files_count, "file"),
-        bytes(summary.total_size)
-    )?;
+    let records = count(summary.memory_records, "record");
+    let (files, size) = (count(summary.files_count, "file"), bytes(summary.total_size));
+    writeln!(out, "  {records}, {files} ({size})")?;
     if summary.embeddings > 0 {
         writeln!(out, "  {} from the runtime's index", count(summary.embeddings, "vector"))?;
     }
@@ -284,14 +280,10 @@ fn write_summary(summary: &ExportSummary, out: &mut dyn Write) -> io::Result<()>
         writeln!(out, "  {} ({sealed})", count(summary.credentials_count, "credential"))?;
     }
     if let Some(sessions) = &summary.sessions {
-        writeln!(
-            out,
-            "  {}, {}, {} redacted, {} not decoded",
-            count(sessions.transcripts, "transcript"),
-            count(sessions.messages, "message"),
-            sessions.redacted,
-            sessions.undecodable
-        )?;
+        let transcripts = count(sessions.transcripts, "transcript");
+        let messages = count(sessions.messages, "message");
+        let (redacted, unknown) = (sessions.redacted, sessions.undecodable);
+        writeln!(out, "  {transcripts}, {messages}, {redacted} redacted, {unknown} not decoded")?;
     }
     write_left_out(&summary.left_out, &summary.left_out_by_default, out)?;
     for secret in &summary.secrets {
@@ -323,15 +315,11 @@ fn write_left_out(
         let list: Vec<&LeftOut> =
             chosen.iter().copied().filter(|item| item.reason.as_str() == reason).collect();
         let (files, size) = totals(&list);
+        let (files, size) = (count(files, "file"), bytes(size));
         let paths: Vec<String> = list.iter().take(SHOWN).map(|item| safe(&item.path)).collect();
         let more = if list.len() > SHOWN { ", ..." } else { "" };
-        writeln!(
-            out,
-            "  left out, {reason}: {} ({}): {}{more}",
-            count(files, "file"),
-            bytes(size),
-            paths.join(", ")
-        )?;
+        let paths = paths.join(", ");
+        writeln!(out, "  left out, {reason}: {files} ({size}): {paths}{more}")?;
     }
     Ok(())
 }

@@ -5,13 +5,12 @@ mod report;
 use std::io;
 
 use anemone::days::{DayEnd, time_of};
-use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
+use anemone::forget::{Confirmation, ForgetChoice, ForgetReport, ForgetRequest, forget};
 use anemone::host::Host;
 use anemone_memory::{EntryToForget, Finality};
 use anemone_messages::not_a_time;
 use clap::Args;
 
-pub(crate) use self::report::Forgotten;
 use super::Context;
 use crate::args::MemoryArgs;
 use crate::output::{Result, ask, count, notice, safe};
@@ -88,7 +87,7 @@ struct EntryChoiceArgs {
     until: Option<String>,
 }
 
-pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten> {
+pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<ForgetReport> {
     let request = args.request(&context.host)?;
     let mut ask = confirm;
     let confirmation = if args.yes {
@@ -99,7 +98,7 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten>
         Confirmation::Impossible
     };
     let report = forget(&request, confirmation, &context.host)?;
-    Ok(Forgotten::of(report, &request.memory))
+    Ok(report::in_words(report, &request.memory))
 }
 
 impl ForgetArgs {

@@ -118,6 +118,8 @@ impl Serialize for CallerContext {
 }
 
 impl Report for CallerContext {
+    const ADDS_OK: bool = false;
+
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{}", self.text)
     }

@@ -55,7 +55,6 @@ pub(crate) struct InstallArgs {
 
 #[derive(Serialize)]
 pub(crate) struct InstallReport {
-    ok: bool,
     dry_run: bool,
     /// With --dry-run: it would stop, because of files that are not ours.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -96,7 +95,6 @@ pub(crate) fn run(args: &InstallArgs, context: &Context<'_>) -> Result<InstallRe
     }
     let notes = if args.remove { Vec::new() } else { places.notes() };
     Ok(InstallReport {
-        ok: true,
         dry_run: args.dry_run,
         would_stop,
         created: plan.count(Action::Create),

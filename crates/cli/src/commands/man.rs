@@ -20,7 +20,6 @@ pub(crate) struct ManArgs {
 
 #[derive(Serialize)]
 struct PagesWritten {
-    ok: bool,
     output: String,
     pages: u64,
 }
@@ -38,7 +37,7 @@ pub(crate) fn run(args: &ManArgs, context: &Context<'_>) -> Result<()> {
         fs_err::write(folder.join(name), page)?;
     }
     let output = folder.display().to_string();
-    context.printer.print(&PagesWritten { ok: true, output, pages: pages.len() as u64 })
+    context.printer.print(&PagesWritten { output, pages: pages.len() as u64 })
 }
 
 /// Returns a page for the program and for each of its commands, by file name.

@@ -98,7 +98,6 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 /// Where a server is.
 #[derive(Serialize)]
 struct Serving {
-    ok: bool,
     url: String,
     token_file: String,
     allow_write: bool,
@@ -163,7 +162,6 @@ fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(
     let add = |program: &'static Connect| Some((program.title, program.add_http_server?));
     let (program, add) = connects().find_map(add).expect("some program adds servers over HTTP");
     let serving = Serving {
-        ok: true,
         add: add(&url, &quoted(&token_file)),
         program,
         url,

@@ -139,23 +139,25 @@ impl EndpointArg {
     }
 }
 
+/// Writes each number that is not zero before its word.
+fn nonzero<const N: usize>(numbers: [(u64, &str); N]) -> impl Iterator<Item = String> {
+    let nonzero = numbers.into_iter().filter(|(number, _)| *number > 0);
+    nonzero.map(|(number, word)| format!("{number} {word}"))
+}
+
 fn write_layer(layer: &LayerPlan, out: &mut dyn Write) -> io::Result<()> {
     if layer.total == 0 {
         return Ok(());
     }
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", layer.layer, layer.total)?;
     for line in &layer.kinds {
-        let mut parts = Vec::new();
-        for (number, word) in [
+        let parts: Vec<String> = nonzero([
             (line.exact, "exact"),
             (line.degraded, "degraded"),
             (line.kept_aside, "only kept aside"),
             (line.none, "not moved"),
-        ] {
-            if number > 0 {
-                parts.push(format!("{number} {word}"));
-            }
-        }
+        ])
+        .collect();
         let (kind, becomes) = (safe(&line.kind), line.becomes.words().map_or("", String::as_str));
         writeln!(out, "  {kind}: {}  {DIM}{becomes}{DIM:#}", parts.join(", "))?;
         if !line.fields.is_empty() {
@@ -178,14 +180,9 @@ impl Report for MigrateReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         let name = safe(&self.agent_name);
         let (from, to) = (&self.from, &self.to);
-        writeln!(
-            out,
-            "{BOLD}{name}{BOLD:#}  {} {} -> {} {}",
-            from.runtime,
-            safe(&from.workspace),
-            to.runtime,
-            safe(&to.workspace)
-        )?;
+        let workspace = safe(&to.workspace);
+        write!(out, "{BOLD}{name}{BOLD:#}  {} {}", from.runtime, safe(&from.workspace))?;
+        writeln!(out, " -> {} {workspace}", to.runtime)?;
         for layer in &self.plan.layers {
             write_layer(layer, out)?;
         }
@@ -225,7 +222,6 @@ impl Report for MigrateReport {
         for layer in proof.layers.iter().filter(|layer| layer.total > 0) {
             write_proof(layer, out)?;
         }
-        let workspace = safe(&to.workspace);
         let of_memory = proof.layers.iter().filter(|layer| layer.layer == "memory");
         let end = match of_memory.map(|layer| layer.not_carried).sum() {
             0 => "nothing is lost".to_owned(),
@@ -239,13 +235,10 @@ fn write_proof(layer: &LayerProof, out: &mut dyn Write) -> io::Result<()> {
     const SHORT: usize = 12;
     let mut parts =
         vec![format!("{} carried", layer.carried), format!("{} degraded", layer.degraded)];
-    for (number, word) in
-        [(layer.kept_aside, "kept aside"), (layer.not_carried, "not carried as planned")]
-    {
-        if number > 0 {
-            parts.push(format!("{number} {word}"));
-        }
-    }
+    parts.extend(nonzero([
+        (layer.kept_aside, "kept aside"),
+        (layer.not_carried, "not carried as planned"),
+    ]));
     parts.push(format!("{} lost", layer.lost));
     let (was, is) = (&layer.source_sha256[..SHORT], &layer.target_sha256[..SHORT]);
     let sign = if was == is { "=" } else { "/" };

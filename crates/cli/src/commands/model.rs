@@ -135,26 +135,18 @@ impl Report for ModelList {
 
 impl Report for ModelReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}", self.model.name, self.model.full_name)?;
-        match (&self.model.path, self.is_published) {
+        let ModelLine { name, full_name, path, .. } = &self.model;
+        writeln!(out, "{BOLD}{name}{BOLD:#}  {DIM}{full_name}{DIM:#}")?;
+        match (path, self.is_published) {
             (Some(path), Some(published)) => {
                 let which = if published { "the published file" } else { "another file" };
                 writeln!(out, "  {:<10} {} ({which})", "stored in", safe(path))?;
             }
-            _ => writeln!(
-                out,
-                "  {:<10} no; `anemone model get {}` fetches it",
-                "here", self.model.name
-            )?,
+            _ => writeln!(out, "  {:<10} no; `anemone model get {name}` fetches it", "here")?,
         }
         writeln!(out, "  {:<10} {}", "from", self.url)?;
-        writeln!(
-            out,
-            "  {:<10} {}, SHA-256 {}",
-            "published",
-            bytes(self.published_bytes),
-            self.sha256
-        )
+        let size = bytes(self.published_bytes);
+        writeln!(out, "  {:<10} {size}, SHA-256 {}", "published", self.sha256)
     }
 }
 

@@ -140,13 +140,10 @@ impl RememberArgs {
 
 impl Report for RememberReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
-        for found in &self.secrets {
+        let secrets = self.secrets.iter().map(|found| ("secret", found));
+        for (word, found) in secrets.chain(self.redacted.iter().map(|found| ("redacted", found))) {
             let (kind, part, line) = (found.kind, found.part, found.line);
-            writeln!(out, "{ODD}secret:{ODD:#} {kind} in {part}, line {line}")?;
-        }
-        for found in &self.redacted {
-            let (kind, part, line) = (found.kind, found.part, found.line);
-            writeln!(out, "{ODD}redacted:{ODD:#} {kind} in {part}, line {line}")?;
+            writeln!(out, "{ODD}{word}:{ODD:#} {kind} in {part}, line {line}")?;
         }
         for same in &self.duplicates {
             let percent = (same.similarity * 100.0).floor();

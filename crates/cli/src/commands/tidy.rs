@@ -73,13 +73,9 @@ impl Report for TidyReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         for it in self.expired.iter().take(SHOWN) {
             let (place, text) = (it.entry.place(), &it.entry.text);
-            writeln!(
-                out,
-                "{ODD}>{ODD:#} {place} {DIM}{}, {} days, to {}{DIM:#}  {text}",
-                it.tier,
-                it.days,
-                safe(&it.to)
-            )?;
+            let (tier, days, to) = (it.tier, it.days, safe(&it.to));
+            write!(out, "{ODD}>{ODD:#} {place} {DIM}{tier}, {days} days")?;
+            writeln!(out, ", to {to}{DIM:#}  {text}")?;
         }
         more(out, self.expired.len())?;
         for it in self.archived.iter().take(SHOWN) {
@@ -119,12 +115,8 @@ impl Report for TidyReport {
         }
         more(out, self.unread.len())?;
         if let Some(rows) = &self.rows {
-            let number = count(rows.conversation, "row");
-            writeln!(
-                out,
-                "{ODD}note:{ODD:#} {number} of conversations past their time; {}",
-                rows.note
-            )?;
+            let (number, note) = (count(rows.conversation, "row"), &rows.note);
+            writeln!(out, "{ODD}note:{ODD:#} {number} of conversations past their time; {note}")?;
         }
         write_limits(self.near_is_cut, self.not_compared, out)?;
         if self.promoted > 0 {

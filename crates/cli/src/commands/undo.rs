@@ -52,7 +52,6 @@ pub(crate) struct UndoArgs {
 /// What was undone, listed or cleared.
 #[derive(Default, Serialize)]
 pub(crate) struct UndoAnswer {
-    ok: bool,
     dry_run: bool,
     /// The change that is taken back.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,13 +95,7 @@ pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoAnswer> 
 
 impl UndoAnswer {
     fn nothing(args: &UndoArgs) -> Self {
-        Self {
-            ok: true,
-            dry_run: args.dry_run,
-            skipped: args.skip,
-            clears: args.clear,
-            ..Self::default()
-        }
+        Self { dry_run: args.dry_run, skipped: args.skip, clears: args.clear, ..Self::default() }
     }
 }
 

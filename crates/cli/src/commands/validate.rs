@@ -45,6 +45,8 @@ impl ValidateArgs {
 }
 
 impl output::Report for ValidateReport {
+    const ADDS_OK: bool = false;
+
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         for (findings, word, style) in [
             (&self.errors, "error", BAD),

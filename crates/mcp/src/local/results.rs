@@ -2,13 +2,13 @@
 
 use anemone::agent_memory::MemoryChoice;
 use anemone::context::ContextReport;
-use anemone::forget::ForgetReport;
+use anemone::forget::{ForgetReport, HolderMessage};
 use anemone::remember::{RememberError, RememberReport};
 use anemone::search::read::ReadReport;
 use anemone::search::{SearchHit, SearchNote, SearchReport};
 use anemone::statement::Statement;
 use anemone_memory::{EntryToForget, citation_of};
-use anemone_messages::{HolderMessage, UserError, lost_change, note, warning};
+use anemone_messages::{UserError, holder_message, lost_change, note, warning};
 
 use crate::service::{
     ContextResult, ForgetResult, ForgottenEntry, Holder, MemorySource, ReadResult, ReadStatus,
@@ -122,7 +122,7 @@ pub(super) fn duplicate(report: Box<RememberReport>) -> RememberResult {
 
 pub(super) fn forget(report: ForgetReport, memory: &MemoryChoice) -> ForgetResult {
     let holders = report.proof.iter().flat_map(|proof| &proof.holders).map(|holder| {
-        let HolderMessage { place, kind, clear_with } = HolderMessage::of(holder, memory);
+        let HolderMessage { place, kind, clear_with } = holder_message(holder, memory);
         Holder { place, kind: kind.to_owned(), clear_with }
     });
     let lost = report.undo_lost.iter().map(|lost| lost_change(lost, report.dry_run));

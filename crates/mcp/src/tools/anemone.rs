@@ -65,10 +65,10 @@ pub(super) fn tools(allow_write: bool) -> Vec<Tool> {
             Effect::Reads,
             |service, asked| {
                 let mut context = service.context(&asked)?;
-                let findings = Findings::told(
-                    context.suspicion_reason.take(),
-                    context.hidden_characters.take(),
-                );
+                let findings = Findings {
+                    suspicion_reason: context.suspicion_reason.take(),
+                    hidden_characters: context.hidden_characters.take(),
+                };
                 context.text = shown(&context.text);
                 let text = format!("{}\n{}", context.text, notes(&context.notes));
                 let data = Examined::new(Quoted::new(context), findings).noticing(CONTEXT_NOTICE);

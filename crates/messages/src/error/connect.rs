@@ -14,15 +14,15 @@ impl Explain for ConnectError {
                     ConnectOption::Source => "--source",
                     ConnectOption::To => "--to",
                 };
-                let takers: Vec<&str> = takers.iter().map(|target| target.name()).collect();
+                let takers: Vec<&str> = takers.iter().map(|target| target.name).collect();
                 UserError::usage(format!("{flag} only applies to {}", takers.join(" and ")))
             }
             Self::NoProject { target, .. } => self
                 .failure("not_found")
-                .hint(format!("give the folder in which {} is started", target.title())),
+                .hint(format!("give the folder in which {} is started", target.title)),
             Self::WritesItself(target) => UserError::usage(format!(
                 "{} writes its own memory, so --allow-write has no effect here",
-                target.title()
+                target.title
             )),
             Self::NothingToSearch(_) => self.misuse("nothing_to_search").hint(
                 "name an archive, a folder or a database with --source, or another memory with -w",

@@ -77,7 +77,7 @@ impl Explain for SearchError {
                 .failure("encrypted")
                 .about(place)
                 .hint("search it directly: every search builds a temporary index"),
-            other => pass_on!(other, "search", [Target, Index, Embedder, Fill, Io]),
+            other => pass_on!(other, "search", [Target, Index, Embedder, Fill]),
         }
     }
 }

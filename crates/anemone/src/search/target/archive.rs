@@ -56,6 +56,14 @@ impl ArchiveDocuments {
             .map_err(|error| self.failed(Box::new(error)))
     }
 
+    /// Returns the archive that was decrypted, or opens the file.
+    fn archive<'a>(&'a self, opened: &'a mut Option<Archive>) -> Result<&'a Archive, SourceError> {
+        match &self.decrypted {
+            Some((archive, _)) => Ok(archive),
+            None => Ok(opened.insert(self.open()?)),
+        }
+    }
+
     fn stamp(&self) -> Result<FileStamp, SourceError> {
         let failed = |error: io::Error| self.failed(Box::new(error));
         let gone = || failed(io::ErrorKind::NotFound.into());
@@ -85,14 +93,8 @@ impl DocumentSource for ArchiveDocuments {
         _: &SourceEntry,
         each: &mut dyn FnMut(Document),
     ) -> Result<Vec<SkippedDocument>, SourceError> {
-        let opened;
-        let archive = match &self.decrypted {
-            Some((archive, _)) => archive,
-            None => {
-                opened = self.open()?;
-                &opened
-            }
-        };
+        let mut opened = None;
+        let archive = self.archive(&mut opened)?;
         let mut documents = Documents::new(self.wanted, each);
         let files = files(archive, &mut documents).map_err(|error| self.failed(error))?;
         let walked = archive.each_record_line(|line| {
@@ -110,11 +112,8 @@ impl DocumentSource for ArchiveDocuments {
     }
 
     fn stamps(&self) -> StampTable {
-        let read = |archive: &Archive| stamps(archive).unwrap_or_default();
-        match &self.decrypted {
-            Some((archive, _)) => read(archive),
-            None => self.open().as_ref().map(read).unwrap_or_default(),
-        }
+        let mut opened = None;
+        self.archive(&mut opened).ok().and_then(stamps).unwrap_or_default()
     }
 
     fn carried(
@@ -122,14 +121,8 @@ impl DocumentSource for ArchiveDocuments {
         identity: &ModelIdentity,
         each: &mut dyn FnMut(CarriedVector),
     ) -> Result<(), SourceError> {
-        let opened;
-        let archive = match &self.decrypted {
-            Some((archive, _)) => archive,
-            None => {
-                opened = self.open()?;
-                &opened
-            }
-        };
+        let mut opened = None;
+        let archive = self.archive(&mut opened)?;
         let walked = archive.each_record_line(|line| {
             vectors_in(line, &wanted_model(identity), &mut |of, vector| each(carried(of, vector)));
             Ok::<_, WalkError>(())

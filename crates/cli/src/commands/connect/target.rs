@@ -12,11 +12,11 @@ use crate::args::one_of;
 
 /// Reads the name of a program whose configuration we edit.
 pub(super) fn targets() -> impl TypedValueParser<Value = ConnectTarget> {
-    one_of(ConnectTarget::all().map(|target| (target.name(), target.config(), target)))
+    one_of(ConnectTarget::all().map(|target| (target.name, target.config, target)))
 }
 
 fn possible_targets() -> impl Iterator<Item = PossibleValue> {
-    ConnectTarget::all().map(|target| PossibleValue::new(target.name()).help(target.config()))
+    ConnectTarget::all().map(|target| PossibleValue::new(target.name).help(target.config))
 }
 
 /// A program that a memory can be given to.
@@ -38,7 +38,7 @@ impl TypedValueParser for ProgramParser {
     ) -> Result<Self::Value, Error> {
         let name = value.to_string_lossy();
         if let Some(target) =
-            ConnectTarget::all().find(|target| target.name().eq_ignore_ascii_case(&name))
+            ConnectTarget::all().find(|target| target.name.eq_ignore_ascii_case(&name))
         {
             return Ok(ProgramArg(Program::Known(target)));
         }
@@ -46,7 +46,7 @@ impl TypedValueParser for ProgramParser {
             return Ok(ProgramArg(Program::Other(name.into_owned())));
         }
         let mut nearest = Nearest::to(&name);
-        let known = ConnectTarget::all().map(ConnectTarget::name);
+        let known = ConnectTarget::all().map(|target| target.name);
         known.chain(names_of_others()).for_each(|known| nearest.offer(known.to_owned()));
         let similar = nearest.into_names();
         if similar.is_empty() && !name.is_empty() {

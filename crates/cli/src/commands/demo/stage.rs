@@ -136,13 +136,10 @@ fn value(report: &impl Serialize) -> Result<Value> {
 
 /// Refuses to go on when something is not as the demo says.
 pub(super) fn claim(holds: bool, what: &str) -> Result<()> {
-    match holds {
-        true => Ok(()),
-        false => {
-            let message = format!("this does not hold: {what}");
-            Err(UserError::failure("demo_failed", message))
-        }
+    if holds {
+        return Ok(());
     }
+    Err(UserError::failure("demo_failed", format!("this does not hold: {what}")))
 }
 
 /// Says in which step something went wrong.

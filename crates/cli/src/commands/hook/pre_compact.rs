@@ -90,12 +90,9 @@ impl Report for PreCompactReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         let (tokens, threshold) = (self.tokens, self.threshold);
         let verdict = if self.flush { "flush" } else { "no flush" };
-        writeln!(
-            out,
-            "{BOLD}{verdict}{BOLD:#} ({}): {tokens} of {threshold} tokens, {} of transcript",
-            self.reason,
-            bytes(self.transcript_bytes)
-        )?;
+        let size = bytes(self.transcript_bytes);
+        write!(out, "{BOLD}{verdict}{BOLD:#} ({}): ", self.reason)?;
+        writeln!(out, "{tokens} of {threshold} tokens, {size} of transcript")?;
         if let Some(direct) = &self.direct {
             let number = count(direct.entries.len() as u64, "entry");
             writeln!(out, "{GOOD}added{GOOD:#} {number} to {}", safe(&self.path))?;

@@ -18,12 +18,8 @@ const MOST_SHOWN: usize = 20;
 
 impl Report for VectorPlan {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}",
-            safe(&self.source.place),
-            self.source.kind
-        )?;
+        let SourceSummary { kind, place } = &self.source;
+        writeln!(out, "{BOLD}{}{BOLD:#}  {DIM}{kind}{DIM:#}", safe(place))?;
         for warning in self.warnings.iter().filter_map(Statement::words) {
             writeln!(out, "  {ODD}{:<10}{ODD:#} {}", "note", safe(&warning.message))?;
         }

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use anemone::search::upkeep::{IndexReport, IndexRequest};
 use anemone::search::watch::{WatchEvent, WatchMode, watch_index};
@@ -21,8 +20,7 @@ pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<()>
         match event {
             WatchEvent::Updated { mut report, mode } => {
                 Statement::word_all(&mut report.warnings, warning);
-                let how = mode.map(WatchWord::from);
-                printed = context.printer.print_one(&WatchLine { report, how });
+                printed = context.printer.print_one(&WatchLine { report, mode });
             }
             WatchEvent::Failed(error) => {
                 context.printer.print_error(&(*error).into());
@@ -36,56 +34,31 @@ pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<()>
     printed.map(|_| ())
 }
 
-/// How changes become known, as JSON says it.
-#[derive(Serialize)]
-#[serde(rename_all = "snake_case", tag = "watching")]
-enum WatchWord {
-    Told,
-    Looking {
-        why: String,
-        #[serde(skip)]
-        every: Duration,
-    },
-    Lost {
-        why: String,
-    },
-}
-
-impl From<WatchMode> for WatchWord {
-    fn from(mode: WatchMode) -> Self {
-        match mode {
-            WatchMode::Told => Self::Told,
-            WatchMode::Looking { why, every } => Self::Looking { why, every },
-            WatchMode::Lost { why } => Self::Lost { why },
-        }
-    }
-}
-
 /// One refresh.
 #[derive(Serialize)]
 struct WatchLine {
     #[serde(flatten)]
     report: Box<IndexReport>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    how: Option<WatchWord>,
+    mode: Option<WatchMode>,
 }
 
 impl Report for WatchLine {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         let IndexReport { source, index, took_ms, .. } = &*self.report;
         let place = safe(&source.place);
-        match &self.how {
-            Some(WatchWord::Looking { why, every }) => {
+        match &self.mode {
+            Some(WatchMode::Looking { why, every }) => {
                 let seconds = every.as_secs();
                 let why = safe(why);
                 writeln!(out, "{ODD}cannot watch{ODD:#} {place}: {why}")?;
                 writeln!(out, "{DIM}looking every {seconds} seconds instead{DIM:#}")?;
             }
-            Some(WatchWord::Lost { why }) => {
+            Some(WatchMode::Lost { why }) => {
                 let why = safe(why);
                 writeln!(out, "{ODD}lost count{ODD:#} of changes, so all was looked at: {why}")?;
             }
-            Some(WatchWord::Told) => writeln!(out, "{DIM}watching {place}; ctrl-c ends{DIM:#}")?,
+            Some(WatchMode::Told) => writeln!(out, "{DIM}watching {place}; ctrl-c ends{DIM:#}")?,
             None => {}
         }
         let (documents, chunks) =
