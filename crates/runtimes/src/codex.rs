@@ -2,7 +2,7 @@
 
 mod connect;
 
-use crate::kit::runtime::Runtime;
+use crate::kit::Runtime;
 
 /// What there is to know of Codex, which has no agents of its own.
 pub(crate) static CODEX: Runtime = Runtime {

@@ -7,16 +7,11 @@ use anemone_format::{AgentInfo, FileHead, ReadingInfo, Record, Root, Sink, SinkE
 use anemone_memory::MarkdownLayout;
 use tempfile::TempDir;
 
-use crate::kit::carrier::Carrier;
-use crate::kit::conversation::injected::InjectedText;
-use crate::kit::database::tests::machine;
-use crate::kit::ids::Namespaces;
-use crate::kit::open_workspace::{OpenWorkspace, ReadingParts, WalkedWorkspace, end_reading};
-use crate::kit::paths::lossy;
-use crate::kit::persona::WORKSPACE_FILES;
-use crate::kit::searchable::is_of_tool;
-use crate::kit::stable_copy::StableCopies;
-use crate::kit::times;
+use crate::kit::{
+    Carrier, Namespaces, OpenWorkspace, ReadingParts, StableCopies, WORKSPACE_FILES,
+    WalkedWorkspace, conversation::injected::InjectedText, database::tests::machine, end_reading,
+    is_of_tool, lossy, times,
+};
 use crate::{
     Check, EvergreenRecords, FindAgents, FoundAgent, Machine, MemoryFacts, OpenAgent, ReadAgents,
     ReadError, ReadOptions, Reading, RecordRules, Runtime, SearchAgents, Searchable, SearchedFile,

@@ -14,11 +14,7 @@ use anemone_format::{
 };
 use serde::Serialize;
 
-use crate::kit::file_count::FileCount;
-use crate::kit::paths::lossy;
-use crate::kit::previous::PreviousSnapshot;
-use crate::kit::walk::{EntryKind, FoundEntry};
-use crate::kit::word_enum::word_enum;
+use crate::kit::{EntryKind, FileCount, FoundEntry, PreviousSnapshot, lossy, word_enum::word_enum};
 use anemone_secrets as secrets;
 use anemone_secrets::SecretHit;
 

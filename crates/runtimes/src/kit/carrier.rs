@@ -12,15 +12,11 @@ use anemone_format::{
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::kit::agent::{
-    FoundSecret, LeftOut, LeftOutReason, ReadError, ReadOptions, SecretPolicy, Warning,
+use crate::kit::{
+    Artifact, CopyPlace, EntryKind, FoundEntry, FoundSecret, LeftOut, LeftOutReason, Mentions,
+    PreviousSnapshot, ReadError, ReadOptions, SecretPolicy, StableCopies, Warning, Workspace,
+    is_included, lossy, mtime_of, spelled,
 };
-use crate::kit::artifacts::{Artifact, Mentions, is_included};
-use crate::kit::paths::{lossy, spelled};
-use crate::kit::previous::PreviousSnapshot;
-use crate::kit::stable_copy::{CopyPlace, StableCopies};
-use crate::kit::times::mtime_of;
-use crate::kit::walk::{EntryKind, FoundEntry, Workspace};
 use anemone_secrets::{self as secrets, FileScanner, SecretHit};
 
 /// Larger files are carried block by block.

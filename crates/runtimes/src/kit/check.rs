@@ -11,14 +11,11 @@ use anemone_files::each_block;
 use anemone_format::{AgentId, Moment};
 use serde::Serialize;
 
-use crate::kit::agent::{
-    DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, LeftOutReason, Oddity, OddityKind, ReadError,
+use crate::kit::{
+    DEFAULT_ARTIFACT_LIMIT, EntryKind, FoundAgent, FoundEntry, FoundSecret, IGNORE_FILE,
+    LeftOutReason, Oddity, OddityKind, Persona, ReadError, WalkedWorkspace, Workspace, lossy,
+    word_enum::word_enum,
 };
-use crate::kit::open_workspace::WalkedWorkspace;
-use crate::kit::paths::lossy;
-use crate::kit::persona::Persona;
-use crate::kit::walk::{EntryKind, FoundEntry, IGNORE_FILE, Workspace};
-use crate::kit::word_enum::word_enum;
 use anemone_secrets::{FileScanner, SecretHit};
 
 /// What is advised about each issue: lines of a severity, a code and a suggestion. A suggestion in

@@ -23,7 +23,7 @@ use anemone_format::Hex;
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-use crate::kit::agent::Machine;
+use crate::kit::Machine;
 
 pub(crate) use copy::{COPY_NAME, Copy, CopyError};
 pub(crate) use merge::{AgentEntry, Layout, Merge, MergeColumn, RowSpool, RowVerb, digest};

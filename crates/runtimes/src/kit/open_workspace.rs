@@ -8,22 +8,11 @@ use anemone_format::{
 };
 use serde::Serialize;
 
-use crate::kit::agent::{
-    FoundAgent, LeftOut, LeftOutReason, NotRequested, NotRequestedKind, ReadError, ReadOptions,
-    Reading, SessionCounts, Warning,
-};
-use crate::kit::artifacts::is_included;
-use crate::kit::carrier::Carrier;
-use crate::kit::file_count::FileCount;
-use crate::kit::ids::Namespaces;
-use crate::kit::install_paths::{names_in, real};
-use crate::kit::paths::lossy;
-use crate::kit::previous::PreviousSnapshot;
-use crate::kit::searchable::SearchedFolder;
-use crate::kit::times;
-use crate::kit::walk::{
-    AGENT_ID_FILE, EntryKind, FoundEntry, IGNORE_FILE, IgnoreFileError, WalkResult, WalkRules,
-    Workspace,
+use crate::kit::{
+    AGENT_ID_FILE, Carrier, EntryKind, FileCount, FoundAgent, FoundEntry, IGNORE_FILE,
+    IgnoreFileError, LeftOut, LeftOutReason, Namespaces, NotRequested, NotRequestedKind,
+    PreviousSnapshot, ReadError, ReadOptions, Reading, SearchedFolder, SessionCounts, WalkResult,
+    WalkRules, Warning, Workspace, is_included, lossy, names_in, real, times,
 };
 
 /// What a runtime tells of an agent, beside what the carrier carried.

@@ -25,13 +25,10 @@ pub use self::choice::{InstallBackend, InstallLayout, NotRestored, NotRestoredKi
 use self::databases::DatabaseDecision;
 pub(crate) use self::error::StoreError;
 pub use self::error::{PlanError, RestoreError};
-use crate::kit::agent::{Machine, Warning};
-use crate::kit::new_install::NewInstall;
-use crate::kit::paths::{as_path, destination, lossy, without_dots};
-use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::is_in_sidecar;
-use crate::kit::tree::{self, Site, Survey};
-use crate::kit::walk::MAX_TABLE_BYTES;
+use crate::kit::{
+    MAX_TABLE_BYTES, Machine, NewInstall, RestoreSource, Site, Warning, as_path, destination,
+    is_in_sidecar, lossy, tree, tree::Survey, without_dots,
+};
 
 /// Deeper than any workspace, and few enough folders to hold open at once.
 pub(crate) const MAX_DEPTH: usize = 200;

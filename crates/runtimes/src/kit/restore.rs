@@ -8,9 +8,9 @@ use anemone_format::{
     Capability, Manifest, Portability, Record, RecordPlace, SnapshotSource, StructuredIdentity,
 };
 
-use crate::kit::agent::Machine;
-use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile};
-use crate::kit::walk::AGENT_ID_FILE;
+use crate::kit::{
+    AGENT_ID_FILE, Machine, NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile,
+};
 
 /// The shelf of transcripts, which lie outside the workspace.
 pub(crate) const SESSION: &str = "session";

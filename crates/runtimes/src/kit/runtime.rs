@@ -9,24 +9,14 @@ use std::path::{Path, PathBuf};
 use anemone_format::{AgentId, Record, Sink};
 use anemone_memory::{Clock, ContextRules, MarkdownLayout, RowStore};
 
-use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
-use crate::kit::check::{Check, Issue, IssueKind, Severity};
-use crate::kit::connect::Connect;
-use crate::kit::conversation::injected::InjectedText;
-use crate::kit::conversation::{Conversation, Reach, ReadConversationError, TranscriptFormat};
-use crate::kit::database::{RowSchema, StateTable};
-use crate::kit::file_count::FileCounter;
-use crate::kit::ids::Namespaces;
-use crate::kit::mapping::Mapping;
-use crate::kit::native_search::NativeSearch;
-use crate::kit::native_tools::NativeTools;
-use crate::kit::persona::WORKSPACE_FILES;
-use crate::kit::plan::{Plan, PlanError, PlanOptions};
-use crate::kit::restore_source::RestoreSource;
-use crate::kit::searchable::{
-    Searchable, SearchableRecord, SearchedFile, SearchedFolder, StoreKind, UnsearchedCounts,
+use crate::kit::{
+    Check, Conversation, FileCounter, FoundAgent, Issue, IssueKind, Machine, Namespaces,
+    NativeSearch, NativeTools, Plan, PlanError, PlanOptions, Reach, ReadConversationError,
+    ReadError, ReadOptions, Reading, RestoreSource, RowSchema, Searchable, SearchableRecord,
+    SearchedFile, SearchedFolder, Severity, StateTable, StoreKind, TranscriptFormat, Unchanged,
+    UnsearchedCounts, VectorOf, WORKSPACE_FILES, WantedModel, connect::Connect,
+    conversation::injected::InjectedText, mapping::Mapping,
 };
-use crate::kit::vectors::{VectorOf, WantedModel};
 
 /// A program that runs agents: what it is called, where its things are, what its files mean, and
 /// what can be done with its agents.

@@ -34,10 +34,10 @@ use anemone_format::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::kit::agent::Machine;
-use crate::kit::paths::{is_within, spelled};
-use crate::kit::plan::{MAX_DEPTH, Piece, PlanBuilder, PlanError, PlannedFile, PlannedNode};
-use crate::kit::restore::each_record;
+use crate::kit::{
+    MAX_DEPTH, Machine, Piece, PlanBuilder, PlanError, PlannedFile, PlannedNode, each_record,
+    is_within, spelled,
+};
 
 pub(crate) use self::claims::{Claim, Claims};
 pub use self::kept::{KeptFile, KeptSnapshot, is_kept};

@@ -38,9 +38,7 @@ pub(crate) use self::site::{
     Site, Survey, equal, join, key_of, leftovers, look, open_file, path_of, read_link, sha256_of,
     time_of,
 };
-use crate::kit::agent::Warning;
-use crate::kit::paths::lossy;
-use crate::kit::plan::{Action, Plan};
+use crate::kit::{Action, Plan, Warning, lossy};
 use anemone_format::SnapshotSource;
 
 /// How many files are made safe one by one; more are made safe together.

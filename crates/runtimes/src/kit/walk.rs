@@ -15,13 +15,10 @@ use anemone_files::{
 use anemone_format::{AgentId, Moment, StampTable};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::kit::agent::{LeftOut, LeftOutReason, SecretPolicy, Warning};
-use crate::kit::file_count::{FileCount, FileCounter};
-use crate::kit::paths::{as_path, destination, lossy, path_bytes, without_dots};
-use crate::kit::plan::MAX_DEPTH;
-use crate::kit::searchable::SearchedFolder;
-use crate::kit::sidecar::is_in_sidecar;
-use crate::kit::times::mtime_of;
+use crate::kit::{
+    FileCount, FileCounter, LeftOut, LeftOutReason, MAX_DEPTH, SearchedFolder, SecretPolicy,
+    Warning, as_path, destination, is_in_sidecar, lossy, mtime_of, path_bytes, without_dots,
+};
 
 /// The file with patterns of what must not travel, in the manner of `.gitignore`.
 pub(crate) const IGNORE_FILE: &str = ".alfignore";

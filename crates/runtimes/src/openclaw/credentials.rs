@@ -29,10 +29,10 @@ use zeroize::Zeroizing;
 use super::install::{
     AGENT_DATABASE, InstallDatabase, PROFILES_FILE, STATE_DATABASE, agent_folder,
 };
-use crate::kit::agent::{FoundAgent, Machine, ReadError, SealSecret, Warning};
-use crate::kit::credentials::{bare, document, unreadable};
-use crate::kit::database::{DatabaseError, Read, StateTable, Value};
-use crate::kit::times;
+use crate::kit::{
+    DatabaseError, FoundAgent, Machine, Read, ReadError, SealSecret, StateTable, Value, Warning,
+    bare, document, times, unreadable,
+};
 pub(super) use store::{OnExisting, plan_store};
 
 /// The table with the store that all agents of an install share.

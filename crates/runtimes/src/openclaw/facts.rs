@@ -10,9 +10,7 @@ use serde::{Serialize, Serializer};
 
 use super::memory::Shared;
 use super::{NAMESPACES, RUNTIME};
-use crate::kit::agent::Warning;
-use crate::kit::database::{Database, DatabaseError, Read, Value};
-use crate::kit::times;
+use crate::kit::{Database, DatabaseError, Read, Value, Warning, times};
 
 /// The table, and the namespace of its records.
 const FACTS: &str = "facts";

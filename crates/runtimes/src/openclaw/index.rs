@@ -17,10 +17,7 @@ use anemone_format::{Hex, Moment, sha256_hex};
 use sha2::{Digest, Sha256};
 
 use super::install::InstallDatabase;
-use crate::kit::agent::Warning;
-use crate::kit::database::{DatabaseError, Read, Rows, Value};
-use crate::kit::ids::short_digest;
-use crate::kit::times;
+use crate::kit::{DatabaseError, Read, Rows, Value, Warning, short_digest, times};
 
 const META_KEY: &str = "memory_index_meta_v1";
 /// What the program calls the model of chunks that have no vector.

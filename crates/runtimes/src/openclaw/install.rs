@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::discover::GEN_9;
-use crate::kit::agent::{FoundAgent, Machine, ReadOptions, Warning};
-use crate::kit::database::{CopyError, Database, DatabaseError, Read, Rows};
-use crate::kit::paths::is_name;
+use crate::kit::{
+    CopyError, Database, DatabaseError, FoundAgent, Machine, Read, ReadOptions, Rows, Warning,
+    is_name,
+};
 
 /// The database of an install of the newer generation.
 pub(super) const STATE_DATABASE: &str = "state/openclaw.sqlite";

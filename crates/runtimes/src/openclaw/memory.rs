@@ -9,10 +9,9 @@ use serde::Serialize;
 use super::index::Chunk;
 use super::layout::MemoryKind;
 use super::{NAMESPACES, RUNTIME};
-use crate::kit::split_text::pieces;
-use crate::kit::stamps::{LEAST_FIRST, note_stamps};
-use crate::kit::times::{self, DatedName, SessionHeader};
-use crate::kit::vectors::{TEXT_DIGEST, digest_in};
+use crate::kit::{
+    DatedName, LEAST_FIRST, SessionHeader, TEXT_DIGEST, digest_in, note_stamps, pieces, times,
+};
 use crate::openclaw::labels::{self, Labels, Promotion, TaggedLine, Validity};
 use anemone_markdown::{Page, Section, line_ends};
 

@@ -10,19 +10,12 @@ use super::install::{InstallDatabase, agent_folder};
 use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
 use super::memory::Shared;
 use super::{NAMESPACES, OpenClaw, RUNTIME, facts, sessions, vectors};
-use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
-use crate::kit::database::Database;
-use crate::kit::install_paths::{real, with_logs};
-use crate::kit::paths::is_within;
-use crate::kit::persona::PersonaPlace;
-use crate::kit::runtime::SearchAgents;
-use crate::kit::searchable::{
-    ExtraPlace, MemoryBackend, MemoryFacts, Searchable, SearchableRecord, SearchedFile,
-    SearchedFolder, Store, StoreKind, UnsearchedCounts, is_of_tool,
+use crate::kit::{
+    Database, ExtraPlace, FoundAgent, Machine, MemoryBackend, MemoryFacts, PersonaPlace, ReadError,
+    SIDECAR, SearchAgents, Searchable, SearchableRecord, SearchedFile, SearchedFolder, Store,
+    StoreKind, UnsearchedCounts, VectorOf, WantedModel, Warning, is_of_tool, is_within, real,
+    times, with_logs,
 };
-use crate::kit::sidecar::SIDECAR;
-use crate::kit::times;
-use crate::kit::vectors::{VectorOf, WantedModel};
 
 /// Folders in which the runtime notes what it dreamed, and from what.
 const DREAMING: [&str; 2] = ["memory/dreaming", "memory/.dreams"];

@@ -24,12 +24,9 @@ use serde::Serialize;
 use super::install::{InstallDatabase, agent_folder};
 use super::memory::Shared;
 use super::{NAMESPACES, RUNTIME};
-use crate::kit::agent::{FoundAgent, SessionCounts, Warning};
-use crate::kit::database::{Read, Value};
-use crate::kit::lines::{Line, read_line};
-use crate::kit::paths::lossy;
-use crate::kit::session_text::SessionText;
-use crate::kit::times;
+use crate::kit::{
+    FoundAgent, Line, Read, SessionCounts, SessionText, Value, Warning, lossy, read_line, times,
+};
 use anemone_secrets as secrets;
 use transcript::{SeenEvents, Transcript, moment_of_millis};
 use transcript_files::{MOST, ReadLimits, TranscriptFiles, TranscriptPlace, part_of, row_of};

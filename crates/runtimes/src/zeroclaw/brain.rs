@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::schema::{PRIVATE_KEY, SCHEMA, STAMP_COLUMNS, STAMPS};
 use super::{DEFAULT_ALIAS, RUNTIME};
-use crate::kit::agent::Machine;
-use crate::kit::database::{AgentEntry, Column, Database, DatabaseError, Read, Table, Value};
-use crate::kit::stamps::RowStamp;
+use crate::kit::{
+    AgentEntry, Column, Database, DatabaseError, Machine, Read, RowStamp, Table, Value,
+};
 
 /// The table of memories.
 pub(super) const TABLE: &str = SCHEMA.table;

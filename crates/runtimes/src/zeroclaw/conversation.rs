@@ -10,12 +10,10 @@ use anemone_files::Folder;
 
 use super::sessions::{Ownership, ownership, root_of};
 use super::transcript::FORMAT;
-use crate::kit::agent::{FoundAgent, Machine};
-use crate::kit::conversation::{
-    Conversation, Reach, ReadConversationError, SessionFacts, read_events, read_file,
+use crate::kit::{
+    Conversation, Database, DatabaseError, FoundAgent, Machine, Reach, Read, ReadConversationError,
+    SessionFacts, Value, is_name, read_events, read_file,
 };
-use crate::kit::database::{Database, DatabaseError, Read, Value};
-use crate::kit::paths::is_name;
 
 const DATABASE: &str = "sessions.db";
 

@@ -12,17 +12,11 @@ use super::discover::{first_of, is_live};
 use super::layout::{self, MEMORY, PathRole};
 use super::rows::{RowReader, Shared};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, entries, sessions, vectors};
-use crate::kit::agent::{FoundAgent, Machine, OddityKind, ReadError, Warning};
-use crate::kit::database::DatabaseError;
-use crate::kit::install_paths::with_logs;
-use crate::kit::runtime::SearchAgents;
-use crate::kit::searchable::{
-    MemoryBackend, Searchable, SearchableRecord, SearchedFile, SearchedFolder, Store, StoreKind,
-    UnsearchedCounts, is_of_tool,
+use crate::kit::{
+    DatabaseError, FoundAgent, Machine, MemoryBackend, OddityKind, ReadError, SIDECAR,
+    SearchAgents, Searchable, SearchableRecord, SearchedFile, SearchedFolder, Store, StoreKind,
+    UnsearchedCounts, VectorOf, WantedModel, Warning, is_of_tool, times, with_logs,
 };
-use crate::kit::sidecar::SIDECAR;
-use crate::kit::times;
-use crate::kit::vectors::{VectorOf, WantedModel};
 
 impl SearchAgents for ZeroClaw {
     /// Returns what can be searched.

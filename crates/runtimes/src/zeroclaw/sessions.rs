@@ -27,12 +27,10 @@ use serde_json::Value as Json;
 use super::DEFAULT_ALIAS;
 use super::layout::generation;
 use super::rows::Shared;
-use crate::kit::agent::{FoundAgent, Machine, SessionCounts, Warning};
-use crate::kit::database::{Database, DatabaseError, Read, Rows, Value};
-use crate::kit::ids::short_digest;
-use crate::kit::lines::{Line, read_line};
-use crate::kit::paths::{is_name, lossy, path_bytes};
-use crate::kit::times::{self, mtime_of};
+use crate::kit::{
+    Database, DatabaseError, FoundAgent, Line, Machine, Read, Rows, SessionCounts, Value, Warning,
+    is_name, lossy, mtime_of, path_bytes, read_line, short_digest, times,
+};
 use anemone_secrets as secrets;
 use session_record::Conversation;
 

@@ -31,16 +31,12 @@ use super::brain::{DESCRIPTION, Description};
 use super::rows::raw_of;
 use super::schema::{KNOWN, SCHEMA};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
-use crate::kit::agent::{FoundAgent, Machine, Warning};
-use crate::kit::database::{
-    AgentEntry, DatabaseError, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value, merge_rows,
+use crate::kit::{
+    AgentEntry, Conflict, DatabaseError, FoundAgent, Layout, Link, LinkPart, Machine, MemoriesStep,
+    Merge, MergeColumn, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
+    PlanOptions, PlannedChange, RecordChange, Restore, RestoreError, RestoreSource,
+    ReturningSnapshot, RowSpool, RowVerb, StoreError, Value, Warning, merge_rows, sidecar::name_of,
 };
-use crate::kit::plan::{
-    Conflict, MemoriesStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
-    PlanOptions, PlannedChange, Restore, RestoreError, StoreError,
-};
-use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::{Link, LinkPart, RecordChange, ReturningSnapshot, name_of};
 
 /// How the folder starts in which a new database is made; six letters and digits follow.
 const STAGING: &str = ".import-";

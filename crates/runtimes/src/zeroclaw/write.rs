@@ -22,18 +22,11 @@ use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
 use super::layout::{self, PathRole, generation};
 use super::store::{self, Records};
 use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
-use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Warning};
-use crate::kit::new_install::{NewInstall, Note};
-use crate::kit::paths::{lossy, spelled};
-use crate::kit::persona;
-use crate::kit::plan::{
-    self, InstallBackend, InstallLayout, NotRestored, NotRestoredKind, Plan, PlanBuilder,
-    PlanError, PlanOptions, PlannedFile,
-};
-use crate::kit::restore;
-use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::{
-    self, Keep, Link, PlacedFile, RecordChange, ReturningSnapshot, is_in_sidecar,
+use crate::kit::{
+    ConfigFile, FoundAgent, InstallBackend, InstallLayout, Keep, Link, Machine, NewInstall,
+    NotRestored, NotRestoredKind, Note, PlacedFile, Plan, PlanBuilder, PlanError, PlanOptions,
+    PlannedFile, RecordChange, RestoreSource, ReturningSnapshot, Warning, is_in_sidecar, lossy,
+    persona, restore, sidecar, spelled,
 };
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
@@ -101,7 +94,7 @@ pub(super) fn plan(
     if let Some(found) = found {
         credentials::plan(&site.target, options, found, &mut draft);
     }
-    let mut plan = plan::plan(&site.target.workspace, draft, source, options)?;
+    let mut plan = crate::kit::plan::plan(&site.target.workspace, draft, source, options)?;
     plan.agent_id = agent_id;
     Ok(plan)
 }

@@ -13,7 +13,7 @@ use anemone_files::{FileStat, FileTime, create_private, open_regular, private_te
 use fs_err as fs;
 use tempfile::TempDir;
 
-use crate::kit::paths::with_suffix;
+use crate::kit::with_suffix;
 
 /// What the copy is called in its folder.
 pub(crate) const COPY_NAME: &str = "copy.sqlite";

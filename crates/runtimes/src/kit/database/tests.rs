@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::kit::agent::KnownConfigs;
+use crate::kit::KnownConfigs;
 
 /// A machine whose databases are read on a thread.
 pub(crate) fn machine(scratch: &Path) -> Machine {

@@ -8,7 +8,7 @@ use anemone_format::{
 };
 use anemone_markdown::atx_heading;
 
-use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder};
+use crate::kit::{NotRestored, NotRestoredKind, PlanBuilder};
 
 /// Makes the files that say who the agent is and whom it works for.
 pub(crate) fn documents(

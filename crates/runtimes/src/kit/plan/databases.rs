@@ -8,8 +8,7 @@ use std::io::{self, Read};
 use anemone_files::{FileKind, FileStat};
 
 use super::{Action, Conflict, OnConflict, PlanError, PlannedFile, PlannedNode, Planner, open};
-use crate::kit::database::SQLITE_MAGIC;
-use crate::kit::tree::{self, Site};
+use crate::kit::{SQLITE_MAGIC, Site, tree};
 
 /// How the names end of what SQLite keeps beside a database. Only the first two hold content.
 pub(super) const SIDECARS: [&str; 3] = ["-wal", "-journal", "-shm"];

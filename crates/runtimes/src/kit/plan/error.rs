@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::kit::database::DatabaseError;
+use crate::kit::DatabaseError;
 
 /// Why no plan could be made.
 #[derive(Debug, thiserror::Error)]

@@ -10,8 +10,7 @@ use rustix::io::Errno;
 
 use super::site::{Site, join, key_of, path_of, time_of};
 use super::{Abilities, Apply, ApplyTreeError, BuildNotes, TestPoint};
-use crate::kit::paths::lossy;
-use crate::kit::plan::{Action, Plan, PlannedNode, Step};
+use crate::kit::{Action, Plan, PlannedNode, Step, lossy};
 
 /// What lies at one path of the new tree.
 pub(super) enum Node<'a> {

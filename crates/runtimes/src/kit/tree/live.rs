@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use super::build::cannot_write;
 use super::site::{Site, join, key_of, open_above, path_of};
 use super::{Apply, ApplyTreeError};
-use crate::kit::plan::Plan;
+use crate::kit::Plan;
 
 /// What SQLite puts beside a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];

@@ -17,7 +17,7 @@ use super::rename::keep_aside;
 use super::site::{
     FIRST, OLD_ENDING, equal, open_above, open_file, read_link, resolve, staging_prefix,
 };
-use crate::kit::agent::Warning;
+use crate::kit::Warning;
 
 /// What a leftover folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::Abilities;
 use super::site::OLD_ENDING;
-use crate::kit::paths::with_suffix;
+use crate::kit::with_suffix;
 
 /// Lets two folders change names.
 ///

@@ -13,8 +13,7 @@ use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
 use super::BUFFER_BYTES;
-use crate::kit::agent::Warning;
-use crate::kit::plan::{MAX_DEPTH, PlanError};
+use crate::kit::{MAX_DEPTH, PlanError, Warning};
 
 /// What lies where the workspace is to be.
 #[derive(Debug)]

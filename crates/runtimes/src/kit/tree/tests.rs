@@ -8,7 +8,7 @@ use anemone_format::{LoadedSnapshot, Moment};
 use rustix::fs::CWD;
 
 use super::*;
-use crate::kit::plan::{self, OnConflict, PlanBuilder, PlanError, PlanOptions, PlannedFile};
+use crate::kit::{OnConflict, PlanBuilder, PlanError, PlanOptions, PlannedFile, plan};
 
 pub(crate) fn at(text: &str) -> Moment {
     text.parse().unwrap()

@@ -15,12 +15,10 @@ use super::{
     AGENT_DATABASE, Fields, InstallDatabase, PROFILES_FILE, STATE_DATABASE, STATE_KEY, STATE_TABLE,
     agent_folder, own_store, read_below, state_text,
 };
-use crate::kit::agent::{FoundAgent, Machine, Warning};
-use crate::kit::credentials::{not_restored, unreadable};
-use crate::kit::database::{Copy, CopyError, DatabaseError, Put, put_rows};
-use crate::kit::paths::with_suffix;
-use crate::kit::plan::{NotRestored, Restore, RestoreError, StoreError};
-use crate::kit::restore_source::RestoreSource;
+use crate::kit::{
+    Copy, CopyError, DatabaseError, FoundAgent, Machine, NotRestored, Put, Restore, RestoreError,
+    RestoreSource, StoreError, Warning, not_restored, put_rows, unreadable, with_suffix,
+};
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
 /// database.

@@ -11,10 +11,7 @@ use serde_json::Value as Json;
 
 use super::SessionTally;
 use super::unpack::{MAX_UNPACKED_BYTES, unpacked};
-use crate::kit::database::{DatabaseError, Read, Value};
-use crate::kit::ids::short_digest;
-use crate::kit::lines::{Line, read_line};
-use crate::kit::paths::is_name;
+use crate::kit::{DatabaseError, Line, Read, Value, is_name, read_line, short_digest};
 use crate::openclaw::install::InstallDatabase;
 
 /// Bytes of the list of conversations, at most.

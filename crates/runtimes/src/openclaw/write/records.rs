@@ -13,11 +13,10 @@ use jiff::Timestamp;
 
 use super::one_line;
 use super::split_records::{self, cut};
-use crate::kit::agent::{FoundAgent, Machine};
-use crate::kit::plan::{self, PlanBuilder, PlanError, PlannedFile};
-use crate::kit::raw_place::RawPlace;
-use crate::kit::restore::{SESSION, UnwrittenRecords, each_record};
-use crate::kit::sidecar::{LinkPart, PlacedFile, Spooler, WrittenRecord};
+use crate::kit::{
+    FoundAgent, LinkPart, Machine, PlacedFile, PlanBuilder, PlanError, PlannedFile, RawPlace,
+    SESSION, Spooler, UnwrittenRecords, WrittenRecord, each_record, plan,
+};
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::MemoryKind;
 

@@ -14,15 +14,10 @@ use anemone_format::{
 use super::records::{Item, Leaf, Pages, RecordPlaces, changed_at, file_of, heading_end};
 use super::split_records::{self, cut};
 use super::{FilePlaces, one_line};
-use crate::kit::agent::{FoundAgent, Machine, Warning};
-use crate::kit::carrier::MAX_TEXT_BYTES;
-use crate::kit::paths::spelled;
-use crate::kit::persona::brief_line;
-use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile};
-use crate::kit::restore::{SESSION, each_record};
-use crate::kit::sidecar::{
-    LinkPart, PlacedFile, RecordChange, ReturningSnapshot, SIDECAR, digest_of, is_in_sidecar,
-    name_of,
+use crate::kit::{
+    FoundAgent, LinkPart, MAX_TEXT_BYTES, Machine, NotRestored, NotRestoredKind, PlacedFile,
+    PlanBuilder, PlanError, PlannedFile, RecordChange, ReturningSnapshot, SESSION, SIDECAR,
+    Warning, brief_line, digest_of, each_record, is_in_sidecar, sidecar::name_of, spelled,
 };
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::{FACTS, MemoryKind};

@@ -12,10 +12,10 @@ use serde::Serialize;
 
 use super::tests::plan;
 use super::*;
-use crate::kit::agent::KnownConfigs;
-use crate::kit::plan::StepKind;
-use crate::kit::sidecar::{self, LinkPart, RecordChange, ReturningSnapshot, SIDECAR};
 use crate::kit::tree::tests::{at, carried_folder, file, link, snapshot};
+use crate::kit::{
+    KnownConfigs, LinkPart, RecordChange, ReturningSnapshot, SIDECAR, StepKind, sidecar,
+};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 
 const OTHER: &str = "zeroclaw";

@@ -5,9 +5,7 @@ use std::convert::Infallible;
 use anemone_format::{AgentId, RecordId, StampTable, Status};
 use uuid::Uuid;
 
-use crate::kit::carrier::MAX_TEXT_BYTES;
-use crate::kit::sidecar::{self, LinkPart};
-use crate::kit::times;
+use crate::kit::{LinkPart, MAX_TEXT_BYTES, sidecar, times};
 use crate::openclaw::layout::{MemoryKind, PathRole, place_of};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 use anemone_markdown::Page;

@@ -13,12 +13,10 @@ use jiff::Timestamp;
 
 use super::super::RUNTIME;
 use super::bullets::{CORE_TITLE, DAILY_TITLE, escaped};
-use crate::kit::agent::Machine;
-use crate::kit::ids::short_digest;
-use crate::kit::plan::{Piece, PlanBuilder, PlanError, PlannedFile};
-use crate::kit::raw_place::RawPlace;
-use crate::kit::restore::{UnwrittenRecords, each_record};
-use crate::kit::sidecar::{Link, LinkPart, Spooler};
+use crate::kit::{
+    Link, LinkPart, Machine, Piece, PlanBuilder, PlanError, PlannedFile, RawPlace, Spooler,
+    UnwrittenRecords, each_record, short_digest,
+};
 
 /// A key is cut to this.
 const MAX_KEY_CHARS: usize = 120;

@@ -14,7 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use crate::kit::paths::with_suffix;
+use crate::kit::with_suffix;
 use crate::zeroclaw::schema::{NEEDED, SCHEMA, WAIT_TO_CHANGE, new_database};
 
 /// Bytes of one value, at most.

@@ -7,9 +7,7 @@ use serde_json::Value as Json;
 
 use super::super::brain::Row;
 use super::super::layout::DATABASE;
-use crate::kit::carrier::Carrier;
-use crate::kit::database::Value;
-use crate::kit::paths::lossy;
+use crate::kit::{Carrier, Value, lossy};
 use anemone_secrets as secrets;
 
 /// The column of vectors, in which no text is.

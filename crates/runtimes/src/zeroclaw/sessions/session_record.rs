@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::super::rows::Shared;
 use super::super::{NAMESPACES, RUNTIME};
-use crate::kit::session_text::SessionText;
+use crate::kit::SessionText;
 
 /// A conversation that is being read.
 pub(super) struct Conversation {
