@@ -201,7 +201,7 @@ fn a_runtime_of_two_capabilities_is_found_and_searched_and_says_what_it_cannot_d
     let vectors = crate::WantedModel { provider: "a", model: "b", dimensions: 1 };
     notes.read_vectors(&machine, agent, &vectors, false, &mut |_, _| {}).unwrap();
     let error = notes.open(&machine, agent, &ReadOptions::default()).err();
-    assert!(matches!(error, Some(ReadError::NotSupported { runtime: "Notes" })), "{error:?}");
+    assert!(matches!(error, Some(ReadError::NotSupported("Notes"))), "{error:?}");
     assert_eq!(notes.database(Path::new("/a.db"), ""), None);
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct GeneratedFile {
 
 impl GeneratedFile {
     fn found(&self) -> FoundEntry {
-        let kind = EntryKind::File { size: self.bytes.len() as u64 };
+        let kind = EntryKind::File(self.bytes.len() as u64);
         FoundEntry {
             path: self.path.as_bytes().to_vec(),
             kind,
@@ -491,7 +491,7 @@ pub(crate) fn is_unchanged<'r, 'f>(
         let kind = match &found.kind {
             EntryKind::Folder => SourceKind::Folder,
             EntryKind::Symlink(target) => SourceKind::Symlink(target.clone()),
-            EntryKind::File { size } => {
+            EntryKind::File(size) => {
                 let past = earlier.file(root, &found.path).map(|file| &file.kind);
                 let is_named = root == Root::Artifacts && !is_included(found, threshold);
                 let as_large =

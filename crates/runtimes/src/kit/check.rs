@@ -330,11 +330,8 @@ impl Check {
             self.note(ADVICE, IssueKind::WorkspaceEmpty, "the workspace contains no agent files");
         }
         if !found.soul_md {
-            self.note(
-                ADVICE,
-                IssueKind::NoPersona,
-                format!("there is no {}", Persona::Soul.file()),
-            );
+            let message = format!("there is no {}", Persona::Soul.file());
+            self.note(ADVICE, IssueKind::NoPersona, message);
         }
     }
 
@@ -409,11 +406,8 @@ pub(crate) fn begin(
     };
     let shown = workspace.display();
     if !check.exists {
-        check.note(
-            ADVICE,
-            IssueKind::WorkspaceNotFound,
-            format!("there is no workspace at {shown}"),
-        );
+        let message = format!("there is no workspace at {shown}");
+        check.note(ADVICE, IssueKind::WorkspaceNotFound, message);
         return (check, Survey::default());
     }
     let survey = match walked {
@@ -429,11 +423,8 @@ pub(crate) fn begin(
                 ReadError::Workspace { source, .. } => source,
                 error => error,
             };
-            check.note(
-                ADVICE,
-                IssueKind::WorkspaceNotReadable,
-                format!("the workspace {shown} cannot be read: {cause}"),
-            );
+            let message = format!("the workspace {shown} cannot be read: {cause}");
+            check.note(ADVICE, IssueKind::WorkspaceNotReadable, message);
             Survey::default()
         }
     };

@@ -143,10 +143,8 @@ impl Files {
 /// Warns of an agent without memories.
 pub(crate) fn warn_of_nothing(carrier: &mut Carrier<'_>) {
     if carrier.outcome.records == 0 {
-        carrier.outcome.warnings.push(Warning::new(
-            "no_memory_content",
-            "no memories were found; see whether this is the right folder",
-        ));
+        let message = "no memories were found; see whether this is the right folder";
+        carrier.outcome.warnings.push(Warning::new("no_memory_content", message));
     }
 }
 
@@ -169,9 +167,7 @@ impl WalkedWorkspace {
     ) -> Result<Self, ReadError> {
         let failed = |source| ReadError::Workspace { path: agent.workspace.clone(), source };
         let path = fs_err::canonicalize(&agent.workspace).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                ReadError::NoWorkspace { path: agent.workspace.clone() }
-            }
+            std::io::ErrorKind::NotFound => ReadError::NoWorkspace(agent.workspace.clone()),
             _ => failed(error),
         })?;
         let workspace = Workspace::open(&path).map_err(failed)?;
@@ -208,9 +204,8 @@ impl OpenWorkspace {
         namespaces: &Namespaces,
     ) -> Result<Self, ReadError> {
         let WalkedWorkspace { path, workspace, walked } = workspace;
-        let noted = workspace
-            .agent_id()
-            .map_err(|_| ReadError::AgentIdFile { path: path.join(AGENT_ID_FILE) })?;
+        let noted =
+            workspace.agent_id().map_err(|_| ReadError::AgentIdFile(path.join(AGENT_ID_FILE)))?;
         let agent_id = options
             .agent_id
             .or_else(|| noted.filter(|_| !agent.shares_workspace))

@@ -109,10 +109,7 @@ pub enum Action {
     /// The two are the same; at most mode and time are put right.
     Same,
     /// The existing file stays, and the snapshot's is written beside it.
-    Both {
-        /// Where.
-        beside: Vec<u8>,
-    },
+    Both(Vec<u8>),
     /// The two differ, and the user did not say which one counts.
     Conflict,
 }
@@ -354,6 +351,16 @@ impl PlanBuilder {
     pub(crate) fn new(source: &RestoreSource<'_>) -> Self {
         Self { warnings: source.warnings().to_vec(), ..Self::default() }
     }
+
+    /// Notes something with a path or a name that is not restored.
+    pub(crate) fn omit(
+        &mut self,
+        what: NotRestoredKind,
+        path: impl fmt::Display,
+        reason: impl Into<String>,
+    ) {
+        self.not_restored.push(NotRestored::of(what, path, reason));
+    }
 }
 
 impl PlannedFile {
@@ -434,7 +441,7 @@ impl Step {
         match &self.action {
             Action::Create | Action::Replace => Some(&self.path),
             Action::Same => self.refresh.then_some(&self.path),
-            Action::Both { beside } => Some(beside),
+            Action::Both(beside) => Some(beside),
             Action::Keep | Action::Conflict => None,
         }
     }
@@ -610,11 +617,8 @@ fn link_outside(step: &Step, workspace: &Path) -> Option<Warning> {
         destination(link, target).is_some()
     };
     (!inside).then(|| {
-        Warning::about(
-            "link_outside",
-            lossy(link),
-            "leads out of the workspace; the link is made, what it leads to is not",
-        )
+        let message = "leads out of the workspace; the link is made, what it leads to is not";
+        Warning::about("link_outside", lossy(link), message)
     })
 }
 
@@ -632,11 +636,8 @@ fn tidy(
         let key = tree::key_of(&wanted.path);
         // The runtime's own files come first and count.
         if sorted.contains_key(&key) {
-            notes.push(NotRestored::of(
-                NotRestoredKind::File,
-                lossy(&wanted.path),
-                "the snapshot has another file of the same path",
-            ));
+            let reason = "the snapshot has another file of the same path";
+            notes.push(NotRestored::of(NotRestoredKind::File, lossy(&wanted.path), reason));
             continue;
         }
         sorted.insert(key, wanted);
@@ -678,7 +679,7 @@ fn check_path(path: &[u8]) -> Result<(), PlanError> {
 }
 
 fn unsafe_path(path: &[u8]) -> PlanError {
-    PlanError::UnsafePath { path: lossy(path) }
+    PlanError::UnsafePath(lossy(path))
 }
 
 struct Planner<'a> {
@@ -713,7 +714,7 @@ impl Planner<'_> {
             && lies_below(&wanted.path, from)
         {
             let beside = [to, &wanted.path[from.len()..]].concat();
-            self.push(wanted, Action::Both { beside }, None, false);
+            self.push(wanted, Action::Both(beside), None, false);
             return Ok(());
         }
         if wanted.is_odd_table() {
@@ -819,7 +820,7 @@ impl Planner<'_> {
                 if matches!(wanted.node, PlannedNode::Folder) {
                     self.moved = Some((wanted.path.clone(), beside.clone()));
                 }
-                Action::Both { beside }
+                Action::Both(beside)
             }
         };
         if matches!(action, Action::Conflict | Action::Keep) {
@@ -836,11 +837,8 @@ impl Planner<'_> {
     }
 
     fn note_redacted(&mut self, path: &[u8]) {
-        self.not_restored.push(NotRestored::of(
-            NotRestoredKind::Secrets,
-            lossy(path),
-            "they were taken out of the file when it was read",
-        ));
+        let reason = "they were taken out of the file when it was read";
+        self.not_restored.push(NotRestored::of(NotRestoredKind::Secrets, lossy(path), reason));
     }
 
     fn push(
@@ -855,11 +853,8 @@ impl Planner<'_> {
         let is_file = matches!(node, PlannedNode::File { .. });
         let mask = if is_file { 0o777 } else { 0o3777 };
         if mode.is_some_and(|mode| mode & !mask & 0o7777 != 0) {
-            self.not_restored.push(NotRestored::of(
-                NotRestoredKind::Mode,
-                lossy(&path),
-                "set-user-id and its like are not put back",
-            ));
+            let reason = "set-user-id and its like are not put back";
+            self.not_restored.push(NotRestored::of(NotRestoredKind::Mode, lossy(&path), reason));
         }
         mode = mode.map(|mode| mode & mask);
         self.steps.push(Step { path, action, reason, node, mode, mtime, refresh });

@@ -69,11 +69,8 @@ pub(crate) fn note_capabilities(
             continue;
         }
         if let Some(missing) = missing_requirement(machine, capability) {
-            draft.not_restored.push(NotRestored::of(
-                NotRestoredKind::Capability,
-                capability.name.clone(),
-                format!("it needs {missing}, which is not here"),
-            ));
+            let reason = format!("it needs {missing}, which is not here");
+            draft.omit(NotRestoredKind::Capability, capability.name.clone(), reason);
         }
     }
 }

@@ -422,7 +422,7 @@ impl Runtime {
             }],
             ..Check::default()
         };
-        (check, Err(ReadError::NotSupported { runtime: self.title }))
+        (check, Err(ReadError::NotSupported(self.title)))
     }
 
     /// Opens an agent to read it, see [`ReadAgents::open`].
@@ -432,7 +432,7 @@ impl Runtime {
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
     ) -> Result<Box<dyn OpenAgent>, ReadError> {
-        let read = self.read.ok_or(ReadError::NotSupported { runtime: self.title })?;
+        let read = self.read.ok_or(ReadError::NotSupported(self.title))?;
         read.open(machine, agent, options)
     }
 
@@ -457,7 +457,7 @@ impl Runtime {
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError> {
         let plan = if source.is_of(self.name) { self.restore } else { self.move_in };
-        let plan = plan.ok_or(PlanError::NotSupported { runtime: self.title })?;
+        let plan = plan.ok_or(PlanError::NotSupported(self.title))?;
         plan(machine, source, target, options)
     }
 
@@ -523,7 +523,7 @@ impl Runtime {
     }
 
     fn searcher(&self) -> Result<&'static dyn SearchAgents, ReadError> {
-        self.search.ok_or(ReadError::NotSupported { runtime: self.title })
+        self.search.ok_or(ReadError::NotSupported(self.title))
     }
 
     /// Returns the rows of an agent in a database that it keeps its memory in; `None` where the
@@ -546,7 +546,7 @@ impl Runtime {
         session: &str,
         reach: Reach,
     ) -> Result<Conversation, ReadConversationError> {
-        let not_supported = ReadConversationError::NotSupported { runtime: self.title };
+        let not_supported = ReadConversationError::NotSupported(self.title);
         self.conversations.ok_or(not_supported)?(machine, agent, session, reach)
     }
 }

@@ -61,10 +61,7 @@ pub(crate) struct FoundEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EntryKind {
     /// A regular file.
-    File {
-        /// Its length.
-        size: u64,
-    },
+    File(u64),
     /// A link to this target.
     Symlink(Vec<u8>),
     /// A folder.
@@ -79,7 +76,7 @@ impl FoundEntry {
 
     /// Returns its length in bytes, if it is a regular file.
     pub(crate) fn size(&self) -> u64 {
-        if let EntryKind::File { size } = self.kind { size } else { 0 }
+        if let EntryKind::File(size) = self.kind { size } else { 0 }
     }
 }
 
@@ -300,7 +297,7 @@ impl WalkVisitor for Walker<'_> {
                 Err(_) => return self.leave_out(path, LeftOutReason::Unreadable, (1, 0)),
             },
             FileKind::Folder => EntryKind::Folder,
-            FileKind::File => EntryKind::File { size: stat.size },
+            FileKind::File => EntryKind::File(stat.size),
             FileKind::Special => return self.leave_out(path, LeftOutReason::Special, (1, 0)),
         };
         let (mode, mtime) = (Some(stat.mode), mtime_of(&stat));

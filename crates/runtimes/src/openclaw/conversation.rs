@@ -83,7 +83,7 @@ fn in_files(
     session: &str,
     reach: Reach,
 ) -> Result<Conversation, ReadConversationError> {
-    let none = || ReadConversationError::NoSession { session: session.to_owned() };
+    let none = || ReadConversationError::NoSession(session.to_owned());
     let (Some(install), Some(folder)) = (&agent.install, agent_folder(&agent.alias)) else {
         return Err(none());
     };

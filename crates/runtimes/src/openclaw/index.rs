@@ -282,11 +282,8 @@ impl ChunkStream {
     }
 
     fn warn(&mut self, error: &DatabaseError) {
-        self.warnings.push(Warning::about(
-            "index_unreadable",
-            self.origin.clone(),
-            format!("the search index gives no vectors: {error}"),
-        ));
+        let message = format!("the search index gives no vectors: {error}");
+        self.warnings.push(Warning::about("index_unreadable", self.origin.clone(), message));
     }
 }
 

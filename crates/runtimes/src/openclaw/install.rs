@@ -41,11 +41,8 @@ impl InstallDatabase {
         let is_needed = agent.generation == Some(GEN_9) || options.embeddings;
         let Some(path) = agent.database.as_ref().filter(|_| is_needed) else { return Ok(None) };
         Self::open(machine, path).map_err(|error| {
-            Warning::about(
-                "database_unreadable",
-                path.display(),
-                format!("what only the database of the agent has is missing: {error}"),
-            )
+            let message = format!("what only the database of the agent has is missing: {error}");
+            Warning::about("database_unreadable", path.display(), message)
         })
     }
 

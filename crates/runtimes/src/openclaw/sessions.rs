@@ -140,11 +140,8 @@ pub(super) fn session_record(piece: &SessionRecord, shared: &Shared) -> Record {
 
 impl SessionTally {
     fn warn(&mut self, path: &Path, error: &dyn std::fmt::Display) {
-        self.warnings.push(Warning::about(
-            "sessions_unreadable",
-            path.display(),
-            format!("conversations are missing: {error}"),
-        ));
+        let message = format!("conversations are missing: {error}");
+        self.warnings.push(Warning::about("sessions_unreadable", path.display(), message));
     }
 }
 

@@ -383,7 +383,7 @@ fn listed(
     for row in database.rows(&Read::of(&table.name, columns).ordered_by(&["rowid"]))? {
         if rows.len() == MAX_LISTED {
             let detail = format!("the table {name} has more than {MAX_LISTED} rows");
-            return Err(DatabaseError::Failed { detail });
+            return Err(DatabaseError::Failed(detail));
         }
         rows.push(row?.into_iter().map(shortened).collect());
     }

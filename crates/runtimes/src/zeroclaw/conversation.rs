@@ -24,7 +24,7 @@ pub(super) fn read(
     session: &str,
     reach: Reach,
 ) -> Result<Conversation, ReadConversationError> {
-    let none = || ReadConversationError::NoSession { session: session.to_owned() };
+    let none = || ReadConversationError::NoSession(session.to_owned());
     let (root, is_shared) = root_of(agent);
     let ours = is_shared.then_some(agent.alias.as_str());
     let path = root.join("sessions");

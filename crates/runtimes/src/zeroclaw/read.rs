@@ -202,7 +202,7 @@ impl ReadWorkspace {
         };
         let (opened, empty) = match walked {
             // An agent may have rows in the database of its install, and no files.
-            Err(ReadError::NoWorkspace { path })
+            Err(ReadError::NoWorkspace(path))
                 if agent.install.is_some()
                     && agent.database.as_deref().is_some_and(super::discover::is_live) =>
             {
@@ -216,11 +216,8 @@ impl ReadWorkspace {
             walked => (open(walked?, agent, options)?, None),
         };
         let missing = empty.is_some().then(|| {
-            Warning::about(
-                "workspace_missing",
-                agent.workspace.display(),
-                "there is no such folder; only what the database holds travels",
-            )
+            let message = "there is no such folder; only what the database holds travels";
+            Warning::about("workspace_missing", agent.workspace.display(), message)
         });
         let inside = |path: Option<&Path>| {
             let path = real(path?);

@@ -31,10 +31,8 @@ impl SearchAgents for ZeroClaw {
         });
         let backend = config.as_ref().map(|config| config.backend(&agent.alias));
         if let Some(Backend::Elsewhere(name)) = &backend {
-            warnings.push(Warning::new(
-                "backend_elsewhere",
-                format!("memories are kept in {name}, out of reach of a search"),
-            ));
+            let message = format!("memories are kept in {name}, out of reach of a search");
+            warnings.push(Warning::new("backend_elsewhere", message));
         }
         let is_used = !matches!(backend, Some(Backend::Markdown | Backend::None));
         let mut stores = Vec::new();
@@ -114,7 +112,7 @@ impl SearchAgents for ZeroClaw {
                 let brain = Brain::open(machine, path).map_err(failed)?;
                 let Some(brain) = brain else {
                     let detail = "it holds no table of memories".to_owned();
-                    return Err(failed(DatabaseError::Failed { detail }));
+                    return Err(failed(DatabaseError::Failed(detail)));
                 };
                 let mut left = UnsearchedCounts::default();
                 for alias in aliases(&brain, agent) {

@@ -639,11 +639,8 @@ impl<'a, E> Reader<'a, E> {
         ];
         for (code, count, what) in notes {
             if count > 0 {
-                self.warnings.push(Warning::about(
-                    code,
-                    root.join("sessions").display(),
-                    format!("{count} conversations {what}"),
-                ));
+                let message = format!("{count} conversations {what}");
+                self.warnings.push(Warning::about(code, root.join("sessions").display(), message));
             }
         }
     }

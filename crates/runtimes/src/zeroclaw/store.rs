@@ -647,18 +647,13 @@ impl<'a> Planner<'a> {
             }
         }
         for column in self.homeless.iter().take(MAX_NAMED) {
-            draft.not_restored.push(NotRestored::of(
-                NotRestoredKind::Column,
-                column.clone(),
-                "the table has no such column, and the runtime does not know it",
-            ));
+            let reason = "the table has no such column, and the runtime does not know it";
+            draft.omit(NotRestoredKind::Column, column.clone(), reason);
         }
         if self.homeless.len() > MAX_NAMED {
             let more = self.homeless.len() - MAX_NAMED;
-            draft.not_restored.push(NotRestored::new(
-                NotRestoredKind::Column,
-                format!("{more} more columns that the table does not have"),
-            ));
+            let reason = format!("{more} more columns that the table does not have");
+            draft.not_restored.push(NotRestored::new(NotRestoredKind::Column, reason));
         }
         if self.cut > 0 {
             draft.not_restored.push(note(self.cut, "were too long to travel whole"));
@@ -672,10 +667,8 @@ impl<'a> Planner<'a> {
             ));
         }
         if new_ids > 0 {
-            draft.warnings.push(Warning::new(
-                "memory_id_taken",
-                format!("{new_ids} memories get a new id, because others have theirs"),
-            ));
+            let message = format!("{new_ids} memories get a new id, because others have theirs");
+            draft.warnings.push(Warning::new("memory_id_taken", message));
         }
         draft.records += added + replaced + kept + same;
         draft.conflicts.extend(self.conflicts);

@@ -24,9 +24,9 @@ use super::store::{self, Records};
 use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
 use crate::kit::{
     ConfigFile, FoundAgent, InstallBackend, InstallLayout, Keep, Link, Machine, NewInstall,
-    NotRestored, NotRestoredKind, Note, PlacedFile, Plan, PlanBuilder, PlanError, PlanOptions,
-    PlannedFile, RecordChange, RestoreSource, ReturningSnapshot, Warning, is_in_sidecar, lossy,
-    persona, restore, sidecar, spelled,
+    NotRestoredKind, Note, PlacedFile, Plan, PlanBuilder, PlanError, PlanOptions, PlannedFile,
+    RecordChange, RestoreSource, ReturningSnapshot, Warning, is_in_sidecar, lossy, persona,
+    restore, sidecar, spelled,
 };
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
@@ -390,11 +390,11 @@ impl Planner<'_> {
                 FileRoot::Other => false,
             };
             if !belongs {
-                draft.not_restored.push(NotRestored::of(
+                draft.omit(
                     NotRestoredKind::File,
                     lossy(&file.path),
                     format!("it means nothing to {RUNTIME}"),
-                ));
+                );
             } else if is_raw(file)
                 && (is_of_install(&file.path) || stale.contains(&lossy(&file.path)))
             {
@@ -509,11 +509,11 @@ impl Planner<'_> {
             } else if is_raw(file) && is_of_install(&file.path) {
                 continue;
             } else if self.returned.is_some() {
-                draft.not_restored.push(NotRestored::of(
+                draft.omit(
                     NotRestoredKind::File,
                     lossy(&file.path),
                     "what it holds is kept in another way now",
-                ));
+                );
             } else {
                 keep.aside.push(index);
             }

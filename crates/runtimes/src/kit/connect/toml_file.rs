@@ -81,7 +81,7 @@ pub(super) fn plan(text: &str, want: &ConfigEdit) -> Result<(Vec<Edit>, usize), 
 }
 
 fn form(path: &[String]) -> RefuseError {
-    RefuseError::Form { path: path.join(".") }
+    RefuseError::Form(path.join("."))
 }
 
 pub(super) fn find<'a>(root: &'a Item, path: &[String]) -> Option<&'a Item> {

@@ -117,7 +117,7 @@ impl Planner<'_> {
             let action = match (&beside, self.on_conflict) {
                 (Some(beside), _) => {
                     let beside = [beside, member.ending.as_bytes()].concat();
-                    Action::Both { beside }
+                    Action::Both(beside)
                 }
                 (None, OnConflict::Theirs) if member.here => Action::Replace,
                 (None, OnConflict::Theirs) => Action::Create,

@@ -141,7 +141,7 @@ impl<'a> ReturningSnapshot<'a> {
             Err(SidecarFault::Scratch(error)) => Err(PlanError::Scratch(error)),
             Err(SidecarFault::Unread) => {
                 let runtime = source.manifest().agent.source_runtime.clone();
-                Err(PlanError::MemoriesUnread { runtime })
+                Err(PlanError::MemoriesUnread(runtime))
             }
         }
     }

@@ -254,7 +254,7 @@ impl Builder<'_, '_> {
             Err(Errno::NOENT) if self.apply.live.comes_and_goes(key) => return Ok(()),
             Err(Errno::NOENT) => {
                 let path = join(&self.apply.plan.workspace, &path);
-                return Err(ApplyTreeError::Changed { path });
+                return Err(ApplyTreeError::Changed(path));
             }
             Err(error) if self.apply.live.has(key) => {
                 let path = join(&self.apply.plan.workspace, &path);

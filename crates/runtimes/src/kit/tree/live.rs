@@ -82,7 +82,7 @@ impl Apply<'_> {
         for (key, linked) in &mut self.live.files {
             let path = path_of(key);
             let failed = |error: io::Error| cannot_write(&path, error);
-            let changed = || ApplyTreeError::Changed { path: join(workspace, &path) };
+            let changed = || ApplyTreeError::Changed(join(workspace, &path));
             let (old, name) = open_above(workspace, &path).map_err(|_| changed())?;
             let (new, _) = open_above(staging, &path).map_err(failed)?;
             let there = inode_of(&old, name).map_err(failed)?;

@@ -296,7 +296,7 @@ fn back_up(database: &Path) -> Result<PathBuf, StoreError> {
     let failed = |source| StoreError::Io { path: database.to_owned(), source };
     let folder = database.parent().ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
     let copy = Copy::take(database, folder).map_err(|error| match error {
-        CopyError::Busy { path } => StoreError::Open { path },
+        CopyError::Busy(path) => StoreError::Open { path },
         source => StoreError::Database { path: database.to_owned(), source: source.into() },
     })?;
     let free =

@@ -303,7 +303,7 @@ impl ReturnPlanner<'_> {
                 } else {
                     "everything in it was forgotten"
                 };
-                draft.not_restored.push(NotRestored::of(NotRestoredKind::File, path, reason));
+                draft.omit(NotRestoredKind::File, path, reason);
                 return Ok(());
             }
         }
@@ -326,11 +326,8 @@ impl ReturnPlanner<'_> {
         for (index, file) in self.returned.files().iter().enumerate() {
             let foreign = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
             if foreign || file.root == FileRoot::Other {
-                draft.not_restored.push(NotRestored::of(
-                    NotRestoredKind::File,
-                    crate::kit::paths::lossy(&file.path),
-                    "the snapshot does not say where it belongs",
-                ));
+                let reason = "the snapshot does not say where it belongs";
+                draft.omit(NotRestoredKind::File, crate::kit::paths::lossy(&file.path), reason);
                 continue;
             }
             if !is_patched(&file.path) {
@@ -360,7 +357,7 @@ impl ReturnPlanner<'_> {
         let more = self.lost.len().saturating_sub(MAX_NAMED);
         for (name, why) in self.lost.drain(..).take(MAX_NAMED) {
             let reason = why.to_owned();
-            draft.not_restored.push(NotRestored::of(NotRestoredKind::Record, name, reason));
+            draft.omit(NotRestoredKind::Record, name, reason);
         }
         if more > 0 {
             let reason = format!("{more} more like these");
@@ -394,11 +391,7 @@ impl ReturnPlanner<'_> {
         let before = draft.wanted.len();
         draft.wanted.retain(|file| !is_in_sidecar(&file.path));
         if draft.wanted.len() < before {
-            draft.not_restored.push(NotRestored::of(
-                NotRestoredKind::Files,
-                SIDECAR,
-                "replaced by a newer one",
-            ));
+            draft.omit(NotRestoredKind::Files, SIDECAR, "replaced by a newer one");
         }
         // All of the other runtime's files, so that it is itself again on one more way there.
         let placed: HashSet<String> =

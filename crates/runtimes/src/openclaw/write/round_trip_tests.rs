@@ -445,7 +445,7 @@ fn what_was_not_read_is_not_forgotten() {
         let options = PlanOptions::new(OnConflict::Stop);
         let source = LoadedSnapshot::new(away);
         let planned = plan(&machine(root.path()), &source, &agent(root.path()), &options);
-        matches!(planned, Err(PlanError::MemoriesUnread { runtime }) if runtime == OTHER)
+        matches!(planned, Err(PlanError::MemoriesUnread(runtime)) if runtime == OTHER)
     };
     assert!(!fails(&away));
     // The runtime keeps no memories any more, or keeps them elsewhere.
