@@ -535,29 +535,15 @@ impl Read for Pieces<'_> {
 /// Compares what a runtime wants with what lies in the workspace.
 pub(crate) fn plan(
     workspace: &Path,
-    draft: PlanBuilder,
+    mut draft: PlanBuilder,
     source: &dyn SnapshotSource,
     options: &PlanOptions<'_>,
 ) -> Result<Plan, PlanError> {
     let (workspace, site) = tree::look(workspace)?;
-    let PlanBuilder {
-        wanted,
-        not_restored,
-        mut warnings,
-        records,
-        unwritten,
-        forgotten,
-        conflicts: others,
-        memories,
-        config,
-        credentials,
-        new_install,
-        spool,
-    } = draft;
-    warnings.extend(tree::leftovers(&workspace, &site)?);
+    draft.warnings.extend(tree::leftovers(&workspace, &site)?);
     let mut planner = Planner {
         source,
-        spool: spool.as_ref(),
+        spool: draft.spool.as_ref(),
         site: &site,
         workspace: &workspace,
         on_conflict: options.on_conflict,
@@ -568,9 +554,9 @@ pub(crate) fn plan(
         aside: BTreeSet::new(),
         steps: Vec::new(),
         conflicts: Vec::new(),
-        not_restored,
+        not_restored: draft.not_restored,
     };
-    let wanted = tidy(wanted, &mut planner.not_restored)?;
+    let wanted = tidy(draft.wanted, &mut planner.not_restored)?;
     if matches!(options.on_conflict, OnConflict::Both) {
         planner.taken = wanted.keys().cloned().collect();
     }
@@ -580,8 +566,8 @@ pub(crate) fn plan(
     }
     let Planner { steps, mut conflicts, not_restored, aside, .. } = planner;
     conflicts.sort_by_cached_key(|conflict| tree::key_of(&conflict.path));
-    conflicts.extend(others);
-    warnings.extend(steps.iter().filter_map(|step| link_outside(step, &workspace)));
+    conflicts.extend(draft.conflicts);
+    draft.warnings.extend(steps.iter().filter_map(|step| link_outside(step, &workspace)));
     Ok(Plan {
         agent_id: source.manifest().agent.id,
         steps,
@@ -589,17 +575,17 @@ pub(crate) fn plan(
         aside,
         conflicts,
         not_restored,
-        warnings,
-        records,
-        unwritten,
-        forgotten,
-        memories,
-        config,
-        credentials,
-        new_install,
+        warnings: draft.warnings,
+        records: draft.records,
+        unwritten: draft.unwritten,
+        forgotten: draft.forgotten,
+        memories: draft.memories,
+        config: draft.config,
+        credentials: draft.credentials,
+        new_install: draft.new_install,
         workspace,
         site,
-        spool,
+        spool: draft.spool,
     })
 }
 

@@ -4,10 +4,9 @@ use std::convert::Infallible;
 use std::iter;
 use std::path::Path;
 
-use super::config::Config;
 use super::discover::{GEN_9, config_in_use, discover, schema_version};
-use super::facts::each_fact;
 use super::layout::{FACTS, MemoryKind, PathRole, place_of};
+use super::{config::Config, facts::each_fact};
 use crate::kit::{
     Advice, Check, ConfigState, DEFAULT_ARTIFACT_LIMIT, DailyLogs, Database, FoundAgent,
     FoundEntry, FoundSecret, IssueKind, Machine, PersonaPlace, ProjectFiles, ReadError, Resources,

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use anemone_files::Folder;
 
-use super::install::{InstallDatabase, agent_folder};
-use super::sessions::unpacked_event;
 use super::transcript::{FORMAT, channel_in, session_of_key};
+use super::{install::InstallDatabase, install::agent_folder, sessions::unpacked_event};
 use crate::kit::{
     Conversation, DatabaseError, FoundAgent, Machine, Reach, Read, ReadConversationError,
     SessionFacts, Value, is_name, read_events, read_file,

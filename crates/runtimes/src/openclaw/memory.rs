@@ -6,9 +6,7 @@ use anemone_format::{
 };
 use serde::Serialize;
 
-use super::index::Chunk;
-use super::layout::MemoryKind;
-use super::{NAMESPACES, RUNTIME};
+use super::{NAMESPACES, RUNTIME, index::Chunk, layout::MemoryKind};
 use crate::kit::{
     DatedName, LEAST_FIRST, SessionHeader, TEXT_DIGEST, digest_in, note_stamps, pieces, times,
 };

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use anemone_format::{AgentInfo, Credentials, ReadingInfo, Root, RuntimeHints, Sink, Unknown};
 use serde::Serialize;
 
-use super::config::{self, Config};
 use super::index::{ChunkStream, IndexCounts, app_version};
-use super::install::InstallDatabase;
 use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
 use super::memory::{self, MemoryFile, Shared};
 use super::{NAMESPACES, OpenClaw, RUNTIME, check, credentials, facts, searchable, sessions};
+use super::{config, config::Config, install::InstallDatabase};
 use crate::kit::{
     Carrier, Check, Database, Files, FoundAgent, FoundEntry, Machine, NotRequested, OpenAgent,
     OpenWorkspace, Prose, ReadAgents, ReadError, ReadOptions, Reading, ReadingParts,

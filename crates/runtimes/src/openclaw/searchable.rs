@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use anemone_format::StampTable;
 
 use super::config::{self, Config, ExtraText};
-use super::install::{InstallDatabase, agent_folder};
 use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
-use super::memory::Shared;
 use super::{NAMESPACES, OpenClaw, RUNTIME, facts, sessions, vectors};
+use super::{install::InstallDatabase, install::agent_folder, memory::Shared};
 use crate::kit::{
     Database, ExtraPlace, FoundAgent, Machine, MemoryBackend, MemoryFacts, PersonaPlace, ReadError,
     SIDECAR, SearchAgents, Searchable, SearchableRecord, SearchedFile, SearchedFolder, Store,

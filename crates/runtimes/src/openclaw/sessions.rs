@@ -21,9 +21,7 @@ use std::path::Path;
 use anemone_format::{MemoryType, Moment, Opaque, Record};
 use serde::Serialize;
 
-use super::install::{InstallDatabase, agent_folder};
-use super::memory::Shared;
-use super::{NAMESPACES, RUNTIME};
+use super::{NAMESPACES, RUNTIME, install::InstallDatabase, install::agent_folder, memory::Shared};
 use crate::kit::{
     FoundAgent, Line, Read, SessionCounts, SessionText, Value, Warning, lossy, read_line, times,
 };

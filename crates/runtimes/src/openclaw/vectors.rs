@@ -5,8 +5,7 @@
 
 use std::path::Path;
 
-use super::index::{Meta, vector_in};
-use super::install::InstallDatabase;
+use super::{index::Meta, index::vector_in, install::InstallDatabase};
 use crate::kit::{
     DatabaseError, FoundAgent, Machine, Read, ReadError, Value, VectorOf, WantedModel, digest_in,
 };

@@ -19,9 +19,8 @@ use anemone_format::{
 };
 
 use self::records::{Pages, RecordPlaces};
-use super::RUNTIME;
-use super::credentials::{OnExisting, plan_store};
 use super::layout::{MemoryKind, PathRole, place_of};
+use super::{RUNTIME, credentials::OnExisting, credentials::plan_store};
 use crate::kit::{
     AGENT_ID_FILE, Claim, Claims, CredentialsStep, FoundAgent, Keep, Link, Machine, NotRestored,
     NotRestoredKind, OnConflict, PlacedFile, Plan, PlanBuilder, PlanError, PlanOptions,

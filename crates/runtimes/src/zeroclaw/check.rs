@@ -4,10 +4,8 @@ use std::path::Path;
 
 use super::brain::{Brain, RowCounts, position_of};
 use super::config::{Backend, Config};
-use super::discover::is_live;
 use super::layout::{self, CONFIG, DATABASE, PathRole};
-use super::read::redact::texts;
-use super::schema::SCHEMA;
+use super::{discover::is_live, read::redact::texts, schema::SCHEMA};
 use crate::kit::{
     Advice, Check, DEFAULT_ARTIFACT_LIMIT, DailyLogs, DatabaseError, FoundAgent, FoundEntry,
     FoundSecret, IssueKind, Machine, OddityKind, ProjectFiles, ReadError, Resources,

@@ -19,10 +19,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::brain::Brain;
-use super::config::{Backend, Config};
 use super::layout::{CONFIG, CURATED, DATABASE, MEMORY, PERSONA, USER, generation};
-use super::{DEFAULT_ALIAS, RUNTIME};
+use super::{DEFAULT_ALIAS, RUNTIME, brain::Brain, config::Backend, config::Config};
 use crate::kit::{
     ConfigFile, DatabaseError, FoundAgent, Machine, Oddity, OddityKind, a_few, absolute,
     install_paths, is_name, names_in, real, same_place, settle, without_dots,

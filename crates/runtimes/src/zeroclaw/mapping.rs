@@ -2,8 +2,7 @@
 
 use anemone_format::{MemoryType, Record, Status};
 
-use super::RUNTIME;
-use super::proof::PROOF;
+use super::{RUNTIME, proof::PROOF};
 use crate::kit::mapping::{
     BLANK, DELETED, FieldRule, Mapping, Row, aside, is_midnight, native, native_secret, nowhere,
     within, without,

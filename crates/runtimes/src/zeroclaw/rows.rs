@@ -28,9 +28,7 @@ use serde_json::Value as Json;
 use uuid::Uuid;
 
 use super::brain::{Brain, Row, RowHead, position_of};
-use super::cells;
-use super::config::EmbeddingSettings;
-use super::{NAMESPACES, RUNTIME};
+use super::{NAMESPACES, RUNTIME, cells, config::EmbeddingSettings};
 use crate::kit::{DatabaseError, RowStamp, Value, Warning, short_digest, times};
 
 /// The origin of the records.

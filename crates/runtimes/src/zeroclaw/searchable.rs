@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{AgentId, StampTable};
 
-use super::brain::Brain;
 use super::config::{Backend, Config};
-use super::discover::{first_of, is_live};
 use super::layout::{self, MEMORY, PathRole};
-use super::rows::{RowReader, Shared};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, entries, sessions, vectors};
+use super::{brain::Brain, discover::first_of, discover::is_live, rows::RowReader, rows::Shared};
 use crate::kit::{
     DatabaseError, FoundAgent, Machine, MemoryBackend, OddityKind, ReadError, SIDECAR,
     SearchAgents, Searchable, SearchableRecord, SearchedFile, SearchedFolder, Store, StoreKind,

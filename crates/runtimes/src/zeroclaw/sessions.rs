@@ -24,9 +24,7 @@ use anemone_format::{Moment, Record};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::DEFAULT_ALIAS;
-use super::layout::generation;
-use super::rows::Shared;
+use super::{DEFAULT_ALIAS, layout::generation, rows::Shared};
 use crate::kit::{
     Database, DatabaseError, FoundAgent, Line, Machine, Read, Rows, SessionCounts, Value, Warning,
     is_name, lossy, mtime_of, path_bytes, read_line, short_digest, times,

@@ -27,10 +27,8 @@ use self::target::{
     AGENT_ID, ExistingStore, IdDigest, KnownRow, Target, cell_digest, content_digest, id_digest,
     leftover,
 };
-use super::brain::{DESCRIPTION, Description};
-use super::rows::raw_of;
-use super::schema::{KNOWN, SCHEMA};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
+use super::{brain::DESCRIPTION, brain::Description, rows::raw_of, schema::KNOWN, schema::SCHEMA};
 use crate::kit::{
     AgentEntry, Conflict, DatabaseError, FoundAgent, Layout, Link, LinkPart, Machine, MemoriesStep,
     Merge, MergeColumn, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,

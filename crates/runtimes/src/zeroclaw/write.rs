@@ -19,9 +19,8 @@ use anemone_format::{
 
 use super::brain::{DESCRIPTION, Description, is_raw};
 use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
-use super::layout::{self, PathRole, generation};
-use super::store::{self, Records};
 use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
+use super::{layout, layout::PathRole, layout::generation, store, store::Records};
 use crate::kit::{
     ConfigFile, FoundAgent, InstallBackend, InstallLayout, Keep, Link, Machine, NewInstall,
     NotRestoredKind, Note, PlacedFile, Plan, PlanBuilder, PlanError, PlanOptions, PlannedFile,

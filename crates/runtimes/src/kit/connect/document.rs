@@ -7,9 +7,7 @@ use anemone_format::sha256_hex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::edit::{self, AppliedEdit, Edit};
-use super::own::OwnRanges;
-use super::{json_file, toml_cut, toml_file};
+use super::{edit, edit::AppliedEdit, edit::Edit, json_file, own::OwnRanges, toml_cut, toml_file};
 
 /// Larger than any configuration that a person keeps.
 pub const MAX_BYTES: u64 = 32 << 20;

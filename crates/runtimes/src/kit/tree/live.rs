@@ -11,9 +11,8 @@ use anemone_files::{FileStat, Folder};
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::build::cannot_write;
 use super::site::{Site, join, key_of, open_above, path_of};
-use super::{Apply, ApplyTreeError};
+use super::{Apply, ApplyTreeError, build::cannot_write};
 use crate::kit::Plan;
 
 /// What SQLite puts beside a database.

@@ -9,8 +9,7 @@ use anemone_files::rename_to_free;
 use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 
-use super::Abilities;
-use super::site::OLD_ENDING;
+use super::{Abilities, site::OLD_ENDING};
 use crate::kit::with_suffix;
 
 /// Lets two folders change names.

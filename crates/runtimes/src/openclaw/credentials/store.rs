@@ -10,10 +10,9 @@ use fs_err as fs;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-use super::foreign::{self, OpenedProfile};
 use super::{
     AGENT_DATABASE, Fields, InstallDatabase, PROFILES_FILE, STATE_DATABASE, STATE_KEY, STATE_TABLE,
-    agent_folder, own_store, read_below, state_text,
+    agent_folder, foreign, foreign::OpenedProfile, own_store, read_below, state_text,
 };
 use crate::kit::{
     Copy, CopyError, DatabaseError, FoundAgent, Machine, NotRestored, Put, Restore, RestoreError,

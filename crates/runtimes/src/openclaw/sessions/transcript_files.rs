@@ -9,8 +9,7 @@ use anemone_files::{FileKind, Folder};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::SessionTally;
-use super::unpack::{MAX_UNPACKED_BYTES, unpacked};
+use super::{SessionTally, unpack::MAX_UNPACKED_BYTES, unpack::unpacked};
 use crate::kit::{DatabaseError, Line, Read, Value, is_name, read_line, short_digest};
 use crate::openclaw::install::InstallDatabase;
 

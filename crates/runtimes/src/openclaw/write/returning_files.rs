@@ -12,15 +12,13 @@ use anemone_format::{
 };
 
 use super::records::{Item, Leaf, Pages, RecordPlaces, changed_at, file_of, heading_end};
-use super::split_records::{self, cut};
-use super::{FilePlaces, one_line};
+use super::{FilePlaces, one_line, split_records, split_records::cut};
 use crate::kit::{
     FoundAgent, LinkPart, MAX_TEXT_BYTES, Machine, NotRestored, NotRestoredKind, PlacedFile,
     PlanBuilder, PlanError, PlannedFile, RecordChange, ReturningSnapshot, SESSION, SIDECAR,
     Warning, brief_line, digest_of, each_record, is_in_sidecar, sidecar::name_of, spelled,
 };
-use crate::openclaw::RUNTIME;
-use crate::openclaw::layout::{FACTS, MemoryKind};
+use crate::openclaw::{RUNTIME, layout::FACTS, layout::MemoryKind};
 
 /// Records that are named one by one, at most.
 const MAX_NAMED: usize = 20;

@@ -7,9 +7,8 @@ use anemone_format::Moment;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 use zeroize::Zeroizing;
 
-use super::allowed::{AllowedSettings, powers};
 use super::redact::{Rule, Shape, is_redacted, rule_below};
-use super::{Config, MAX_BYTES, file, schema_of};
+use super::{Config, MAX_BYTES, allowed::AllowedSettings, allowed::powers, file, schema_of};
 use crate::kit::{
     ConfigStep, Machine, PlannedChange, Restore, RestoreError, RestoreSource, Warning, first_names,
 };

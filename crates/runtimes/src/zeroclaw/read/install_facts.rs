@@ -8,10 +8,8 @@ use serde::Serialize;
 
 use super::super::brain::{Brain, DESCRIPTION};
 use super::super::config::{Backend, Config, EmbeddingSettings, IdentitySettings};
-use super::super::discover::is_live;
-use super::super::layout::CONFIG;
-use super::super::searchable::sessions_in;
 use super::super::{RUNTIME, credentials};
+use super::super::{discover::is_live, layout::CONFIG, searchable::sessions_in};
 use super::{MAX_DOCUMENT_BYTES, REVISION};
 use crate::kit::{
     DatabaseError, Files, FoundAgent, GeneratedFile, Machine, NotRequested, OddityKind,

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use anemone_format::{Opaque, Record};
 use serde_json::Value as Json;
 
-use super::super::brain::Row;
-use super::super::layout::DATABASE;
+use super::super::{brain::Row, layout::DATABASE};
 use crate::kit::{Carrier, Value, lossy};
 use anemone_secrets as secrets;
 

@@ -3,8 +3,7 @@
 use anemone_format::{ExtractionMethod, MemoryType, Moment, Opaque, Record, Source};
 use serde::Serialize;
 
-use super::super::rows::Shared;
-use super::super::{NAMESPACES, RUNTIME};
+use super::super::{NAMESPACES, RUNTIME, rows::Shared};
 use crate::kit::SessionText;
 
 /// A conversation that is being read.

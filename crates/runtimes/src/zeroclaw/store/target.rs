@@ -7,8 +7,7 @@ use std::path::Path;
 use fs_err as fs;
 use sha2::{Digest as _, Sha256};
 
-use super::super::brain::{Brain, position_of};
-use super::super::schema::SCHEMA;
+use super::super::{brain::Brain, brain::position_of, schema::SCHEMA};
 use crate::kit::{
     AgentEntry, DatabaseError, Machine, PlanError, Value, digest, short_digest, with_suffix,
 };
