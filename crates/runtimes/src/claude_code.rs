@@ -14,7 +14,6 @@ pub(crate) static CLAUDE_CODE: Runtime = Runtime {
     title: "Claude Code",
     variables: &["CLAUDE_CONFIG_DIR"],
     run_by: &[".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/"],
-    rows: None,
     connect: Some(&connect::CONNECT),
     transcripts: Some(transcript::FORMAT),
     injected: injected::INJECTED,

@@ -10,7 +10,6 @@ pub(crate) static CODEX: Runtime = Runtime {
     title: "Codex",
     variables: &["CODEX_HOME"],
     run_by: &[".codex/config.toml"],
-    rows: None,
     connect: Some(&connect::CONNECT),
     ..Runtime::WITHOUT_AGENTS
 };

@@ -347,34 +347,27 @@ impl Check {
             1 => "1 secret was found in the files".to_owned(),
             number => format!("{number} secrets were found in the files"),
         };
-        let large = "so only named and not scanned for secrets";
+        let large =
+            format!("larger than {threshold} bytes, so only named and not scanned for secrets");
         let notes = [
-            (&places, IssueKind::SecretsFound, found),
+            (&places, IssueKind::SecretsFound, &*found),
             (
                 &survey.unreadable,
                 IssueKind::UnreadableFiles,
-                "these cannot be read and would not travel".into(),
+                "these cannot be read and would not travel",
             ),
             (
                 &survey.not_utf8,
                 IssueKind::NotUtf8,
-                "these are not UTF-8; they travel, but not as records".into(),
+                "these are not UTF-8; they travel, but not as records",
             ),
-            (
-                &survey.special,
-                IssueKind::SpecialFiles,
-                "sockets, pipes and devices do not travel".into(),
-            ),
+            (&survey.special, IssueKind::SpecialFiles, "sockets, pipes and devices do not travel"),
             (
                 &survey.links_outside,
                 IssueKind::SymlinkOutside,
-                "links that lead out of the workspace travel as links".into(),
+                "links that lead out of the workspace travel as links",
             ),
-            (
-                &survey.not_scanned,
-                IssueKind::NotScanned,
-                format!("larger than {threshold} bytes, {large}"),
-            ),
+            (&survey.not_scanned, IssueKind::NotScanned, &large),
         ];
         for (paths, kind, what) in notes {
             if !paths.is_empty() {

@@ -383,6 +383,11 @@ impl PlannedFile {
         }
     }
 
+    /// Plans a folder.
+    pub(crate) fn folder(path: Vec<u8>, mode: Option<u32>, mtime: Option<Moment>) -> Self {
+        Self { path, node: PlannedNode::Folder, mode, mtime, redacted: false }
+    }
+
     /// Plans a file with short content.
     pub(crate) fn text(path: &str, text: String, mtime: Moment) -> Self {
         Self::pieces(path.as_bytes().to_vec(), vec![Piece::Text(text.into())], mtime)
@@ -643,14 +648,7 @@ fn tidy(
         }
     }
     for path in folders {
-        let folder = PlannedFile {
-            path,
-            node: PlannedNode::Folder,
-            mode: None,
-            mtime: None,
-            redacted: false,
-        };
-        sorted.insert(tree::key_of(&folder.path), folder);
+        sorted.insert(tree::key_of(&path), PlannedFile::folder(path, None, None));
     }
     Ok(sorted)
 }

@@ -275,15 +275,10 @@ fn channels(
 }
 
 /// The first names in their order, whatever the order in which they come.
+#[derive(Default)]
 struct FirstNames<T> {
     kept: BTreeSet<T>,
     left_out: u64,
-}
-
-impl<T> Default for FirstNames<T> {
-    fn default() -> Self {
-        Self { kept: BTreeSet::new(), left_out: 0 }
-    }
 }
 
 impl<T: Ord> FirstNames<T> {

@@ -21,6 +21,13 @@ pub(super) struct Shared {
     pub(super) stamps: StampTable,
 }
 
+impl Shared {
+    /// Returns what the records of an agent share of which nothing but the id is known.
+    pub(super) fn of(agent_id: AgentId) -> Self {
+        Self { agent_id, identity_version: None, stamps: StampTable::default() }
+    }
+}
+
 /// A memory file whose text is at hand.
 pub(super) struct MemoryFile<'a> {
     /// Its path in the workspace.

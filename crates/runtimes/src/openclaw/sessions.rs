@@ -702,11 +702,7 @@ mod tests {
             origin_file: "sessions/main/s.jsonl".into(),
             trust: None,
         };
-        let shared = Shared {
-            agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
-            identity_version: None,
-            stamps: anemone_format::StampTable::default(),
-        };
+        let shared = Shared::of("9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap());
         let record = session_record(&piece, &shared);
         assert_eq!(record.id, NAMESPACES.record("sessions/main/s.jsonl", 3));
         assert_eq!(record.memory_type, MemoryType::Episodic);

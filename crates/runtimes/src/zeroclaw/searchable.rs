@@ -40,19 +40,11 @@ impl SearchAgents for ZeroClaw {
             let install = agent.install.as_deref().unwrap_or(&agent.workspace);
             let name = path.strip_prefix(&agent.workspace).or_else(|_| path.strip_prefix(install));
             let name = name.unwrap_or(path);
-            stores.push(Store {
-                kind: StoreKind::Rows,
-                name: name.to_string_lossy().into_owned(),
-                files: with_logs(path),
-                folders: Vec::new(),
-            });
+            let (name, files) = (name.to_string_lossy().into_owned(), with_logs(path));
+            stores.push(Store { kind: StoreKind::Rows, name, files, folders: Vec::new() });
         }
-        stores.push(Store {
-            kind: StoreKind::Sessions,
-            name: "sessions".to_owned(),
-            files: Vec::new(),
-            folders: sessions_in(agent),
-        });
+        let (name, folders) = ("sessions".to_owned(), sessions_in(agent));
+        stores.push(Store { kind: StoreKind::Sessions, name, files: Vec::new(), folders });
         Searchable {
             keeps: keeps(backend.as_ref(), agent),
             files: backend != Some(Backend::None) && agent.workspace.is_dir(),

@@ -221,11 +221,8 @@ impl<'a, E> Reader<'a, E> {
             return;
         }
         self.not_taken.unreadable += 1;
-        self.warnings.push(Warning {
-            code: "sessions_unreadable",
-            path,
-            message: format!("conversations are missing: {error}"),
-        });
+        let message = format!("conversations are missing: {error}");
+        self.warnings.push(Warning { code: "sessions_unreadable", path, message });
     }
 
     /// Notes the transcripts of a folder by their conversation.

@@ -4,9 +4,7 @@ use std::convert::Infallible;
 use std::io::Read as _;
 use std::path::Path;
 
-use anemone_format::{
-    File, LoadedSnapshot, Moment, NOT_EXPORTED, Node, Opaque, Snapshot, StampTable, Status,
-};
+use anemone_format::{File, LoadedSnapshot, Moment, NOT_EXPORTED, Node, Opaque, Snapshot, Status};
 use proptest::prelude::*;
 use serde::Serialize;
 
@@ -74,11 +72,7 @@ fn planned(snapshot: &Snapshot) -> (Plan, Vec<File>) {
 /// Reads the files of an OpenClaw workspace.
 pub(super) fn read(files: &[File]) -> Snapshot {
     let mut snapshot = snapshot();
-    let shared = Shared {
-        agent_id: snapshot.manifest.agent.id,
-        identity_version: None,
-        stamps: StampTable::default(),
-    };
+    let shared = Shared::of(snapshot.manifest.agent.id);
     for file in files {
         let mut file = file.clone();
         if file.path == AGENT_ID_FILE.as_bytes() {

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use anemone_format::{AgentId, RecordId, StampTable, Status};
+use anemone_format::{AgentId, RecordId, Status};
 use uuid::Uuid;
 
 use crate::kit::{LinkPart, MAX_TEXT_BYTES, sidecar, times};
@@ -45,11 +45,7 @@ pub(super) fn cut(path: &str, text: &str) -> Vec<RecordRange> {
     if text.len() as u64 > MAX_TEXT_BYTES {
         return Vec::new();
     }
-    let shared = Shared {
-        agent_id: AgentId::new(Uuid::nil()),
-        identity_version: None,
-        stamps: StampTable::default(),
-    };
+    let shared = Shared::of(AgentId::new(Uuid::nil()));
     let mtime = times::epoch();
     let file = MemoryFile { path, kind: &kind, text, mtime: &mtime, chunks: &[] };
     let mut cuts = Vec::new();

@@ -8,7 +8,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use anemone_format::{MemoryType, Moment, Record, RecordId, SnapshotSource, Status, sha256_hex};
+use anemone_format::{MemoryType, Moment, Record, RecordId, SnapshotSource, Status};
 use jiff::Timestamp;
 
 use super::super::RUNTIME;
@@ -164,11 +164,7 @@ fn is_transcript(record: &Record) -> bool {
 }
 
 fn link(record: &Record, file: &str, key: Option<String>) -> Link {
-    let part = LinkPart {
-        file: Some(file.to_owned()),
-        name: key,
-        sha256: sha256_hex(record.content.trim().as_bytes()),
-    };
+    let part = LinkPart::new(Some(file), key.as_deref(), &record.content);
     Link { id: record.id, parts: vec![part] }
 }
 
