@@ -357,7 +357,7 @@ mod tests {
         let part = &links[2].parts[0];
         assert_eq!(part.file.as_deref(), Some("memory/2026-01-02.md"));
         assert_eq!(part.name.as_deref(), Some("morning"));
-        assert_eq!(part.sha256, sha256_hex(b"## Morning\n\nTea."));
+        assert_eq!(part.sha256, anemone_format::sha256_hex(b"## Morning\n\nTea."));
     }
 
     #[test]
