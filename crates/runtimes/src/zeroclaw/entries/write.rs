@@ -68,12 +68,12 @@ pub(in crate::zeroclaw) fn write(
         let place = EntryPlace::of(record);
         records += 1;
         if let Some(file) = own_file(record).filter(|file| taken.contains(file.as_bytes())) {
-            links.push(link(record, file, place.key));
+            links.push(link(record, file, place.key.as_deref()));
             return Ok(());
         }
         let path = free_path(file_of(record), &taken);
         let key = keys.unique(key_of(record, &place));
-        links.push(link(record, &path, Some(key.clone())));
+        links.push(link(record, &path, Some(&key)));
         let content = escaped(&record.content);
         let offset = out.write(content.as_bytes())?;
         let part = PlannedEntry {
@@ -163,8 +163,8 @@ fn is_transcript(record: &Record) -> bool {
     record.namespace == "session" && !file.ends_with(".md")
 }
 
-fn link(record: &Record, file: &str, key: Option<String>) -> Link {
-    let part = LinkPart::new(Some(file), key.as_deref(), &record.content);
+fn link(record: &Record, file: &str, key: Option<&str>) -> Link {
+    let part = LinkPart::new(Some(file), key, &record.content);
     Link { id: record.id, parts: vec![part] }
 }
 
