@@ -316,7 +316,7 @@ impl PlannedStep {
             action: word(&step.action),
             size: step.size(),
             beside: match &step.action {
-                Action::Both { beside } => Some(text(beside)),
+                Action::Both(beside) => Some(text(beside)),
                 _ => None,
             },
             reason: step.reason,

@@ -32,7 +32,7 @@ fn errors_have_their_codes() {
     for (found, expected) in [
         (code(MemoryError::PrivateKey { prefix: "x|" }), "private_key"),
         (code(UndoError::Memory(RevertError::DatabaseGone(path()))), "database_gone"),
-        (code(PlanError::MemoriesUnread { runtime: "any".to_owned() }), "memories_unread"),
+        (code(PlanError::MemoriesUnread("any".to_owned())), "memories_unread"),
         (code(RememberError::NotWritable(NotWritable::KeepsNothing)), "no_memory"),
         (code(RememberError::NotWritable(NotWritable::KeptElsewhere(place()))), "not_supported"),
         (code(ForgetError::NotWritable(NotWritable::KeepsNothing)), "keeps_nothing"),

@@ -5,7 +5,7 @@ pub(crate) mod hooks;
 mod injected;
 mod transcript;
 
-use crate::kit::runtime::Runtime;
+use crate::kit::Runtime;
 
 /// What there is to know of Claude Code. It has no agents of its own: it works in the workspace of
 /// an agent, and is shown the memory by the rules of the newest OpenClaw.
@@ -14,7 +14,6 @@ pub(crate) static CLAUDE_CODE: Runtime = Runtime {
     title: "Claude Code",
     variables: &["CLAUDE_CONFIG_DIR"],
     run_by: &[".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/"],
-    rows: None,
     connect: Some(&connect::CONNECT),
     transcripts: Some(transcript::FORMAT),
     injected: injected::INJECTED,

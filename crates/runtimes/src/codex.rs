@@ -2,7 +2,7 @@
 
 mod connect;
 
-use crate::kit::runtime::Runtime;
+use crate::kit::Runtime;
 
 /// What there is to know of Codex, which has no agents of its own.
 pub(crate) static CODEX: Runtime = Runtime {
@@ -10,7 +10,6 @@ pub(crate) static CODEX: Runtime = Runtime {
     title: "Codex",
     variables: &["CODEX_HOME"],
     run_by: &[".codex/config.toml"],
-    rows: None,
     connect: Some(&connect::CONNECT),
     ..Runtime::WITHOUT_AGENTS
 };

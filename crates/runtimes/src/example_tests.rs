@@ -7,16 +7,11 @@ use anemone_format::{AgentInfo, FileHead, ReadingInfo, Record, Root, Sink, SinkE
 use anemone_memory::MarkdownLayout;
 use tempfile::TempDir;
 
-use crate::kit::carrier::Carrier;
-use crate::kit::conversation::injected::InjectedText;
-use crate::kit::database::tests::machine;
-use crate::kit::ids::Namespaces;
-use crate::kit::open_workspace::{OpenWorkspace, ReadingParts, WalkedWorkspace, end_reading};
-use crate::kit::paths::lossy;
-use crate::kit::persona::WORKSPACE_FILES;
-use crate::kit::searchable::is_of_tool;
-use crate::kit::stable_copy::StableCopies;
-use crate::kit::times;
+use crate::kit::{
+    Carrier, Namespaces, OpenWorkspace, ReadingParts, StableCopies, WORKSPACE_FILES,
+    WalkedWorkspace, conversation::injected::InjectedText, database::tests::machine, end_reading,
+    is_of_tool, lossy, times,
+};
 use crate::{
     Check, EvergreenRecords, FindAgents, FoundAgent, Machine, MemoryFacts, OpenAgent, ReadAgents,
     ReadError, ReadOptions, Reading, RecordRules, Runtime, SearchAgents, Searchable, SearchedFile,
@@ -206,7 +201,7 @@ fn a_runtime_of_two_capabilities_is_found_and_searched_and_says_what_it_cannot_d
     let vectors = crate::WantedModel { provider: "a", model: "b", dimensions: 1 };
     notes.read_vectors(&machine, agent, &vectors, false, &mut |_, _| {}).unwrap();
     let error = notes.open(&machine, agent, &ReadOptions::default()).err();
-    assert!(matches!(error, Some(ReadError::NotSupported { runtime: "Notes" })), "{error:?}");
+    assert!(matches!(error, Some(ReadError::NotSupported("Notes"))), "{error:?}");
     assert_eq!(notes.database(Path::new("/a.db"), ""), None);
 }
 

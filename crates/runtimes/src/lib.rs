@@ -18,52 +18,26 @@ use std::path::Path;
 
 use anemone_memory::ContextRules;
 
-pub use kit::agent::{
-    ConfigFile, DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, KnownConfigs, LeftOut,
-    LeftOutReason, Machine, NotRequested, NotRequestedKind, Oddity, OddityKind, ReadError,
-    ReadOptions, Reading, SealSecret, SecretPolicy, SessionCounts, Unchanged, Warning,
+pub use kit::{
+    AGENT_ID_FILE, Action, AppliedTree, ApplyTreeError, Check, ConfigFile, ConfigState, ConfigStep,
+    Conflict, Conversation, ConversationMessage, CredentialsStep, DEFAULT_ARTIFACT_LIMIT,
+    DailyLogs, EvergreenRecords, ExcerptAnswer, ExcerptQuestion, ExcerptShape, ExtraPlace,
+    FileCount, FileCounter, FindAgents, Forgotten, FoundAgent, FoundSecret, HookCaller,
+    InstallBackend, InstallLayout, Issue, IssueKind, KeptFile, KeptSnapshot, KnownConfigs, LeftOut,
+    LeftOutReason, LinkPart, Machine, MemoriesStep, MemoryBackend, MemoryFacts, NAMED_IN_MESSAGE,
+    NativeChunk, NativeChunker, NativeSearch, NativeTools, NewInstall, NotRequested,
+    NotRequestedKind, NotRestored, NotRestoredKind, Oddity, OddityKind, OmittedCounts, OnConflict,
+    OpenAgent, OpenRows, OwnIndex, Plan, PlanAgent, PlanError, PlanOptions, PlannedChange,
+    PreviousSnapshot, ProjectFiles, Reach, ReadAgents, ReadConversation, ReadConversationError,
+    ReadError, ReadOptions, Reading, RecordRules, Resources, RestoreError, RestoreSource, Role,
+    Runtime, SERVE_ARGUMENT, SampleAgent, SampleFile, SampleInstall, SealSecret, SearchAgents,
+    SearchIndexState, Searchable, SearchableRecord, SearchedFile, SearchedFolder, SecretPolicy,
+    ServeDatabaseError, SessionCounts, Severity, StagingWatch, Step, StepKind, Store, StoreKind,
+    Suggestion, ToolForm, ToolWords, Unchanged, UnsearchedCounts, Unwatched, UsualPlaces, VectorOf,
+    WantedModel, Warning, WorkspaceFiles, apply, connect, digest_of, excerpt_shapes, is_kept,
+    mapping, native_chunkers, native_tools, noted_agent_id, ranking_profiles, recover_leftovers,
+    serve_database, sidecar::name_of, timestamp, vectors_in, without_private,
 };
-pub use kit::check::{
-    Check, ConfigState, DailyLogs, Issue, IssueKind, NAMED_IN_MESSAGE, ProjectFiles, Resources,
-    SearchIndexState, Severity, Suggestion, noted_agent_id,
-};
-pub use kit::connect;
-pub use kit::conversation::{
-    Conversation, ConversationMessage, OmittedCounts, Reach, ReadConversationError, Role,
-    without_private,
-};
-pub use kit::database::{SERVE_ARGUMENT, ServeDatabaseError, serve_database};
-pub use kit::file_count::{FileCount, FileCounter, timestamp};
-pub use kit::hook_caller::HookCaller;
-pub use kit::mapping;
-pub use kit::native_search::{
-    ExcerptAnswer, ExcerptQuestion, ExcerptShape, NativeChunk, NativeChunker, NativeSearch,
-    excerpt_shapes, native_chunkers, ranking_profiles,
-};
-pub use kit::native_tools::{NativeTools, ToolForm, ToolWords, native_tools};
-pub use kit::new_install::NewInstall;
-pub use kit::plan::{
-    Action, ConfigStep, Conflict, CredentialsStep, Forgotten, InstallBackend, InstallLayout,
-    MemoriesStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanError, PlanOptions,
-    PlannedChange, RestoreError, Step, StepKind,
-};
-pub use kit::previous::PreviousSnapshot;
-pub use kit::restore_source::RestoreSource;
-pub use kit::runtime::{
-    EvergreenRecords, FindAgents, OpenAgent, OpenRows, OwnIndex, PlanAgent, ReadAgents,
-    ReadConversation, RecordRules, Runtime, SearchAgents, UsualPlaces, WorkspaceFiles,
-};
-pub use kit::sample_install::{SampleAgent, SampleFile, SampleInstall};
-pub use kit::searchable::{
-    ExtraPlace, MemoryBackend, MemoryFacts, Searchable, SearchableRecord, SearchedFile,
-    SearchedFolder, Store, StoreKind, UnsearchedCounts,
-};
-pub use kit::sidecar::{KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, name_of};
-pub use kit::tree::{
-    AppliedTree, ApplyTreeError, StagingWatch, Unwatched, apply, recover_leftovers,
-};
-pub use kit::vectors::{VectorOf, WantedModel, vectors_in};
-pub use kit::walk::AGENT_ID_FILE;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub use openclaw::law_tests as openclaw_laws;

@@ -35,13 +35,10 @@ use anemone_format::AgentId;
 use anemone_memory::MarkdownLayout;
 use uuid::Uuid;
 
-use crate::kit::agent::{FoundAgent, Machine};
-use crate::kit::ids::Namespaces;
-use crate::kit::persona::WORKSPACE_FILES;
-use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, OwnIndex, RecordRules, Runtime, UsualPlaces, WorkspaceFiles,
+use crate::kit::{
+    AGENT_ID_FILE, EvergreenRecords, FindAgents, FoundAgent, Machine, Namespaces, OwnIndex,
+    RecordRules, Runtime, UsualPlaces, WORKSPACE_FILES, WorkspaceFiles,
 };
-use crate::kit::walk::AGENT_ID_FILE;
 
 pub(crate) use self::context::SEPTEMBER;
 

@@ -37,11 +37,9 @@ use anemone_format::AgentId;
 use anemone_memory::{Clock, MarkdownLayout, RowStore};
 use uuid::Uuid;
 
-use crate::kit::agent::{FoundAgent, Machine};
-use crate::kit::ids::Namespaces;
-use crate::kit::persona::WORKSPACE_FILES;
-use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, RecordRules, RowRules, Runtime, UsualPlaces,
+use crate::kit::{
+    EvergreenRecords, FindAgents, FoundAgent, Machine, Namespaces, RecordRules, RowRules, Runtime,
+    UsualPlaces, WORKSPACE_FILES,
 };
 
 /// The runtime's name, in records, manifests and paths.

@@ -59,7 +59,7 @@ pub enum ConnectNote {
 impl From<ProgramNote> for ConnectNote {
     fn from(note: ProgramNote) -> Self {
         match note {
-            ProgramNote::ReadingHooks { sessions } => Self::ReadingHooks(sessions),
+            ProgramNote::ReadingHooks(sessions) => Self::ReadingHooks(sessions),
             ProgramNote::Text(text) => Self::Text(text),
         }
     }

@@ -25,7 +25,7 @@ pub(super) fn announced<'a>(
             Action::Keep => {
                 Announced { reason: "the file that was there stays", made: false, beside: None }
             }
-            Action::Both { beside } => {
+            Action::Both(beside) => {
                 let beside = Some(beside.clone());
                 Announced { reason: "both files are there", made: false, beside }
             }

@@ -309,7 +309,7 @@ fn a_memory_is_not_given_to_agents_that_nobody_named() {
     let two = "schema_version = 3\n[agents.one]\nx = 1\n[agents.two]\nx = 1\n";
     let home = Home::with(".zeroclaw/config.toml", two);
     let error = refusal(home.refused("zeroclaw", &ADA));
-    let RefuseError::ManyAgents { there } = error else { panic!("{error:?}") };
+    let RefuseError::ManyAgents(there) = error else { panic!("{error:?}") };
     assert_eq!(there, ["one", "two"]);
     home.connect("zeroclaw", &[With::Memory, With::To("two")], "connected");
     let text = home.text(".zeroclaw/config.toml");
@@ -531,7 +531,7 @@ fn files_of_real_programs_come_back_to_the_byte() {
         match home.try_connect("zeroclaw", &[With::Memory, With::DryRun]) {
             Ok(_) => home.check("zeroclaw", &ADA),
             Err(error) => match refusal(error) {
-                RefuseError::ManyAgents { there } => {
+                RefuseError::ManyAgents(there) => {
                     home.check("zeroclaw", &[With::Memory, With::To(&there[0])]);
                 }
                 error => assert!(matches!(error, RefuseError::NoAgents { .. }), "{error:?}"),

@@ -89,13 +89,13 @@ fn refusal(format: ConfigFormat, error: &RefuseError) -> (Kind, &'static str, St
         RefuseError::SwitchedOff { .. } => {
             (Kind::Conflict, "switched_off", "enable it yourself if that is intended")
         }
-        RefuseError::NoAgent { there, .. } | RefuseError::ManyAgents { there }
+        RefuseError::NoAgent { there, .. } | RefuseError::ManyAgents(there)
             if !there.is_empty() =>
         {
             let hint = format!("name the agent with --to; there are: {}", there.join(", "));
             return (Kind::Usage, "agent_not_found", hint);
         }
-        RefuseError::NoAgent { remedy, .. } | RefuseError::NoAgents { remedy } => {
+        RefuseError::NoAgent { remedy, .. } | RefuseError::NoAgents(remedy) => {
             (Kind::Usage, "agent_not_found", *remedy)
         }
         RefuseError::ManyAgents { .. } => {

@@ -122,7 +122,7 @@ impl<'a> Scope<'a> {
         };
         match hooks {
             Hooks::None => {}
-            Hooks::Read => notes.push(ProgramNote::ReadingHooks { sessions }),
+            Hooks::Read => notes.push(ProgramNote::ReadingHooks(sessions)),
             Hooks::Write => notes.push(ProgramNote::Text(format!(
                 "{sessions} is shown this memory, and may add a note of itself to it; `anemone \
                  status` shows what was written today"

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::transcript::CHANNEL;
-use crate::kit::hook_caller::HookCaller;
+use crate::kit::HookCaller;
 use crate::openclaw::SEPTEMBER;
 
 /// Claude Code as a caller of hooks.

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::kit::conversation::{
+use crate::kit::{
     Boundary, Entrance, Event, LineReading, TranscriptFormat, TranscriptLine, boundary, spoken,
 };
 

@@ -14,11 +14,7 @@ use anemone_format::{
 };
 use serde::Serialize;
 
-use crate::kit::file_count::FileCount;
-use crate::kit::paths::lossy;
-use crate::kit::previous::PreviousSnapshot;
-use crate::kit::walk::{EntryKind, FoundEntry};
-use crate::kit::word_enum::word_enum;
+use crate::kit::{EntryKind, FileCount, FoundEntry, PreviousSnapshot, lossy, word_enum::word_enum};
 use anemone_secrets as secrets;
 use anemone_secrets::SecretHit;
 
@@ -541,17 +537,11 @@ impl FoundSecret {
 #[non_exhaustive]
 pub enum ReadError {
     /// Agents of this runtime cannot be read.
-    #[error("agents of {runtime} cannot be read")]
-    NotSupported {
-        /// The runtime.
-        runtime: &'static str,
-    },
+    #[error("agents of {0} cannot be read")]
+    NotSupported(&'static str),
     /// There is no workspace.
-    #[error("there is no workspace at {path}")]
-    NoWorkspace {
-        /// Where it should be.
-        path: PathBuf,
-    },
+    #[error("there is no workspace at {0}")]
+    NoWorkspace(PathBuf),
     /// The workspace itself cannot be read.
     #[error("cannot read the workspace {path}")]
     Workspace {
@@ -561,11 +551,8 @@ pub enum ReadError {
         source: std::io::Error,
     },
     /// The id file does not hold an id.
-    #[error("{path} does not hold an agent id")]
-    AgentIdFile {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{0} does not hold an agent id")]
+    AgentIdFile(PathBuf),
     /// What must not travel is not known.
     #[error("{path} cannot be read in full")]
     IgnoreFile {

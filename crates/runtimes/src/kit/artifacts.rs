@@ -10,9 +10,7 @@ use anemone_format::{
     AgentId, Attachment, Attachments, ContentHash, Nullable, Record, RecordId, Unknown,
 };
 
-use crate::kit::ids;
-use crate::kit::paths::is_markdown;
-use crate::kit::walk::FoundEntry;
+use crate::kit::{FoundEntry, ids, is_markdown};
 
 /// Names shorter than this are too common to be taken for a mention.
 const MIN_NAME_BYTES: usize = 5;

@@ -12,15 +12,11 @@ use anemone_format::{
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::kit::agent::{
-    FoundSecret, LeftOut, LeftOutReason, ReadError, ReadOptions, SecretPolicy, Warning,
+use crate::kit::{
+    Artifact, CopyPlace, EntryKind, FoundEntry, FoundSecret, LeftOut, LeftOutReason, Mentions,
+    PreviousSnapshot, ReadError, ReadOptions, SecretPolicy, StableCopies, Warning, Workspace,
+    is_included, lossy, mtime_of, spelled,
 };
-use crate::kit::artifacts::{Artifact, Mentions, is_included};
-use crate::kit::paths::{lossy, spelled};
-use crate::kit::previous::PreviousSnapshot;
-use crate::kit::stable_copy::{CopyPlace, StableCopies};
-use crate::kit::times::mtime_of;
-use crate::kit::walk::{EntryKind, FoundEntry, Workspace};
 use anemone_secrets::{self as secrets, FileScanner, SecretHit};
 
 /// Larger files are carried block by block.
@@ -51,7 +47,7 @@ pub(crate) struct GeneratedFile {
 
 impl GeneratedFile {
     fn found(&self) -> FoundEntry {
-        let kind = EntryKind::File { size: self.bytes.len() as u64 };
+        let kind = EntryKind::File(self.bytes.len() as u64);
         FoundEntry {
             path: self.path.as_bytes().to_vec(),
             kind,
@@ -495,7 +491,7 @@ pub(crate) fn is_unchanged<'r, 'f>(
         let kind = match &found.kind {
             EntryKind::Folder => SourceKind::Folder,
             EntryKind::Symlink(target) => SourceKind::Symlink(target.clone()),
-            EntryKind::File { size } => {
+            EntryKind::File(size) => {
                 let past = earlier.file(root, &found.path).map(|file| &file.kind);
                 let is_named = root == Root::Artifacts && !is_included(found, threshold);
                 let as_large =

@@ -11,14 +11,11 @@ use anemone_files::each_block;
 use anemone_format::{AgentId, Moment};
 use serde::Serialize;
 
-use crate::kit::agent::{
-    DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, LeftOutReason, Oddity, OddityKind, ReadError,
+use crate::kit::{
+    DEFAULT_ARTIFACT_LIMIT, EntryKind, FoundAgent, FoundEntry, FoundSecret, IGNORE_FILE,
+    LeftOutReason, Oddity, OddityKind, Persona, ReadError, WalkedWorkspace, Workspace, lossy,
+    word_enum::word_enum,
 };
-use crate::kit::open_workspace::WalkedWorkspace;
-use crate::kit::paths::lossy;
-use crate::kit::persona::Persona;
-use crate::kit::walk::{EntryKind, FoundEntry, IGNORE_FILE, Workspace};
-use crate::kit::word_enum::word_enum;
 use anemone_secrets::{FileScanner, SecretHit};
 
 /// What is advised about each issue: lines of a severity, a code and a suggestion. A suggestion in
@@ -333,11 +330,8 @@ impl Check {
             self.note(ADVICE, IssueKind::WorkspaceEmpty, "the workspace contains no agent files");
         }
         if !found.soul_md {
-            self.note(
-                ADVICE,
-                IssueKind::NoPersona,
-                format!("there is no {}", Persona::Soul.file()),
-            );
+            let message = format!("there is no {}", Persona::Soul.file());
+            self.note(ADVICE, IssueKind::NoPersona, message);
         }
     }
 
@@ -353,34 +347,27 @@ impl Check {
             1 => "1 secret was found in the files".to_owned(),
             number => format!("{number} secrets were found in the files"),
         };
-        let large = "so only named and not scanned for secrets";
+        let large =
+            format!("larger than {threshold} bytes, so only named and not scanned for secrets");
         let notes = [
-            (&places, IssueKind::SecretsFound, found),
+            (&places, IssueKind::SecretsFound, &*found),
             (
                 &survey.unreadable,
                 IssueKind::UnreadableFiles,
-                "these cannot be read and would not travel".into(),
+                "these cannot be read and would not travel",
             ),
             (
                 &survey.not_utf8,
                 IssueKind::NotUtf8,
-                "these are not UTF-8; they travel, but not as records".into(),
+                "these are not UTF-8; they travel, but not as records",
             ),
-            (
-                &survey.special,
-                IssueKind::SpecialFiles,
-                "sockets, pipes and devices do not travel".into(),
-            ),
+            (&survey.special, IssueKind::SpecialFiles, "sockets, pipes and devices do not travel"),
             (
                 &survey.links_outside,
                 IssueKind::SymlinkOutside,
-                "links that lead out of the workspace travel as links".into(),
+                "links that lead out of the workspace travel as links",
             ),
-            (
-                &survey.not_scanned,
-                IssueKind::NotScanned,
-                format!("larger than {threshold} bytes, {large}"),
-            ),
+            (&survey.not_scanned, IssueKind::NotScanned, &large),
         ];
         for (paths, kind, what) in notes {
             if !paths.is_empty() {
@@ -412,11 +399,8 @@ pub(crate) fn begin(
     };
     let shown = workspace.display();
     if !check.exists {
-        check.note(
-            ADVICE,
-            IssueKind::WorkspaceNotFound,
-            format!("there is no workspace at {shown}"),
-        );
+        let message = format!("there is no workspace at {shown}");
+        check.note(ADVICE, IssueKind::WorkspaceNotFound, message);
         return (check, Survey::default());
     }
     let survey = match walked {
@@ -432,11 +416,8 @@ pub(crate) fn begin(
                 ReadError::Workspace { source, .. } => source,
                 error => error,
             };
-            check.note(
-                ADVICE,
-                IssueKind::WorkspaceNotReadable,
-                format!("the workspace {shown} cannot be read: {cause}"),
-            );
+            let message = format!("the workspace {shown} cannot be read: {cause}");
+            check.note(ADVICE, IssueKind::WorkspaceNotReadable, message);
             Survey::default()
         }
     };

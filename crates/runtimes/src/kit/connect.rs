@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::kit::agent::Machine;
+use crate::kit::Machine;
 pub use desired::{
     DesiredConfig, DesiredFile, Finder, OwnFile, ProgramNote, ServerEntry, no_orphans,
 };

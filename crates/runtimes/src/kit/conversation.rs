@@ -153,23 +153,14 @@ pub enum ReadConversationError {
         source: io::Error,
     },
     /// Conversations of this runtime cannot be read by their ids.
-    #[error("conversations of {runtime} cannot be read by their ids")]
-    NotSupported {
-        /// The runtime.
-        runtime: &'static str,
-    },
+    #[error("conversations of {0} cannot be read by their ids")]
+    NotSupported(&'static str),
     /// Nothing in the file looks like a conversation.
-    #[error("{} is not a transcript of a known runtime", path.display())]
-    Unknown {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{} is not a transcript of a known runtime", .0.display())]
+    Unknown(PathBuf),
     /// The agent has no such session.
-    #[error("the agent has no session {session:?}")]
-    NoSession {
-        /// What was asked for.
-        session: String,
-    },
+    #[error("the agent has no session {0:?}")]
+    NoSession(String),
     /// The database of the sessions.
     #[error("cannot read the sessions in {}", path.display())]
     Database {
@@ -191,7 +182,7 @@ pub(crate) fn read_path(
     let folder = Folder::open(folder_of(path)).map_err(fail)?;
     let name = Path::new(name);
     let conversation = read_file(formats, &folder, name, reach).map_err(fail)?;
-    conversation.ok_or_else(|| ReadConversationError::Unknown { path: path.to_owned() })
+    conversation.ok_or_else(|| ReadConversationError::Unknown(path.to_owned()))
 }
 
 /// Reads the end of a transcript in a folder; `None` when it is none.

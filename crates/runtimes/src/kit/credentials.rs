@@ -8,9 +8,7 @@ use anemone_format::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
-use crate::kit::agent::{FoundAgent, Warning};
-use crate::kit::ids;
-use crate::kit::plan::{NotRestored, NotRestoredKind, PlanOptions};
+use crate::kit::{FoundAgent, NotRestored, NotRestoredKind, PlanOptions, Warning, ids};
 
 /// A secret in clear; wiped when dropped, and not shown.
 pub(crate) struct SecretText(pub(crate) Zeroizing<String>);

@@ -23,7 +23,7 @@ use anemone_format::Hex;
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-use crate::kit::agent::Machine;
+use crate::kit::Machine;
 
 pub(crate) use copy::{COPY_NAME, Copy, CopyError};
 pub(crate) use merge::{AgentEntry, Layout, Merge, MergeColumn, RowSpool, RowVerb, digest};
@@ -93,11 +93,8 @@ pub(crate) enum DatabaseError {
         source: io::Error,
     },
     /// It does not have the table.
-    #[error("it has no table {table}")]
-    NoTable {
-        /// The table.
-        table: String,
-    },
+    #[error("it has no table {0}")]
+    NoTable(String),
     /// The table is not one that we read.
     #[error("{table} cannot be read column by column: {detail}")]
     NotOrdinary {
@@ -107,11 +104,8 @@ pub(crate) enum DatabaseError {
         detail: String,
     },
     /// It is damaged, or is no database.
-    #[error("it is damaged: {detail}")]
-    Damaged {
-        /// What was found.
-        detail: String,
-    },
+    #[error("it is damaged: {0}")]
+    Damaged(String),
     /// Another process has it open; only for changes.
     #[error("another program has it open")]
     Busy,
@@ -119,35 +113,23 @@ pub(crate) enum DatabaseError {
     #[error("it is not in WAL mode, so other programs that have it open cannot be detected")]
     NotWal,
     /// What was written does not read back; only for a change.
-    #[error("what was written could not be read back: {detail}")]
-    Unverified {
-        /// What was found.
-        detail: String,
-    },
+    #[error("what was written could not be read back: {0}")]
+    Unverified(String),
     /// What was to be replaced is not what it was; only for a change.
     #[error("it has changed since it was read")]
     Changed,
     /// The request goes beyond what is allowed, or SQLite failed.
-    #[error("it could not be read: {detail}")]
-    Failed {
-        /// What was said.
-        detail: String,
-    },
+    #[error("it could not be read: {0}")]
+    Failed(String),
     /// The other process said nothing for too long, or too little in all the time it had.
     #[error("reading it takes too long")]
     Stalled,
     /// The other process ended early.
-    #[error("the process that read it ended early ({status})")]
-    Crashed {
-        /// How it ended.
-        status: String,
-    },
+    #[error("the process that read it ended early ({0})")]
+    Crashed(String),
     /// The other process said something that is not an answer.
-    #[error("the process that read it sent an invalid answer: {detail}")]
-    Nonsense {
-        /// What was wrong.
-        detail: &'static str,
-    },
+    #[error("the process that read it sent an invalid answer: {0}")]
+    Nonsense(&'static str),
 }
 
 impl Database {
@@ -162,7 +144,7 @@ impl Database {
         let mut tables: Vec<Table> = Vec::new();
         for (count, row) in self.ask(Ask::Tables, "", 6)?.enumerate() {
             if count == MAX_LISTED {
-                return Err(DatabaseError::Failed { detail: "too many columns".to_owned() });
+                return Err(DatabaseError::Failed("too many columns".to_owned()));
             }
             let Ok(
                 [
@@ -175,7 +157,7 @@ impl Database {
                 ],
             ) = <[Value; 6]>::try_from(row?)
             else {
-                return Err(DatabaseError::Nonsense { detail: "a column without a name" });
+                return Err(DatabaseError::Nonsense("a column without a name"));
             };
             let column = Column {
                 name,
@@ -278,9 +260,10 @@ pub(crate) fn merge_rows(
     mut merge: Merge,
     rows: Option<RowSpool>,
 ) -> Result<(), DatabaseError> {
-    let spool = rows.map(RowSpool::finish).transpose().map_err(|error| DatabaseError::Failed {
-        detail: format!("its rows could not be kept: {error}"),
-    })?;
+    let spool = rows
+        .map(RowSpool::finish)
+        .transpose()
+        .map_err(|error| DatabaseError::Failed(format!("its rows could not be kept: {error}")))?;
     merge.probe = spool.is_none();
     merge.bytes = spool.as_ref().map_or(0, |(_, bytes)| *bytes);
     // It says nothing before it is done.
@@ -301,10 +284,10 @@ fn change(
 ) -> Result<(), DatabaseError> {
     let file = db.file_name().and_then(|name| name.to_str());
     let (Some(folder), Some(file)) = (db.parent(), file) else {
-        return Err(DatabaseError::Failed { detail: "it has no name".to_owned() });
+        return Err(DatabaseError::Failed("it has no name".to_owned()));
     };
     if !fs_err::symlink_metadata(db).is_ok_and(|metadata| metadata.is_file()) {
-        return Err(CopyError::NotAFile { path: db.to_owned() }.into());
+        return Err(CopyError::NotAFile(db.to_owned()).into());
     }
     let request = Request { file: file.to_owned(), ask };
     let site = WorkSite { folder, scratch: &machine.scratch, patience, stall };
@@ -315,7 +298,7 @@ fn change(
 fn changed(mut rows: Rows) -> Result<(), DatabaseError> {
     match rows.next() {
         None => Ok(()),
-        Some(Ok(_)) => Err(DatabaseError::Nonsense { detail: "rows after a change" }),
+        Some(Ok(_)) => Err(DatabaseError::Nonsense("rows after a change")),
         Some(Err(error)) => Err(error),
     }
 }
@@ -335,22 +318,22 @@ impl Rows {
     fn error(&mut self, error: ReplyError) -> DatabaseError {
         self.done = true;
         match error {
-            ReplyError::Nonsense(detail) => DatabaseError::Nonsense { detail },
+            ReplyError::Nonsense(detail) => DatabaseError::Nonsense(detail),
             ReplyError::Io(error) if error.kind() == io::ErrorKind::TimedOut => {
                 DatabaseError::Stalled
             }
-            ReplyError::Io(_) => DatabaseError::Crashed { status: self.process.end() },
+            ReplyError::Io(_) => DatabaseError::Crashed(self.process.end()),
             ReplyError::Fault(kind, detail) => match kind {
-                FaultKind::NoTable => DatabaseError::NoTable { table: self.table.clone() },
+                FaultKind::NoTable => DatabaseError::NoTable(self.table.clone()),
                 FaultKind::NotOrdinary => {
                     DatabaseError::NotOrdinary { table: self.table.clone(), detail }
                 }
-                FaultKind::Damaged => DatabaseError::Damaged { detail },
+                FaultKind::Damaged => DatabaseError::Damaged(detail),
                 FaultKind::Busy => DatabaseError::Busy,
                 FaultKind::NotWal => DatabaseError::NotWal,
-                FaultKind::Unverified => DatabaseError::Unverified { detail },
+                FaultKind::Unverified => DatabaseError::Unverified(detail),
                 FaultKind::Changed => DatabaseError::Changed,
-                FaultKind::Refused | FaultKind::Failed => DatabaseError::Failed { detail },
+                FaultKind::Refused | FaultKind::Failed => DatabaseError::Failed(detail),
             },
         }
     }
@@ -402,7 +385,7 @@ impl Server {
         columns: usize,
     ) -> Result<Rows, DatabaseError> {
         let bytes = serde_json::to_vec(request).map(Zeroizing::new);
-        let mut bytes = bytes.map_err(|_| DatabaseError::Nonsense { detail: "not a request" })?;
+        let mut bytes = bytes.map_err(|_| DatabaseError::Nonsense("not a request"))?;
         if spool.is_some() {
             bytes.push(b'\n');
         }

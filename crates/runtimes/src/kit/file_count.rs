@@ -6,9 +6,7 @@
 use anemone_files::{FileKind, FileStat, FileTime};
 use jiff::Timestamp;
 
-use crate::kit::paths::lossy;
-use crate::kit::searchable::SearchedFolder;
-use crate::kit::walk::AGENT_ID_FILE;
+use crate::kit::{AGENT_ID_FILE, SearchedFolder, lossy};
 
 /// How deep folders are searched for files that count.
 const MAX_DEPTH: usize = 64;

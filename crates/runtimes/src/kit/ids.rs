@@ -6,9 +6,7 @@ use anemone_format::{AgentId, ItemId, RecordId};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::kit::agent::FoundAgent;
-use crate::kit::check::noted_agent_id;
-use crate::kit::install_paths::real;
+use crate::kit::{FoundAgent, noted_agent_id, real};
 
 /// Namespaces of a runtime's ids; the existing tools have the same, so that archives fit together.
 pub(crate) struct Namespaces {

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::Moment;
 
-use crate::kit::agent::{FoundAgent, Oddity, OddityKind};
-use crate::kit::paths::{with_suffix, without_dots};
-use crate::kit::times;
+use crate::kit::{FoundAgent, Oddity, OddityKind, times, with_suffix, without_dots};
 
 /// Checks whether the workspace exists, and whether its path leads elsewhere.
 pub(crate) fn settle(agent: &mut FoundAgent) {

@@ -5,9 +5,7 @@
 use anemone_format::{FileRoot, Record, Status};
 use zeroize::Zeroizing;
 
-use crate::kit::credentials::SecretText;
-use crate::kit::plan::{InstallBackend, InstallLayout};
-use crate::kit::sidecar;
+use crate::kit::{InstallBackend, InstallLayout, SecretText, sidecar};
 use crate::{RUNTIMES, by_name};
 
 /// The folder of a workspace that holds what its runtime has no place for.

@@ -8,22 +8,11 @@ use anemone_format::{
 };
 use serde::Serialize;
 
-use crate::kit::agent::{
-    FoundAgent, LeftOut, LeftOutReason, NotRequested, NotRequestedKind, ReadError, ReadOptions,
-    Reading, SessionCounts, Warning,
-};
-use crate::kit::artifacts::is_included;
-use crate::kit::carrier::Carrier;
-use crate::kit::file_count::FileCount;
-use crate::kit::ids::Namespaces;
-use crate::kit::install_paths::{names_in, real};
-use crate::kit::paths::lossy;
-use crate::kit::previous::PreviousSnapshot;
-use crate::kit::searchable::SearchedFolder;
-use crate::kit::times;
-use crate::kit::walk::{
-    AGENT_ID_FILE, EntryKind, FoundEntry, IGNORE_FILE, IgnoreFileError, WalkResult, WalkRules,
-    Workspace,
+use crate::kit::{
+    AGENT_ID_FILE, Carrier, EntryKind, FileCount, FoundAgent, FoundEntry, IGNORE_FILE,
+    IgnoreFileError, LeftOut, LeftOutReason, Namespaces, NotRequested, NotRequestedKind,
+    PreviousSnapshot, ReadError, ReadOptions, Reading, SearchedFolder, SessionCounts, WalkResult,
+    WalkRules, Warning, Workspace, is_included, lossy, names_in, real, times,
 };
 
 /// What a runtime tells of an agent, beside what the carrier carried.
@@ -154,10 +143,8 @@ impl Files {
 /// Warns of an agent without memories.
 pub(crate) fn warn_of_nothing(carrier: &mut Carrier<'_>) {
     if carrier.outcome.records == 0 {
-        carrier.outcome.warnings.push(Warning::new(
-            "no_memory_content",
-            "no memories were found; see whether this is the right folder",
-        ));
+        let message = "no memories were found; see whether this is the right folder";
+        carrier.outcome.warnings.push(Warning::new("no_memory_content", message));
     }
 }
 
@@ -180,9 +167,7 @@ impl WalkedWorkspace {
     ) -> Result<Self, ReadError> {
         let failed = |source| ReadError::Workspace { path: agent.workspace.clone(), source };
         let path = fs_err::canonicalize(&agent.workspace).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                ReadError::NoWorkspace { path: agent.workspace.clone() }
-            }
+            std::io::ErrorKind::NotFound => ReadError::NoWorkspace(agent.workspace.clone()),
             _ => failed(error),
         })?;
         let workspace = Workspace::open(&path).map_err(failed)?;
@@ -219,9 +204,8 @@ impl OpenWorkspace {
         namespaces: &Namespaces,
     ) -> Result<Self, ReadError> {
         let WalkedWorkspace { path, workspace, walked } = workspace;
-        let noted = workspace
-            .agent_id()
-            .map_err(|_| ReadError::AgentIdFile { path: path.join(AGENT_ID_FILE) })?;
+        let noted =
+            workspace.agent_id().map_err(|_| ReadError::AgentIdFile(path.join(AGENT_ID_FILE)))?;
         let agent_id = options
             .agent_id
             .or_else(|| noted.filter(|_| !agent.shares_workspace))

@@ -8,11 +8,9 @@ mod write;
 use anemone_format::{AgentId, Identity, Moment, Principals};
 
 use self::identity::IdentityFiles;
-use crate::kit::carrier::{Carrier, keep_newest};
-use crate::kit::ids;
-use crate::kit::previous::PreviousSnapshot;
-use crate::kit::runtime::WorkspaceFiles;
-use crate::kit::walk::{AGENT_ID_FILE, FoundEntry};
+use crate::kit::{
+    AGENT_ID_FILE, Carrier, FoundEntry, PreviousSnapshot, WorkspaceFiles, ids, keep_newest,
+};
 
 pub(crate) use self::write::{brief_line, documents, one_line};
 

@@ -25,13 +25,10 @@ pub use self::choice::{InstallBackend, InstallLayout, NotRestored, NotRestoredKi
 use self::databases::DatabaseDecision;
 pub(crate) use self::error::StoreError;
 pub use self::error::{PlanError, RestoreError};
-use crate::kit::agent::{Machine, Warning};
-use crate::kit::new_install::NewInstall;
-use crate::kit::paths::{as_path, destination, lossy, without_dots};
-use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::is_in_sidecar;
-use crate::kit::tree::{self, Site, Survey};
-use crate::kit::walk::MAX_TABLE_BYTES;
+use crate::kit::{
+    MAX_TABLE_BYTES, Machine, NewInstall, RestoreSource, Site, Warning, as_path, destination,
+    is_in_sidecar, lossy, tree, tree::Survey, without_dots,
+};
 
 /// Deeper than any workspace, and few enough folders to hold open at once.
 pub(crate) const MAX_DEPTH: usize = 200;
@@ -112,10 +109,7 @@ pub enum Action {
     /// The two are the same; at most mode and time are put right.
     Same,
     /// The existing file stays, and the snapshot's is written beside it.
-    Both {
-        /// Where.
-        beside: Vec<u8>,
-    },
+    Both(Vec<u8>),
     /// The two differ, and the user did not say which one counts.
     Conflict,
 }
@@ -357,6 +351,16 @@ impl PlanBuilder {
     pub(crate) fn new(source: &RestoreSource<'_>) -> Self {
         Self { warnings: source.warnings().to_vec(), ..Self::default() }
     }
+
+    /// Notes something with a path or a name that is not restored.
+    pub(crate) fn omit(
+        &mut self,
+        what: NotRestoredKind,
+        path: impl fmt::Display,
+        reason: impl Into<String>,
+    ) {
+        self.not_restored.push(NotRestored::of(what, path, reason));
+    }
 }
 
 impl PlannedFile {
@@ -377,6 +381,11 @@ impl PlannedFile {
             mtime: file.mtime.clone(),
             redacted: file.redacted,
         }
+    }
+
+    /// Plans a folder.
+    pub(crate) fn folder(path: Vec<u8>, mode: Option<u32>, mtime: Option<Moment>) -> Self {
+        Self { path, node: PlannedNode::Folder, mode, mtime, redacted: false }
     }
 
     /// Plans a file with short content.
@@ -437,7 +446,7 @@ impl Step {
         match &self.action {
             Action::Create | Action::Replace => Some(&self.path),
             Action::Same => self.refresh.then_some(&self.path),
-            Action::Both { beside } => Some(beside),
+            Action::Both(beside) => Some(beside),
             Action::Keep | Action::Conflict => None,
         }
     }
@@ -531,29 +540,15 @@ impl Read for Pieces<'_> {
 /// Compares what a runtime wants with what lies in the workspace.
 pub(crate) fn plan(
     workspace: &Path,
-    draft: PlanBuilder,
+    mut draft: PlanBuilder,
     source: &dyn SnapshotSource,
     options: &PlanOptions<'_>,
 ) -> Result<Plan, PlanError> {
     let (workspace, site) = tree::look(workspace)?;
-    let PlanBuilder {
-        wanted,
-        not_restored,
-        mut warnings,
-        records,
-        unwritten,
-        forgotten,
-        conflicts: others,
-        memories,
-        config,
-        credentials,
-        new_install,
-        spool,
-    } = draft;
-    warnings.extend(tree::leftovers(&workspace, &site)?);
+    draft.warnings.extend(tree::leftovers(&workspace, &site)?);
     let mut planner = Planner {
         source,
-        spool: spool.as_ref(),
+        spool: draft.spool.as_ref(),
         site: &site,
         workspace: &workspace,
         on_conflict: options.on_conflict,
@@ -564,9 +559,9 @@ pub(crate) fn plan(
         aside: BTreeSet::new(),
         steps: Vec::new(),
         conflicts: Vec::new(),
-        not_restored,
+        not_restored: draft.not_restored,
     };
-    let wanted = tidy(wanted, &mut planner.not_restored)?;
+    let wanted = tidy(draft.wanted, &mut planner.not_restored)?;
     if matches!(options.on_conflict, OnConflict::Both) {
         planner.taken = wanted.keys().cloned().collect();
     }
@@ -576,8 +571,8 @@ pub(crate) fn plan(
     }
     let Planner { steps, mut conflicts, not_restored, aside, .. } = planner;
     conflicts.sort_by_cached_key(|conflict| tree::key_of(&conflict.path));
-    conflicts.extend(others);
-    warnings.extend(steps.iter().filter_map(|step| link_outside(step, &workspace)));
+    conflicts.extend(draft.conflicts);
+    draft.warnings.extend(steps.iter().filter_map(|step| link_outside(step, &workspace)));
     Ok(Plan {
         agent_id: source.manifest().agent.id,
         steps,
@@ -585,17 +580,17 @@ pub(crate) fn plan(
         aside,
         conflicts,
         not_restored,
-        warnings,
-        records,
-        unwritten,
-        forgotten,
-        memories,
-        config,
-        credentials,
-        new_install,
+        warnings: draft.warnings,
+        records: draft.records,
+        unwritten: draft.unwritten,
+        forgotten: draft.forgotten,
+        memories: draft.memories,
+        config: draft.config,
+        credentials: draft.credentials,
+        new_install: draft.new_install,
         workspace,
         site,
-        spool,
+        spool: draft.spool,
     })
 }
 
@@ -613,11 +608,8 @@ fn link_outside(step: &Step, workspace: &Path) -> Option<Warning> {
         destination(link, target).is_some()
     };
     (!inside).then(|| {
-        Warning::about(
-            "link_outside",
-            lossy(link),
-            "leads out of the workspace; the link is made, what it leads to is not",
-        )
+        let message = "leads out of the workspace; the link is made, what it leads to is not";
+        Warning::about("link_outside", lossy(link), message)
     })
 }
 
@@ -635,11 +627,8 @@ fn tidy(
         let key = tree::key_of(&wanted.path);
         // The runtime's own files come first and count.
         if sorted.contains_key(&key) {
-            notes.push(NotRestored::of(
-                NotRestoredKind::File,
-                lossy(&wanted.path),
-                "the snapshot has another file of the same path",
-            ));
+            let reason = "the snapshot has another file of the same path";
+            notes.push(NotRestored::of(NotRestoredKind::File, lossy(&wanted.path), reason));
             continue;
         }
         sorted.insert(key, wanted);
@@ -659,14 +648,7 @@ fn tidy(
         }
     }
     for path in folders {
-        let folder = PlannedFile {
-            path,
-            node: PlannedNode::Folder,
-            mode: None,
-            mtime: None,
-            redacted: false,
-        };
-        sorted.insert(tree::key_of(&folder.path), folder);
+        sorted.insert(tree::key_of(&path), PlannedFile::folder(path, None, None));
     }
     Ok(sorted)
 }
@@ -681,7 +663,7 @@ fn check_path(path: &[u8]) -> Result<(), PlanError> {
 }
 
 fn unsafe_path(path: &[u8]) -> PlanError {
-    PlanError::UnsafePath { path: lossy(path) }
+    PlanError::UnsafePath(lossy(path))
 }
 
 struct Planner<'a> {
@@ -716,7 +698,7 @@ impl Planner<'_> {
             && lies_below(&wanted.path, from)
         {
             let beside = [to, &wanted.path[from.len()..]].concat();
-            self.push(wanted, Action::Both { beside }, None, false);
+            self.push(wanted, Action::Both(beside), None, false);
             return Ok(());
         }
         if wanted.is_odd_table() {
@@ -822,7 +804,7 @@ impl Planner<'_> {
                 if matches!(wanted.node, PlannedNode::Folder) {
                     self.moved = Some((wanted.path.clone(), beside.clone()));
                 }
-                Action::Both { beside }
+                Action::Both(beside)
             }
         };
         if matches!(action, Action::Conflict | Action::Keep) {
@@ -839,11 +821,8 @@ impl Planner<'_> {
     }
 
     fn note_redacted(&mut self, path: &[u8]) {
-        self.not_restored.push(NotRestored::of(
-            NotRestoredKind::Secrets,
-            lossy(path),
-            "they were taken out of the file when it was read",
-        ));
+        let reason = "they were taken out of the file when it was read";
+        self.not_restored.push(NotRestored::of(NotRestoredKind::Secrets, lossy(path), reason));
     }
 
     fn push(
@@ -858,11 +837,8 @@ impl Planner<'_> {
         let is_file = matches!(node, PlannedNode::File { .. });
         let mask = if is_file { 0o777 } else { 0o3777 };
         if mode.is_some_and(|mode| mode & !mask & 0o7777 != 0) {
-            self.not_restored.push(NotRestored::of(
-                NotRestoredKind::Mode,
-                lossy(&path),
-                "set-user-id and its like are not put back",
-            ));
+            let reason = "set-user-id and its like are not put back";
+            self.not_restored.push(NotRestored::of(NotRestoredKind::Mode, lossy(&path), reason));
         }
         mode = mode.map(|mode| mode & mask);
         self.steps.push(Step { path, action, reason, node, mode, mtime, refresh });

@@ -11,7 +11,7 @@ use anemone_format::{
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::kit::raw_place::RawPlace;
+use crate::kit::RawPlace;
 
 /// An earlier reading of an agent.
 #[derive(Debug)]

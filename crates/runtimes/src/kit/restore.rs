@@ -8,9 +8,9 @@ use anemone_format::{
     Capability, Manifest, Portability, Record, RecordPlace, SnapshotSource, StructuredIdentity,
 };
 
-use crate::kit::agent::Machine;
-use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile};
-use crate::kit::walk::AGENT_ID_FILE;
+use crate::kit::{
+    AGENT_ID_FILE, Machine, NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile,
+};
 
 /// The shelf of transcripts, which lie outside the workspace.
 pub(crate) const SESSION: &str = "session";
@@ -69,11 +69,8 @@ pub(crate) fn note_capabilities(
             continue;
         }
         if let Some(missing) = missing_requirement(machine, capability) {
-            draft.not_restored.push(NotRestored::of(
-                NotRestoredKind::Capability,
-                capability.name.clone(),
-                format!("it needs {missing}, which is not here"),
-            ));
+            let reason = format!("it needs {missing}, which is not here");
+            draft.omit(NotRestoredKind::Capability, capability.name.clone(), reason);
         }
     }
 }

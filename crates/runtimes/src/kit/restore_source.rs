@@ -8,9 +8,7 @@ use anemone_format::{
     SnapshotSource, SourceFile,
 };
 
-use crate::kit::agent::{Machine, Warning};
-use crate::kit::plan::PlanError;
-use crate::kit::sidecar::ReturningSnapshot;
+use crate::kit::{Machine, PlanError, ReturningSnapshot, Warning};
 
 /// A snapshot that is to become an agent of one runtime, and what it keeps of the time when the
 /// agent was there before. It is opened once for the plan, its application and the proof.

@@ -9,24 +9,14 @@ use std::path::{Path, PathBuf};
 use anemone_format::{AgentId, Record, Sink};
 use anemone_memory::{Clock, ContextRules, MarkdownLayout, RowStore};
 
-use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
-use crate::kit::check::{Check, Issue, IssueKind, Severity};
-use crate::kit::connect::Connect;
-use crate::kit::conversation::injected::InjectedText;
-use crate::kit::conversation::{Conversation, Reach, ReadConversationError, TranscriptFormat};
-use crate::kit::database::{RowSchema, StateTable};
-use crate::kit::file_count::FileCounter;
-use crate::kit::ids::Namespaces;
-use crate::kit::mapping::Mapping;
-use crate::kit::native_search::NativeSearch;
-use crate::kit::native_tools::NativeTools;
-use crate::kit::persona::WORKSPACE_FILES;
-use crate::kit::plan::{Plan, PlanError, PlanOptions};
-use crate::kit::restore_source::RestoreSource;
-use crate::kit::searchable::{
-    Searchable, SearchableRecord, SearchedFile, SearchedFolder, StoreKind, UnsearchedCounts,
+use crate::kit::{
+    Check, Conversation, FileCounter, FoundAgent, Issue, IssueKind, Machine, Namespaces,
+    NativeSearch, NativeTools, Plan, PlanError, PlanOptions, Reach, ReadConversationError,
+    ReadError, ReadOptions, Reading, RestoreSource, RowSchema, Searchable, SearchableRecord,
+    SearchedFile, SearchedFolder, Severity, StateTable, StoreKind, TranscriptFormat, Unchanged,
+    UnsearchedCounts, VectorOf, WORKSPACE_FILES, WantedModel, connect::Connect,
+    conversation::injected::InjectedText, mapping::Mapping,
 };
-use crate::kit::vectors::{VectorOf, WantedModel};
 
 /// A program that runs agents: what it is called, where its things are, what its files mean, and
 /// what can be done with its agents.
@@ -432,7 +422,7 @@ impl Runtime {
             }],
             ..Check::default()
         };
-        (check, Err(ReadError::NotSupported { runtime: self.title }))
+        (check, Err(ReadError::NotSupported(self.title)))
     }
 
     /// Opens an agent to read it, see [`ReadAgents::open`].
@@ -442,7 +432,7 @@ impl Runtime {
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
     ) -> Result<Box<dyn OpenAgent>, ReadError> {
-        let read = self.read.ok_or(ReadError::NotSupported { runtime: self.title })?;
+        let read = self.read.ok_or(ReadError::NotSupported(self.title))?;
         read.open(machine, agent, options)
     }
 
@@ -467,7 +457,7 @@ impl Runtime {
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError> {
         let plan = if source.is_of(self.name) { self.restore } else { self.move_in };
-        let plan = plan.ok_or(PlanError::NotSupported { runtime: self.title })?;
+        let plan = plan.ok_or(PlanError::NotSupported(self.title))?;
         plan(machine, source, target, options)
     }
 
@@ -533,7 +523,7 @@ impl Runtime {
     }
 
     fn searcher(&self) -> Result<&'static dyn SearchAgents, ReadError> {
-        self.search.ok_or(ReadError::NotSupported { runtime: self.title })
+        self.search.ok_or(ReadError::NotSupported(self.title))
     }
 
     /// Returns the rows of an agent in a database that it keeps its memory in; `None` where the
@@ -556,7 +546,7 @@ impl Runtime {
         session: &str,
         reach: Reach,
     ) -> Result<Conversation, ReadConversationError> {
-        let not_supported = ReadConversationError::NotSupported { runtime: self.title };
+        let not_supported = ReadConversationError::NotSupported(self.title);
         self.conversations.ok_or(not_supported)?(machine, agent, session, reach)
     }
 }

@@ -11,10 +11,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::by_name;
-use crate::kit::agent::Warning;
-use crate::kit::ids::short_digest;
-use crate::kit::runtime::RowRules;
-use crate::kit::times;
+use crate::kit::{RowRules, Warning, short_digest, times};
 
 /// Bytes of one part of a path, at most: what is longer is cut, and a digest keeps it apart.
 const MAX_PART_BYTES: usize = 200;

@@ -34,10 +34,9 @@ use anemone_format::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::kit::agent::Machine;
-use crate::kit::paths::{is_within, spelled};
-use crate::kit::plan::{MAX_DEPTH, Piece, PlanBuilder, PlanError, PlannedFile, PlannedNode};
-use crate::kit::restore::each_record;
+use crate::kit::{
+    MAX_DEPTH, Machine, Piece, PlanBuilder, PlanError, PlannedFile, each_record, is_within, spelled,
+};
 
 pub(crate) use self::claims::{Claim, Claims};
 pub use self::kept::{KeptFile, KeptSnapshot, is_kept};
@@ -252,14 +251,8 @@ pub(crate) fn keep_with(
     manifest.unknown.insert(MARK, &mark).expect("it is one JSON value");
     folder.pretty(MANIFEST, &manifest)?;
     folder.text(README, readme(&manifest.agent.source_runtime, records, keep.aside.len()));
-    let top = PlannedFile {
-        path: SIDECAR.as_bytes().to_vec(),
-        node: PlannedNode::Folder,
-        mode: Some(0o700),
-        mtime: Some(folder.at.clone()),
-        redacted: false,
-    };
-    draft.wanted.push(top);
+    let top = SIDECAR.as_bytes().to_vec();
+    draft.wanted.push(PlannedFile::folder(top, Some(0o700), Some(folder.at.clone())));
     draft.wanted.append(&mut folder.wanted);
     folder.spool.finish(draft)
 }

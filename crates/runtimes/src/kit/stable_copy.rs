@@ -8,9 +8,7 @@ use std::collections::HashMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::kit::database::{Copy, SQLITE_MAGIC};
-use crate::kit::paths::as_path;
-use crate::kit::walk::{FoundEntry, Workspace};
+use crate::kit::{Copy, FoundEntry, SQLITE_MAGIC, Workspace, as_path};
 
 /// What a log or a journal is called after its database.
 const LOGS: [&[u8]; 2] = [b"-wal", b"-journal"];

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 
-use crate::kit::database::Value;
+use crate::kit::Value;
 use anemone_markdown::{Page, front_matter};
 
 /// The zones that are built in: the machine's own may differ.

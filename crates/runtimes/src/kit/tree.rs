@@ -38,9 +38,7 @@ pub(crate) use self::site::{
     Site, Survey, equal, join, key_of, leftovers, look, open_file, path_of, read_link, sha256_of,
     time_of,
 };
-use crate::kit::agent::Warning;
-use crate::kit::paths::lossy;
-use crate::kit::plan::{Action, Plan};
+use crate::kit::{Action, Plan, Warning, lossy};
 use anemone_format::SnapshotSource;
 
 /// How many files are made safe one by one; more are made safe together.
@@ -93,11 +91,8 @@ pub enum ApplyTreeError {
     #[error("the workspace has files that differ from the snapshot's")]
     Conflicts,
     /// The workspace has changed since the plan was made.
-    #[error("{path} changed while the new tree was made")]
-    Changed {
-        /// The first file that is not as it was.
-        path: PathBuf,
-    },
+    #[error("{0} changed while the new tree was made")]
+    Changed(PathBuf),
     /// No folder can be made beside the workspace.
     #[error("cannot make a folder in {parent}")]
     Staging {
@@ -384,7 +379,7 @@ impl Apply<'_> {
     /// Makes sure that the old tree is still the one that the plan was made for.
     fn check(&self) -> Result<(), ApplyTreeError> {
         let workspace = &self.plan.workspace;
-        let changed = |key: &[u8]| ApplyTreeError::Changed { path: join(workspace, &path_of(key)) };
+        let changed = |key: &[u8]| ApplyTreeError::Changed(join(workspace, &path_of(key)));
         // What is absent or empty is checked by the file system when the folder gets its name.
         let Site::Full(before) = &self.plan.site else { return Ok(()) };
         let now = survey(workspace).map_err(|_| changed(b""))?;
@@ -418,7 +413,7 @@ impl Apply<'_> {
         };
         self.watch.swap(staging, &mut swap).map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => {
-                ApplyTreeError::Changed { path: workspace.clone() }
+                ApplyTreeError::Changed(workspace.clone())
             }
             _ => ApplyTreeError::Swap { path: workspace.clone(), source },
         })?;
@@ -431,11 +426,8 @@ impl Apply<'_> {
         let mut applied = AppliedTree { warnings: built.warnings(), ..AppliedTree::default() };
         let workspace = &self.plan.workspace;
         let mut trouble = |path: &Path, source: &io::Error| {
-            applied.warnings.push(Warning::about(
-                "not_tidied",
-                path.display(),
-                format!("the import is complete, but this is left to do: {source}"),
-            ));
+            let message = format!("the import is complete, but this is left to do: {source}");
+            applied.warnings.push(Warning::about("not_tidied", path.display(), message));
         };
         let parent = workspace.parent().unwrap_or(Path::new("/"));
         let synced = (self.hook)(TestPoint::Swapped).and_then(|()| sync_folder(parent));

@@ -15,13 +15,10 @@ use anemone_files::{
 use anemone_format::{AgentId, Moment, StampTable};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::kit::agent::{LeftOut, LeftOutReason, SecretPolicy, Warning};
-use crate::kit::file_count::{FileCount, FileCounter};
-use crate::kit::paths::{as_path, destination, lossy, path_bytes, without_dots};
-use crate::kit::plan::MAX_DEPTH;
-use crate::kit::searchable::SearchedFolder;
-use crate::kit::sidecar::is_in_sidecar;
-use crate::kit::times::mtime_of;
+use crate::kit::{
+    FileCount, FileCounter, LeftOut, LeftOutReason, MAX_DEPTH, SearchedFolder, SecretPolicy,
+    Warning, as_path, destination, is_in_sidecar, lossy, mtime_of, path_bytes, without_dots,
+};
 
 /// The file with patterns of what must not travel, in the manner of `.gitignore`.
 pub(crate) const IGNORE_FILE: &str = ".alfignore";
@@ -64,10 +61,7 @@ pub(crate) struct FoundEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EntryKind {
     /// A regular file.
-    File {
-        /// Its length.
-        size: u64,
-    },
+    File(u64),
     /// A link to this target.
     Symlink(Vec<u8>),
     /// A folder.
@@ -82,7 +76,7 @@ impl FoundEntry {
 
     /// Returns its length in bytes, if it is a regular file.
     pub(crate) fn size(&self) -> u64 {
-        if let EntryKind::File { size } = self.kind { size } else { 0 }
+        if let EntryKind::File(size) = self.kind { size } else { 0 }
     }
 }
 
@@ -303,7 +297,7 @@ impl WalkVisitor for Walker<'_> {
                 Err(_) => return self.leave_out(path, LeftOutReason::Unreadable, (1, 0)),
             },
             FileKind::Folder => EntryKind::Folder,
-            FileKind::File => EntryKind::File { size: stat.size },
+            FileKind::File => EntryKind::File(stat.size),
             FileKind::Special => return self.leave_out(path, LeftOutReason::Special, (1, 0)),
         };
         let (mode, mtime) = (Some(stat.mode), mtime_of(&stat));

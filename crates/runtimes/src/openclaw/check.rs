@@ -4,22 +4,15 @@ use std::convert::Infallible;
 use std::iter;
 use std::path::Path;
 
-use super::config::Config;
 use super::discover::{GEN_9, config_in_use, discover, schema_version};
-use super::facts::each_fact;
 use super::layout::{FACTS, MemoryKind, PathRole, place_of};
-use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine, ReadError};
-use crate::kit::artifacts::is_included;
-use crate::kit::check::{
-    Advice, Check, ConfigState, DailyLogs, IssueKind, ProjectFiles, Resources, SearchIndexState,
-    Survey, SurveyClass, begin,
+use super::{config::Config, facts::each_fact};
+use crate::kit::{
+    Advice, Check, ConfigState, DEFAULT_ARTIFACT_LIMIT, DailyLogs, Database, FoundAgent,
+    FoundEntry, FoundSecret, IssueKind, Machine, PersonaPlace, ProjectFiles, ReadError, Resources,
+    SearchIndexState, SurveyClass, WalkedWorkspace, begin, check::Survey, is_included, lossy,
+    same_place, written_at,
 };
-use crate::kit::database::Database;
-use crate::kit::install_paths::{same_place, written_at};
-use crate::kit::open_workspace::WalkedWorkspace;
-use crate::kit::paths::lossy;
-use crate::kit::persona::PersonaPlace;
-use crate::kit::walk::FoundEntry;
 use anemone_secrets as secrets;
 
 const ADVICE: Advice = Advice(include_str!("check/advice.txt"));

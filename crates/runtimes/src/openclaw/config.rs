@@ -10,9 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::kit::agent::{ConfigFile, Machine, Oddity, OddityKind};
-use crate::kit::install_paths;
-use crate::kit::paths::without_dots;
+use crate::kit::{ConfigFile, Machine, Oddity, OddityKind, install_paths, without_dots};
 
 /// How long all files of a configuration may be together.
 const MAX_BYTES: u64 = 10 << 20;

@@ -4,15 +4,12 @@ use std::path::Path;
 
 use anemone_files::Folder;
 
-use super::install::{InstallDatabase, agent_folder};
-use super::sessions::unpacked_event;
 use super::transcript::{FORMAT, channel_in, session_of_key};
-use crate::kit::agent::{FoundAgent, Machine};
-use crate::kit::conversation::{
-    Conversation, Reach, ReadConversationError, SessionFacts, read_events, read_file,
+use super::{install::InstallDatabase, install::agent_folder, sessions::unpacked_event};
+use crate::kit::{
+    Conversation, DatabaseError, FoundAgent, Machine, Reach, Read, ReadConversationError,
+    SessionFacts, Value, is_name, read_events, read_file,
 };
-use crate::kit::database::{DatabaseError, Read, Value};
-use crate::kit::paths::is_name;
 
 /// Reads the end of a session, by its id or its key.
 pub(super) fn read(
@@ -85,7 +82,7 @@ fn in_files(
     session: &str,
     reach: Reach,
 ) -> Result<Conversation, ReadConversationError> {
-    let none = || ReadConversationError::NoSession { session: session.to_owned() };
+    let none = || ReadConversationError::NoSession(session.to_owned());
     let (Some(install), Some(folder)) = (&agent.install, agent_folder(&agent.alias)) else {
         return Err(none());
     };

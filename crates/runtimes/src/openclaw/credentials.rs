@@ -29,10 +29,10 @@ use zeroize::Zeroizing;
 use super::install::{
     AGENT_DATABASE, InstallDatabase, PROFILES_FILE, STATE_DATABASE, agent_folder,
 };
-use crate::kit::agent::{FoundAgent, Machine, ReadError, SealSecret, Warning};
-use crate::kit::credentials::{bare, document, unreadable};
-use crate::kit::database::{DatabaseError, Read, StateTable, Value};
-use crate::kit::times;
+use crate::kit::{
+    DatabaseError, FoundAgent, Machine, Read, ReadError, SealSecret, StateTable, Value, Warning,
+    bare, document, times, unreadable,
+};
 pub(super) use store::{OnExisting, plan_store};
 
 /// The table with the store that all agents of an install share.
@@ -275,15 +275,10 @@ fn channels(
 }
 
 /// The first names in their order, whatever the order in which they come.
+#[derive(Default)]
 struct FirstNames<T> {
     kept: BTreeSet<T>,
     left_out: u64,
-}
-
-impl<T> Default for FirstNames<T> {
-    fn default() -> Self {
-        Self { kept: BTreeSet::new(), left_out: 0 }
-    }
 }
 
 impl<T: Ord> FirstNames<T> {

@@ -19,13 +19,10 @@ use std::sync::Arc;
 use super::RUNTIME;
 use super::config::{Config, DEFAULT_AGENT, agent_id, home, resolve};
 use super::install::{AGENT_DATABASE, PROFILES_FILE, STATE_DATABASE};
-use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Oddity, OddityKind};
-use crate::kit::check::a_few;
-use crate::kit::database::SQLITE_MAGIC;
-use crate::kit::install_paths::{
-    self, absolute, each_workspace_once, names_in, real, same_place, settle,
+use crate::kit::{
+    ConfigFile, FoundAgent, Machine, Oddity, OddityKind, SQLITE_MAGIC, a_few, absolute,
+    each_workspace_once, install_paths, is_name, names_in, real, same_place, settle,
 };
-use crate::kit::paths::is_name;
 
 /// JSON files and one index database per agent.
 pub(super) const GEN_3: &str = "gen-3";

@@ -8,11 +8,8 @@ use std::collections::HashSet;
 use anemone_format::{Entity, EntityKind, MemoryType, Moment, Opaque, Record, Unknown};
 use serde::{Serialize, Serializer};
 
-use super::memory::Shared;
-use super::{NAMESPACES, RUNTIME};
-use crate::kit::agent::Warning;
-use crate::kit::database::{Database, DatabaseError, Read, Value};
-use crate::kit::times;
+use super::{NAMESPACES, RUNTIME, memory::Shared};
+use crate::kit::{Database, DatabaseError, Read, Value, Warning, times};
 
 /// The table, and the namespace of its records.
 const FACTS: &str = "facts";

@@ -17,10 +17,7 @@ use anemone_format::{Hex, Moment, sha256_hex};
 use sha2::{Digest, Sha256};
 
 use super::install::InstallDatabase;
-use crate::kit::agent::Warning;
-use crate::kit::database::{DatabaseError, Read, Rows, Value};
-use crate::kit::ids::short_digest;
-use crate::kit::times;
+use crate::kit::{DatabaseError, Read, Rows, Value, Warning, short_digest, times};
 
 const META_KEY: &str = "memory_index_meta_v1";
 /// What the program calls the model of chunks that have no vector.
@@ -285,11 +282,8 @@ impl ChunkStream {
     }
 
     fn warn(&mut self, error: &DatabaseError) {
-        self.warnings.push(Warning::about(
-            "index_unreadable",
-            self.origin.clone(),
-            format!("the search index gives no vectors: {error}"),
-        ));
+        let message = format!("the search index gives no vectors: {error}");
+        self.warnings.push(Warning::about("index_unreadable", self.origin.clone(), message));
     }
 }
 

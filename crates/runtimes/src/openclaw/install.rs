@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::discover::GEN_9;
-use crate::kit::agent::{FoundAgent, Machine, ReadOptions, Warning};
-use crate::kit::database::{CopyError, Database, DatabaseError, Read, Rows};
-use crate::kit::paths::is_name;
+use crate::kit::{
+    CopyError, Database, DatabaseError, FoundAgent, Machine, Read, ReadOptions, Rows, Warning,
+    is_name,
+};
 
 /// The database of an install of the newer generation.
 pub(super) const STATE_DATABASE: &str = "state/openclaw.sqlite";
@@ -40,11 +41,8 @@ impl InstallDatabase {
         let is_needed = agent.generation == Some(GEN_9) || options.embeddings;
         let Some(path) = agent.database.as_ref().filter(|_| is_needed) else { return Ok(None) };
         Self::open(machine, path).map_err(|error| {
-            Warning::about(
-                "database_unreadable",
-                path.display(),
-                format!("what only the database of the agent has is missing: {error}"),
-            )
+            let message = format!("what only the database of the agent has is missing: {error}");
+            Warning::about("database_unreadable", path.display(), message)
         })
     }
 

@@ -1,9 +1,8 @@
 //! Which file of a workspace is what.
 
-use crate::kit::paths::{is_markdown, is_within};
-use crate::kit::persona::{self, Persona, PersonaPlace};
-use crate::kit::sidecar::SIDECAR;
-use crate::kit::times::{DailyName, date_in_name};
+use crate::kit::{
+    DailyName, Persona, PersonaPlace, SIDECAR, date_in_name, is_markdown, is_within, persona,
+};
 
 /// The folder of memories.
 pub(super) const MEMORY: &str = "memory";

@@ -2,9 +2,7 @@
 
 use anemone_format::Record;
 
-use super::RUNTIME;
-use super::proof::PROOF;
-use super::write::home;
+use super::{RUNTIME, proof::PROOF, write::home};
 use crate::kit::mapping::{
     BLANK, DELETED, FieldRule, Mapping, PRIVATE, Row, aside, is_midnight, native, native_secret,
     never, nowhere, telling_tags, within, without,

@@ -6,13 +6,10 @@ use anemone_format::{
 };
 use serde::Serialize;
 
-use super::index::Chunk;
-use super::layout::MemoryKind;
-use super::{NAMESPACES, RUNTIME};
-use crate::kit::split_text::pieces;
-use crate::kit::stamps::{LEAST_FIRST, note_stamps};
-use crate::kit::times::{self, DatedName, SessionHeader};
-use crate::kit::vectors::{TEXT_DIGEST, digest_in};
+use super::{NAMESPACES, RUNTIME, index::Chunk, layout::MemoryKind};
+use crate::kit::{
+    DatedName, LEAST_FIRST, SessionHeader, TEXT_DIGEST, digest_in, note_stamps, pieces, times,
+};
 use crate::openclaw::labels::{self, Labels, Promotion, TaggedLine, Validity};
 use anemone_markdown::{Page, Section, line_ends};
 
@@ -22,6 +19,13 @@ pub(super) struct Shared {
     pub(super) identity_version: Option<u64>,
     /// What the stamps of entries say.
     pub(super) stamps: StampTable,
+}
+
+impl Shared {
+    /// Returns what the records of an agent share of which nothing but the id is known.
+    pub(super) fn of(agent_id: AgentId) -> Self {
+        Self { agent_id, identity_version: None, stamps: StampTable::default() }
+    }
 }
 
 /// A memory file whose text is at hand.

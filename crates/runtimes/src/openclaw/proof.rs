@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use crate::kit::credentials::SecretText;
+use crate::kit::SecretText;
 use crate::kit::mapping::{ProofRules, joined};
 
 pub(crate) static PROOF: ProofRules =

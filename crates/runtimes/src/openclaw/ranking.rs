@@ -20,7 +20,7 @@ use anemone_index::{
     embed_texts,
 };
 
-use crate::kit::native_search::{
+use crate::kit::{
     ExcerptAnswer, ExcerptQuestion, ExcerptShape, NativeChunk, NativeChunker, NativeSearch,
 };
 use chunks::{Generation, openclaw_chunks};

@@ -5,30 +5,18 @@ use std::path::{Path, PathBuf};
 use anemone_format::{AgentInfo, Credentials, ReadingInfo, Root, RuntimeHints, Sink, Unknown};
 use serde::Serialize;
 
-use super::config::{self, Config};
 use super::index::{ChunkStream, IndexCounts, app_version};
-use super::install::InstallDatabase;
 use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
 use super::memory::{self, MemoryFile, Shared};
 use super::{NAMESPACES, OpenClaw, RUNTIME, check, credentials, facts, searchable, sessions};
-use crate::kit::agent::{
-    FoundAgent, Machine, NotRequested, ReadError, ReadOptions, Reading, SecretPolicy,
-    SessionCounts, Unchanged, Warning,
+use super::{config, config::Config, install::InstallDatabase};
+use crate::kit::{
+    Carrier, Check, Database, Files, FoundAgent, FoundEntry, Machine, NotRequested, OpenAgent,
+    OpenWorkspace, Prose, ReadAgents, ReadError, ReadOptions, Reading, ReadingParts,
+    SearchAgents as _, SecretPolicy, SessionCounts, StableCopies, StoreKind, Unchanged,
+    WalkedWorkspace, Warning, carrier, carry_credential_times, comparable, configured_at,
+    end_reading, lossy, not_requested, persona, reading_info, spelled, times, warn_of_nothing,
 };
-use crate::kit::carrier::{self, Carrier};
-use crate::kit::check::Check;
-use crate::kit::database::Database;
-use crate::kit::open_workspace::{
-    Files, OpenWorkspace, ReadingParts, WalkedWorkspace, carry_credential_times, comparable,
-    configured_at, end_reading, not_requested, reading_info, warn_of_nothing,
-};
-use crate::kit::paths::{lossy, spelled};
-use crate::kit::persona::{self, Prose};
-use crate::kit::runtime::{OpenAgent, ReadAgents, SearchAgents as _};
-use crate::kit::searchable::StoreKind;
-use crate::kit::stable_copy::StableCopies;
-use crate::kit::times;
-use crate::kit::walk::FoundEntry;
 
 /// Counts the changes in what is made of the same files.
 const REVISION: u64 = 1;

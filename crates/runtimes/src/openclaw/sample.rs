@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::RUNTIME;
-use crate::kit::sample_install::{SampleAgent, SampleFile, SampleInstall};
+use crate::kit::{SampleAgent, SampleFile, SampleInstall};
 
 /// The install.
 pub const SAMPLE_INSTALL: SampleInstall =

@@ -3,26 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::StampTable;
-
 use super::config::{self, Config, ExtraText};
-use super::install::{InstallDatabase, agent_folder};
 use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
-use super::memory::Shared;
 use super::{NAMESPACES, OpenClaw, RUNTIME, facts, sessions, vectors};
-use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
-use crate::kit::database::Database;
-use crate::kit::install_paths::{real, with_logs};
-use crate::kit::paths::is_within;
-use crate::kit::persona::PersonaPlace;
-use crate::kit::runtime::SearchAgents;
-use crate::kit::searchable::{
-    ExtraPlace, MemoryBackend, MemoryFacts, Searchable, SearchableRecord, SearchedFile,
-    SearchedFolder, Store, StoreKind, UnsearchedCounts, is_of_tool,
+use super::{install::InstallDatabase, install::agent_folder, memory::Shared};
+use crate::kit::{
+    Database, ExtraPlace, FoundAgent, Machine, MemoryBackend, MemoryFacts, PersonaPlace, ReadError,
+    SIDECAR, SearchAgents, Searchable, SearchableRecord, SearchedFile, SearchedFolder, Store,
+    StoreKind, UnsearchedCounts, VectorOf, WantedModel, Warning, is_of_tool, is_within, real,
+    times, with_logs,
 };
-use crate::kit::sidecar::SIDECAR;
-use crate::kit::times;
-use crate::kit::vectors::{VectorOf, WantedModel};
 
 /// Folders in which the runtime notes what it dreamed, and from what.
 const DREAMING: [&str; 2] = ["memory/dreaming", "memory/.dreams"];
@@ -33,12 +23,8 @@ impl SearchAgents for OpenClaw {
     /// Returns what can be searched.
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
         let config = agent.config.as_ref().and_then(|file| Config::of(machine, file));
-        let mut stores = vec![Store {
-            kind: StoreKind::Facts,
-            name: FACTS.to_owned(),
-            files: with_logs(&agent.workspace.join(FACTS)),
-            folders: Vec::new(),
-        }];
+        let (name, files) = (FACTS.to_owned(), with_logs(&agent.workspace.join(FACTS)));
+        let mut stores = vec![Store { kind: StoreKind::Facts, name, files, folders: Vec::new() }];
         if let (Some(install), Some(folder)) = (&agent.install, agent_folder(&agent.alias)) {
             let folder = install.join(folder);
             let names = ["sessions", "sessions/cold", "session-sqlite-import-archive"];
@@ -95,11 +81,7 @@ impl SearchAgents for OpenClaw {
         take: &mut dyn FnMut(SearchableRecord),
     ) -> Result<UnsearchedCounts, ReadError> {
         let workspace = real(&agent.workspace);
-        let shared = Shared {
-            agent_id: NAMESPACES.agent(&workspace),
-            identity_version: None,
-            stamps: StampTable::default(),
-        };
+        let shared = Shared::of(NAMESPACES.agent(&workspace));
         match kind {
             StoreKind::Facts => read_facts(machine, &workspace, &shared, take),
             StoreKind::Sessions => read_sessions(machine, agent, &shared, take),

@@ -21,15 +21,10 @@ use std::path::Path;
 use anemone_format::{MemoryType, Moment, Opaque, Record};
 use serde::Serialize;
 
-use super::install::{InstallDatabase, agent_folder};
-use super::memory::Shared;
-use super::{NAMESPACES, RUNTIME};
-use crate::kit::agent::{FoundAgent, SessionCounts, Warning};
-use crate::kit::database::{Read, Value};
-use crate::kit::lines::{Line, read_line};
-use crate::kit::paths::lossy;
-use crate::kit::session_text::SessionText;
-use crate::kit::times;
+use super::{NAMESPACES, RUNTIME, install::InstallDatabase, install::agent_folder, memory::Shared};
+use crate::kit::{
+    FoundAgent, Line, Read, SessionCounts, SessionText, Value, Warning, lossy, read_line, times,
+};
 use anemone_secrets as secrets;
 use transcript::{SeenEvents, Transcript, moment_of_millis};
 use transcript_files::{MOST, ReadLimits, TranscriptFiles, TranscriptPlace, part_of, row_of};
@@ -143,11 +138,8 @@ pub(super) fn session_record(piece: &SessionRecord, shared: &Shared) -> Record {
 
 impl SessionTally {
     fn warn(&mut self, path: &Path, error: &dyn std::fmt::Display) {
-        self.warnings.push(Warning::about(
-            "sessions_unreadable",
-            path.display(),
-            format!("conversations are missing: {error}"),
-        ));
+        let message = format!("conversations are missing: {error}");
+        self.warnings.push(Warning::about("sessions_unreadable", path.display(), message));
     }
 }
 
@@ -710,11 +702,7 @@ mod tests {
             origin_file: "sessions/main/s.jsonl".into(),
             trust: None,
         };
-        let shared = Shared {
-            agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
-            identity_version: None,
-            stamps: anemone_format::StampTable::default(),
-        };
+        let shared = Shared::of("9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap());
         let record = session_record(&piece, &shared);
         assert_eq!(record.id, NAMESPACES.record("sessions/main/s.jsonl", 3));
         assert_eq!(record.memory_type, MemoryType::Episodic);

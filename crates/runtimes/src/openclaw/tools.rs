@@ -1,7 +1,7 @@
 //! The tools of OpenClaw's plugin with vectors.
 
 use super::RUNTIME;
-use crate::kit::native_tools::{NativeTools, ToolForm, ToolWords};
+use crate::kit::{NativeTools, ToolForm, ToolWords};
 
 /// The tools.
 pub(crate) const NATIVE_TOOLS: NativeTools = NativeTools {

@@ -7,9 +7,7 @@ use anemone_files::{Folder, read_limited};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::kit::conversation::{
-    Boundary, Event, LineReading, SessionFacts, TranscriptFormat, boundary, spoken,
-};
+use crate::kit::{Boundary, Event, LineReading, SessionFacts, TranscriptFormat, boundary, spoken};
 
 /// The list of sessions, with what the runtime keeps of each.
 const MAX_INDEX_BYTES: u64 = 16 << 20;

@@ -5,11 +5,10 @@
 
 use std::path::Path;
 
-use super::index::{Meta, vector_in};
-use super::install::InstallDatabase;
-use crate::kit::agent::{FoundAgent, Machine, ReadError};
-use crate::kit::database::{DatabaseError, Read, Value};
-use crate::kit::vectors::{VectorOf, WantedModel, digest_in};
+use super::{index::Meta, index::vector_in, install::InstallDatabase};
+use crate::kit::{
+    DatabaseError, FoundAgent, Machine, Read, ReadError, Value, VectorOf, WantedModel, digest_in,
+};
 
 /// Yields vectors of a model.
 pub(super) fn read(

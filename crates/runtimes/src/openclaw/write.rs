@@ -19,23 +19,15 @@ use anemone_format::{
 };
 
 use self::records::{Pages, RecordPlaces};
-use super::RUNTIME;
-use super::credentials::{OnExisting, plan_store};
 use super::layout::{MemoryKind, PathRole, place_of};
-use crate::kit::agent::{FoundAgent, Machine};
-use crate::kit::credentials::{not_restored, open};
-use crate::kit::paths::lossy;
-use crate::kit::persona::{documents, one_line};
-use crate::kit::plan::{
-    self, CredentialsStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanBuilder, PlanError,
-    PlanOptions, PlannedChange, PlannedFile, PlannedNode,
+use super::{RUNTIME, credentials::OnExisting, credentials::plan_store};
+use crate::kit::{
+    AGENT_ID_FILE, Claim, Claims, CredentialsStep, FoundAgent, Keep, Link, Machine, NotRestored,
+    NotRestoredKind, OnConflict, PlacedFile, Plan, PlanBuilder, PlanError, PlanOptions,
+    PlannedChange, PlannedFile, PlannedNode, RestoreSource, WrittenRecord, agent_id_file,
+    documents, is_in_sidecar, keep_with, lossy, not_restored, note_artifacts, note_capabilities,
+    note_records, one_line, open, plan,
 };
-use crate::kit::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
-use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::{
-    Claim, Claims, Keep, Link, PlacedFile, WrittenRecord, is_in_sidecar, keep_with,
-};
-use crate::kit::walk::AGENT_ID_FILE;
 
 /// Plans how a snapshot of this runtime becomes the workspace of an agent again.
 pub(super) fn plan_restore(

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::schema::{PRIVATE_KEY, SCHEMA, STAMP_COLUMNS, STAMPS};
 use super::{DEFAULT_ALIAS, RUNTIME};
-use crate::kit::agent::Machine;
-use crate::kit::database::{AgentEntry, Column, Database, DatabaseError, Read, Table, Value};
-use crate::kit::stamps::RowStamp;
+use crate::kit::{
+    AgentEntry, Column, Database, DatabaseError, Machine, Read, RowStamp, Table, Value,
+};
 
 /// The table of memories.
 pub(super) const TABLE: &str = SCHEMA.table;
@@ -383,7 +383,7 @@ fn listed(
     for row in database.rows(&Read::of(&table.name, columns).ordered_by(&["rowid"]))? {
         if rows.len() == MAX_LISTED {
             let detail = format!("the table {name} has more than {MAX_LISTED} rows");
-            return Err(DatabaseError::Failed { detail });
+            return Err(DatabaseError::Failed(detail));
         }
         rows.push(row?.into_iter().map(shortened).collect());
     }

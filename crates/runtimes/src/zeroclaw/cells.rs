@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::ser::{Serialize, Serializer};
 use serde_json::Value as Json;
 
-use crate::kit::database::Value;
+use crate::kit::Value;
 
 /// A value as it is written; one that was too long to be read is null.
 pub(super) struct AsJson<'a>(pub(super) &'a Value);

@@ -4,24 +4,14 @@ use std::path::Path;
 
 use super::brain::{Brain, RowCounts, position_of};
 use super::config::{Backend, Config};
-use super::discover::is_live;
 use super::layout::{self, CONFIG, DATABASE, PathRole};
-use super::read::redact::texts;
-use super::schema::SCHEMA;
-use crate::kit::agent::{
-    DEFAULT_ARTIFACT_LIMIT, FoundAgent, FoundSecret, Machine, OddityKind, ReadError,
+use super::{discover::is_live, read::redact::texts, schema::SCHEMA};
+use crate::kit::{
+    Advice, Check, DEFAULT_ARTIFACT_LIMIT, DailyLogs, DatabaseError, FoundAgent, FoundEntry,
+    FoundSecret, IssueKind, Machine, OddityKind, ProjectFiles, ReadError, Resources,
+    SearchIndexState, SurveyClass, WalkedWorkspace, a_few, begin, check::Survey, date_in_name,
+    is_included, lossy, written_at,
 };
-use crate::kit::artifacts::is_included;
-use crate::kit::check::{
-    Advice, Check, DailyLogs, IssueKind, ProjectFiles, Resources, SearchIndexState, Survey,
-    SurveyClass, a_few, begin,
-};
-use crate::kit::database::DatabaseError;
-use crate::kit::install_paths::written_at;
-use crate::kit::open_workspace::WalkedWorkspace;
-use crate::kit::paths::lossy;
-use crate::kit::times::date_in_name;
-use crate::kit::walk::FoundEntry;
 use anemone_secrets as secrets;
 
 /// Columns without which a row says little.

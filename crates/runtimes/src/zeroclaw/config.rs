@@ -22,7 +22,7 @@ use anemone_format::{RuntimeHints, Unknown};
 use toml_edit::{Document, Item, TableLike, Value};
 use zeroize::Zeroizing;
 
-use crate::kit::agent::{ConfigFile, Warning};
+use crate::kit::{ConfigFile, Warning};
 pub(super) use file::{read_plain, replace, write_new};
 pub(super) use merge::{ConfigSite, InstallUse, dotted, is_same_value, plan_config};
 pub(super) use redact::{ElementName, RedactedConfig, SecretLeaf, is_encrypted_field, shown};

@@ -46,7 +46,7 @@ fn desire(
     let document = connection.document;
     // A switch that the user turned off keeps other servers from running.
     if document["mcp"]["enabled"] == false && has_others(document) {
-        return Err(RefuseError::SwitchedOff { path: "mcp.enabled".to_owned() });
+        return Err(RefuseError::SwitchedOff("mcp.enabled".to_owned()));
     }
     let mut desired = locate(place);
     let wants = &mut desired.files[0].wants;
@@ -97,8 +97,8 @@ fn granted(document: &Value, agent: Option<&str>) -> Result<String, RefuseError>
             Err(RefuseError::NoAgent { name: name.to_owned(), there, remedy: ADD_AGENTS })
         }
         (None, [only]) => Ok(only.clone()),
-        (None, []) => Err(RefuseError::NoAgents { remedy: ADD_AGENTS }),
-        (None, _) => Err(RefuseError::ManyAgents { there }),
+        (None, []) => Err(RefuseError::NoAgents(ADD_AGENTS)),
+        (None, _) => Err(RefuseError::ManyAgents(there)),
     }
 }
 

@@ -10,12 +10,10 @@ use anemone_files::Folder;
 
 use super::sessions::{Ownership, ownership, root_of};
 use super::transcript::FORMAT;
-use crate::kit::agent::{FoundAgent, Machine};
-use crate::kit::conversation::{
-    Conversation, Reach, ReadConversationError, SessionFacts, read_events, read_file,
+use crate::kit::{
+    Conversation, Database, DatabaseError, FoundAgent, Machine, Reach, Read, ReadConversationError,
+    SessionFacts, Value, is_name, read_events, read_file,
 };
-use crate::kit::database::{Database, DatabaseError, Read, Value};
-use crate::kit::paths::is_name;
 
 const DATABASE: &str = "sessions.db";
 
@@ -26,7 +24,7 @@ pub(super) fn read(
     session: &str,
     reach: Reach,
 ) -> Result<Conversation, ReadConversationError> {
-    let none = || ReadConversationError::NoSession { session: session.to_owned() };
+    let none = || ReadConversationError::NoSession(session.to_owned());
     let (root, is_shared) = root_of(agent);
     let ours = is_shared.then_some(agent.alias.as_str());
     let path = root.join("sessions");

@@ -28,8 +28,9 @@ use serde_json::{Map, Value};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::config::{Config, ElementName, SecretLeaf, dotted, map_texts, read_plain};
-use crate::kit::agent::{FoundAgent, ReadError, SealSecret, Warning};
-use crate::kit::credentials::{SecretText, bare, document, unreadable};
+use crate::kit::{
+    FoundAgent, ReadError, SealSecret, SecretText, Warning, bare, document, unreadable,
+};
 use key::{OpenError, SecretKey};
 pub(super) use store::plan;
 

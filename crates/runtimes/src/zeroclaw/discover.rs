@@ -19,15 +19,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::brain::Brain;
-use super::config::{Backend, Config};
 use super::layout::{CONFIG, CURATED, DATABASE, MEMORY, PERSONA, USER, generation};
-use super::{DEFAULT_ALIAS, RUNTIME};
-use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Oddity, OddityKind};
-use crate::kit::check::a_few;
-use crate::kit::database::DatabaseError;
-use crate::kit::install_paths::{self, absolute, names_in, real, same_place, settle};
-use crate::kit::paths::{is_name, without_dots};
+use super::{DEFAULT_ALIAS, RUNTIME, brain::Brain, config::Backend, config::Config};
+use crate::kit::{
+    ConfigFile, DatabaseError, FoundAgent, Machine, Oddity, OddityKind, a_few, absolute,
+    install_paths, is_name, names_in, real, same_place, settle, without_dots,
+};
 
 /// The usual install, in the home folder.
 const FOLDER: &str = ".zeroclaw";

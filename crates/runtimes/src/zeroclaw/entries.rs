@@ -20,10 +20,7 @@ use serde::Serialize;
 
 use super::rows::{AUTO_SAVE, Shared, Writer};
 use super::{NAMESPACES, RUNTIME};
-use crate::kit::searchable::MemoryFacts;
-use crate::kit::split_text::pieces;
-use crate::kit::stamps::note_stamps;
-use crate::kit::times;
+use crate::kit::{MemoryFacts, note_stamps, pieces, times};
 use anemone_markdown::Page;
 
 pub(super) use write::{file_of, write};

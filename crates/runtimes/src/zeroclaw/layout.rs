@@ -1,7 +1,6 @@
 //! Which path is what, in both layouts.
 
-use crate::kit::paths::{is_markdown, is_within};
-use crate::kit::sidecar::{SIDECAR, is_in_sidecar};
+use crate::kit::{SIDECAR, is_in_sidecar, is_markdown, is_within};
 
 /// The shape of an install, as [`FoundAgent::generation`](crate::FoundAgent) has it.
 pub(super) mod generation {

@@ -2,13 +2,12 @@
 
 use anemone_format::{MemoryType, Record, Status};
 
-use super::RUNTIME;
-use super::proof::PROOF;
+use super::{RUNTIME, proof::PROOF};
 use crate::kit::mapping::{
     BLANK, DELETED, FieldRule, Mapping, Row, aside, is_midnight, native, native_secret, nowhere,
     within, without,
 };
-use crate::kit::plan::{InstallBackend, InstallLayout};
+use crate::kit::{InstallBackend, InstallLayout};
 
 /// What becomes of a snapshot of another runtime, for each way to keep memories.
 pub(super) const MAPPINGS: &[Mapping] = &[

@@ -28,7 +28,7 @@ use sha2::{Digest as _, Sha256};
 use self::open::OpenRowsError;
 use self::rows::{NewRow, Rows};
 use super::schema::{PRIVATE_KEY, row_time};
-use crate::kit::paths::with_suffix;
+use crate::kit::with_suffix;
 
 /// The rows of one agent in ZeroClaw's database.
 pub(super) struct ZeroClawRows {

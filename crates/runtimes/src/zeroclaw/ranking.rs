@@ -9,7 +9,7 @@ use anemone_index::{
 };
 use rusqlite::{Connection, Error, params};
 
-use crate::kit::native_search::NativeSearch;
+use crate::kit::NativeSearch;
 
 /// How ZeroClaw searches.
 pub(super) const NATIVE_SEARCH: NativeSearch =

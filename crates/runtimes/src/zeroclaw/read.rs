@@ -18,23 +18,13 @@ use super::{
     DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, aieos, brain, check, entries, searchable,
     sessions,
 };
-use crate::kit::agent::{
-    FoundAgent, LeftOut, LeftOutReason, Machine, ReadError, ReadOptions, Reading, SessionCounts,
-    Unchanged, Warning,
+use crate::kit::{
+    Carrier, Check, DatabaseError, FoundAgent, FoundEntry, GeneratedFile, LeftOut, LeftOutReason,
+    Machine, OpenAgent, OpenWorkspace, PersonaPlace, Prose, ReadAgents, ReadError, ReadOptions,
+    Reading, ReadingParts, SessionCounts, StableCopies, Unchanged, WalkedWorkspace, Warning,
+    carrier, comparable, end_reading, ids, keep_newest, lossy, path_bytes, persona, real, spelled,
+    times, warn_of_nothing, without_dots,
 };
-use crate::kit::carrier::{self, Carrier, GeneratedFile, keep_newest};
-use crate::kit::check::Check;
-use crate::kit::database::DatabaseError;
-use crate::kit::install_paths::real;
-use crate::kit::open_workspace::{
-    OpenWorkspace, ReadingParts, WalkedWorkspace, comparable, end_reading, warn_of_nothing,
-};
-use crate::kit::paths::{lossy, path_bytes, spelled, without_dots};
-use crate::kit::persona::{self, PersonaPlace, Prose};
-use crate::kit::runtime::{OpenAgent, ReadAgents};
-use crate::kit::stable_copy::StableCopies;
-use crate::kit::walk::FoundEntry;
-use crate::kit::{ids, times};
 
 /// Counts the changes in what is made of the same files.
 const REVISION: u64 = 1;
@@ -212,7 +202,7 @@ impl ReadWorkspace {
         };
         let (opened, empty) = match walked {
             // An agent may have rows in the database of its install, and no files.
-            Err(ReadError::NoWorkspace { path })
+            Err(ReadError::NoWorkspace(path))
                 if agent.install.is_some()
                     && agent.database.as_deref().is_some_and(super::discover::is_live) =>
             {
@@ -226,11 +216,8 @@ impl ReadWorkspace {
             walked => (open(walked?, agent, options)?, None),
         };
         let missing = empty.is_some().then(|| {
-            Warning::about(
-                "workspace_missing",
-                agent.workspace.display(),
-                "there is no such folder; only what the database holds travels",
-            )
+            let message = "there is no such folder; only what the database holds travels";
+            Warning::about("workspace_missing", agent.workspace.display(), message)
         });
         let inside = |path: Option<&Path>| {
             let path = real(path?);

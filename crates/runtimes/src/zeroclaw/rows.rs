@@ -28,14 +28,8 @@ use serde_json::Value as Json;
 use uuid::Uuid;
 
 use super::brain::{Brain, Row, RowHead, position_of};
-use super::cells;
-use super::config::EmbeddingSettings;
-use super::{NAMESPACES, RUNTIME};
-use crate::kit::agent::Warning;
-use crate::kit::database::{DatabaseError, Value};
-use crate::kit::ids::short_digest;
-use crate::kit::stamps::RowStamp;
-use crate::kit::times;
+use super::{NAMESPACES, RUNTIME, cells, config::EmbeddingSettings};
+use crate::kit::{DatabaseError, RowStamp, Value, Warning, short_digest, times};
 
 /// The origin of the records.
 pub(super) const ORIGIN: &str = "sqlite";

@@ -16,7 +16,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::kit::database::{OwnerTable, RowSchema};
+use crate::kit::{OwnerTable, RowSchema};
 
 /// How long a change of a few rows waits for another writer: the agent may be at work.
 pub(crate) const WAIT_TO_CHANGE: Duration = Duration::from_secs(10);

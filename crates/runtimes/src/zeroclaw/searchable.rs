@@ -6,23 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{AgentId, StampTable};
 
-use super::brain::Brain;
 use super::config::{Backend, Config};
-use super::discover::{first_of, is_live};
 use super::layout::{self, MEMORY, PathRole};
-use super::rows::{RowReader, Shared};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, entries, sessions, vectors};
-use crate::kit::agent::{FoundAgent, Machine, OddityKind, ReadError, Warning};
-use crate::kit::database::DatabaseError;
-use crate::kit::install_paths::with_logs;
-use crate::kit::runtime::SearchAgents;
-use crate::kit::searchable::{
-    MemoryBackend, Searchable, SearchableRecord, SearchedFile, SearchedFolder, Store, StoreKind,
-    UnsearchedCounts, is_of_tool,
+use super::{brain::Brain, discover::first_of, discover::is_live, rows::RowReader, rows::Shared};
+use crate::kit::{
+    DatabaseError, FoundAgent, Machine, MemoryBackend, OddityKind, ReadError, SIDECAR,
+    SearchAgents, Searchable, SearchableRecord, SearchedFile, SearchedFolder, Store, StoreKind,
+    UnsearchedCounts, VectorOf, WantedModel, Warning, is_of_tool, times, with_logs,
 };
-use crate::kit::sidecar::SIDECAR;
-use crate::kit::times;
-use crate::kit::vectors::{VectorOf, WantedModel};
 
 impl SearchAgents for ZeroClaw {
     /// Returns what can be searched.
@@ -37,10 +29,8 @@ impl SearchAgents for ZeroClaw {
         });
         let backend = config.as_ref().map(|config| config.backend(&agent.alias));
         if let Some(Backend::Elsewhere(name)) = &backend {
-            warnings.push(Warning::new(
-                "backend_elsewhere",
-                format!("memories are kept in {name}, out of reach of a search"),
-            ));
+            let message = format!("memories are kept in {name}, out of reach of a search");
+            warnings.push(Warning::new("backend_elsewhere", message));
         }
         let is_used = !matches!(backend, Some(Backend::Markdown | Backend::None));
         let mut stores = Vec::new();
@@ -50,19 +40,11 @@ impl SearchAgents for ZeroClaw {
             let install = agent.install.as_deref().unwrap_or(&agent.workspace);
             let name = path.strip_prefix(&agent.workspace).or_else(|_| path.strip_prefix(install));
             let name = name.unwrap_or(path);
-            stores.push(Store {
-                kind: StoreKind::Rows,
-                name: name.to_string_lossy().into_owned(),
-                files: with_logs(path),
-                folders: Vec::new(),
-            });
+            let (name, files) = (name.to_string_lossy().into_owned(), with_logs(path));
+            stores.push(Store { kind: StoreKind::Rows, name, files, folders: Vec::new() });
         }
-        stores.push(Store {
-            kind: StoreKind::Sessions,
-            name: "sessions".to_owned(),
-            files: Vec::new(),
-            folders: sessions_in(agent),
-        });
+        let (name, folders) = ("sessions".to_owned(), sessions_in(agent));
+        stores.push(Store { kind: StoreKind::Sessions, name, files: Vec::new(), folders });
         Searchable {
             keeps: keeps(backend.as_ref(), agent),
             files: backend != Some(Backend::None) && agent.workspace.is_dir(),
@@ -120,7 +102,7 @@ impl SearchAgents for ZeroClaw {
                 let brain = Brain::open(machine, path).map_err(failed)?;
                 let Some(brain) = brain else {
                     let detail = "it holds no table of memories".to_owned();
-                    return Err(failed(DatabaseError::Failed { detail }));
+                    return Err(failed(DatabaseError::Failed(detail)));
                 };
                 let mut left = UnsearchedCounts::default();
                 for alias in aliases(&brain, agent) {

@@ -24,15 +24,11 @@ use anemone_format::{Moment, Record};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::DEFAULT_ALIAS;
-use super::layout::generation;
-use super::rows::Shared;
-use crate::kit::agent::{FoundAgent, Machine, SessionCounts, Warning};
-use crate::kit::database::{Database, DatabaseError, Read, Rows, Value};
-use crate::kit::ids::short_digest;
-use crate::kit::lines::{Line, read_line};
-use crate::kit::paths::{is_name, lossy, path_bytes};
-use crate::kit::times::{self, mtime_of};
+use super::{DEFAULT_ALIAS, layout::generation, rows::Shared};
+use crate::kit::{
+    Database, DatabaseError, FoundAgent, Line, Machine, Read, Rows, SessionCounts, Value, Warning,
+    is_name, lossy, mtime_of, path_bytes, read_line, short_digest, times,
+};
 use anemone_secrets as secrets;
 use session_record::Conversation;
 
@@ -225,11 +221,8 @@ impl<'a, E> Reader<'a, E> {
             return;
         }
         self.not_taken.unreadable += 1;
-        self.warnings.push(Warning {
-            code: "sessions_unreadable",
-            path,
-            message: format!("conversations are missing: {error}"),
-        });
+        let message = format!("conversations are missing: {error}");
+        self.warnings.push(Warning { code: "sessions_unreadable", path, message });
     }
 
     /// Notes the transcripts of a folder by their conversation.
@@ -641,11 +634,8 @@ impl<'a, E> Reader<'a, E> {
         ];
         for (code, count, what) in notes {
             if count > 0 {
-                self.warnings.push(Warning::about(
-                    code,
-                    root.join("sessions").display(),
-                    format!("{count} conversations {what}"),
-                ));
+                let message = format!("{count} conversations {what}");
+                self.warnings.push(Warning::about(code, root.join("sessions").display(), message));
             }
         }
     }

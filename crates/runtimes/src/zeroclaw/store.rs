@@ -27,20 +27,14 @@ use self::target::{
     AGENT_ID, ExistingStore, IdDigest, KnownRow, Target, cell_digest, content_digest, id_digest,
     leftover,
 };
-use super::brain::{DESCRIPTION, Description};
-use super::rows::raw_of;
-use super::schema::{KNOWN, SCHEMA};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
-use crate::kit::agent::{FoundAgent, Machine, Warning};
-use crate::kit::database::{
-    AgentEntry, DatabaseError, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value, merge_rows,
+use super::{brain::DESCRIPTION, brain::Description, rows::raw_of, schema::KNOWN, schema::SCHEMA};
+use crate::kit::{
+    AgentEntry, Conflict, DatabaseError, FoundAgent, Layout, Link, LinkPart, Machine, MemoriesStep,
+    Merge, MergeColumn, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
+    PlanOptions, PlannedChange, RecordChange, Restore, RestoreError, RestoreSource,
+    ReturningSnapshot, RowSpool, RowVerb, StoreError, Value, Warning, merge_rows, sidecar::name_of,
 };
-use crate::kit::plan::{
-    Conflict, MemoriesStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
-    PlanOptions, PlannedChange, Restore, RestoreError, StoreError,
-};
-use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::{Link, LinkPart, RecordChange, ReturningSnapshot, name_of};
 
 /// How the folder starts in which a new database is made; six letters and digits follow.
 const STAGING: &str = ".import-";
@@ -651,18 +645,13 @@ impl<'a> Planner<'a> {
             }
         }
         for column in self.homeless.iter().take(MAX_NAMED) {
-            draft.not_restored.push(NotRestored::of(
-                NotRestoredKind::Column,
-                column.clone(),
-                "the table has no such column, and the runtime does not know it",
-            ));
+            let reason = "the table has no such column, and the runtime does not know it";
+            draft.omit(NotRestoredKind::Column, column.clone(), reason);
         }
         if self.homeless.len() > MAX_NAMED {
             let more = self.homeless.len() - MAX_NAMED;
-            draft.not_restored.push(NotRestored::new(
-                NotRestoredKind::Column,
-                format!("{more} more columns that the table does not have"),
-            ));
+            let reason = format!("{more} more columns that the table does not have");
+            draft.not_restored.push(NotRestored::new(NotRestoredKind::Column, reason));
         }
         if self.cut > 0 {
             draft.not_restored.push(note(self.cut, "were too long to travel whole"));
@@ -676,10 +665,8 @@ impl<'a> Planner<'a> {
             ));
         }
         if new_ids > 0 {
-            draft.warnings.push(Warning::new(
-                "memory_id_taken",
-                format!("{new_ids} memories get a new id, because others have theirs"),
-            ));
+            let message = format!("{new_ids} memories get a new id, because others have theirs");
+            draft.warnings.push(Warning::new("memory_id_taken", message));
         }
         draft.records += added + replaced + kept + same;
         draft.conflicts.extend(self.conflicts);

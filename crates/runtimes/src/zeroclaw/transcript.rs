@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::kit::conversation::{Event, LineReading, Message, Role, TranscriptFormat, spoken};
+use crate::kit::{Event, LineReading, Message, Role, TranscriptFormat, spoken};
 
 /// How ZeroClaw writes transcripts.
 pub(crate) const FORMAT: TranscriptFormat = TranscriptFormat { line, beside: None };

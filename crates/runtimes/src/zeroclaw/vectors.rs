@@ -10,9 +10,7 @@ use super::brain::{Brain, Row, position_of};
 use super::config::Config;
 use super::rows::{CONFIG, Model, vector_of};
 use super::searchable::aliases;
-use crate::kit::agent::{FoundAgent, Machine, ReadError};
-use crate::kit::database::{DatabaseError, Value};
-use crate::kit::vectors::{VectorOf, WantedModel};
+use crate::kit::{DatabaseError, FoundAgent, Machine, ReadError, Value, VectorOf, WantedModel};
 
 /// Yields vectors of a model; those of all agents if `agent` has no name.
 pub(super) fn read(

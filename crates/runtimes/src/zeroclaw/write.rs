@@ -19,21 +19,13 @@ use anemone_format::{
 
 use super::brain::{DESCRIPTION, Description, is_raw};
 use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
-use super::layout::{self, PathRole, generation};
-use super::store::{self, Records};
 use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
-use crate::kit::agent::{ConfigFile, FoundAgent, Machine, Warning};
-use crate::kit::new_install::{NewInstall, Note};
-use crate::kit::paths::{lossy, spelled};
-use crate::kit::persona;
-use crate::kit::plan::{
-    self, InstallBackend, InstallLayout, NotRestored, NotRestoredKind, Plan, PlanBuilder,
-    PlanError, PlanOptions, PlannedFile,
-};
-use crate::kit::restore;
-use crate::kit::restore_source::RestoreSource;
-use crate::kit::sidecar::{
-    self, Keep, Link, PlacedFile, RecordChange, ReturningSnapshot, is_in_sidecar,
+use super::{layout, layout::PathRole, layout::generation, store, store::Records};
+use crate::kit::{
+    ConfigFile, FoundAgent, InstallBackend, InstallLayout, Keep, Link, Machine, NewInstall,
+    NotRestoredKind, Note, PlacedFile, Plan, PlanBuilder, PlanError, PlanOptions, PlannedFile,
+    RecordChange, RestoreSource, ReturningSnapshot, Warning, is_in_sidecar, lossy, persona,
+    restore, sidecar, spelled,
 };
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
@@ -101,7 +93,7 @@ pub(super) fn plan(
     if let Some(found) = found {
         credentials::plan(&site.target, options, found, &mut draft);
     }
-    let mut plan = plan::plan(&site.target.workspace, draft, source, options)?;
+    let mut plan = crate::kit::plan::plan(&site.target.workspace, draft, source, options)?;
     plan.agent_id = agent_id;
     Ok(plan)
 }
@@ -397,11 +389,11 @@ impl Planner<'_> {
                 FileRoot::Other => false,
             };
             if !belongs {
-                draft.not_restored.push(NotRestored::of(
+                draft.omit(
                     NotRestoredKind::File,
                     lossy(&file.path),
                     format!("it means nothing to {RUNTIME}"),
-                ));
+                );
             } else if is_raw(file)
                 && (is_of_install(&file.path) || stale.contains(&lossy(&file.path)))
             {
@@ -516,11 +508,11 @@ impl Planner<'_> {
             } else if is_raw(file) && is_of_install(&file.path) {
                 continue;
             } else if self.returned.is_some() {
-                draft.not_restored.push(NotRestored::of(
+                draft.omit(
                     NotRestoredKind::File,
                     lossy(&file.path),
                     "what it holds is kept in another way now",
-                ));
+                );
             } else {
                 keep.aside.push(index);
             }

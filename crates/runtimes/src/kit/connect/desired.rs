@@ -30,10 +30,7 @@ impl DesiredConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramNote {
     /// Hooks show the memory to sessions and write nothing into it.
-    ReadingHooks {
-        /// The sessions, such as `every session of Claude Code`.
-        sessions: String,
-    },
+    ReadingHooks(String),
     /// Words that are the same for every caller.
     Text(String),
 }

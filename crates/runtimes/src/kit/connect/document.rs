@@ -7,9 +7,7 @@ use anemone_format::sha256_hex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::edit::{self, AppliedEdit, Edit};
-use super::own::OwnRanges;
-use super::{json_file, toml_cut, toml_file};
+use super::{edit, edit::AppliedEdit, edit::Edit, json_file, own::OwnRanges, toml_cut, toml_file};
 
 /// Larger than any configuration that a person keeps.
 pub const MAX_BYTES: u64 = 32 << 20;
@@ -69,11 +67,8 @@ pub enum RefuseError {
         expected: String,
     },
     /// Another program or the user has an entry of that name.
-    #[error("{path} already exists and was not written by anemone")]
-    Taken {
-        /// Where it is.
-        path: String,
-    },
+    #[error("{0} already exists and was not written by anemone")]
+    Taken(String),
     /// Something is of another type than it has to be.
     #[error("{path} is not what it should be: {expected} was expected")]
     Shape {
@@ -83,11 +78,8 @@ pub enum RefuseError {
         expected: &'static str,
     },
     /// What would have to be switched on has other users, too.
-    #[error("{path} is switched off; switching it on would start every configured server")]
-    SwitchedOff {
-        /// The switch.
-        path: String,
-    },
+    #[error("{0} is switched off; switching it on would start every configured server")]
+    SwitchedOff(String),
     /// The agent that was named does not exist.
     #[error("it has no agent {name:?} that could be given the tools")]
     NoAgent {
@@ -100,28 +92,16 @@ pub enum RefuseError {
     },
     /// There is no agent.
     #[error("it has no agent that could be given the tools")]
-    NoAgents {
-        /// How the user adds an agent.
-        remedy: &'static str,
-    },
+    NoAgents(&'static str),
     /// No agent was named, and there is more than one.
     #[error("it has several agents, and none was named")]
-    ManyAgents {
-        /// The agents that exist.
-        there: Vec<String>,
-    },
+    ManyAgents(Vec<String>),
     /// Nothing can be added to it line by line.
-    #[error("{path} is written in a form to which nothing can be added line by line")]
-    Form {
-        /// What it is about.
-        path: String,
-    },
+    #[error("{0} is written in a form to which nothing can be added line by line")]
+    Form(String),
     /// Our text cannot be told from what surrounds it now.
-    #[error("the entry added at {path} cannot be told apart from changes around it")]
-    Entangled {
-        /// Where it is.
-        path: String,
-    },
+    #[error("the entry added at {0} cannot be told apart from changes around it")]
+    Entangled(String),
 }
 
 /// One thing that was put in.
@@ -279,11 +259,11 @@ pub fn put_in(
             continue;
         }
         if want.in_the_way(&before).is_some() {
-            return Err(RefuseError::Taken { path: want.name() });
+            return Err(RefuseError::Taken(want.name()));
         }
         let (edits, made) = format.plan(&text, want)?;
         let changed = edit::apply(&text, &edits);
-        let form = || RefuseError::Form { path: want.name() };
+        let form = || RefuseError::Form(want.name());
         let after = format.parse(&changed).map_err(|_| form())?;
         let noted = edit::note(&edits, &changed);
         let beside = switched(want, &before);
@@ -375,7 +355,7 @@ impl Step {
         by_place()
             .filter(is_right)
             .or_else(|| by_nature().filter(is_right))
-            .ok_or_else(|| RefuseError::Entangled { path: want.name() })
+            .ok_or_else(|| RefuseError::Entangled(want.name()))
     }
 
     /// Whether it turned a switch that was there.

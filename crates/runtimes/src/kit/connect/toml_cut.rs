@@ -7,9 +7,8 @@ use std::ops::Range;
 
 use toml_edit::{Document, InlineTable, Item, Key, Table};
 
-use super::document::{ConfigEdit, is_void};
-use super::edit::{self, Edit};
 use super::toml_file::{find, of_item, of_table, of_value};
+use super::{document::ConfigEdit, document::is_void, edit, edit::Edit};
 
 /// Takes something out by what it is; `was_off` says that a switch was there, and off.
 pub(super) fn take_out(

@@ -4,8 +4,7 @@ use serde_json::Value;
 use toml_edit::{Document, Item, Table};
 
 use super::document::{ConfigEdit, RefuseError, indentation, line_and_column, line_break};
-use super::edit::Edit;
-use super::toml_cut::comma_after;
+use super::{edit::Edit, toml_cut::comma_after};
 
 pub(crate) fn parse(text: &str) -> Result<Value, RefuseError> {
     Ok(of_table(document(text)?.as_table()))
@@ -81,7 +80,7 @@ pub(super) fn plan(text: &str, want: &ConfigEdit) -> Result<(Vec<Edit>, usize), 
 }
 
 fn form(path: &[String]) -> RefuseError {
-    RefuseError::Form { path: path.join(".") }
+    RefuseError::Form(path.join("."))
 }
 
 pub(super) fn find<'a>(root: &'a Item, path: &[String]) -> Option<&'a Item> {

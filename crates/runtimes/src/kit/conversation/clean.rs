@@ -1,7 +1,7 @@
 //! Separates what the speaker said from what a program injected into the message.
 
 use super::injected::all;
-use crate::kit::word_list::WordList;
+use crate::kit::WordList;
 
 /// What is left of a message.
 #[derive(Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use anemone_files::{FileStat, FileTime, create_private, open_regular, private_te
 use fs_err as fs;
 use tempfile::TempDir;
 
-use crate::kit::paths::with_suffix;
+use crate::kit::with_suffix;
 
 /// What the copy is called in its folder.
 pub(crate) const COPY_NAME: &str = "copy.sqlite";
@@ -45,17 +45,11 @@ pub(crate) struct Copy {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyError {
     /// It is not there.
-    #[error("there is no database at {path}")]
-    Missing {
-        /// Where it should be.
-        path: PathBuf,
-    },
+    #[error("there is no database at {0}")]
+    Missing(PathBuf),
     /// It is a link, a folder or something stranger.
-    #[error("{path} is not a plain file")]
-    NotAFile {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{0} is not a plain file")]
+    NotAFile(PathBuf),
     /// It is larger than we copy.
     #[error("{path} is larger than {limit_bytes} bytes")]
     TooLarge {
@@ -65,11 +59,8 @@ pub(crate) enum CopyError {
         limit_bytes: u64,
     },
     /// It changed every time.
-    #[error("{path} kept changing while it was copied")]
-    Busy {
-        /// The database.
-        path: PathBuf,
-    },
+    #[error("{0} kept changing while it was copied")]
+    Busy(PathBuf),
     /// It could not be read, or the copy could not be written.
     #[error("cannot copy {path}")]
     Io {
@@ -112,7 +103,7 @@ impl Copy {
                 return Ok(Self { folder, file });
             }
         }
-        Err(CopyError::Busy { path: db.to_owned() })
+        Err(CopyError::Busy(db.to_owned()))
     }
 
     /// Returns the folder that holds [`COPY_NAME`].
@@ -164,7 +155,7 @@ impl Prints {
                 Err(source) => return Err(CopyError::Io { path, source }),
             };
             if !stat.is_file() {
-                return Err(CopyError::NotAFile { path });
+                return Err(CopyError::NotAFile(path));
             }
             total = total.saturating_add(stat.size);
             if total > limit_bytes {
@@ -173,7 +164,7 @@ impl Prints {
             *print = Some(stat);
         }
         if prints[0].is_none() {
-            return Err(CopyError::Missing { path: db.to_owned() });
+            return Err(CopyError::Missing(db.to_owned()));
         }
         Ok(Self(prints))
     }

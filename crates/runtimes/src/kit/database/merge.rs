@@ -23,8 +23,7 @@ use super::serve::{
     quoted,
 };
 use super::wire::{FaultKind, ReplyError, ReplyReader, ReplyWriter, Value};
-use crate::kit::paths::with_suffix;
-use crate::kit::stamps::RowStamp;
+use crate::kit::{RowStamp, with_suffix};
 
 /// What is to be merged; the rows follow it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::kit::agent::KnownConfigs;
+use crate::kit::KnownConfigs;
 
 /// A machine whose databases are read on a thread.
 pub(crate) fn machine(scratch: &Path) -> Machine {
@@ -335,7 +335,7 @@ fn a_process_that_dies_or_lies_is_an_error_value() {
         database.rows(&read("t", &["n"], &[])).unwrap_err()
     };
     match ask("kill -9 $$") {
-        DatabaseError::Crashed { status } => assert!(status.contains('9'), "{status}"),
+        DatabaseError::Crashed(status) => assert!(status.contains('9'), "{status}"),
         other => panic!("{other}"),
     }
     assert!(matches!(ask("exit 3"), DatabaseError::Crashed { .. }));

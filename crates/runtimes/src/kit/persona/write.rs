@@ -8,7 +8,7 @@ use anemone_format::{
 };
 use anemone_markdown::atx_heading;
 
-use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder};
+use crate::kit::{NotRestoredKind, PlanBuilder};
 
 /// Makes the files that say who the agent is and whom it works for.
 pub(crate) fn documents(
@@ -42,11 +42,7 @@ fn write_identity(identity: &Identity, draft: &mut PlanBuilder) -> Vec<(String, 
                 "boot_checklist" => "BOOT.md",
                 "bootstrap" => "BOOTSTRAP.md",
                 _ => {
-                    draft.not_restored.push(NotRestored::of(
-                        NotRestoredKind::Text,
-                        name,
-                        "no file is known for it",
-                    ));
+                    draft.omit(NotRestoredKind::Text, name, "no file is known for it");
                     continue;
                 }
             };
@@ -187,11 +183,7 @@ fn write_principals(
         let prose = profile.prose.as_ref().and_then(|prose| prose.user_profile.clone());
         let card = || profile.structured.as_ref().map(profile_card);
         let Some(text) = prose.or_else(card) else {
-            draft.not_restored.push(NotRestored::of(
-                NotRestoredKind::Principal,
-                principal.id,
-                "nothing is known about them",
-            ));
+            draft.omit(NotRestoredKind::Principal, principal.id, "nothing is known about them");
             continue;
         };
         let path = match index {

@@ -8,8 +8,7 @@ use std::io::{self, Read};
 use anemone_files::{FileKind, FileStat};
 
 use super::{Action, Conflict, OnConflict, PlanError, PlannedFile, PlannedNode, Planner, open};
-use crate::kit::database::SQLITE_MAGIC;
-use crate::kit::tree::{self, Site};
+use crate::kit::{SQLITE_MAGIC, Site, tree};
 
 /// How the names end of what SQLite keeps beside a database. Only the first two hold content.
 pub(super) const SIDECARS: [&str; 3] = ["-wal", "-journal", "-shm"];
@@ -118,7 +117,7 @@ impl Planner<'_> {
             let action = match (&beside, self.on_conflict) {
                 (Some(beside), _) => {
                     let beside = [beside, member.ending.as_bytes()].concat();
-                    Action::Both { beside }
+                    Action::Both(beside)
                 }
                 (None, OnConflict::Theirs) if member.here => Action::Replace,
                 (None, OnConflict::Theirs) => Action::Create,

@@ -3,30 +3,21 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::kit::database::DatabaseError;
+use crate::kit::DatabaseError;
 
 /// Why no plan could be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
     /// No snapshot can become an agent of this runtime.
-    #[error("no agent can be restored into {runtime}")]
-    NotSupported {
-        /// The runtime.
-        runtime: &'static str,
-    },
+    #[error("no agent can be restored into {0}")]
+    NotSupported(&'static str),
     /// Something that is no folder has the workspace's name.
-    #[error("{path} is not a folder")]
-    NotAFolder {
-        /// Where the workspace should be.
-        path: PathBuf,
-    },
+    #[error("{0} is not a folder")]
+    NotAFolder(PathBuf),
     /// The workspace cannot be replaced where it is.
-    #[error("{path} is a mount point, and cannot be replaced as a whole")]
-    MountPoint {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("{0} is a mount point, and cannot be replaced as a whole")]
+    MountPoint(PathBuf),
     /// The workspace cannot be looked at.
     #[error("cannot read {path}")]
     Workspace {
@@ -73,13 +64,10 @@ pub enum PlanError {
     /// An agent comes back, and what it remembers now is unknown: then nobody can tell what it
     /// forgot.
     #[error(
-        "the memories that the agent has now in {runtime} were not read, so nobody can say what \
+        "the memories that the agent has now in {0} were not read, so nobody can say what \
          it forgot"
     )]
-    MemoriesUnread {
-        /// The runtime that it comes from.
-        runtime: String,
-    },
+    MemoriesUnread(String),
     /// The settings of the target cannot be read, so it is unknown where memories go.
     #[error("cannot tell how {path} keeps memories: it {detail}")]
     Settings {
@@ -89,11 +77,8 @@ pub enum PlanError {
         detail: String,
     },
     /// A path that would lead somewhere else, or below a file.
-    #[error("the snapshot has a file at {path:?}, where none can be")]
-    UnsafePath {
-        /// The path, with what is not UTF-8 replaced.
-        path: String,
-    },
+    #[error("the snapshot has a file at {0:?}, where none can be")]
+    UnsafePath(String),
 }
 
 /// Why something outside the tree could not be changed; it is then as it was, unless the error says

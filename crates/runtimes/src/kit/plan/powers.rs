@@ -5,9 +5,7 @@
 
 use super::{Action, Plan, Step, StepKind};
 use crate::RUNTIMES;
-use crate::kit::agent::Warning;
-use crate::kit::paths::lossy;
-use crate::kit::word_list::WordList;
+use crate::kit::{Warning, WordList, lossy};
 
 /// Files that are named one by one, at most.
 const MOST_NAMED: usize = 20;

@@ -23,7 +23,7 @@ fn actions(prepare: impl Fn(&Path), files: &[anemone_format::File], path: &str) 
             Action::Replace => "replace".to_owned(),
             Action::Keep => "keep".to_owned(),
             Action::Same => if step.refresh { "same+" } else { "same" }.to_owned(),
-            Action::Both { beside } => lossy(beside),
+            Action::Both(beside) => lossy(beside),
             Action::Conflict => "conflict".to_owned(),
         }
     })

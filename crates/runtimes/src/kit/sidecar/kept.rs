@@ -10,10 +10,9 @@ use anemone_format::{
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::lines::{MAX_BYTES, next_line};
 use super::{
     CREDENTIALS, FileLine, IDENTITY, LINKS, LinkLine, LinkPart, PLACED, PRINCIPALS, RECORDS,
-    SIDECAR,
+    SIDECAR, lines::MAX_BYTES, lines::next_line,
 };
 use crate::kit::hex;
 

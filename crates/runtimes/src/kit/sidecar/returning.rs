@@ -23,12 +23,10 @@ use super::{
     ATTACHMENTS, CREDENTIALS, FILES, FileLine, IDENTITY, LINKS, LinkLine, MANIFEST, MARK, Mark,
     PLACED, PRINCIPALS, RECORDS, SIDECAR, VERSION, digest_of_node, is_in_sidecar, root_of,
 };
-use crate::kit::agent::{Machine, Warning};
-use crate::kit::hex;
-use crate::kit::ids::short_digest;
-use crate::kit::paths::{is_name, lossy, spelled};
-use crate::kit::persona::brief_line;
-use crate::kit::plan::{Forgotten, MAX_DEPTH, PlanError};
+use crate::kit::{
+    Forgotten, MAX_DEPTH, Machine, PlanError, Warning, brief_line, hex, is_name, lossy,
+    short_digest, spelled,
+};
 
 /// Describes the database that rows were read from; it lies among the files of the runtime.
 const DESCRIPTION: &str = ".alf-database.json";
@@ -143,7 +141,7 @@ impl<'a> ReturningSnapshot<'a> {
             Err(SidecarFault::Scratch(error)) => Err(PlanError::Scratch(error)),
             Err(SidecarFault::Unread) => {
                 let runtime = source.manifest().agent.source_runtime.clone();
-                Err(PlanError::MemoriesUnread { runtime })
+                Err(PlanError::MemoriesUnread(runtime))
             }
         }
     }

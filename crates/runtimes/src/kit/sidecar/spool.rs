@@ -6,8 +6,7 @@ use std::os::unix::fs::FileExt as _;
 
 use serde::Serialize;
 
-use crate::kit::agent::Machine;
-use crate::kit::plan::{Piece, PlanBuilder, PlanError};
+use crate::kit::{Machine, Piece, PlanBuilder, PlanError};
 
 /// Writes behind what a draft's spool holds.
 pub(crate) struct Spooler {

@@ -10,8 +10,7 @@ use rustix::io::Errno;
 
 use super::site::{Site, join, key_of, path_of, time_of};
 use super::{Abilities, Apply, ApplyTreeError, BuildNotes, TestPoint};
-use crate::kit::paths::lossy;
-use crate::kit::plan::{Action, Plan, PlannedNode, Step};
+use crate::kit::{Action, Plan, PlannedNode, Step, lossy};
 
 /// What lies at one path of the new tree.
 pub(super) enum Node<'a> {
@@ -255,7 +254,7 @@ impl Builder<'_, '_> {
             Err(Errno::NOENT) if self.apply.live.comes_and_goes(key) => return Ok(()),
             Err(Errno::NOENT) => {
                 let path = join(&self.apply.plan.workspace, &path);
-                return Err(ApplyTreeError::Changed { path });
+                return Err(ApplyTreeError::Changed(path));
             }
             Err(error) if self.apply.live.has(key) => {
                 let path = join(&self.apply.plan.workspace, &path);

@@ -11,10 +11,9 @@ use anemone_files::{FileStat, Folder};
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::build::cannot_write;
 use super::site::{Site, join, key_of, open_above, path_of};
-use super::{Apply, ApplyTreeError};
-use crate::kit::plan::Plan;
+use super::{Apply, ApplyTreeError, build::cannot_write};
+use crate::kit::Plan;
 
 /// What SQLite puts beside a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -82,7 +81,7 @@ impl Apply<'_> {
         for (key, linked) in &mut self.live.files {
             let path = path_of(key);
             let failed = |error: io::Error| cannot_write(&path, error);
-            let changed = || ApplyTreeError::Changed { path: join(workspace, &path) };
+            let changed = || ApplyTreeError::Changed(join(workspace, &path));
             let (old, name) = open_above(workspace, &path).map_err(|_| changed())?;
             let (new, _) = open_above(staging, &path).map_err(failed)?;
             let there = inode_of(&old, name).map_err(failed)?;

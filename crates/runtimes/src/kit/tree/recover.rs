@@ -17,7 +17,7 @@ use super::rename::keep_aside;
 use super::site::{
     FIRST, OLD_ENDING, equal, open_above, open_file, read_link, resolve, staging_prefix,
 };
-use crate::kit::agent::Warning;
+use crate::kit::Warning;
 
 /// What a leftover folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,11 +107,8 @@ fn leftover_of(rest: &str, inode: u64) -> Option<Leftover> {
 /// Renames an old tree back after a run was killed between two renames.
 fn put_back(old: &Path, workspace: &Path) -> io::Result<Warning> {
     rename_to_free(old, workspace)?;
-    Ok(Warning::about(
-        "leftover_restored",
-        workspace.display(),
-        "an interrupted import had moved this workspace away; it is back",
-    ))
+    let message = "an interrupted import had moved this workspace away; it is back";
+    Ok(Warning::about("leftover_restored", workspace.display(), message))
 }
 
 /// Keeps the files of an old tree that the workspace does not have.
@@ -120,11 +117,8 @@ fn keep_replaced(old: &Path, workspace: &Path) -> io::Result<Option<Warning>> {
         return Ok(None);
     }
     let kept = keep_aside(old, workspace)?;
-    Ok(Some(Warning::about(
-        "leftover_kept",
-        kept.display(),
-        "holds the files that an interrupted import replaced",
-    )))
+    let message = "holds the files that an interrupted import replaced";
+    Ok(Some(Warning::about("leftover_kept", kept.display(), message)))
 }
 
 /// Returns whether a workspace has a file or link of an old tree, with the same content.

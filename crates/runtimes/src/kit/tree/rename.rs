@@ -9,9 +9,8 @@ use anemone_files::rename_to_free;
 use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 
-use super::Abilities;
-use super::site::OLD_ENDING;
-use crate::kit::paths::with_suffix;
+use super::{Abilities, site::OLD_ENDING};
+use crate::kit::with_suffix;
 
 /// Lets two folders change names.
 ///

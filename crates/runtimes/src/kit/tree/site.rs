@@ -13,8 +13,7 @@ use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
 use super::BUFFER_BYTES;
-use crate::kit::agent::Warning;
-use crate::kit::plan::{MAX_DEPTH, PlanError};
+use crate::kit::{MAX_DEPTH, PlanError, Warning};
 
 /// What lies where the workspace is to be.
 #[derive(Debug)]
@@ -72,7 +71,7 @@ pub(crate) fn look(workspace: &Path) -> Result<(PathBuf, Site), PlanError> {
     let path = resolve(workspace)?;
     let failed = |source: io::Error| PlanError::Workspace { path: path.clone(), source };
     let Some(parent) = path.parent() else {
-        return Err(PlanError::MountPoint { path });
+        return Err(PlanError::MountPoint(path));
     };
     let root = match FileStat::of_path(&path) {
         Ok(stat) => stat,
@@ -80,10 +79,10 @@ pub(crate) fn look(workspace: &Path) -> Result<(PathBuf, Site), PlanError> {
         Err(error) => return Err(failed(error)),
     };
     if root.kind != FileKind::Folder {
-        return Err(PlanError::NotAFolder { path });
+        return Err(PlanError::NotAFolder(path));
     }
     if FileStat::of_path(parent).map_err(failed)?.device != root.device {
-        return Err(PlanError::MountPoint { path });
+        return Err(PlanError::MountPoint(path));
     }
     let survey = survey(&path)?;
     let site = if survey.nodes.is_empty() { Site::Empty(root) } else { Site::Full(survey) };
@@ -249,7 +248,7 @@ impl WalkVisitor for Surveyor<'_> {
             Err(source) => return self.fail(visited.path, source),
         };
         if stat.device != self.survey.root.device {
-            self.failure = Some(PlanError::MountPoint { path: join(self.path, visited.path) });
+            self.failure = Some(PlanError::MountPoint(join(self.path, visited.path)));
             return WalkStep::Stop;
         }
         let is_folder = stat.kind == FileKind::Folder;

@@ -8,7 +8,7 @@ use anemone_format::{LoadedSnapshot, Moment};
 use rustix::fs::CWD;
 
 use super::*;
-use crate::kit::plan::{self, OnConflict, PlanBuilder, PlanError, PlanOptions, PlannedFile};
+use crate::kit::{OnConflict, PlanBuilder, PlanError, PlanOptions, PlannedFile, plan};
 
 pub(crate) fn at(text: &str) -> Moment {
     text.parse().unwrap()
@@ -211,7 +211,7 @@ fn what_changes_while_the_tree_is_built_stops_the_swap() {
             }
             Ok(())
         });
-        let Err(ApplyTreeError::Changed { path: found }) = applied else {
+        let Err(ApplyTreeError::Changed(found)) = applied else {
             panic!("{path}: {applied:?}");
         };
         assert_eq!(found, fs_err::canonicalize(&workspace).unwrap().join(path));

@@ -9,7 +9,7 @@ use anemone_format::{Credential, Moment};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::kit::credentials::SecretText;
+use crate::kit::SecretText;
 
 /// An opened credential, and the name of its profile.
 pub(super) struct OpenedProfile<'a> {

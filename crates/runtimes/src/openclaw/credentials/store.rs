@@ -10,17 +10,14 @@ use fs_err as fs;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-use super::foreign::{self, OpenedProfile};
 use super::{
     AGENT_DATABASE, Fields, InstallDatabase, PROFILES_FILE, STATE_DATABASE, STATE_KEY, STATE_TABLE,
-    agent_folder, own_store, read_below, state_text,
+    agent_folder, foreign, foreign::OpenedProfile, own_store, read_below, state_text,
 };
-use crate::kit::agent::{FoundAgent, Machine, Warning};
-use crate::kit::credentials::{not_restored, unreadable};
-use crate::kit::database::{Copy, CopyError, DatabaseError, Put, put_rows};
-use crate::kit::paths::with_suffix;
-use crate::kit::plan::{NotRestored, Restore, RestoreError, StoreError};
-use crate::kit::restore_source::RestoreSource;
+use crate::kit::{
+    Copy, CopyError, DatabaseError, FoundAgent, Machine, NotRestored, Put, Restore, RestoreError,
+    RestoreSource, StoreError, Warning, not_restored, put_rows, unreadable, with_suffix,
+};
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
 /// database.
@@ -298,7 +295,7 @@ fn back_up(database: &Path) -> Result<PathBuf, StoreError> {
     let failed = |source| StoreError::Io { path: database.to_owned(), source };
     let folder = database.parent().ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
     let copy = Copy::take(database, folder).map_err(|error| match error {
-        CopyError::Busy { path } => StoreError::Open { path },
+        CopyError::Busy(path) => StoreError::Open { path },
         source => StoreError::Database { path: database.to_owned(), source: source.into() },
     })?;
     let free =

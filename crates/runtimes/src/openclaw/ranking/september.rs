@@ -8,12 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anemone_index::TextVectors;
 use jiff::Timestamp;
 
-use super::age::aged;
-use super::chunks::INVALID_PROJECT;
-use super::corpus::Corpus;
-use super::march::nearest;
-use super::spread::spread;
 use super::{MIN_SCORE, SNIPPET_UNITS, SelectedChunk, TEXT_WEIGHT, VECTOR_WEIGHT, script};
+use super::{age::aged, chunks::INVALID_PROJECT, corpus::Corpus, march::nearest, spread::spread};
 use words::WordHit;
 
 /// Candidates of a ranker.

@@ -6,10 +6,7 @@ use anemone_format::Moment;
 use serde_json::Value as Json;
 
 use super::{Redact, SessionRecord};
-use crate::kit::agent::SessionCounts;
-use crate::kit::ids::short_digest;
-use crate::kit::session_text::SessionText;
-use crate::kit::times;
+use crate::kit::{SessionCounts, SessionText, short_digest, times};
 
 /// A tool's name is cut to this.
 const MAX_NAME_CHARS: usize = 100;

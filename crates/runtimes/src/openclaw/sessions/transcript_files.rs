@@ -9,12 +9,8 @@ use anemone_files::{FileKind, Folder};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::SessionTally;
-use super::unpack::{MAX_UNPACKED_BYTES, unpacked};
-use crate::kit::database::{DatabaseError, Read, Value};
-use crate::kit::ids::short_digest;
-use crate::kit::lines::{Line, read_line};
-use crate::kit::paths::is_name;
+use super::{SessionTally, unpack::MAX_UNPACKED_BYTES, unpack::unpacked};
+use crate::kit::{DatabaseError, Line, Read, Value, is_name, read_line, short_digest};
 use crate::openclaw::install::InstallDatabase;
 
 /// Bytes of the list of conversations, at most.

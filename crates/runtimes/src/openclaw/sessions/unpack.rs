@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read as _};
 
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use crate::kit::database::Value;
+use crate::kit::Value;
 
 /// The program packs events up to this size; longer ones are no events.
 const MAX_EVENT_BYTES: u64 = 4 << 20;

@@ -11,15 +11,12 @@ use anemone_format::{Moment, Record, RecordId, SnapshotSource, Status};
 use anemone_markdown::{atx_heading, indentation};
 use jiff::Timestamp;
 
-use super::one_line;
-use super::split_records::{self, cut};
-use crate::kit::agent::{FoundAgent, Machine};
-use crate::kit::plan::{self, PlanBuilder, PlanError, PlannedFile};
-use crate::kit::raw_place::RawPlace;
-use crate::kit::restore::{SESSION, UnwrittenRecords, each_record};
-use crate::kit::sidecar::{LinkPart, PlacedFile, Spooler, WrittenRecord};
-use crate::openclaw::RUNTIME;
-use crate::openclaw::layout::MemoryKind;
+use super::{one_line, split_records, split_records::cut};
+use crate::kit::{
+    FoundAgent, LinkPart, Machine, PlacedFile, PlanBuilder, PlanError, PlannedFile, RawPlace,
+    SESSION, Spooler, UnwrittenRecords, WrittenRecord, each_record, plan,
+};
+use crate::openclaw::{RUNTIME, layout::MemoryKind};
 
 /// A file that is put together from more than one record grows no longer than this; the next one
 /// goes into a file of its own. Readers take files as a whole.

@@ -12,20 +12,13 @@ use anemone_format::{
 };
 
 use super::records::{Item, Leaf, Pages, RecordPlaces, changed_at, file_of, heading_end};
-use super::split_records::{self, cut};
-use super::{FilePlaces, one_line};
-use crate::kit::agent::{FoundAgent, Machine, Warning};
-use crate::kit::carrier::MAX_TEXT_BYTES;
-use crate::kit::paths::spelled;
-use crate::kit::persona::brief_line;
-use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile};
-use crate::kit::restore::{SESSION, each_record};
-use crate::kit::sidecar::{
-    LinkPart, PlacedFile, RecordChange, ReturningSnapshot, SIDECAR, digest_of, is_in_sidecar,
-    name_of,
+use super::{FilePlaces, one_line, split_records, split_records::cut};
+use crate::kit::{
+    FoundAgent, LinkPart, MAX_TEXT_BYTES, Machine, NotRestored, NotRestoredKind, PlacedFile,
+    PlanBuilder, PlanError, PlannedFile, RecordChange, ReturningSnapshot, SESSION, SIDECAR,
+    Warning, brief_line, digest_of, each_record, is_in_sidecar, sidecar::name_of, spelled,
 };
-use crate::openclaw::RUNTIME;
-use crate::openclaw::layout::{FACTS, MemoryKind};
+use crate::openclaw::{RUNTIME, layout::FACTS, layout::MemoryKind};
 
 /// Records that are named one by one, at most.
 const MAX_NAMED: usize = 20;
@@ -308,7 +301,7 @@ impl ReturnPlanner<'_> {
                 } else {
                     "everything in it was forgotten"
                 };
-                draft.not_restored.push(NotRestored::of(NotRestoredKind::File, path, reason));
+                draft.omit(NotRestoredKind::File, path, reason);
                 return Ok(());
             }
         }
@@ -331,11 +324,8 @@ impl ReturnPlanner<'_> {
         for (index, file) in self.returned.files().iter().enumerate() {
             let foreign = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
             if foreign || file.root == FileRoot::Other {
-                draft.not_restored.push(NotRestored::of(
-                    NotRestoredKind::File,
-                    crate::kit::paths::lossy(&file.path),
-                    "the snapshot does not say where it belongs",
-                ));
+                let reason = "the snapshot does not say where it belongs";
+                draft.omit(NotRestoredKind::File, crate::kit::paths::lossy(&file.path), reason);
                 continue;
             }
             if !is_patched(&file.path) {
@@ -365,7 +355,7 @@ impl ReturnPlanner<'_> {
         let more = self.lost.len().saturating_sub(MAX_NAMED);
         for (name, why) in self.lost.drain(..).take(MAX_NAMED) {
             let reason = why.to_owned();
-            draft.not_restored.push(NotRestored::of(NotRestoredKind::Record, name, reason));
+            draft.omit(NotRestoredKind::Record, name, reason);
         }
         if more > 0 {
             let reason = format!("{more} more like these");
@@ -399,11 +389,7 @@ impl ReturnPlanner<'_> {
         let before = draft.wanted.len();
         draft.wanted.retain(|file| !is_in_sidecar(&file.path));
         if draft.wanted.len() < before {
-            draft.not_restored.push(NotRestored::of(
-                NotRestoredKind::Files,
-                SIDECAR,
-                "replaced by a newer one",
-            ));
+            draft.omit(NotRestoredKind::Files, SIDECAR, "replaced by a newer one");
         }
         // All of the other runtime's files, so that it is itself again on one more way there.
         let placed: HashSet<String> =

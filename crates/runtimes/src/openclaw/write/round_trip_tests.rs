@@ -6,17 +6,15 @@ use std::convert::Infallible;
 use std::io::Read as _;
 use std::path::Path;
 
-use anemone_format::{
-    File, LoadedSnapshot, Moment, NOT_EXPORTED, Node, Opaque, Snapshot, StampTable, Status,
-};
+use anemone_format::{File, LoadedSnapshot, Moment, NOT_EXPORTED, Node, Opaque, Snapshot, Status};
 use serde::Serialize;
 
 use super::tests::plan;
 use super::*;
-use crate::kit::agent::KnownConfigs;
-use crate::kit::plan::StepKind;
-use crate::kit::sidecar::{self, LinkPart, RecordChange, ReturningSnapshot, SIDECAR};
 use crate::kit::tree::tests::{at, carried_folder, file, link, snapshot};
+use crate::kit::{
+    KnownConfigs, LinkPart, RecordChange, ReturningSnapshot, SIDECAR, StepKind, sidecar,
+};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 
 const OTHER: &str = "zeroclaw";
@@ -75,11 +73,7 @@ fn planned(snapshot: &Snapshot) -> (Plan, Vec<File>) {
 /// Reads the files of an OpenClaw workspace.
 pub(super) fn read(files: &[File]) -> Snapshot {
     let mut snapshot = snapshot();
-    let shared = Shared {
-        agent_id: snapshot.manifest.agent.id,
-        identity_version: None,
-        stamps: StampTable::default(),
-    };
+    let shared = Shared::of(snapshot.manifest.agent.id);
     for file in files {
         let mut file = file.clone();
         if file.path == AGENT_ID_FILE.as_bytes() {
@@ -446,7 +440,7 @@ fn what_was_not_read_is_not_forgotten() {
         let options = PlanOptions::new(OnConflict::Stop);
         let source = LoadedSnapshot::new(away);
         let planned = plan(&machine(root.path()), &source, &agent(root.path()), &options);
-        matches!(planned, Err(PlanError::MemoriesUnread { runtime }) if runtime == OTHER)
+        matches!(planned, Err(PlanError::MemoriesUnread(runtime)) if runtime == OTHER)
     };
     assert!(!fails(&away));
     // The runtime keeps no memories any more, or keeps them elsewhere.

@@ -2,12 +2,10 @@
 
 use std::convert::Infallible;
 
-use anemone_format::{AgentId, RecordId, StampTable, Status};
+use anemone_format::{AgentId, RecordId, Status};
 use uuid::Uuid;
 
-use crate::kit::carrier::MAX_TEXT_BYTES;
-use crate::kit::sidecar::{self, LinkPart};
-use crate::kit::times;
+use crate::kit::{LinkPart, MAX_TEXT_BYTES, sidecar, times};
 use crate::openclaw::layout::{MemoryKind, PathRole, place_of};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 use anemone_markdown::Page;
@@ -47,11 +45,7 @@ pub(super) fn cut(path: &str, text: &str) -> Vec<RecordRange> {
     if text.len() as u64 > MAX_TEXT_BYTES {
         return Vec::new();
     }
-    let shared = Shared {
-        agent_id: AgentId::new(Uuid::nil()),
-        identity_version: None,
-        stamps: StampTable::default(),
-    };
+    let shared = Shared::of(AgentId::new(Uuid::nil()));
     let mtime = times::epoch();
     let file = MemoryFile { path, kind: &kind, text, mtime: &mtime, chunks: &[] };
     let mut cuts = Vec::new();

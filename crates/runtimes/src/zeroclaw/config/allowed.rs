@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use toml_edit::{Item, TableLike, Value};
 
 use super::{Config, dotted};
-use crate::kit::word_list::WordList;
+use crate::kit::WordList;
 
 /// Sections that run programs, open ports or say what may be done without asking.
 const POWERS: WordList = WordList(include_str!("words/powers.txt"));

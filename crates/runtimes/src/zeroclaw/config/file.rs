@@ -9,8 +9,7 @@ use fs_err as fs;
 use rustix::fs::{Gid, Uid};
 use zeroize::Zeroizing;
 
-use crate::kit::paths::with_suffix;
-use crate::kit::plan::StoreError;
+use crate::kit::{StoreError, with_suffix};
 /// The most backups of one second.
 const MAX_COPIES: u32 = 1000;
 

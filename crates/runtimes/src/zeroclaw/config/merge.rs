@@ -7,13 +7,11 @@ use anemone_format::Moment;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 use zeroize::Zeroizing;
 
-use super::allowed::{AllowedSettings, powers};
 use super::redact::{Rule, Shape, is_redacted, rule_below};
-use super::{Config, MAX_BYTES, file, schema_of};
-use crate::kit::agent::{Machine, Warning};
-use crate::kit::check::first_names;
-use crate::kit::plan::{ConfigStep, PlannedChange, Restore, RestoreError};
-use crate::kit::restore_source::RestoreSource;
+use super::{Config, MAX_BYTES, allowed::AllowedSettings, allowed::powers, file, schema_of};
+use crate::kit::{
+    ConfigStep, Machine, PlannedChange, Restore, RestoreError, RestoreSource, Warning, first_names,
+};
 
 /// Keys that a message names, at most.
 const MAX_NAMED: usize = 10;

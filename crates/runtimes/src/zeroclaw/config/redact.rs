@@ -13,8 +13,7 @@ use regex::{Captures, Regex};
 use toml_edit::{Document, Item, TableLike, Value};
 use zeroize::Zeroizing;
 
-use crate::kit::agent::Warning;
-use crate::kit::word_list::WordList;
+use crate::kit::{Warning, WordList};
 use anemone_secrets as secrets;
 
 /// What stands in the place of a secret.

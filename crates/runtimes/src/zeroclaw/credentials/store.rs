@@ -18,14 +18,11 @@ use super::key::{self, SecretKey};
 use super::{
     Body, CONFIG_TAG, Fields, MAX_PROFILES_BYTES, PROFILES_FILE, Payload, REFERENCE_TAG, TOKENS,
 };
-use crate::kit::agent::{FoundAgent, Machine};
-use crate::kit::credentials::{SecretText, name_of, not_restored, open};
-use crate::kit::plan::{
-    CredentialsStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanOptions,
-    PlannedChange, Restore, RestoreError, StoreError,
+use crate::kit::{
+    CredentialsStep, FoundAgent, Machine, NotRestored, NotRestoredKind, OnConflict, PlanBuilder,
+    PlanOptions, PlannedChange, Restore, RestoreError, RestoreSource, SecretText, StoreError,
+    credentials::name_of, not_restored, open, times,
 };
-use crate::kit::restore_source::RestoreSource;
-use crate::kit::times;
 use crate::zeroclaw::RUNTIME;
 use crate::zeroclaw::config::{
     ElementName, MAX_BYTES, dotted, encrypts, is_encrypted_field, is_same_value, is_vacant,

@@ -8,17 +8,15 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use anemone_format::{MemoryType, Moment, Record, RecordId, SnapshotSource, Status, sha256_hex};
+use anemone_format::{MemoryType, Moment, Record, RecordId, SnapshotSource, Status};
 use jiff::Timestamp;
 
 use super::super::RUNTIME;
 use super::bullets::{CORE_TITLE, DAILY_TITLE, escaped};
-use crate::kit::agent::Machine;
-use crate::kit::ids::short_digest;
-use crate::kit::plan::{Piece, PlanBuilder, PlanError, PlannedFile};
-use crate::kit::raw_place::RawPlace;
-use crate::kit::restore::{UnwrittenRecords, each_record};
-use crate::kit::sidecar::{Link, LinkPart, Spooler};
+use crate::kit::{
+    Link, LinkPart, Machine, Piece, PlanBuilder, PlanError, PlannedFile, RawPlace, Spooler,
+    UnwrittenRecords, each_record, short_digest,
+};
 
 /// A key is cut to this.
 const MAX_KEY_CHARS: usize = 120;
@@ -70,12 +68,12 @@ pub(in crate::zeroclaw) fn write(
         let place = EntryPlace::of(record);
         records += 1;
         if let Some(file) = own_file(record).filter(|file| taken.contains(file.as_bytes())) {
-            links.push(link(record, file, place.key));
+            links.push(link(record, file, place.key.as_deref()));
             return Ok(());
         }
         let path = free_path(file_of(record), &taken);
         let key = keys.unique(key_of(record, &place));
-        links.push(link(record, &path, Some(key.clone())));
+        links.push(link(record, &path, Some(&key)));
         let content = escaped(&record.content);
         let offset = out.write(content.as_bytes())?;
         let part = PlannedEntry {
@@ -165,12 +163,8 @@ fn is_transcript(record: &Record) -> bool {
     record.namespace == "session" && !file.ends_with(".md")
 }
 
-fn link(record: &Record, file: &str, key: Option<String>) -> Link {
-    let part = LinkPart {
-        file: Some(file.to_owned()),
-        name: key,
-        sha256: sha256_hex(record.content.trim().as_bytes()),
-    };
+fn link(record: &Record, file: &str, key: Option<&str>) -> Link {
+    let part = LinkPart::new(Some(file), key, &record.content);
     Link { id: record.id, parts: vec![part] }
 }
 
@@ -363,7 +357,7 @@ mod tests {
         let part = &links[2].parts[0];
         assert_eq!(part.file.as_deref(), Some("memory/2026-01-02.md"));
         assert_eq!(part.name.as_deref(), Some("morning"));
-        assert_eq!(part.sha256, sha256_hex(b"## Morning\n\nTea."));
+        assert_eq!(part.sha256, anemone_format::sha256_hex(b"## Morning\n\nTea."));
     }
 
     #[test]

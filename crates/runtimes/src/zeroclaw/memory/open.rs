@@ -14,7 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use crate::kit::paths::with_suffix;
+use crate::kit::with_suffix;
 use crate::zeroclaw::schema::{NEEDED, SCHEMA, WAIT_TO_CHANGE, new_database};
 
 /// Bytes of one value, at most.
@@ -40,17 +40,11 @@ pub(crate) enum OpenRowsError {
         source: rusqlite::Error,
     },
     /// It is a link, a folder or the like.
-    #[error("{path} is not a plain file")]
-    NotPlain {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{0} is not a plain file")]
+    NotPlain(PathBuf),
     /// It holds something else.
-    #[error("{path} holds no memories of ZeroClaw")]
-    NotMemories {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{0} holds no memories of ZeroClaw")]
+    NotMemories(PathBuf),
     /// ZeroClaw made it too long ago, or was not done with it.
     #[error(
         "{path} has no {missing}: start a newer ZeroClaw once, which brings its database up to date"
@@ -155,7 +149,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, Shape)>, O
 
 fn check_plain(path: &Path) -> Result<(), OpenRowsError> {
     match fs_err::symlink_metadata(path) {
-        Ok(there) if !there.is_file() => Err(OpenRowsError::NotPlain { path: path.to_owned() }),
+        Ok(there) if !there.is_file() => Err(OpenRowsError::NotPlain(path.to_owned())),
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
             Err(OpenRowsError::Io { path: path.to_owned(), source })
         }
@@ -187,7 +181,7 @@ fn names(db: &Connection, kind: &str) -> rusqlite::Result<HashSet<String>> {
 fn look(db: &Connection, path: &Path) -> Result<Shape, OpenRowsError> {
     let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
     let tables = names(db, "table").map_err(failed)?;
-    let not_memories = || OpenRowsError::NotMemories { path: path.to_owned() };
+    let not_memories = || OpenRowsError::NotMemories(path.to_owned());
     let sql: Option<String> = tables
         .contains("memories")
         .then(|| {

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::kit::paths::with_suffix;
+use crate::kit::with_suffix;
 
 /// Counts the rows of a category that were last written before a day; `None` when there is no such
 /// database or table. The database is only read.

@@ -8,22 +8,14 @@ use serde::Serialize;
 
 use super::super::brain::{Brain, DESCRIPTION};
 use super::super::config::{Backend, Config, EmbeddingSettings, IdentitySettings};
-use super::super::discover::is_live;
-use super::super::layout::CONFIG;
-use super::super::searchable::sessions_in;
 use super::super::{RUNTIME, credentials};
+use super::super::{discover::is_live, layout::CONFIG, searchable::sessions_in};
 use super::{MAX_DOCUMENT_BYTES, REVISION};
-use crate::kit::agent::{
-    FoundAgent, Machine, NotRequested, OddityKind, ReadError, ReadOptions, SecretPolicy, Warning,
+use crate::kit::{
+    DatabaseError, Files, FoundAgent, GeneratedFile, Machine, NotRequested, OddityKind,
+    OpenWorkspace, ReadError, ReadOptions, SecretPolicy, Warning, carry_credential_times,
+    configured_at, not_requested, reading_info, real, times, without_dots, written_at,
 };
-use crate::kit::carrier::GeneratedFile;
-use crate::kit::database::DatabaseError;
-use crate::kit::install_paths::{real, written_at};
-use crate::kit::open_workspace::{
-    Files, OpenWorkspace, carry_credential_times, configured_at, not_requested, reading_info,
-};
-use crate::kit::paths::without_dots;
-use crate::kit::times;
 
 /// What the install knows of an agent, beside its workspace.
 pub(super) struct InstallFacts {

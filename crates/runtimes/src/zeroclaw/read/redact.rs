@@ -5,11 +5,8 @@ use std::borrow::Cow;
 use anemone_format::{Opaque, Record};
 use serde_json::Value as Json;
 
-use super::super::brain::Row;
-use super::super::layout::DATABASE;
-use crate::kit::carrier::Carrier;
-use crate::kit::database::Value;
-use crate::kit::paths::lossy;
+use super::super::{brain::Row, layout::DATABASE};
+use crate::kit::{Carrier, Value, lossy};
 use anemone_secrets as secrets;
 
 /// The column of vectors, in which no text is.

@@ -1,9 +1,7 @@
 //! Files of an install that all of its agents share; they are not exported with any of them.
 
 use super::super::layout::{self, CONFIG, PathRole, generation};
-use crate::kit::agent::{FoundAgent, LeftOut, LeftOutReason, ReadOptions};
-use crate::kit::install_paths::names_in;
-use crate::kit::walk::left_out_size;
+use crate::kit::{FoundAgent, LeftOut, LeftOutReason, ReadOptions, left_out_size, names_in};
 
 /// Files of an install that are read, reported elsewhere, or not worth reporting.
 const KNOWN: &[&str] = &[

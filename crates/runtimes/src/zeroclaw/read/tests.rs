@@ -4,9 +4,7 @@ use anemone_format::{FileHead, Record, SinkError, SourceFile, SourceKind, sha256
 use rusqlite::Connection;
 
 use super::*;
-use crate::kit::agent::SecretPolicy;
-use crate::kit::database::tests::machine;
-use crate::kit::previous::PreviousSnapshot;
+use crate::kit::{PreviousSnapshot, SecretPolicy, database::tests::machine};
 use crate::zeroclaw::ZEROCLAW;
 use crate::zeroclaw::discover::locate;
 

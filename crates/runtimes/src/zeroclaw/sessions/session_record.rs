@@ -3,9 +3,8 @@
 use anemone_format::{ExtractionMethod, MemoryType, Moment, Opaque, Record, Source};
 use serde::Serialize;
 
-use super::super::rows::Shared;
-use super::super::{NAMESPACES, RUNTIME};
-use crate::kit::session_text::SessionText;
+use super::super::{NAMESPACES, RUNTIME, rows::Shared};
+use crate::kit::SessionText;
 
 /// A conversation that is being read.
 pub(super) struct Conversation {

@@ -6,12 +6,9 @@ use anemone_format::{MemoryType, Moment, Record, RecordId, Status};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::super::rows::{RawRow, raw_of};
-use super::super::schema::row_time;
-use super::keys;
-use super::target::plain_id;
-use crate::kit::database::Value;
-use crate::kit::stamps::RowStamp;
+use super::super::{rows::RawRow, rows::raw_of, schema::row_time};
+use super::{keys, target::plain_id};
+use crate::kit::{RowStamp, Value};
 
 /// A row to be, with a cell for every column of the table; `None` where it does not speak of one.
 pub(super) struct Entry {

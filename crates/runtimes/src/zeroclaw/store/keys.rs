@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anemone_format::Record;
 use jiff::civil::Date;
 
-use crate::kit::raw_place::RawPlace;
+use crate::kit::RawPlace;
 use crate::zeroclaw::schema::PRIVATE_KEY;
 
 /// The longest key that is made.

@@ -7,13 +7,10 @@ use std::path::Path;
 use fs_err as fs;
 use sha2::{Digest as _, Sha256};
 
-use super::super::brain::{Brain, position_of};
-use super::super::schema::SCHEMA;
-use crate::kit::agent::Machine;
-use crate::kit::database::{AgentEntry, DatabaseError, Value, digest};
-use crate::kit::ids::short_digest;
-use crate::kit::paths::with_suffix;
-use crate::kit::plan::PlanError;
+use super::super::{brain::Brain, brain::position_of, schema::SCHEMA};
+use crate::kit::{
+    AgentEntry, DatabaseError, Machine, PlanError, Value, digest, short_digest, with_suffix,
+};
 
 /// The column that says whose a row is.
 pub(super) const AGENT_ID: &str = SCHEMA.owner;

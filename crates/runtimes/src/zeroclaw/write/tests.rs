@@ -6,9 +6,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::kit::database::tests::machine;
-use crate::kit::plan::{Action, OnConflict};
-use crate::kit::sidecar::SIDECAR;
+use crate::kit::{Action, OnConflict, SIDECAR, database::tests::machine};
 use crate::zeroclaw::discover::locate;
 
 const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";

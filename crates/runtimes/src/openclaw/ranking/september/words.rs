@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::super::corpus::Corpus;
-use super::super::{MAX_WORDS, all_of, keywords, score_of_rank, script};
+use super::super::{MAX_WORDS, all_of, corpus::Corpus, keywords, score_of_rank, script};
 
 /// Files of the name that was typed, at most.
 const EXACT_LIMIT: usize = 200;
