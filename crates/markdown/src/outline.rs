@@ -124,6 +124,7 @@ pub fn outline(text: &str, conventions: Conventions) -> Vec<Block> {
         list: Vec::new(),
         quote: 0,
         raw: None,
+        html: None,
         in_table: false,
     };
     let mut lines = lines(text);
@@ -169,13 +170,15 @@ struct Open {
     last: usize,
     /// Whether blank lines followed.
     blank: bool,
+    /// Whether it is indented so far that it is code, which no line at the margin continues.
+    code: bool,
 }
 
 /// Lines in which only their end is looked for.
 #[derive(Clone, Copy)]
 enum Raw {
     Fence { fence: Fence, quote: usize, indent: usize, is_at_margin: bool },
-    Html { end: &'static str },
+    Html { end: &'static str, quote: usize, indent: usize },
 }
 
 struct Scanner<'a> {
@@ -188,6 +191,9 @@ struct Scanner<'a> {
     /// How deep we are in quotations.
     quote: usize,
     raw: Option<Raw>,
+    /// Where the text of the item begins that holds the HTML which ends at the next blank line. In it
+    /// nothing opens a fence or a comment.
+    html: Option<usize>,
     in_table: bool,
 }
 
@@ -208,6 +214,7 @@ impl Scanner<'_> {
         self.flush();
         self.list.clear();
         self.raw = None;
+        self.html = None;
     }
 
     fn take(&mut self, line: &Line<'_>) {
@@ -227,6 +234,7 @@ impl Scanner<'_> {
             }
             self.flush();
             self.list.clear();
+            self.html = None;
             self.quote = quote;
         }
         let depth = self.list.iter().take_while(|column| **column <= indent).count();
@@ -235,6 +243,7 @@ impl Scanner<'_> {
             && depth == self.list.len()
             && self.open.as_ref().is_some_and(|open| open.block.kind == BlockKind::Item);
         let place = Place { indent, depth, base, in_item };
+        self.html = self.html.filter(|indent| base >= *indent);
         let taken = (indent - base < 4 && self.near_line(line, body, &place))
             || self.item(line, body, &place)
             || self.row(line, body, &place, in_table);
@@ -255,7 +264,7 @@ impl Scanner<'_> {
             self.put_line(kind, line, place);
             return true;
         }
-        if let Some(fence) = Fence::open(body) {
+        if let Some(fence) = Fence::open(body).filter(|_| self.html.is_none()) {
             if place.in_item {
                 self.extend(line);
             } else {
@@ -278,10 +287,16 @@ impl Scanner<'_> {
             self.put_line(BlockKind::ThematicBreak, line, place);
             return true;
         }
+        if self.html.is_some() {
+            return false;
+        }
         if let Some(end) = raw_html(body) {
             self.text_line(line, place);
-            self.raw = Some(Raw::Html { end });
+            self.raw = Some(Raw::Html { end, quote: self.quote, indent: place.base });
             return true;
+        }
+        if opens_html(body, !self.has_open_text()) {
+            self.html = Some(place.base);
         }
         false
     }
@@ -301,11 +316,22 @@ impl Scanner<'_> {
         self.list.truncate(place.depth.min(MAX_NESTED - 1));
         self.list.push(marker.column);
         self.start(BlockKind::Item, line);
+        if place.depth == 0
+            && place.indent >= 4
+            && let Some(open) = &mut self.open
+        {
+            open.code = true;
+        }
+        if self.html.is_some() {
+            return true;
+        }
         if let Some(fence) = Fence::open(marker.content) {
             let (quote, indent) = (self.quote, marker.column);
             self.raw = Some(Raw::Fence { fence, quote, indent, is_at_margin: false });
         } else if let Some(end) = raw_html(marker.content) {
-            self.raw = Some(Raw::Html { end });
+            self.raw = Some(Raw::Html { end, quote: self.quote, indent: marker.column });
+        } else if opens_html(marker.content, true) {
+            self.html = Some(marker.column);
         }
         true
     }
@@ -356,15 +382,24 @@ impl Scanner<'_> {
             self.list.clear();
             return self.start(BlockKind::Turn, line);
         }
-        if self.has_open_text() || place.in_item {
+        let is_code = place.indent - place.base >= 4;
+        let follows_code = !is_code && self.open.as_ref().is_some_and(|open| open.code);
+        if follows_code {
+            self.flush();
+            self.list.truncate(place.depth);
+        } else if self.has_open_text() || place.in_item {
             return self.extend(line);
         }
         self.flush();
         self.list.truncate(place.depth);
         self.start(BlockKind::Paragraph, line);
+        if let Some(open) = &mut self.open {
+            open.code = is_code;
+        }
     }
 
     fn blank_line(&mut self, quote: usize) {
+        self.html = None;
         match &mut self.open {
             Some(open) if open.block.kind == BlockKind::Item && quote == self.quote => {
                 open.blank = true;
@@ -377,12 +412,18 @@ impl Scanner<'_> {
     fn raw_line(&mut self, line: &Line<'_>) -> bool {
         match self.raw {
             None => false,
-            Some(Raw::Html { end }) => {
-                self.extend(line);
-                if find_ignoring_case(line.text, end) {
+            Some(Raw::Html { end, quote, indent }) => {
+                let (found, inner) = unquoted(line.text, quote);
+                let (columns, body) = indentation(inner);
+                // Outside quotations and items only its own end ends it.
+                let goes_on = found == quote && (columns >= indent || body.trim_end().is_empty());
+                if goes_on {
+                    self.extend(line);
+                }
+                if !goes_on || find_ignoring_case(line.text, end) {
                     self.raw = None;
                 }
-                true
+                goes_on
             }
             Some(Raw::Fence { fence, quote, indent, .. }) => {
                 let (found, inner) = unquoted(line.text, quote);
@@ -417,6 +458,9 @@ impl Scanner<'_> {
             let title = open.last_line(kind);
             self.blocks.extend(open.above(text));
             self.blocks.push(title);
+        } else if let Some((definitions, title)) = open.without_definitions(text) {
+            self.blocks.push(definitions);
+            self.blocks.push(Block { kind, ..title });
         } else {
             self.blocks.push(Block { kind, ..open.block });
         }
@@ -430,7 +474,7 @@ impl Scanner<'_> {
 
     fn start(&mut self, kind: BlockKind, line: &Line<'_>) {
         let block = Block::of_line(kind, self.quote, line);
-        self.open = Some(Open { block, last: line.start, blank: false });
+        self.open = Some(Open { block, last: line.start, blank: false, code: false });
     }
 
     fn extend(&mut self, line: &Line<'_>) {
@@ -479,6 +523,30 @@ impl Open {
         above.starts_with("<!--") && above.ends_with("-->")
     }
 
+    /// Returns the definitions of links that it begins with, and the rest.
+    fn without_definitions(&self, text: &str) -> Option<(Block, Block)> {
+        let content = &text[self.block.bytes.clone()];
+        let is_definition = |line: &Line<'_>| {
+            let (_, body) = indentation(line.text);
+            let rest = body.strip_prefix('[').and_then(|rest| rest.split_once("]:"));
+            rest.is_some_and(|(label, target)| {
+                !label.contains(['[', ']']) && target.split_whitespace().count() == 1
+            })
+        };
+        let found: Vec<_> = lines(content).take_while(is_definition).collect();
+        let count = u32::try_from(found.len()).ok()?;
+        let rest = lines(content).nth(found.len())?;
+        let last = found.last()?;
+        let Block { kind, bytes, lines, quote } = self.block.clone();
+        let (start, middle) = (bytes.start, lines.start + count);
+        let definitions =
+            Block { kind, bytes: start..start + last.end(), lines: lines.start..middle, quote };
+        Some((
+            definitions,
+            Block { kind, bytes: start + rest.start..bytes.end, lines: middle..lines.end, quote },
+        ))
+    }
+
     /// Returns its last line as a block.
     fn last_line(&self, kind: BlockKind) -> Block {
         let (bytes, lines) = (&self.block.bytes, &self.block.lines);
@@ -507,11 +575,46 @@ fn starts_block(indent: usize, body: &str) -> bool {
         || (is_near
             && (atx_heading(body).is_some()
                 || Fence::open(body).is_some()
-                || is_thematic_break(body)))
+                || is_thematic_break(body)
+                || begins_raw_html(body).is_some()
+                || opens_html(body, false)))
+}
+
+/// Names of the tags that begin HTML up to the next blank line, wherever they stand.
+const HTML_BLOCKS: &str = "address article aside base basefont blockquote body caption center col \
+                           colgroup dd details dialog dir div dl dt fieldset figcaption figure \
+                           footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe \
+                           legend li link main menu menuitem nav noframes ol optgroup option p \
+                           param search section summary table tbody td tfoot th thead title tr \
+                           track ul";
+
+/// Whether a line begins HTML that ends at the next blank line. A tag of any other name does so only
+/// if it is all of the line, and if no text goes before it.
+fn opens_html(body: &str, is_first: bool) -> bool {
+    let Some(tag) = body.strip_prefix('<') else { return false };
+    let tag = tag.strip_prefix('/').unwrap_or(tag);
+    let end = tag.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(tag.len());
+    let (name, rest) = tag.split_at(end);
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return false;
+    }
+    let is_block = HTML_BLOCKS.split(' ').any(|block| block.eq_ignore_ascii_case(name));
+    if is_block && (rest.is_empty() || rest.starts_with([' ', '\t', '>']) || rest.starts_with("/>"))
+    {
+        return true;
+    }
+    let attributes = rest.trim_end().strip_suffix('>');
+    is_first && attributes.is_some_and(|text| !text.contains(['<', '>']))
 }
 
 /// Returns what ends the HTML that begins here and does not end in this line.
 fn raw_html(body: &str) -> Option<&'static str> {
+    let (rest, end) = begins_raw_html(body)?;
+    (!find_ignoring_case(rest, end)).then_some(end)
+}
+
+/// Returns what follows the tag of HTML that has its own end, and that end.
+fn begins_raw_html(body: &str) -> Option<(&str, &'static str)> {
     if !body.starts_with('<') {
         return None;
     }
@@ -520,7 +623,7 @@ fn raw_html(body: &str) -> Option<&'static str> {
     let (start, end) = RAW_HTML.iter().find(|(start, _)| opens(start))?;
     let rest = &body[start.len()..];
     let is_name = *start != "<!--" && !rest.is_empty() && !rest.starts_with([' ', '\t', '>']);
-    (!is_name && !find_ignoring_case(rest, end)).then_some(end)
+    (!is_name).then_some((rest, *end))
 }
 
 fn find_ignoring_case(text: &str, what: &str) -> bool {

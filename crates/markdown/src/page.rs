@@ -154,7 +154,7 @@ impl<'a> Page<'a> {
     }
 
     /// Drops headings that begin within a block of the outline, so that every section is made of
-    /// whole blocks. The two differ where HTML holds a fence that is never closed.
+    /// whole blocks. The two readers differ in rare texts, such as a fence in an item that stays open.
     fn keep_headings_between_blocks(&mut self, parsed: &str) {
         if self.headings.is_empty() {
             return;
