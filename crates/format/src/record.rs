@@ -215,6 +215,12 @@ impl Record {
         serde_json::from_slice(line)
     }
 
+    /// Writes it as a line. Not generic, so that it is optimised as this crate is, wherever it is
+    /// called.
+    pub(crate) fn to_line(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(self)
+    }
+
     /// Makes a record with what every record must have; the rest is empty.
     #[must_use]
     pub fn new(

@@ -257,7 +257,8 @@ impl<W: Write> ArchiveWriter<W> {
         if !finite.copied().all(f32::is_finite) {
             return Err(WriteArchiveError::NotFinite(record.id));
         }
-        let line = serde_json::to_vec(record)
+        let line = record
+            .to_line()
             .map_err(|error| WriteArchiveError::Record(ReadJsonError::Json(error)))?;
         json::check_depth(&line).map_err(WriteArchiveError::Record)?;
         let created_at = record.temporal.created_at.instant();
