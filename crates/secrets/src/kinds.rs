@@ -13,14 +13,14 @@ pub(crate) struct Prefix {
     pub(crate) least: usize,
     pub(crate) most: usize,
     /// What else must hold of the body.
-    pub(crate) shape: Shape,
+    pub(crate) shape: BodyShape,
     /// Whether the literal belongs to the secret; an address or a name does not.
     pub(crate) literal_is_secret: bool,
 }
 
 /// What must hold of a body beside its length and alphabet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum BodyShape {
     /// A digit or a capital.
     Ordinary,
     /// More than words in lower case and short numbers.
@@ -53,12 +53,12 @@ const fn token(
     least: usize,
     most: usize,
 ) -> Prefix {
-    let shape = Shape::Ordinary;
+    let shape = BodyShape::Ordinary;
     Prefix { kind, literals, alphabet, least, most, shape, literal_is_secret: true }
 }
 
 impl Prefix {
-    const fn shaped(self, shape: Shape) -> Self {
+    const fn shaped(self, shape: BodyShape) -> Self {
         Self { shape, ..self }
     }
 
@@ -74,47 +74,47 @@ pub(crate) const PREFIXES: &[Prefix] = &[
     token("anthropic_api_key", &["sk-ant-"], shape::URL64, 8, 400),
     token("openrouter_api_key", &["sk-or-"], shape::URL64, 8, 400),
     token("langfuse_secret_key", &["sk-lf-"], shape::URL64, 20, 100),
-    token("sk_api_key", &["sk-"], shape::URL64, 12, 400).shaped(Shape::NotWords),
+    token("sk_api_key", &["sk-"], shape::URL64, 12, 400).shaped(BodyShape::NotWords),
     token("google_api_key", &["AIza"], shape::URL64, 35, 35),
     token("google_oauth_secret", &["GOCSPX-"], shape::URL64, 24, 60),
     token("google_oauth_token", &["ya29."], shape::URL64_DOT, 30, 1024),
     token("aws_access_key_id", &["AKIA", "ASIA", "ABIA", "ACCA"], shape::UPPER_NUM, 16, 16),
     token("aws_bedrock_api_key", &["ABSK"], shape::BASE64, 100, 300),
     token("aws_bedrock_api_key", &["bedrock-api-key-"], shape::BASE64, 40, 4096),
-    token("alibaba_access_key_id", &["LTAI"], shape::ALNUM, 12, 26).shaped(Shape::AllThree),
-    token("tencent_secret_id", &["AKID"], shape::ALNUM, 32, 48).shaped(Shape::AllThree),
+    token("alibaba_access_key_id", &["LTAI"], shape::ALNUM, 12, 26).shaped(BodyShape::AllThree),
+    token("tencent_secret_id", &["AKID"], shape::ALNUM, 32, 48).shaped(BodyShape::AllThree),
     token("azure_storage_key", &["AccountKey="], shape::BASE64, 40, 100).behind(),
     token("azure_shared_access_key", &["SharedAccessKey="], shape::BASE64, 40, 100).behind(),
-    token("azure_sas_signature", &["sig="], shape::QUERY64, 40, 120).shaped(Shape::AllThree).behind(),
+    token("azure_sas_signature", &["sig="], shape::QUERY64, 40, 120).shaped(BodyShape::AllThree).behind(),
     token("github_token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], shape::ALNUM, 36, 255),
     token("github_fine_grained_token", &["github_pat_"], shape::WORD, 36, 255),
     token("gitlab_token", &[
         "glpat-", "glrt-", "gldt-", "glft-", "glsoat-", "glcbt-", "glptt-", "glagent-", "gloas-",
         "glimt-", "glffct-",
     ], shape::URL64_DOT, 16, 320),
-    token("bitbucket_app_password", &["ATBB"], shape::ALNUM, 28, 60).shaped(Shape::AllThree),
+    token("bitbucket_app_password", &["ATBB"], shape::ALNUM, 28, 60).shaped(BodyShape::AllThree),
     token("atlassian_api_token", &["ATATT3x", "ATCTT3x"], shape::URL64_PADDED, 60, 400),
     token("slack_token", &[
         "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxc-", "xoxd-", "xoxe-", "xapp-",
     ], shape::URL64, 16, 400),
     token("slack_token", &["xoxe."], shape::URL64_DOT, 20, 400),
-    token("slack_webhook", &["hooks.slack.com/services/"], shape::PATH64, 30, 120).shaped(Shape::Path).behind(),
-    token("slack_webhook", &["hooks.slack.com/workflows/"], shape::PATH64, 30, 160).shaped(Shape::Path).behind(),
-    token("discord_webhook", &["/api/webhooks/"], shape::PATH64, 60, 140).shaped(Shape::DiscordWebhook).behind(),
+    token("slack_webhook", &["hooks.slack.com/services/"], shape::PATH64, 30, 120).shaped(BodyShape::Path).behind(),
+    token("slack_webhook", &["hooks.slack.com/workflows/"], shape::PATH64, 30, 160).shaped(BodyShape::Path).behind(),
+    token("discord_webhook", &["/api/webhooks/"], shape::PATH64, 60, 140).shaped(BodyShape::DiscordWebhook).behind(),
     token("teams_webhook", &[
         ".webhook.office.com/webhookb2/",
     ], shape::UNRESERVED_AT, 60, 300).behind(),
     token("stripe_secret_key", &["sk_live_", "sk_test_", "rk_live_", "rk_test_"], shape::ALNUM, 16, 255),
     token("stripe_webhook_secret", &["whsec_"], shape::BASE64, 24, 100),
     token("twilio_api_key", &["SK"], shape::HEX, 32, 32),
-    token("sendgrid_api_key", &["SG."], shape::URL64_DOT, 50, 90).shaped(Shape::SendGrid),
+    token("sendgrid_api_key", &["SG."], shape::URL64_DOT, 50, 90).shaped(BodyShape::SendGrid),
     token("mailgun_api_key", &["key-"], shape::HEX, 32, 32),
     token("brevo_api_key", &["xkeysib-", "xsmtpsib-"], shape::URL64, 60, 120),
-    token("resend_api_key", &["re_"], shape::WORD, 24, 60).shaped(Shape::AllThree),
+    token("resend_api_key", &["re_"], shape::WORD, 24, 60).shaped(BodyShape::AllThree),
     token("npm_token", &["npm_"], shape::ALNUM, 36, 36),
     token("pypi_token", &["pypi-"], shape::URL64, 60, 400),
     token("pypi_token", &["pypi-AgE"], shape::URL64, 30, 400),
-    token("crates_io_token", &["cio"], shape::ALNUM, 32, 32).shaped(Shape::AllThree),
+    token("crates_io_token", &["cio"], shape::ALNUM, 32, 32).shaped(BodyShape::AllThree),
     token("rubygems_token", &["rubygems_"], shape::HEX, 48, 48),
     token("nuget_api_key", &["oy2"], shape::LOWER_NUM, 43, 43),
     token("clojars_token", &["CLOJARS_"], shape::LOWER_NUM, 60, 60),
@@ -133,11 +133,11 @@ pub(crate) const PREFIXES: &[Prefix] = &[
     token("nvidia_api_key", &["nvapi-"], shape::URL64, 40, 100),
     token("cerebras_api_key", &["csk-"], shape::ALNUM, 30, 80),
     token("together_api_key", &["tgp_v1_"], shape::URL64, 30, 80),
-    token("fireworks_api_key", &["fw_"], shape::ALNUM, 22, 40).shaped(Shape::AllThree),
+    token("fireworks_api_key", &["fw_"], shape::ALNUM, 22, 40).shaped(BodyShape::AllThree),
     token("jina_api_key", &["jina_"], shape::URL64, 40, 100),
-    token("tavily_api_key", &["tvly-"], shape::URL64, 20, 80).shaped(Shape::NotWords),
+    token("tavily_api_key", &["tvly-"], shape::URL64, 20, 80).shaped(BodyShape::NotWords),
     token("firecrawl_api_key", &["fc-"], shape::HEX, 32, 32),
-    token("brave_search_api_key", &["BSA"], shape::URL64, 26, 30).shaped(Shape::AllThree),
+    token("brave_search_api_key", &["BSA"], shape::URL64, 26, 30).shaped(BodyShape::AllThree),
     token("pinecone_api_key", &["pcsk_"], shape::WORD, 40, 120),
     token("elevenlabs_api_key", &["sk_"], shape::HEX, 48, 48),
     token("langsmith_api_key", &["lsv2_pt_", "lsv2_sk_"], shape::WORD, 36, 80),
@@ -147,13 +147,13 @@ pub(crate) const PREFIXES: &[Prefix] = &[
     token("linear_api_key", &["lin_api_"], shape::ALNUM, 30, 60),
     token("linear_api_key", &["lin_oauth_"], shape::ALNUM, 30, 80),
     token("linear_api_key", &["lin_wh_"], shape::ALNUM, 30, 60),
-    token("airtable_token", &["pat"], shape::ALNUM_DOT, 79, 79).shaped(Shape::Airtable),
+    token("airtable_token", &["pat"], shape::ALNUM_DOT, 79, 79).shaped(BodyShape::Airtable),
     token("figma_token", &["figd_", "figu_"], shape::URL64, 36, 60),
     token("shopify_token", &["shpat_", "shpss_", "shpca_", "shppa_"], shape::HEX_ANY, 32, 32),
     token("square_token", &["sq0atp-"], shape::URL64, 22, 60),
     token("square_token", &["sq0csp-"], shape::URL64, 40, 60),
     token("square_token", &["sq0idp-"], shape::URL64, 22, 60),
-    token("square_token", &["EAAA"], shape::URL64, 60, 60).shaped(Shape::AllThree),
+    token("square_token", &["EAAA"], shape::URL64, 60, 60).shaped(BodyShape::AllThree),
     token("facebook_token", &["EAACEdEose0c"], shape::ALNUM, 20, 400),
     token("facebook_token", &["EAAG", "EAAB"], shape::ALNUM, 80, 400),
     token("facebook_token", &["IGQV"], shape::URL64, 80, 400),
@@ -192,7 +192,7 @@ pub(crate) const PREFIXES: &[Prefix] = &[
     token("easypost_key", &["EZAK", "EZTK"], shape::ALNUM, 54, 54),
     token("dropbox_token", &["sl."], shape::URL64_DOT, 100, 2048),
     token("onepassword_token", &["ops_eyJ"], shape::URL64_PADDED, 100, 2048),
-    token("onepassword_token", &["A3-"], shape::UPPER_DASH, 32, 40).shaped(Shape::OnePassword),
+    token("onepassword_token", &["A3-"], shape::UPPER_DASH, 32, 40).shaped(BodyShape::OnePassword),
     token("openshift_token", &["sha256~"], shape::URL64, 43, 43),
     token("adobe_client_secret", &["p8e-"], shape::ALNUM, 32, 32),
     token("openai_session_token", &["sess-"], shape::ALNUM, 24, 120),
@@ -210,22 +210,22 @@ pub(crate) const PREFIXES: &[Prefix] = &[
     token("grafana_token", &["eyJrIjoi"], shape::BASE64, 60, 400),
     token("intercom_token", &["dG9rOi"], shape::BASE64, 40, 120),
     token("hubspot_token", &["pat-na1-", "pat-na2-", "pat-eu1-"], shape::HEX_DASH, 36, 36),
-    token("clickup_token", &["pk_"], shape::WORD, 36, 48).shaped(Shape::ClickUp),
-    token("salesforce_token", &["00D"], shape::SALESFORCE, 70, 140).shaped(Shape::Salesforce),
+    token("clickup_token", &["pk_"], shape::WORD, 36, 48).shaped(BodyShape::ClickUp),
+    token("salesforce_token", &["00D"], shape::SALESFORCE, 70, 140).shaped(BodyShape::Salesforce),
     token("twitch_token", &["oauth:"], shape::LOWER_NUM, 30, 30),
     token("yandex_token", &["y0_"], shape::URL64, 50, 100),
     token("yandex_token", &["AQVN"], shape::URL64, 35, 40),
     token("baidu_api_key", &["bce-v3/ALTAK-"], shape::PATH64, 40, 90),
     token("scaleway_access_key", &["SCW"], shape::UPPER_NUM, 17, 17),
-    token("voyage_api_key", &["pa-"], shape::URL64, 40, 48).shaped(Shape::AllThree),
-    token("modal_token", &["as-", "ak-"], shape::ALNUM, 22, 22).shaped(Shape::AllThree),
+    token("voyage_api_key", &["pa-"], shape::URL64, 40, 48).shaped(BodyShape::AllThree),
+    token("modal_token", &["as-", "ak-"], shape::ALNUM, 22, 22).shaped(BodyShape::AllThree),
     token("runpod_api_key", &["rpa_"], shape::ALNUM, 32, 60),
     token("apify_token", &["apify_api_"], shape::ALNUM, 30, 50),
     token("posthog_key", &["phx_"], shape::URL64, 32, 60),
     token("sourcegraph_token", &["sgp_"], shape::WORD, 40, 80),
     token("axiom_token", &["xaat-", "xapt-"], shape::HEX_DASH, 36, 36),
     token("honeycomb_key", &["hcaik_", "hcamk_"], shape::ALNUM, 40, 70),
-    token("launchdarkly_key", &["api-", "sdk-"], shape::HEX_DASH, 36, 36).shaped(Shape::Uuid),
+    token("launchdarkly_key", &["api-", "sdk-"], shape::HEX_DASH, 36, 36).shaped(BodyShape::Uuid),
     token("duffel_token", &["duffel_live_", "duffel_test_"], shape::URL64_PADDED, 40, 50),
     token("frameio_token", &["fio-u-"], shape::URL64_PADDED, 60, 70),
     token("infracost_key", &["ico-"], shape::ALNUM, 32, 32),
