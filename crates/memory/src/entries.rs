@@ -104,7 +104,8 @@ impl MarkdownStore {
     }
 }
 
-/// Reads files one after the other: most of them lie where the one before lay.
+/// Reads files one after the other, and keeps the folder open: most of them are in the folder of the
+/// one before.
 struct Shelf<'a> {
     site: &'a MarkdownStore,
     /// The folder of the last file, and what the paths of its files begin with.

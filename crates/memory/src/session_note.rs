@@ -431,7 +431,7 @@ mod tests {
         }
         let other = SessionNote { session_id: Some("other"), ..one.clone() };
         assert_eq!(notes.write(&other, None).0.path(), "memory/2026-01-16-api-design-2.md");
-        // Whoever deletes the note gets a new one.
+        // After the note is deleted, a new one is written.
         fs_err::remove_file(notes.path("memory/2026-01-16-api-design.md")).unwrap();
         assert!(matches!(notes.write(&one, noted.as_ref()).0, NotePlan::Write { .. }));
     }
