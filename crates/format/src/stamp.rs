@@ -187,7 +187,7 @@ impl ProvenanceStamp {
         Some((start..end, Self::parse(&entry[start..end])?))
     }
 
-    /// Finds every stamp in a text: each stands at the end of a line.
+    /// Finds every stamp in a text: each is at the end of a line.
     pub fn all_in(text: &str) -> impl Iterator<Item = (Range<usize>, Self)> {
         let mut at = 0;
         text.split_inclusive('\n').filter_map(move |line| {

@@ -23,13 +23,10 @@ macro_rules! word_enum {
                 }
             }
 
-            /// Returns the variant of a word.
+            /// Returns the first variant that has a word.
             #[must_use]
             pub fn of_word(word: &str) -> Option<Self> {
-                match word {
-                    $( $word => Some(Self::$variant), )*
-                    _ => None,
-                }
+                [$(Self::$variant),*].into_iter().find(|variant| variant.as_str() == word)
             }
         }
 

@@ -30,7 +30,7 @@ pub(crate) struct Outline {
     pub(crate) blocks: Vec<Block>,
 }
 
-/// What blocks stand under.
+/// Headings and a date that apply to blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Section {
     /// The headings, the outermost first, without markup.

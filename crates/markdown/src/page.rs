@@ -77,7 +77,7 @@ pub struct Section<'a> {
 /// What makes a piece of a page a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionKind {
-    /// It stands before the first heading.
+    /// The text before the first heading.
     Preamble,
     /// A second-level heading opens it.
     Heading,

@@ -188,7 +188,7 @@ fn refused(message: &str) -> Option<CaptureSkips> {
     if message.chars().filter(|character| is_emoji(*character)).count() > 3 {
         return Some(CaptureSkips { emoji: 1, ..none });
     }
-    // One bad sentence spoils what stands beside it.
+    // One suspicious sentence makes the others of its message suspicious.
     (!suspicious(message).is_empty()).then_some(CaptureSkips { suspicious: 1, ..none })
 }
 

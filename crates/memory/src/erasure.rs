@@ -40,10 +40,10 @@ pub struct JournalErasure {
     rewritten: Vec<(PathBuf, Vec<u8>)>,
 }
 
-/// An entry that stands nowhere but in the undo journal.
+/// An entry that only the undo journal still has.
 #[derive(Clone, Debug)]
 pub struct KeptEntry {
-    /// The entry, without lines: the file it stood in is another one now.
+    /// The entry, without lines: the file that held it has changed since.
     pub entry: EntryToForget,
     session: Option<String>,
     /// When it was written.
@@ -320,7 +320,7 @@ impl LockedStore<'_> {
 }
 
 impl StoredChange {
-    /// Returns every entry that stands in it.
+    /// Returns every entry in it.
     fn entries(&self) -> Vec<KeptEntry> {
         let mut found = Vec::new();
         for (edit, image) in self.noted.edits.iter().zip(&self.images) {

@@ -31,7 +31,7 @@ const WRITES_ENTRIES: [&str; 5] =
 /// How large the file gets; then the older half of it goes.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// What stands before the id of an entry that was forgotten for good.
+/// The text before the id of an entry that was forgotten for good.
 const REVOKED: &str = "revoked ";
 
 /// Characters of a digest that are kept: too many to find a second text for.

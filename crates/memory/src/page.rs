@@ -31,7 +31,7 @@ use crate::entry::{Importance, Label, NewEntry};
 /// Bytes of a heading that are kept with each entry below it.
 const MAX_HEADING_BYTES: usize = 200;
 
-/// Something that is remembered, where it stands.
+/// An entry of a file, with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedEntry {
     /// What it looks like.
@@ -350,7 +350,7 @@ pub(crate) fn closing(text: &str) -> Option<String> {
     (!is_closed).then(|| fence.closing_line() + "\n")
 }
 
-/// Writes a key as it stands before the text of an entry.
+/// Writes a key as an entry has it before its text.
 pub(crate) fn key_prefix(key: &str) -> String {
     let plain: String = key.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("**{}**: ", escaped(&plain))

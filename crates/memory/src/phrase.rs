@@ -11,7 +11,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::hidden::is_hidden;
 
-/// How far apart the parts of a pattern may stand.
+/// How far apart the parts of a pattern may be.
 const REACH: usize = 60;
 
 /// Reads a table of patterns: a line has a word for what it tells, a colon and the pattern. Lines
@@ -68,7 +68,7 @@ fn goes_on(text: &str, from: usize, parts: &[&str]) -> Option<usize> {
     None
 }
 
-/// Finds where a phrase stands as whole words within a part of a text.
+/// Finds a phrase as whole words within a part of a text.
 fn places<'a>(
     text: &'a str,
     phrase: &'a str,

@@ -31,7 +31,7 @@ const AT_ONCE: usize = 32;
 /// An entry that was recalled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecallKey {
-    /// The file it stood in.
+    /// The file that held it.
     pub path: String,
     /// The mark of its text, see [`mark_of`].
     pub mark: String,

@@ -311,7 +311,7 @@ impl EditRecord {
         }
     }
 
-    /// Cuts what was added out of a file, wherever it stands; `None` when it is not there.
+    /// Cuts what was added out of a file, wherever it is; `None` when the file does not have it.
     pub(crate) fn cut_from(&self, bytes: &[u8]) -> Option<Cut> {
         let added = self.added.as_ref()?;
         let text = added.text.as_bytes();

@@ -31,7 +31,7 @@ use crate::store::{FileSnapshot, MarkdownStore, MarkdownStoreError, PageKind};
 
 /// More notes of one name on one day than anybody has.
 const MOST_NOTES: usize = 1000;
-/// The heading under which the messages stand.
+/// The heading above the messages.
 const SUMMARY: &str = "\n## Conversation Summary\n\n";
 /// A note that is brought up to date keeps so many lines of messages, the last ones.
 const MOST_LINES: usize = 500;

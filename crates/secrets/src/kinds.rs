@@ -6,7 +6,7 @@ use crate::shape::{self, Alphabet};
 #[derive(Debug)]
 pub(crate) struct Prefix {
     pub(crate) kind: &'static str,
-    /// What stands in front of the body, each in its own case.
+    /// The texts in front of the body, each in its own case.
     pub(crate) literals: &'static [&'static str],
     /// What the body is made of.
     pub(crate) alphabet: Alphabet,

@@ -137,7 +137,7 @@ pub(crate) fn check(
     candidate.into_iter().chain(over_lines).for_each(found);
 }
 
-/// Returns what the word of a name means in a sentence, and where it stands.
+/// Returns what the word of a name means in a sentence, and its range.
 pub(crate) fn spoken(
     window: &[u8],
     word: NameWord,

@@ -38,7 +38,7 @@ pub struct PurgeDetails {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyPurgeError {
-    /// The text stands where it cannot be cut.
+    /// The text is in a place from which it cannot be cut.
     #[error("the text of record {id} also occurs in {path}")]
     Obstacle {
         /// The record.

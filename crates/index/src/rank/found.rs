@@ -174,7 +174,7 @@ impl FoundBlocks {
         Ok(found)
     }
 
-    /// Returns what a block stands under.
+    /// Returns the headings above a block.
     pub(super) fn headings(&self, block: &FoundBlock) -> &[String] {
         let context = self.contexts.get(block.context);
         context.map_or(&[], |(chunk, at)| &chunk.body.contexts[*at].headings)

@@ -27,13 +27,13 @@ const MONTHS: u32 = 12;
 /// The blocks of a chunk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Body {
-    /// What its blocks stand under.
+    /// The contexts of its blocks.
     pub(crate) contexts: Vec<Context>,
     /// In the order of the text.
     pub(crate) blocks: Vec<BodyBlock>,
 }
 
-/// What blocks stand under.
+/// Headings and a date that apply to blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Context {
     pub(crate) headings: Vec<String>,

@@ -77,7 +77,7 @@ CREATE TABLE vectors.model_pack (first INTEGER PRIMARY KEY, pack BLOB NOT NULL) 
 pub(super) const DOCUMENT: &str = "path, format, date, evergreen, type, namespace, importance, \
                                    provenance, first_chunk, chunks, id";
 
-/// Where its number stands among them.
+/// The index of its number among them.
 pub(super) const DOCUMENT_ID: usize = 10;
 
 /// Checks that SQLite is new enough.

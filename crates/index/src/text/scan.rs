@@ -162,7 +162,7 @@ impl Scan<'_, '_> {
         if marks { self.name(at, after) } else { after }
     }
 
-    /// Whether white space, a bracket or nothing stands before a place.
+    /// Whether white space, a bracket or nothing is before a place.
     fn is_loose(&self, at: usize) -> bool {
         let before = self.text[..at].chars().next_back();
         before.is_none_or(|c| c.is_whitespace() || "([{`\"'*".contains(c))

@@ -16,7 +16,7 @@ struct Denial {
     reach: usize,
 }
 
-/// Where a negation stands.
+/// Where a negation is, seen from the word of knowing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     /// Before the word of knowing.
