@@ -248,7 +248,7 @@ fn findings(audit: &Audit) -> Vec<AuditFinding> {
     }
     for stale in &audit.stale {
         let entry = EntryReference::of(&stale.entry);
-        let detail = format!("{}: {}", stale.why.code(), entry.text);
+        let detail = format!("{}: {}", stale.why.as_str(), entry.text);
         let fix = match stale.why {
             // It is moved to the archive, not deleted.
             StaleReason::PastContext => Fix::Tidy,

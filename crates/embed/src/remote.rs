@@ -32,7 +32,7 @@ pub use settings::{Encoding, Patience, Pause, RemoteSettings, Sleep};
 
 use crate::{Effort, EmbedError, Embedder, EmbeddingBatch, ModelIdentity, Purpose};
 use job::{Done, Job};
-use request::Form;
+use request::RequestForm;
 use scrub::Secrets;
 
 /// Batches of this many texts are as good as larger ones, since tokens fill a request first.
@@ -45,7 +45,7 @@ const PROBE: &str = "size";
 pub struct Remote {
     identity: ModelIdentity,
     settings: RemoteSettings,
-    form: Form,
+    form: RequestForm,
     url: Url,
     client: Mutex<Option<Client>>,
     /// Texts in a request: less than at first when the provider found it too many.
@@ -67,7 +67,7 @@ impl Remote {
         {
             return Err(RemoteError::Dimensions { asked });
         }
-        let form = Form::new(&settings)?;
+        let form = RequestForm::new(&settings)?;
         let base = settings.url.as_deref();
         let url = address::endpoint(provider, base, form.model(), settings.allow_http)?;
         if settings.key.is_none() && base.is_none() && provider.key_variable().is_some() {

@@ -57,7 +57,7 @@ pub enum ModelError {
         /// Why.
         source: serde_json::Error,
     },
-    /// A tensor's place does not fit its shape, or lies outside the file.
+    /// A tensor's place does not fit its shape, or is outside the file.
     #[error("the place of {0} in the file does not fit its shape or the file")]
     Place(String),
     /// Two tensors overlap.

@@ -18,7 +18,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::path::Arg;
 
-use crate::read::{READ, read_limited, stat_regular};
+use crate::read::{READ, if_found, read_limited, stat_regular};
 use crate::{FileKind, FileStamp, FileStat, faults};
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -207,11 +207,7 @@ impl Folder {
     /// Returns what tells whether a file changed; `None` when there is none.
     pub fn stamp(&self, name: &str) -> io::Result<Option<FileStamp>> {
         faults::step()?;
-        match self.stat(name) {
-            Ok(stat) => Ok(Some(stat.stamp())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(if_found(self.stat(name))?.map(|stat| stat.stamp()))
     }
 
     /// Reads a file of at most `max_bytes`; `None` when there is none. What is no regular file is
@@ -221,10 +217,7 @@ impl Folder {
     /// of a file that was just saved, and not that of the file before.
     pub fn read(&self, name: &str, max_bytes: u64) -> io::Result<Option<FileRead>> {
         faults::step()?;
-        let file = match self.file(name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            file => file?,
-        };
+        let Some(file) = if_found(self.file(name))? else { return Ok(None) };
         let bytes = read_limited(&file, max_bytes)?;
         let stat = FileStat::of(&file)?;
         Ok(Some(FileRead { bytes, stamp: stat.stamp(), mode: stat.mode }))
@@ -280,10 +273,7 @@ impl Folder {
     /// Says whether a file ends with a line ending; one that is empty or missing does, too.
     pub fn ends_line(&self, name: &str) -> io::Result<bool> {
         faults::step()?;
-        let file = match self.file(name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-            file => file?,
-        };
+        let Some(file) = if_found(self.file(name))? else { return Ok(true) };
         let Some(last) = file.metadata()?.len().checked_sub(1) else { return Ok(true) };
         let mut byte = [0];
         let read = rustix::io::pread(&file, &mut byte, last)?;

@@ -72,14 +72,18 @@ pub fn read_limited(file: &File, max_bytes: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Says that something does not exist by `None` instead of an error.
+pub fn if_found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
 /// Reads a regular file that has at most `max_bytes`; `None` when there is none. A link at the end
 /// of the path is not followed.
 pub fn read_small(path: &Path, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
-    match open_regular(path) {
-        Ok(file) => read_limited(&file, max_bytes).map(Some),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    if_found(open_regular(path))?.map(|file| read_limited(&file, max_bytes)).transpose()
 }
 
 /// Hands out a file block by block, until its end or until the caller has seen enough.

@@ -9,15 +9,13 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Mode, chmodat, fchmod, unlinkat};
 use rustix::io::Errno;
 
-use crate::{FileKind, FileStat, Folder};
+use crate::{FileKind, FileStat, Folder, if_found};
 
 /// Removes a folder with all that is in it; one that is not there is removed already.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
-    match prune(path, &mut |_, _| true) {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(io::ErrorKind::DirectoryNotEmpty.into()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
+    match if_found(prune(path, &mut |_, _| true))? {
+        None | Some(true) => Ok(()),
+        Some(false) => Err(io::ErrorKind::DirectoryNotEmpty.into()),
     }
 }
 
@@ -70,18 +68,11 @@ pub fn prune(root: &Path, remove: &mut dyn FnMut(&[u8], &FileStat) -> bool) -> i
         if let Some(name) = level.names.pop() {
             path.truncate(level.path);
             path.extend_from_slice(name.as_bytes());
-            let stat = match level.folder.stat(&*name) {
-                Ok(stat) => stat,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error),
-            };
+            let Some(stat) = if_found(level.folder.stat(&*name))? else { continue };
             if stat.kind == FileKind::Folder {
                 path.push(b'/');
-                match Level::open(Some(&level.folder), &name, path.len()) {
-                    Ok(inner) => levels.push(inner),
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    Err(error) => return Err(error),
-                }
+                let inner = Level::open(Some(&level.folder), &name, path.len());
+                levels.extend(if_found(inner)?);
             } else if remove(&path, &stat) {
                 match unlinkat(&level.folder, &*name, AtFlags::empty()) {
                     Ok(()) | Err(Errno::NOENT) => {}

@@ -48,7 +48,7 @@ pub struct FileStat {
     pub changed: FileTime,
     /// Which file of its device it is.
     pub inode: u64,
-    /// The device it lies on.
+    /// The device it is on.
     pub device: u64,
     /// User and group.
     pub owner: (u32, u32),

@@ -77,28 +77,17 @@ fn has_drive(name: &str) -> bool {
 }
 
 fn check_part(part: &str) -> Result<(), NameFault> {
-    if part.is_empty() {
-        return Err(NameFault::Empty);
-    }
-    if part == "." || part == ".." {
-        return Err(NameFault::Parent);
-    }
-    if part.len() > MAX_PART_BYTES {
-        return Err(NameFault::TooLong);
-    }
-    if part.contains('\\') {
-        return Err(NameFault::Backslash);
-    }
-    if part.chars().any(char::is_control) {
-        return Err(NameFault::Control);
-    }
-    if part.ends_with(['.', ' ']) {
-        return Err(NameFault::Trailing);
-    }
-    if is_reserved(part) {
-        return Err(NameFault::Reserved);
-    }
-    Ok(())
+    let faults = [
+        (part.is_empty(), NameFault::Empty),
+        (part == "." || part == "..", NameFault::Parent),
+        (part.len() > MAX_PART_BYTES, NameFault::TooLong),
+        (part.contains('\\'), NameFault::Backslash),
+        (part.chars().any(char::is_control), NameFault::Control),
+        (part.ends_with(['.', ' ']), NameFault::Trailing),
+        (is_reserved(part), NameFault::Reserved),
+    ];
+    let first = faults.into_iter().find(|(is_faulty, _)| *is_faulty);
+    first.map_or(Ok(()), |(_, fault)| Err(fault))
 }
 
 fn is_reserved(part: &str) -> bool {

@@ -37,6 +37,7 @@ mod survey;
 mod unknown;
 mod validate;
 mod vault;
+mod word_enum;
 
 pub use archive::Layer;
 pub use archive::read::{

@@ -349,7 +349,7 @@ impl AgentInfo {
 }
 
 impl CountedLayer {
-    /// Describes a layer anew; what is not known of the one before is kept.
+    /// Describes a layer that was rewritten; unknown fields of the previous description are kept.
     pub(crate) fn of(count: u64, file: String, before: Option<Self>) -> Self {
         let unknown = before.map_or_else(Unknown::default, |layer| layer.unknown);
         Self { count, file, unknown }

@@ -33,7 +33,7 @@ pub struct ParsePeriodError {
 }
 
 impl Period {
-    /// Returns the period in which a day lies.
+    /// Returns the period that contains a day.
     #[must_use]
     pub fn containing(date: Date, granularity: &Granularity) -> Self {
         let months = match granularity.effective() {

@@ -9,7 +9,7 @@ use crate::record::Record;
 
 /// Takes a snapshot piece by piece. Files come sorted by root and path.
 pub trait Sink {
-    /// Takes a file, and says where it will lie.
+    /// Takes a file, and returns its path in the archive.
     fn file(&mut self, head: &FileHead<'_>, content: &mut dyn Read) -> Result<String, SinkError>;
     /// Takes a link.
     fn symlink(&mut self, head: &FileHead<'_>, target: &[u8]) -> Result<(), SinkError>;

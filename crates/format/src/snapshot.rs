@@ -67,7 +67,7 @@ pub enum FileRoot {
     Other,
 }
 
-/// What lies at a path.
+/// What a path is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
     /// A regular file.

@@ -72,7 +72,7 @@ pub struct SourceFile {
     pub redacted: bool,
 }
 
-/// What lies at a path.
+/// What a path is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceKind {
     /// A regular file.

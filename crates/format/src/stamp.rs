@@ -23,6 +23,7 @@ use std::str::FromStr;
 use uuid::Uuid;
 
 use crate::moment::Moment;
+use crate::word_enum;
 
 pub use self::id::{ParseStampIdError, StampId};
 pub use self::table::StampTable;
@@ -30,36 +31,26 @@ pub use self::table::StampTable;
 const OPEN: &str = "<!-- anemone: ";
 const CLOSE: &str = " -->";
 
-/// Where something that is remembered comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Origin {
-    /// The person whose agent it is said or wrote it.
-    Owner,
-    /// The agent concluded it.
-    Agent,
-    /// It came with an archive or from another program.
-    Import,
-    /// A tool returned it.
-    Tool,
-    /// It comes from a web page, or another person sent it.
-    Web,
+word_enum! {
+    /// Where something that is remembered comes from.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Origin {
+        /// The person whose agent it is said or wrote it.
+        Owner = "owner",
+        /// The agent concluded it.
+        Agent = "agent",
+        /// It came with an archive or from another program.
+        Import = "import",
+        /// A tool returned it.
+        Tool = "tool",
+        /// It comes from a web page, or another person sent it.
+        Web = "web",
+    }
 }
 
 impl Origin {
     /// Every origin, the most trusted first.
     pub const ALL: [Self; 5] = [Self::Owner, Self::Agent, Self::Import, Self::Tool, Self::Web];
-
-    /// Returns the word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Owner => "owner",
-            Self::Agent => "agent",
-            Self::Import => "import",
-            Self::Tool => "tool",
-            Self::Web => "web",
-        }
-    }
 }
 
 impl fmt::Display for Origin {
@@ -79,8 +70,8 @@ impl FromStr for Origin {
     type Err = ParseOriginError;
 
     fn from_str(word: &str) -> Result<Self, ParseOriginError> {
-        let found = Self::ALL.into_iter().find(|origin| origin.as_str() == word);
-        found.ok_or_else(|| ParseOriginError { word: word.chars().take(64).collect() })
+        let unknown = || ParseOriginError { word: word.chars().take(64).collect() };
+        Self::of_word(word).ok_or_else(unknown)
     }
 }
 
@@ -196,7 +187,7 @@ impl ProvenanceStamp {
         Some((start..end, Self::parse(&entry[start..end])?))
     }
 
-    /// Finds every stamp in a text: each stands at the end of a line.
+    /// Finds every stamp in a text: each is at the end of a line.
     pub fn all_in(text: &str) -> impl Iterator<Item = (Range<usize>, Self)> {
         let mut at = 0;
         text.split_inclusive('\n').filter_map(move |line| {

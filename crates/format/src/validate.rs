@@ -18,7 +18,7 @@ use serde::Serialize;
 pub use self::damage::find_damage;
 pub use self::kind::FindingKind;
 
-use crate::archive::read::{ArchiveKind, Edits, OpenError, Opened, Refusal};
+use crate::archive::read::{ArchiveKind, Edits, OpenContainer, OpenError, Refusal};
 use crate::container::read::{Bytes, ContentFault};
 use crate::container::seal::Seal;
 use crate::delta::DeltaManifest;
@@ -28,6 +28,7 @@ use crate::manifest::Manifest;
 use crate::purge::plan::ArchiveOrDelta;
 use crate::schema::SchemaDocument;
 use crate::survey::{Pointer, Surprise, Survey};
+use crate::word_enum;
 
 /// Findings of one sort beyond this many are counted, not listed.
 const MAX_LISTED: usize = 1000;
@@ -45,33 +46,21 @@ pub struct Finding {
     pub kind: FindingKind,
 }
 
-/// The result in one word, as the conformance vectors use it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Class {
-    /// Sound, and all of it is known.
-    #[default]
-    Ok,
-    /// Sound, with fields, words or entries that this version only carries.
-    OkWithUnknowns,
-    /// Made by a newer program.
-    RefuseVersion,
-    /// Damaged or contradictory.
-    RefuseCorrupt,
-    /// Dangerous to unpack.
-    RefuseUnsafe,
-}
-
-impl Class {
-    /// Returns the word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::OkWithUnknowns => "ok-with-unknowns",
-            Self::RefuseVersion => "refuse-version",
-            Self::RefuseCorrupt => "refuse-corrupt",
-            Self::RefuseUnsafe => "refuse-unsafe",
-        }
+word_enum! {
+    /// The result in one word, as the conformance vectors use it.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Class {
+        /// Sound, and all of it is known.
+        #[default]
+        Ok = "ok",
+        /// Sound, with fields, words or entries that this version only carries.
+        OkWithUnknowns = "ok-with-unknowns",
+        /// Made by a newer program.
+        RefuseVersion = "refuse-version",
+        /// Damaged or contradictory.
+        RefuseCorrupt = "refuse-corrupt",
+        /// Dangerous to unpack.
+        RefuseUnsafe = "refuse-unsafe",
     }
 }
 
@@ -126,7 +115,7 @@ pub fn validate(source: Bytes, length: u64, limits: &Limits) -> Report {
 pub fn validate_with(source: Bytes, length: u64, limits: &Limits, edits: Edits) -> Report {
     let mut findings = Findings::new(edits);
     let mut kind = None;
-    let checked = Opened::open(source, length, limits, edits).and_then(|opened| {
+    let checked = OpenContainer::open(source, length, limits, edits).and_then(|opened| {
         kind = Some(opened.kind);
         check(opened, &mut findings)
     });
@@ -150,14 +139,14 @@ pub fn open_validated(
     limits: &Limits,
     edits: Edits,
 ) -> Result<(ArchiveOrDelta, Report), OpenError> {
-    let opened = Opened::open(source, length, limits, edits)?;
+    let opened = OpenContainer::open(source, length, limits, edits)?;
     let kind = opened.kind;
     let mut findings = Findings::new(edits);
     let opening = check(opened, &mut findings)?;
     Ok((opening, findings.into_report(Some(kind))))
 }
 
-fn check(opened: Opened, findings: &mut Findings) -> Result<ArchiveOrDelta, OpenError> {
+fn check(opened: OpenContainer, findings: &mut Findings) -> Result<ArchiveOrDelta, OpenError> {
     let (entry, bytes) = (opened.manifest_entry, &opened.manifest);
     match opened.kind {
         ArchiveKind::Archive => {

@@ -27,16 +27,16 @@ pub struct Document {
     pub provenance: Provenance,
 }
 
-/// How a text is taken apart.
+/// How a text is taken apart. The numbers are those of stored documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Markdown: headings, paragraphs, list items, table rows, fences.
     #[default]
-    Markdown,
+    Markdown = 0,
     /// Paragraphs and lines, no markup: a row of a database.
-    Plain,
+    Plain = 1,
     /// One turn of a conversation a line: `User: ...`, `Assistant: ...`.
-    Transcript,
+    Transcript = 2,
 }
 
 /// Where a document comes from.

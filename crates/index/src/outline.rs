@@ -30,7 +30,7 @@ pub(crate) struct Outline {
     pub(crate) blocks: Vec<Block>,
 }
 
-/// What blocks stand under.
+/// Headings and a date that apply to blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Section {
     /// The headings, the outermost first, without markup.
@@ -53,19 +53,36 @@ pub(crate) struct Block {
     pub(crate) section: usize,
 }
 
-/// What a block is.
+/// What a block is. The numbers are those of stored chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum BlockKind {
-    Paragraph,
-    Item,
-    Row,
-    Fence,
+    Paragraph = 0,
+    Item = 1,
+    Row = 2,
+    Fence = 3,
     /// A heading with nothing below it: it is all there is to find.
-    Heading,
+    Heading = 4,
     /// The lines between `---` at the top.
-    FrontMatter,
+    FrontMatter = 5,
     /// What one speaker says in a conversation.
-    Turn,
+    Turn = 6,
+}
+
+impl BlockKind {
+    const ALL: [Self; 7] = [
+        Self::Paragraph,
+        Self::Item,
+        Self::Row,
+        Self::Fence,
+        Self::Heading,
+        Self::FrontMatter,
+        Self::Turn,
+    ];
+
+    /// Returns the kind of a stored number.
+    pub(crate) fn of_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
 }
 
 /// Takes a text apart. Every line that has a letter or a digit is in a block or a heading.

@@ -10,7 +10,7 @@ use anemone_files::FileStat;
 use crate::index::RefreshError;
 use crate::refresh::behind;
 use crate::source::DocumentSource;
-use crate::store::{Glance, glance};
+use crate::store::glance;
 
 /// What there is of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +50,8 @@ pub fn peek(
     walked: Option<&[(String, FileStat)]>,
 ) -> Result<IndexState, RefreshError> {
     let (view, _lock) = match glance(folder) {
-        Ok(Glance::Absent) => return Ok(IndexState::Absent),
-        Ok(Glance::Busy) => return Ok(IndexState::Busy),
-        Ok(Glance::Unfinished) => return Ok(IndexState::Unfinished),
-        Ok(Glance::Outdated) => return Ok(IndexState::Outdated),
-        Ok(Glance::Broken) => return Ok(IndexState::Broken),
-        Ok(Glance::Whole(view, lock)) => (view, lock),
+        Ok(Ok(whole)) => whole,
+        Ok(Err(state)) => return Ok(state),
         Err(error) if error.is_damage() => return Ok(IndexState::Broken),
         Err(error) => return Err(error.into()),
     };

@@ -25,7 +25,7 @@ use crate::store::{Allowed, Candidate, ChunkId, Narrow, Reading, SoughtTerm, Sto
 use crate::text::{Language, QueryTerm, Term, Words};
 use crate::vector::Nearest;
 use alike::Alike;
-use found::Found;
+use found::FoundBlocks;
 use weights::Weights;
 
 /// How many of the best chunks are looked at first, and how many then.
@@ -150,7 +150,8 @@ fn tiers(
         let nearest = nearest.as_ref();
         seen.extend(new.iter().map(|candidate| candidate.chunk));
         seen.extend(nearest.into_iter().flat_map(Nearest::chunks));
-        let mut found = Found::read(reading, &new, nearest, narrow.allowed.as_ref(), question)?;
+        let mut found =
+            FoundBlocks::read(reading, &new, nearest, narrow.allowed.as_ref(), question)?;
         found.hide_with_phrases(&question.words.excluded_phrases);
         if question.wants_phrases {
             found.keep_with_phrases(&question.words.phrases);

@@ -21,7 +21,7 @@ use crate::index::{Freshness, RefreshError, RefreshExtras};
 use crate::progress::IndexProgress;
 use crate::source::{DocumentSource, FileStamp, Listing, SkipReason, SkippedDocument, SourceEntry};
 use crate::store::{
-    DocumentId, EntryId, EntryRow, Exclusive, Found, Put, Store, StoreError, View, Writing,
+    DocumentId, EntryId, EntryRow, Exclusive, LockedIndex, Put, Store, StoreError, View, Writing,
 };
 use left_out::LeftOut;
 
@@ -154,7 +154,8 @@ impl Call<'_> {
             _ => list(self.sources)?,
         };
         let (plan, alone) = match found {
-            Found::Whole(view, alone) => match self.compare_alone(&view, &listed, &confirmed) {
+            LockedIndex::Whole(view, alone) => match self.compare_alone(&view, &listed, &confirmed)
+            {
                 Ok(Some(plan))
                     if !(plan.changes() || how.settle && self.settles(&plan, &listed)) =>
                 {
@@ -177,7 +178,7 @@ impl Call<'_> {
                 }
                 Err(error) => return Err(error.into()),
             },
-            Found::Broken(reason, alone) => {
+            LockedIndex::Broken(reason, alone) => {
                 fresh.rebuilt = fresh.rebuilt.or(Some(reason));
                 (Plan::all(&listed), alone)
             }
@@ -255,7 +256,7 @@ impl Call<'_> {
 }
 
 impl Freshness {
-    /// Notes what there is and what of it is left out.
+    /// Records how many entries were listed and what was skipped.
     fn see(&mut self, listed: &[Listed<'_>], left_out: Vec<LeftOut>) {
         self.entries = listed.iter().map(|listed| listed.listing.entries.len() as u64).sum();
         self.skipped = listed.iter().flat_map(|listed| listed.listing.skipped.clone()).collect();

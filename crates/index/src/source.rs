@@ -5,7 +5,7 @@ pub(crate) mod folder;
 use anemone_embed::ModelIdentity;
 pub use anemone_files::FileStamp;
 use anemone_files::FileStat;
-use anemone_format::StampTable;
+use anemone_format::{StampTable, word_enum};
 use sha2::{Digest as _, Sha256};
 
 use crate::document::Document;
@@ -124,64 +124,39 @@ pub struct SkippedDocument {
     pub reason: SkipReason,
 }
 
-/// Makes the reasons and their words from one table.
 impl SkippedDocument {
     pub(crate) fn new(path: &str, reason: SkipReason) -> Self {
         Self { path: path.to_owned(), reason }
     }
 }
 
-macro_rules! reasons {
-    ($($(#[$meta:meta])* $name:ident = $word:literal,)*) => {
-        /// Why something is not searched.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum SkipReason {
-            $($(#[$meta])* $name,)*
-        }
-
-        impl SkipReason {
-            /// Returns a word for programs.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$name => $word,)*
-                }
-            }
-
-            /// Returns the reason of a word.
-            pub(crate) fn of_word(word: &str) -> Option<Self> {
-                match word {
-                    $($word => Some(Self::$name),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-reasons! {
-    /// A link: it may lead anywhere.
-    Symlink = "symlink",
-    /// A folder that is never searched: `.git`, `node_modules` and the like.
-    Ignored = "ignored",
-    /// The state of a machine, not a memory: dreaming.
-    MachineState = "machine_state",
-    /// It could not be read.
-    Unreadable = "unreadable",
-    /// Larger than any memory.
-    TooLarge = "too_large",
-    /// In more folders than anybody would make.
-    TooDeep = "too_deep",
-    /// Its name is not UTF-8.
-    Name = "name",
-    /// Another spelling of the same file was taken.
-    Duplicate = "duplicate",
-    /// A record that was withdrawn or replaced.
-    Superseded = "superseded",
-    /// A record for one person only.
-    Private = "private",
-    /// There is no text in it.
-    NoText = "no_text",
+word_enum! {
+    /// Why something is not searched.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum SkipReason {
+        /// A link: it may lead anywhere.
+        Symlink = "symlink",
+        /// A folder that is never searched: `.git`, `node_modules` and the like.
+        Ignored = "ignored",
+        /// The state of a machine, not a memory: dreaming.
+        MachineState = "machine_state",
+        /// It could not be read.
+        Unreadable = "unreadable",
+        /// Larger than any memory.
+        TooLarge = "too_large",
+        /// In more folders than anybody would make.
+        TooDeep = "too_deep",
+        /// Its name is not UTF-8.
+        Name = "name",
+        /// Another spelling of the same file was taken.
+        Duplicate = "duplicate",
+        /// A record that was withdrawn or replaced.
+        Superseded = "superseded",
+        /// A record for one person only.
+        Private = "private",
+        /// There is no text in it.
+        NoText = "no_text",
+    }
 }
 
 /// Why a source cannot be searched at all.

@@ -64,10 +64,8 @@ pub(crate) fn provenance(stamp: Option<ProvenanceStamp>, of_document: &Provenanc
         session: stamp.session.or_else(|| of_document.session.clone()),
         origin: stamp
             .origin
-            .map_or_else(|| of_document.origin.clone(), |origin| Some(origin.to_string())),
-        observed_at: match stamp.at {
-            Some(at) => Some(at.to_string()),
-            None => of_document.observed_at.clone(),
-        },
+            .map(|origin| origin.to_string())
+            .or_else(|| of_document.origin.clone()),
+        observed_at: stamp.at.map(|at| at.to_string()).or_else(|| of_document.observed_at.clone()),
     }
 }

@@ -42,13 +42,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use anemone_files::make_private_folder;
+use anemone_files::{if_found, make_private_folder};
 
+use crate::peek::IndexState;
 use crate::progress::{IndexProgress, NoProgress};
 use crate::text::{Language, Term};
 use body::{Body, BodyDamaged};
 use packs::PackDamaged;
-use seal::Look;
+use seal::SealState;
 
 /// Views that are kept for the next reader.
 const KEPT_VIEWS: usize = 8;
@@ -197,7 +198,7 @@ pub(crate) struct Store {
 }
 
 /// What a writer finds.
-pub(crate) enum Found {
+pub(crate) enum LockedIndex {
     /// A complete index, and its contents.
     Whole(Box<View>, Exclusive),
     /// Nothing of use, for this reason.
@@ -248,7 +249,7 @@ impl Store {
             Some((_, seal)) => (seal.clone(), None),
             None => {
                 let lock = self.lock_shared(&NoProgress)?;
-                let Look::Whole(seal) = seal::look(&self.folder) else {
+                let SealState::Whole(seal) = seal::look(&self.folder) else {
                     return Err(StoreError::NotFilled);
                 };
                 (seal, Some(lock))
@@ -268,7 +269,7 @@ impl Store {
     pub(crate) fn hold(&mut self, progress: &dyn IndexProgress) -> Result<(), StoreError> {
         self.release();
         let held = self.lock_shared(progress)?;
-        let Look::Whole(seal) = seal::look(&self.folder) else {
+        let SealState::Whole(seal) = seal::look(&self.folder) else {
             return Err(StoreError::NotFilled);
         };
         self.held = Some((held, seal));
@@ -306,25 +307,28 @@ impl Store {
     }
 
     /// Waits for the exclusive lock, and inspects the store.
-    pub(crate) fn alone(&mut self) -> Result<Found, StoreError> {
+    pub(crate) fn alone(&mut self) -> Result<LockedIndex, StoreError> {
         self.wait_alone(&NoProgress)
     }
 
     /// As [`alone`](Self::alone), and says when it takes long.
-    pub(crate) fn wait_alone(&mut self, progress: &dyn IndexProgress) -> Result<Found, StoreError> {
+    pub(crate) fn wait_alone(
+        &mut self,
+        progress: &dyn IndexProgress,
+    ) -> Result<LockedIndex, StoreError> {
         let lock = self.lock_alone(progress)?;
         let reason = match (self.anew, seal::look(&self.folder)) {
-            (Some(reason), _) | (None, Look::Broken(reason)) => reason,
-            (None, Look::Whole(seal)) => match self.view(seal.clone()) {
+            (Some(reason), _) | (None, SealState::Broken(reason)) => reason,
+            (None, SealState::Whole(seal)) => match self.view(seal.clone()) {
                 Ok(view) => {
                     let before = Some(seal);
-                    return Ok(Found::Whole(Box::new(view), Exclusive { lock, before }));
+                    return Ok(LockedIndex::Whole(Box::new(view), Exclusive { lock, before }));
                 }
-                // Sealed and still not readable: a disk that lies.
+                // Sealed and still not readable: the disk returned other bytes than were written.
                 Err(_) => "damaged",
             },
         };
-        Ok(Found::Broken(reason, Exclusive { lock, before: None }))
+        Ok(LockedIndex::Broken(reason, Exclusive { lock, before: None }))
     }
 
     /// Returns a mark that changes with every write; `None` during a write.
@@ -332,7 +336,7 @@ impl Store {
         seal::bytes(&self.folder)
     }
 
-    /// Goes on as a reader of what there is, and holds the lock from here on; `false` when a
+    /// Continues as a reader of the current index, and holds the lock from here on; `false` when a
     /// writer came between, which cannot be ruled out. With `insist` the writers' lock itself is
     /// held.
     pub(crate) fn keep(&mut self, alone: Exclusive, insist: bool) -> Result<bool, StoreError> {
@@ -341,7 +345,7 @@ impl Store {
         if !insist
             && (!lock.share()?
                 || !lock.is_there()?
-                || seal::look(&self.folder) != Look::Whole(seal.clone()))
+                || seal::look(&self.folder) != SealState::Whole(seal.clone()))
         {
             return Ok(false);
         }
@@ -402,41 +406,23 @@ impl Store {
     }
 }
 
-/// What a look from outside finds.
-pub(crate) enum Glance {
-    /// No index, or one that nothing was put into.
-    Absent,
-    /// A writer is active.
-    Busy,
-    /// A writer was interrupted.
-    Unfinished,
-    /// An index of another version of the program.
-    Outdated,
-    /// Nothing of use.
-    Broken,
-    /// A whole index, and the lock under which it stays so.
-    Whole(Box<View>, lock::Held),
-}
-
-/// Inspects the store in a folder: creates nothing and never waits.
-pub(crate) fn glance(path: &Path) -> Result<Glance, StoreError> {
+/// Inspects the store in a folder: creates nothing and never waits. Returns a whole index with the
+/// lock under which it stays so, or says what else is there.
+pub(crate) fn glance(path: &Path) -> Result<Result<(View, lock::Held), IndexState>, StoreError> {
     if !is_index(path) {
-        return Ok(Glance::Absent);
+        return Ok(Err(IndexState::Absent));
     }
-    let lock = match lock::shared_at_once(path) {
-        Ok(Some(lock)) => lock,
-        Ok(None) => return Ok(Glance::Busy),
-        // A seal without a lock: part of the store was deleted.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Glance::Broken),
-        Err(error) => return Err(error.into()),
-    };
-    match seal::look(path) {
-        Look::Whole(seal) => Ok(Glance::Whole(Box::new(View::open(path, seal)?), lock)),
-        Look::Broken("new") => Ok(Glance::Absent),
-        Look::Broken("unfinished") => Ok(Glance::Unfinished),
-        Look::Broken("version") => Ok(Glance::Outdated),
-        Look::Broken(_) => Ok(Glance::Broken),
-    }
+    // A seal without a lock: part of the store was deleted.
+    let lock = if_found(lock::shared_at_once(path))?;
+    let Some(lock) = lock else { return Ok(Err(IndexState::Broken)) };
+    let Some(lock) = lock else { return Ok(Err(IndexState::Busy)) };
+    Ok(match seal::look(path) {
+        SealState::Whole(seal) => Ok((View::open(path, seal)?, lock)),
+        SealState::Broken("new") => Err(IndexState::Absent),
+        SealState::Broken("unfinished") => Err(IndexState::Unfinished),
+        SealState::Broken("version") => Err(IndexState::Outdated),
+        SealState::Broken(_) => Err(IndexState::Broken),
+    })
 }
 
 #[cfg(test)]

@@ -34,13 +34,8 @@ pub(crate) enum Voice {
 impl Voice {
     /// Returns the voice of a stored number.
     pub(crate) fn of_number(number: u32) -> Option<Self> {
-        match number {
-            0 => Some(Self::Statement),
-            1 => Some(Self::Said),
-            2 => Some(Self::Asked),
-            3 => Some(Self::Empty),
-            _ => None,
-        }
+        let all = [Self::Statement, Self::Said, Self::Asked, Self::Empty];
+        all.get(number as usize).copied()
     }
 
     /// Whether it holds no answer, whatever is asked.

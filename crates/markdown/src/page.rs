@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::{
     Conventions, Fence, Marker, atx_heading, byte_order_mark, front_matter, is_thematic_break,
@@ -77,7 +77,7 @@ pub struct Section<'a> {
 /// What makes a piece of a page a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionKind {
-    /// It stands before the first heading.
+    /// The text before the first heading.
     Preamble,
     /// A second-level heading opens it.
     Heading,
@@ -183,7 +183,7 @@ impl<'a> Page<'a> {
                         Tag::Heading { level, .. } if depth == 0 => {
                             let range = last_block..range.end;
                             heading =
-                                Some(Heading { level: rank(level), text: String::new(), range });
+                                Some(Heading { level: level as u8, text: String::new(), range });
                         }
                         Tag::TableRow => self.rows.push(line_start(self.text, range.start)),
                         Tag::CodeBlock(_) => self.hide(range, HiddenKind::Code),
@@ -497,17 +497,6 @@ fn without_emphasis(text: &str) -> &str {
 
 fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || c == '\u{feff}')
-}
-
-fn rank(level: HeadingLevel) -> u8 {
-    match level {
-        HeadingLevel::H1 => 1,
-        HeadingLevel::H2 => 2,
-        HeadingLevel::H3 => 3,
-        HeadingLevel::H4 => 4,
-        HeadingLevel::H5 => 5,
-        HeadingLevel::H6 => 6,
-    }
 }
 
 /// Returns the start of the line that holds a byte.

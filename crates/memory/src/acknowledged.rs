@@ -8,9 +8,9 @@
 //! rests, see [`crate::rest`]: an editor that emptied it may be about to write the entry itself.
 //!
 //! What a change of ours took out (`forget`, `undo`) is not kept any longer, so it does not come
-//! back. The limits of the rule: whoever loads a file and saves it later than that drops what was
-//! added meanwhile, as does whoever saves twice, the second time later than that; and an entry that
-//! a person deletes by hand right after it was added comes back once.
+//! back. The limits of the rule: an editor that loads a file and saves it later than that drops what
+//! was added meanwhile, and so does one that saves twice, the second time later than that; and an
+//! entry that a person deletes by hand right after it was added comes back once.
 //!
 //! Times are those of the file system: that is the clock by which files were saved.
 
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{AppendOutcome, FileStamp, faults};
+use anemone_files::{AppendOutcome, FileStamp, faults, if_found};
 use anemone_format::{ProvenanceStamp, StampId};
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ const MOST_BYTES: usize = 4 << 20;
 const ROUNDS: usize = 8;
 /// Files whose sizes are kept, at most.
 const MOST_SIZES: usize = 1_000;
-/// What stands before the id of a stamp.
+/// The text before the id of a stamp.
 const STAMP: &str = "<!-- anemone: ";
 
 /// An entry that was dropped by an editor and put back.
@@ -53,7 +53,7 @@ pub struct RestoredText {
 /// What was acknowledged, and how we left the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Acknowledged {
-    kept: Vec<Kept>,
+    kept: Vec<KeptText>,
     left: BTreeMap<String, FileStamp>,
     /// How many bytes files had when they were last seen at rest.
     #[serde(default)]
@@ -61,7 +61,7 @@ pub(crate) struct Acknowledged {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
+struct KeptText {
     path: String,
     /// The id of its stamp; without one, its text is what it is known by.
     id: Option<StampId>,
@@ -77,11 +77,8 @@ impl MarkdownStore {
 
 fn sweep_unfinished(folder: &Path) -> io::Result<()> {
     faults::step()?;
-    let entries = match fs_err::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
-    for entry in entries {
+    let entries = if_found(fs_err::read_dir(folder))?;
+    for entry in entries.into_iter().flatten() {
         let path = entry?.path();
         let is_unfinished = path.extension().is_some_and(|extension| extension == UNFINISHED);
         if is_unfinished && path.file_stem().is_some_and(|name| name != RECALLS) {
@@ -97,15 +94,14 @@ impl LockedStore<'_> {
     /// cannot be read now may be readable later, and is an error.
     pub(crate) fn acknowledged(&self) -> Result<Acknowledged, JournalError> {
         let path = self.site().acknowledged_file();
-        match faults::step().and_then(|()| fs_err::read(&path)) {
-            Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Acknowledged::default()),
+        match if_found(faults::step().and_then(|()| fs_err::read(&path))) {
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes.unwrap_or_default()).unwrap_or_default()),
             Err(source) => Err(JournalError { path, source }),
         }
     }
 
-    /// Removes files of the memory's state that a killed process did not finish. Whoever holds the
-    /// lock knows that nobody else writes them; the counts of recalls alone are written without it.
+    /// Removes files of the memory's state that a killed process did not finish. Under the lock no
+    /// other process writes them; the counts of recalls alone are written without it.
     pub(crate) fn sweep_state(&self) -> Result<(), JournalError> {
         let site = self.site();
         for folder in [site.state().to_owned(), site.forgetting_folder(), site.session_folder()] {
@@ -226,11 +222,11 @@ impl Acknowledged {
 
     /// Keeps an entry, once.
     fn keep(&mut self, path: &str, id: Option<StampId>, text: &str, added_ns: i64) {
-        let is_same = |value: &Kept| {
+        let is_same = |value: &KeptText| {
             value.path == path && value.id == id && (id.is_some() || value.text == text)
         };
         self.kept.retain(|value| !is_same(value));
-        self.kept.push(Kept { path: path.to_owned(), id, text: text.to_owned(), added_ns });
+        self.kept.push(KeptText { path: path.to_owned(), id, text: text.to_owned(), added_ns });
     }
 
     /// Returns how we last knew a file.
@@ -252,7 +248,8 @@ impl Acknowledged {
         let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
         let (was, is) = (ids(&before), ids(&after));
         // What was not there before, an editor dropped a moment ago: it is still to be put back.
-        let is_taken_out = |value: &Kept| value.is_in(&before, &was) && !value.is_in(&after, &is);
+        let is_taken_out =
+            |value: &KeptText| value.is_in(&before, &was) && !value.is_in(&after, &is);
         self.kept.retain(|value| value.path != path || !is_taken_out(value));
         if is.is_subset(&was) {
             return;
@@ -268,7 +265,7 @@ impl Acknowledged {
     /// Forgets what a file was to have.
     pub(crate) fn forget(&mut self, path: &str, text: &str) {
         let gone = ids(text);
-        let is_gone = |value: &Kept| match value.id {
+        let is_gone = |value: &KeptText| match value.id {
             Some(id) => gone.contains(&id),
             None => text.contains(&value.text),
         };
@@ -289,10 +286,10 @@ impl Acknowledged {
     /// Returns the texts that a file lacks, and forgets those that are past help.
     fn missing(&mut self, path: &str, text: &str, look: FileStamp) -> Vec<String> {
         let there = ids(text);
-        let is_lost = |value: &Kept| value.path == path && !value.is_in(text, &there);
+        let is_lost = |value: &KeptText| value.path == path && !value.is_in(text, &there);
         // A file is saved when its text is written, which may be a moment before it gets its name.
         // One that is much older than the entry was restored from somewhere.
-        let in_time = |value: &Kept| {
+        let in_time = |value: &KeptText| {
             let (from, to) = (value.added_ns - WINDOW_NS, value.added_ns.saturating_add(WINDOW_NS));
             (from..=to).contains(&look.modified_ns)
         };
@@ -305,7 +302,7 @@ impl Acknowledged {
         let newest = self.kept.iter().map(|value| value.added_ns).max().unwrap_or_default();
         let left = &self.left;
         // A file that we could not look at may have been saved long ago.
-        let is_safe = |file: &Kept| {
+        let is_safe = |file: &KeptText| {
             file.added_ns.saturating_add(WINDOW_NS) < newest && left.contains_key(&file.path)
         };
         self.kept.retain(|value| !is_safe(value));
@@ -328,7 +325,7 @@ impl Acknowledged {
     }
 }
 
-impl Kept {
+impl KeptText {
     fn is_in(&self, text: &str, ids: &HashSet<StampId>) -> bool {
         match self.id {
             Some(id) => ids.contains(&id) || self.is_in_unstamped(text),

@@ -16,7 +16,7 @@ const MOST_COMPARED: usize = 50_000;
 const LAYOUTS: u64 = 12;
 /// How many questions each layout asks of a vector.
 const QUESTIONS: u64 = 12;
-/// How far apart two may lie in a layout.
+/// How far apart two may be in a layout.
 const REACH: usize = 48;
 /// So many pairs are told.
 const MOST_PAIRS: usize = 1_000;

@@ -182,7 +182,7 @@ pub fn audit(
         // UTF-16 without letters beyond ASCII is UTF-8 as well.
         audit.find_secrets(&path, scan_file(&file.seen.bytes));
         audit.oversized.extend(oversized::of_file(rules, &path, &file.text));
-        // What stands beside the memory are instructions: they are not judged as entries.
+        // Files beside the memory hold instructions: they are not judged as entries.
         let Some(kind) = kind else { continue };
         let title = title_of(&file.text);
         let found = known_units(&file.text, &table).into_iter();

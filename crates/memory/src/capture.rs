@@ -4,15 +4,14 @@
 //! be remembered. Questions, suppositions and what was only put into a message are not; nor is
 //! text that looks like a document, a list or an attack. The rules are tables, one a language.
 
-mod languages;
-
 use std::ops::AddAssign;
+use std::sync::LazyLock;
 
+use anemone_format::word_enum;
 use anemone_secrets::scan;
 
-use crate::phrase::{find, folded, is_wide};
+use crate::phrase::{find, folded, is_wide, table};
 use crate::suspicion::suspicious;
-use languages::{LANGUAGES, Language};
 
 /// When sentences are captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,29 +32,18 @@ impl Default for CaptureSettings {
     }
 }
 
-/// What a captured sentence is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CaptureKind {
-    /// A preference of the speaker.
-    Preference,
-    /// A decision.
-    Decision,
-    /// Who a person is, and how to reach them.
-    Entity,
-    /// Anything else that is to be remembered.
-    Fact,
-}
-
-impl CaptureKind {
-    /// Returns the word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Preference => "preference",
-            Self::Decision => "decision",
-            Self::Entity => "entity",
-            Self::Fact => "fact",
-        }
+word_enum! {
+    /// What a captured sentence is about.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum CaptureKind {
+        /// A preference of the speaker.
+        Preference = "preference",
+        /// A decision.
+        Decision = "decision",
+        /// Who a person is, and how to reach them.
+        Entity = "entity",
+        /// Anything else that is to be remembered.
+        Fact = "fact",
     }
 }
 
@@ -105,17 +93,10 @@ impl AddAssign for CaptureSkips {
 /// Finds the sentences of a message that are worth remembering, in order.
 #[must_use]
 pub fn captures(message: &str, settings: &CaptureSettings) -> (Vec<CapturedText>, CaptureSkips) {
-    let mut not = CaptureSkips::default();
-    match Refused::of(message) {
-        Some(Refused::Injected) => not.injected += 1,
-        Some(Refused::System) => not.system += 1,
-        Some(Refused::Markdown) => not.markdown += 1,
-        Some(Refused::Emoji) => not.emoji += 1,
-        // One bad sentence spoils what stands beside it.
-        Some(Refused::Suspicious) => not.suspicious += 1,
-        None => return sentences_of(message, settings),
+    match refused(message) {
+        Some(not) => (Vec::new(), not),
+        None => sentences_of(message, settings),
     }
-    (Vec::new(), not)
 }
 
 fn sentences_of(message: &str, settings: &CaptureSettings) -> (Vec<CapturedText>, CaptureSkips) {
@@ -143,22 +124,26 @@ pub fn kind_of(sentence: &str) -> Option<CaptureKind> {
         return None;
     }
     let text = folded(sentence);
-    let kind = LANGUAGES.iter().find_map(|language| language.kind_of(&text));
+    let kind = LANGUAGES.iter().find_map(|patterns| kind_in(patterns, &text));
     kind.or_else(|| has_contact(&text).then_some(CaptureKind::Entity))
 }
 
-impl Language {
-    fn kind_of(&self, text: &str) -> Option<CaptureKind> {
-        let has = |patterns: &[&str]| patterns.iter().any(|pattern| find(text, pattern).is_some());
-        let tables = [
-            (CaptureKind::Preference, self.preference),
-            (CaptureKind::Decision, self.decision),
-            (CaptureKind::Entity, self.entity),
-            (CaptureKind::Fact, self.remember),
-        ];
-        let (kind, _) = tables.into_iter().find(|(_, patterns)| has(patterns))?;
-        (!has(self.unless)).then_some(kind)
-    }
+/// Patterns of one language, each with what it tells; `None` makes all others a question, a
+/// supposition or a courtesy.
+type Patterns = Vec<(Option<CaptureKind>, &'static str)>;
+
+/// The patterns of each language; see [`crate::phrase`] for how they are written.
+static LANGUAGES: LazyLock<Vec<Patterns>> = LazyLock::new(|| {
+    let patterns =
+        |lines| table(lines).map(|(word, pattern)| (CaptureKind::of_word(word), pattern)).collect();
+    include_str!("capture/phrases.txt").split("\n\n").map(patterns).collect()
+});
+
+fn kind_in(patterns: &Patterns, text: &str) -> Option<CaptureKind> {
+    let is_said = |pattern: &str| find(text, pattern).is_some();
+    let kind = patterns.iter().find_map(|(kind, pattern)| kind.filter(|_| is_said(pattern)))?;
+    let is_unsaid = patterns.iter().any(|(kind, pattern)| kind.is_none() && is_said(pattern));
+    (!is_unsaid).then_some(kind)
 }
 
 /// Says whether a text contains an e-mail address or a phone number.
@@ -177,42 +162,34 @@ fn has_contact(text: &str) -> bool {
     joined.split([' ', ',', ';']).any(|word| is_mail(word) || is_number(word.trim_end_matches('.')))
 }
 
-/// Why a whole message is passed over.
-enum Refused {
-    Injected,
-    System,
-    Markdown,
-    Emoji,
-    Suspicious,
-}
-
-impl Refused {
-    fn of(message: &str) -> Option<Self> {
-        const INJECTED: [&str; 5] = [
-            "<recalled-memory",
-            "<relevant-memories",
-            "<system-reminder",
-            "[Memory context]",
-            "BEGIN_QUOTED_NOTES",
-        ];
-        const SYSTEM: [&str; 6] =
-            ["[cron:", "[heartbeat", "[distilled_", "System:", "[System", "Pre-compaction memory"];
-        let message = message.trim();
-        if INJECTED.iter().any(|injected| message.contains(injected)) {
-            return Some(Self::Injected);
-        }
-        let is_element = message.starts_with('<') && message.contains("</");
-        if is_element || SYSTEM.iter().any(|system| message.starts_with(system)) {
-            return Some(Self::System);
-        }
-        if is_markdown(message) {
-            return Some(Self::Markdown);
-        }
-        if message.chars().filter(|character| is_emoji(*character)).count() > 3 {
-            return Some(Self::Emoji);
-        }
-        (!suspicious(message).is_empty()).then_some(Self::Suspicious)
+/// Says why a whole message is passed over.
+fn refused(message: &str) -> Option<CaptureSkips> {
+    const INJECTED: [&str; 5] = [
+        "<recalled-memory",
+        "<relevant-memories",
+        "<system-reminder",
+        "[Memory context]",
+        "BEGIN_QUOTED_NOTES",
+    ];
+    const SYSTEM: [&str; 6] =
+        ["[cron:", "[heartbeat", "[distilled_", "System:", "[System", "Pre-compaction memory"];
+    let message = message.trim();
+    let none = CaptureSkips::default();
+    if INJECTED.iter().any(|injected| message.contains(injected)) {
+        return Some(CaptureSkips { injected: 1, ..none });
     }
+    let is_element = message.starts_with('<') && message.contains("</");
+    if is_element || SYSTEM.iter().any(|system| message.starts_with(system)) {
+        return Some(CaptureSkips { system: 1, ..none });
+    }
+    if is_markdown(message) {
+        return Some(CaptureSkips { markdown: 1, ..none });
+    }
+    if message.chars().filter(|character| is_emoji(*character)).count() > 3 {
+        return Some(CaptureSkips { emoji: 1, ..none });
+    }
+    // One suspicious sentence makes the others of its message suspicious.
+    (!suspicious(message).is_empty()).then_some(CaptureSkips { suspicious: 1, ..none })
 }
 
 /// Says whether a message looks like a document.

@@ -48,7 +48,7 @@ pub(crate) fn cited(
     let outline = blocks(text);
     let end = outline.last().map_or(0, |block| lines_of(&block.lines).1);
     let (first, last) = (citation.lines.0, citation.lines.1.min(end));
-    let parts: Vec<Part> = outline.iter().map(|block| Part::read(text, block)).collect();
+    let parts: Vec<BlockPart> = outline.iter().map(|block| BlockPart::read(text, block)).collect();
     let whole = whole_lines(&outline, &parts, entries, (first, last));
     if whole != (first, last) {
         return Err(whole);
@@ -56,11 +56,11 @@ pub(crate) fn cited(
     let entries = entries.iter().filter(|entry| entry.is_within(first, last));
     let mut found: Vec<PageEntry> = entries.map(|entry| (*entry).clone()).collect();
     // Blocks that go as they are, because they belong to no entry that goes as a whole.
-    let is_loose = |part: &&Part| {
+    let is_loose = |part: &&BlockPart| {
         part.touches((first, last))
             && !found.iter().any(|entry| entry.touches(part.lines.0, part.lines.1))
     };
-    let loose: Vec<&Part> = parts.iter().filter(is_loose).collect();
+    let loose: Vec<&BlockPart> = parts.iter().filter(is_loose).collect();
     for run in loose.chunk_by(|part, next| part.lines.1 + 1 == next.lines.0) {
         let (start, end) = (run[0], run[run.len() - 1]);
         let (bytes, lines) = (start.bytes.start..end.bytes.end, (start.lines.0, end.lines.1));
@@ -74,7 +74,7 @@ pub(crate) fn cited(
 /// table, but its header and its delimiter may not go without the rows.
 fn whole_lines(
     outline: &[Block],
-    parts: &[Part],
+    parts: &[BlockPart],
     entries: &[&PageEntry],
     cited: (usize, usize),
 ) -> (usize, usize) {
@@ -101,7 +101,7 @@ fn whole_lines(
 
 /// Returns the lines that have to go with lines of an entry: the items within it that they touch,
 /// each with all that is nested in it, or else the whole entry.
-fn nested_lines(parts: &[Part], unit: &ParsedEntry, cited: (usize, usize)) -> (usize, usize) {
+fn nested_lines(parts: &[BlockPart], unit: &ParsedEntry, cited: (usize, usize)) -> (usize, usize) {
     let has_stamp = unit.stamp.is_some() && cited.1 >= unit.lines.1;
     let mut inner = parts
         .iter()
@@ -129,14 +129,14 @@ fn nested_lines(parts: &[Part], unit: &ParsedEntry, cited: (usize, usize)) -> (u
 
 /// A block of a file, without a stamp that stands on a line of its own: that is the stamp of the
 /// entry, and the block may be only an item within it.
-struct Part {
+struct BlockPart {
     bytes: Range<usize>,
     lines: (usize, usize),
     indent: usize,
     is_item: bool,
 }
 
-impl Part {
+impl BlockPart {
     fn read(text: &str, block: &Block) -> Self {
         let mut bytes = block.bytes.start..after_line(text, block.bytes.end);
         let mut lines = lines_of(&block.lines);

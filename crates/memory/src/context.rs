@@ -80,12 +80,12 @@ pub struct Part {
     hidden: usize,
     /// What goes into the text; of what was remembered, before it is quoted.
     content: String,
-    place: Place,
+    place: PartPlace,
 }
 
 /// Where a part is placed in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum PartPlace {
     File,
     /// The curated file.
     Memory,
@@ -183,7 +183,7 @@ impl Part {
 
     /// Whether it was remembered, and is quoted here.
     fn is_quoted(&self) -> bool {
-        matches!(self.place, Place::Memory | Place::Notes) && self.fate.is_in()
+        matches!(self.place, PartPlace::Memory | PartPlace::Notes) && self.fate.is_in()
     }
 
     /// Returns it as it is quoted.
@@ -200,7 +200,7 @@ impl Part {
             fate,
             hidden: 0,
             content: String::new(),
-            place: Place::File,
+            place: PartPlace::File,
         }
     }
 }
@@ -216,7 +216,7 @@ pub fn compose(site: &MarkdownStore, asked: &ComposeRequest) -> ComposedContext 
             included_chars: chars,
             total_chars: chars,
             content: recalled.clone(),
-            place: Place::Recalled,
+            place: PartPlace::Recalled,
             ..Part::out("(recalled)", Fate::Whole)
         });
     }
@@ -324,19 +324,19 @@ fn written(parts: &[Part], asked: &ComposeRequest, site: &MarkdownStore) -> Stri
     let rules = asked.rules;
     let mut text = String::new();
     let has = |place| parts.iter().any(|part| part.place == place && part.fate.is_in());
-    if has(Place::File) {
+    if has(PartPlace::File) {
         text.push_str(rules.opening);
     }
-    for part in parts.iter().filter(|part| part.place == Place::File && part.fate.is_in()) {
+    for part in parts.iter().filter(|part| part.place == PartPlace::File && part.fate.is_in()) {
         text.push_str(&rules.section(site, &part.path, &part.content));
     }
     let quoted: Vec<FramedMemory<'_>> =
         parts.iter().filter(|part| part.is_quoted()).map(Part::framed).collect();
     text.push_str(&frame(&quoted, &asked.delimiter));
-    if !quoted.is_empty() && has(Place::Recalled) {
+    if !quoted.is_empty() && has(PartPlace::Recalled) {
         text.push('\n');
     }
-    for part in parts.iter().filter(|part| part.place == Place::Recalled && part.fate.is_in()) {
+    for part in parts.iter().filter(|part| part.place == PartPlace::Recalled && part.fate.is_in()) {
         text.push_str(&part.content);
         text.push('\n');
     }

@@ -115,20 +115,20 @@ pub(crate) fn duplicates(
     site: &MarkdownStore,
     search: DuplicateSearch<'_>,
 ) -> Result<Vec<Duplicate>, MarkdownStoreError> {
-    let wanted = Wanted::new(search.candidate, search.least);
+    let wanted = ComparedText::new(search.candidate, search.least);
     let pages: BTreeSet<String> = site.pages()?.into_iter().map(|page| page.0).collect();
     // An index that cannot be used is no reason not to write: everything is read then.
     let places = wanted
         .places(site, search, &pages)
-        .unwrap_or_else(|_| pages.iter().map(|page| (page.clone(), Place::Whole)).collect());
+        .unwrap_or_else(|_| pages.iter().map(|page| (page.clone(), SearchedPart::Whole)).collect());
     let mut found: Vec<Duplicate> = Vec::new();
     for (path, place) in places {
         let Some(bytes) = site.read_bytes(&path)? else { continue };
         // What is no text says nothing.
         let Ok(text) = std::str::from_utf8(&bytes) else { continue };
         match place {
-            Place::Whole => wanted.compare(&path, &units(text), 0, &mut found),
-            Place::Lines(ranges) => {
+            SearchedPart::Whole => wanted.compare(&path, &units(text), 0, &mut found),
+            SearchedPart::Lines(ranges) => {
                 for (first, last) in ranges {
                     let part = lines(text, first, last);
                     wanted.compare(&path, &units(part), first.saturating_sub(1), &mut found);
@@ -188,14 +188,14 @@ fn in_order(mut found: Vec<Duplicate>) -> Vec<Duplicate> {
 
 /// Where in a file to look.
 #[derive(Debug)]
-enum Place {
+enum SearchedPart {
     Whole,
     /// First and last lines.
     Lines(BTreeSet<(usize, usize)>),
 }
 
 /// A text, ready to be compared.
-struct Wanted<'a> {
+struct ComparedText<'a> {
     candidate: Candidate<'a>,
     least: f64,
     plain: String,
@@ -204,7 +204,7 @@ struct Wanted<'a> {
     vector: Vec<f32>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> ComparedText<'a> {
     fn new(candidate: Candidate<'a>, least: f64) -> Self {
         let builtin = Builtin::new();
         let text = without_tags(candidate.text);
@@ -219,7 +219,7 @@ impl<'a> Wanted<'a> {
         site: &MarkdownStore,
         DuplicateSearch { finder, now, .. }: DuplicateSearch<'_>,
         pages: &BTreeSet<String>,
-    ) -> Result<BTreeMap<String, Place>, FindError> {
+    ) -> Result<BTreeMap<String, SearchedPart>, FindError> {
         let size = |path: &String| {
             fs_err::metadata(site.root().join(path)).map_or(0, |metadata| metadata.len())
         };
@@ -227,7 +227,7 @@ impl<'a> Wanted<'a> {
             |paths: &mut dyn Iterator<Item = &String>| paths.map(size).sum::<u64>() <= READ_BYTES;
         // For so little no index is begun.
         if !finder.folder.is_dir() && is_little(&mut pages.iter()) {
-            return Ok(pages.iter().map(|page| (page.clone(), Place::Whole)).collect());
+            return Ok(pages.iter().map(|page| (page.clone(), SearchedPart::Whole)).collect());
         }
         let mut index = Index::open(&finder.folder)?;
         let sources: Vec<_> = finder.sources.iter().map(|source| &**source).collect();
@@ -237,8 +237,8 @@ impl<'a> Wanted<'a> {
             index = finder.open(now)?;
             unseen.clear();
         }
-        let mut places: BTreeMap<String, Place> =
-            unseen.into_iter().map(|unseen| (unseen, Place::Whole)).collect();
+        let mut places: BTreeMap<String, SearchedPart> =
+            unseen.into_iter().map(|unseen| (unseen, SearchedPart::Whole)).collect();
         let near = match index.nearest(self.builtin.identity(), &self.vector, LIKE, CHUNKS) {
             // Nothing has ever been indexed, and all there is was just named.
             Err(anemone_index::StoreError::NotFilled) => return Ok(places),
@@ -250,8 +250,9 @@ impl<'a> Wanted<'a> {
             if !pages.contains(&near.path) {
                 continue;
             }
-            let place = places.entry(near.path).or_insert_with(|| Place::Lines(BTreeSet::new()));
-            if let Place::Lines(lines) = place {
+            let place =
+                places.entry(near.path).or_insert_with(|| SearchedPart::Lines(BTreeSet::new()));
+            if let SearchedPart::Lines(lines) = place {
                 lines.insert((near.lines.0 as usize, near.lines.1 as usize));
             }
         }
@@ -362,7 +363,7 @@ mod tests {
 
     fn similarity(one: &str, other: &str) -> f64 {
         let candidate = Candidate { text: one, key: None, supersedes: None };
-        Wanted::new(candidate, 0.95).similarity(other)
+        ComparedText::new(candidate, 0.95).similarity(other)
     }
 
     #[test]

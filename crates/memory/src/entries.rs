@@ -24,7 +24,7 @@ use crate::session_note::is_head;
 use crate::store::{FileSnapshot, MAX_FILE_BYTES, MarkdownStore, MarkdownStoreError, PageKind};
 use crate::superseded::{self, Age, Taken};
 
-/// An entry and where it stands.
+/// An entry and its position.
 #[derive(Clone, Debug)]
 pub struct PageEntry {
     /// Its id: that of its stamp, or how its place is quoted: `memory/2026-11-16.md#L8-L9`.
@@ -104,7 +104,8 @@ impl MarkdownStore {
     }
 }
 
-/// Reads files one after the other: most of them lie where the one before lay.
+/// Reads files one after the other, and keeps the folder open: most of them are in the folder of the
+/// one before.
 struct Shelf<'a> {
     site: &'a MarkdownStore,
     /// The folder of the last file, and what the paths of its files begin with.

@@ -6,17 +6,17 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anemone_format::{Hex, StampId, sha256_hex};
+use anemone_files::if_found;
+use anemone_format::{StampId, sha256_hex};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::change::digest;
 use crate::entries::{PageEntry, decoded, encoded, without};
 use crate::forget::{EntryToForget, ForgetTarget, buried, is_in_time};
 use crate::journal::{
-    ChangeId, ChangeRecord, EditRecord, JournalError, Listed, StoredChange, listed,
+    ChangeId, ChangeRecord, EditRecord, JournalError, JournalFile, StoredChange, journal_files,
 };
 use crate::page::{ParsedEntry, units};
 use crate::patch::Patch;
@@ -40,10 +40,10 @@ pub struct JournalErasure {
     rewritten: Vec<(PathBuf, Vec<u8>)>,
 }
 
-/// An entry that stands nowhere but in the undo journal.
+/// An entry that only the undo journal still has.
 #[derive(Clone, Debug)]
 pub struct KeptEntry {
-    /// The entry, without lines: the file it stood in is another one now.
+    /// The entry, without lines: the file that held it has changed since.
     pub entry: EntryToForget,
     session: Option<String>,
     /// When it was written.
@@ -84,6 +84,49 @@ impl ErasedEntries {
         self
     }
 
+    /// Plans what the journal in a folder loses.
+    fn plan(&self, folder: &Path) -> io::Result<JournalErasure> {
+        let mut erasure = JournalErasure::default();
+        // Another change may have replaced the file in the meantime.
+        let outcome_of = |file: &JournalFile| -> io::Result<RecordOutcome> {
+            Ok(if_found(self.outcome_of(file))?.unwrap_or(RecordOutcome::Untouched))
+        };
+        for it in journal_files(folder, "kept")? {
+            if !matches!(outcome_of(&it)?, RecordOutcome::Untouched) {
+                erasure.removed.push(it.path);
+            }
+        }
+        let mut outcomes = Vec::new();
+        for it in journal_files(folder, "done")? {
+            let outcome = outcome_of(&it)?;
+            outcomes.push((it, outcome));
+        }
+        let stays: HashSet<ChangeId> = outcomes
+            .iter()
+            .filter(|(_, outcome)| !matches!(outcome, RecordOutcome::Dropped))
+            .map(|(outcome, _)| outcome.id)
+            .collect();
+        for (it, outcome) in outcomes.into_iter().rev() {
+            let rewritten = match outcome {
+                RecordOutcome::Untouched => continue,
+                RecordOutcome::Rewritten(record) => Some(*record),
+                // Without the record of an undo the change that it took back would be undone again.
+                RecordOutcome::Dropped => it
+                    .read()
+                    .ok()
+                    .filter(|record| record.noted.undoes.is_some_and(|id| stays.contains(&id)))
+                    .map(StoredChange::emptied),
+            };
+            if let Some(record) = rewritten {
+                erasure.rewritten.push((it.path, record.to_bytes()?));
+                continue;
+            }
+            erasure.dropped.extend(it.read().ok().map(|record| (it.id, record.noted)));
+            erasure.removed.push(it.path);
+        }
+        Ok(erasure)
+    }
+
     fn takes(&self, unit: &ParsedEntry) -> bool {
         let id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
         id.is_some_and(|id| self.ids.contains(&id)) || self.has_text(&unit.content)
@@ -107,14 +150,11 @@ impl ErasedEntries {
         (!ranges.is_empty()).then(|| encoded(bytes, without(&text, &ranges)))
     }
 
-    fn outcome_of(&self, listed: &Listed) -> io::Result<RecordOutcome> {
+    fn outcome_of(&self, listed: &JournalFile) -> io::Result<RecordOutcome> {
         let Ok(mut record) = listed.read() else {
             // What cannot be read can be dropped all the same.
-            let holds = match self.probes.are_in(&listed.path) {
-                // It was dropped in the meantime to make room for a newer one.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-                holds => holds?,
-            };
+            // One that does not exist was dropped in the meantime to make room for a newer one.
+            let holds = if_found(self.probes.are_in(&listed.path))?.unwrap_or(false);
             return Ok(if holds { RecordOutcome::Dropped } else { RecordOutcome::Untouched });
         };
         let is_touched = self.rewrite(&mut record);
@@ -178,7 +218,7 @@ impl ErasedEntries {
         *image = left_before.unwrap_or_else(|| std::mem::take(image));
         edit.before = edit.before.map(|_| image.len() as u64);
         if let Some(after) = left_after.or(after) {
-            edit.after = Some(Hex(&digest(&after)).to_string());
+            edit.after = Some(sha256_hex(&after));
             edit.patch = Patch::between(image, &after);
         } else if edit.after.is_some() {
             // What the change left is not known, so it cannot be told what is left of it now:
@@ -194,9 +234,7 @@ impl EditRecord {
     fn does_something(&self, image: &[u8]) -> bool {
         match (&self.added, &self.after) {
             (Some(added), _) => !added.text.trim().is_empty(),
-            (None, Some(after)) => {
-                self.before.is_none() || *after != Hex(&digest(image)).to_string()
-            }
+            (None, Some(after)) => self.before.is_none() || *after != sha256_hex(image),
             (None, None) => true,
         }
     }
@@ -221,48 +259,7 @@ impl StoredChange {
 impl MarkdownStore {
     /// Plans what the journal loses with entries.
     pub fn plan_erasure(&self, gone: &ErasedEntries) -> Result<JournalErasure, JournalError> {
-        let folder = self.journal();
-        let fail = |source| JournalError { path: folder.clone(), source };
-        let mut erasure = JournalErasure::default();
-        let outcome_of = |listed: &Listed| match gone.outcome_of(listed) {
-            // Another change replaced it in the meantime.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(RecordOutcome::Untouched),
-            outcome => outcome.map_err(fail),
-        };
-        for it in listed(&folder, "kept").map_err(fail)? {
-            if !matches!(outcome_of(&it)?, RecordOutcome::Untouched) {
-                erasure.removed.push(it.path);
-            }
-        }
-        let mut outcomes = Vec::new();
-        for it in listed(&folder, "done").map_err(fail)? {
-            let outcome = outcome_of(&it)?;
-            outcomes.push((it, outcome));
-        }
-        let stays: HashSet<ChangeId> = outcomes
-            .iter()
-            .filter(|(_, outcome)| !matches!(outcome, RecordOutcome::Dropped))
-            .map(|(outcome, _)| outcome.id)
-            .collect();
-        for (it, outcome) in outcomes.into_iter().rev() {
-            let rewritten = match outcome {
-                RecordOutcome::Untouched => continue,
-                RecordOutcome::Rewritten(record) => Some(*record),
-                // Without the record of an undo the change that it took back would be undone again.
-                RecordOutcome::Dropped => it
-                    .read()
-                    .ok()
-                    .filter(|record| record.noted.undoes.is_some_and(|id| stays.contains(&id)))
-                    .map(StoredChange::emptied),
-            };
-            if let Some(record) = rewritten {
-                erasure.rewritten.push((it.path, record.to_bytes().map_err(fail)?));
-                continue;
-            }
-            erasure.dropped.extend(it.read().ok().map(|record| (it.id, record.noted)));
-            erasure.removed.push(it.path);
-        }
-        Ok(erasure)
+        self.in_journal(|folder| gone.plan(folder))
     }
 
     /// Returns entries that only the undo journal still has, the newest version of each.
@@ -270,12 +267,10 @@ impl MarkdownStore {
         let now = self.entries()?;
         let is_there: HashSet<String> =
             now.placed.iter().map(|placed| digest_of(&placed.unit.content)).collect();
-        let folder = self.journal();
-        let fail =
-            |source| MarkdownStoreError::Journal(JournalError { path: folder.clone(), source });
         let mut met: HashSet<String> = HashSet::new();
         let mut found = Vec::new();
-        for it in listed(&folder, "done").map_err(fail)?.into_iter().rev() {
+        let changes = self.in_journal(|folder| journal_files(folder, "done"))?;
+        for it in changes.into_iter().rev() {
             // What cannot be read cannot be undone either.
             let Ok(record) = it.read() else { continue };
             for kept in record.entries() {
@@ -325,7 +320,7 @@ impl LockedStore<'_> {
 }
 
 impl StoredChange {
-    /// Returns every entry that stands in it.
+    /// Returns every entry in it.
     fn entries(&self) -> Vec<KeptEntry> {
         let mut found = Vec::new();
         for (edit, image) in self.noted.edits.iter().zip(&self.images) {

@@ -3,7 +3,7 @@
 //! The rule is OpenClaw's: once the next request comes near the end of the context window, or the
 //! transcript has grown too long, but once in each compaction cycle only.
 
-use anemone_format::escaped;
+use anemone_format::{escaped, word_enum};
 use jiff::Zoned;
 
 use crate::page::tidied;
@@ -64,38 +64,24 @@ pub struct FlushDecision {
     pub threshold: u64,
 }
 
-/// Why memories are flushed, or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlushReason {
-    /// The next request comes near the end of the window.
-    Tokens,
-    /// The transcript is long.
-    TranscriptBytes,
-    /// There is room.
-    BelowThreshold,
-    /// This cycle has had its flush.
-    AlreadyFlushed,
-    /// It is a heartbeat.
-    Heartbeat,
-    /// Nothing can be written.
-    ReadOnly,
-    /// It is switched off.
-    SwitchedOff,
-}
-
-impl FlushReason {
-    /// Returns the word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Tokens => "tokens",
-            Self::TranscriptBytes => "transcript_bytes",
-            Self::BelowThreshold => "below_threshold",
-            Self::AlreadyFlushed => "already_flushed",
-            Self::Heartbeat => "heartbeat",
-            Self::ReadOnly => "read_only",
-            Self::SwitchedOff => "switched_off",
-        }
+word_enum! {
+    /// Why memories are flushed, or not.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum FlushReason {
+        /// The next request comes near the end of the window.
+        Tokens = "tokens",
+        /// The transcript is long.
+        TranscriptBytes = "transcript_bytes",
+        /// There is room.
+        BelowThreshold = "below_threshold",
+        /// This cycle has had its flush.
+        AlreadyFlushed = "already_flushed",
+        /// It is a heartbeat.
+        Heartbeat = "heartbeat",
+        /// Nothing can be written.
+        ReadOnly = "read_only",
+        /// It is switched off.
+        SwitchedOff = "switched_off",
     }
 }
 

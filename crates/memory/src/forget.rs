@@ -200,7 +200,7 @@ impl ForgetTarget {
     }
 }
 
-/// Whether a time lies between two others; both belong to it.
+/// Whether a time is between two others, inclusive.
 #[must_use]
 pub fn is_in_time(at: Timestamp, since: Option<Timestamp>, until: Option<Timestamp>) -> bool {
     since.is_none_or(|since| at >= since) && until.is_none_or(|until| at <= until)
@@ -334,7 +334,7 @@ impl EntryList {
         let Some(seen) = self.page(citation.path) else { return Ok(Vec::new()) };
         let entries: Vec<&PageEntry> =
             self.placed.iter().filter(|placed| placed.path == citation.path).collect();
-        // What is no text has been passed over, and is told as such.
+        // A file that is no text was skipped, and is reported as such.
         let Some(text) = decoded(&seen.bytes) else { return Ok(Vec::new()) };
         let found = cited(&text, PageKind::of(citation.path), &entries, citation);
         found.map_err(|whole| ForgetPlanError::Part {

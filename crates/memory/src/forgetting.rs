@@ -1,7 +1,7 @@
 //! A forget that is under way, noted so that one that was cut off can be finished.
 //!
-//! The note is written before anything is changed and removed when everything is done. Whoever
-//! takes the lock next finds what a kill left and finishes it: entries are taken out of what is
+//! The note is written before anything is changed and removed when everything is done. The
+//! next holder of the lock finds what a kill left and finishes it: entries are taken out of what is
 //! put back when an editor drops it, and where it is for good, the indexes and the journal lose
 //! the text as well. The note names entries by their ids and by digests, never by their texts.
 //!
@@ -14,7 +14,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{folder_of, sync_folder};
+use anemone_files::{folder_of, if_found, sync_folder};
 use anemone_format::sha256_hex;
 use anemone_index::{NoProgress, is_index, remove_index};
 use jiff::Timestamp;
@@ -153,12 +153,9 @@ impl LockedStore<'_> {
     pub(crate) fn finish_forgets(&self) -> Result<Vec<FinishedForget>, MarkdownStoreError> {
         let folder = self.site().forgetting_folder();
         let fail = |source| MarkdownStoreError::Io { path: folder.clone(), source };
-        let listed = match fs_err::read_dir(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            listed => listed.map_err(fail)?,
-        };
+        let listed = if_found(fs_err::read_dir(&folder)).map_err(fail)?;
         let mut paths = Vec::new();
-        for one in listed {
+        for one in listed.into_iter().flatten() {
             paths.push(one.map_err(fail)?.path());
         }
         paths.sort_unstable();
@@ -296,10 +293,7 @@ impl ForgetMarker {
     /// Takes over an unfinished forget; `None` when another process works on it or has just ended
     /// it.
     fn take(path: &Path) -> io::Result<Option<Self>> {
-        let lock = match fs_err::File::open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            lock => lock?,
-        };
+        let Some(lock) = if_found(fs_err::File::open(path))? else { return Ok(None) };
         match flock(lock.file(), FlockOperation::NonBlockingLockExclusive) {
             Ok(()) if path.exists() => {
                 Ok(Some(Self { path: path.to_owned(), changes: Vec::new(), _lock: lock }))

@@ -15,14 +15,14 @@ use std::io::{self, BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use anemone_files::{
-    Durability, faults, folder_of, make_private_folder, replace_through, sync_folder,
+    Durability, faults, folder_of, if_found, make_private_folder, replace_through, sync_folder,
 };
-use anemone_format::Hex;
+use anemone_format::sha256_hex;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::change::{Change, Edit, digest};
+use crate::change::{Change, Edit};
 use crate::patch::Patch;
 use crate::store::{FileSnapshot, LockedStore, MarkdownStore};
 
@@ -87,7 +87,7 @@ impl RowsRecord {
 }
 
 /// What was done to one file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditRecord {
     /// The file.
     pub path: String,
@@ -139,7 +139,7 @@ pub(crate) struct StoredChange {
 }
 
 /// A file of the journal.
-pub(crate) struct Listed {
+pub(crate) struct JournalFile {
     number: u64,
     pub(crate) id: ChangeId,
     pub(crate) path: PathBuf,
@@ -155,38 +155,41 @@ impl MarkdownStore {
     /// Returns the changes that were made, the last one first; those that were undone, and what
     /// undid them, are among them. What cannot be read is left out.
     pub fn changes(&self) -> Result<Vec<(ChangeId, ChangeRecord)>, JournalError> {
-        let folder = self.journal();
-        let fail = |source| JournalError { path: folder.clone(), source };
-        let mut found = Vec::new();
-        for it in listed(&folder, "done").map_err(fail)?.into_iter().rev() {
-            let file = match fs_err::File::open(&it.path) {
-                // Another change replaced it in the meantime.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                file => file.map_err(fail)?,
-            };
-            let mut file = io::BufReader::new(file);
-            if let Ok(noted) = read_head(&mut file) {
-                found.push((it.id, noted));
+        self.in_journal(|folder| {
+            let mut found = Vec::new();
+            for it in journal_files(folder, "done")?.into_iter().rev() {
+                // Another change may have replaced it in the meantime.
+                let Some(file) = if_found(fs_err::File::open(&it.path))? else { continue };
+                let mut file = io::BufReader::new(file);
+                if let Ok(noted) = read_head(&mut file) {
+                    found.push((it.id, noted));
+                }
             }
-        }
-        Ok(found)
+            Ok(found)
+        })
     }
 
     /// Counts the changes that were begun and not ended: cut off, or under way at this moment. The
     /// next one that is made ends them.
     pub fn unfinished(&self) -> Result<usize, JournalError> {
-        let folder = self.journal();
-        let begun = listed(&folder, "begun");
-        Ok(begun.map_err(|source| JournalError { path: folder, source })?.len())
+        self.in_journal(|folder| Ok(journal_files(folder, "begun")?.len()))
     }
 
     /// Reads a change with what was there before it.
     pub(crate) fn recorded(&self, id: ChangeId) -> Result<Option<StoredChange>, JournalError> {
-        let folder = self.journal();
-        let fail = |source| JournalError { path: folder.clone(), source };
-        let all = listed(&folder, "done").map_err(fail)?;
-        let found = all.into_iter().find(|value| value.id == id);
-        found.map(|found| found.read().map_err(fail)).transpose()
+        self.in_journal(|folder| {
+            let found = journal_files(folder, "done")?.into_iter().find(|value| value.id == id);
+            found.map(|found| found.read()).transpose()
+        })
+    }
+
+    /// Works in the folder of the journal.
+    pub(crate) fn in_journal<T>(
+        &self,
+        work: impl FnOnce(&Path) -> io::Result<T>,
+    ) -> Result<T, JournalError> {
+        let path = self.journal();
+        work(&path).map_err(|source| JournalError { path, source })
     }
 }
 
@@ -199,8 +202,6 @@ impl LockedStore<'_> {
         id: Uuid,
         now: Timestamp,
     ) -> Result<StoredChange, JournalError> {
-        let folder = self.site().journal();
-        let fail = |source| JournalError { path: folder.clone(), source };
         let pairs = change.edits.iter().zip(seen);
         let noted = ChangeRecord {
             what: change.what.clone(),
@@ -214,70 +215,69 @@ impl LockedStore<'_> {
             let kept = seen.as_ref().filter(|_| edit.before.is_some());
             images.push(kept.map(|value| value.bytes.clone()).unwrap_or_default());
         }
-        let path = folder.join(next_name(&folder, id, "begun").map_err(fail)?);
-        let begun = StoredChange { id: ChangeId(id), path, noted, images };
-        keep_durable(&begun.path, &begun.to_bytes().map_err(fail)?).map_err(fail)?;
-        // What is only added to needs no former content to go back to. Its record becomes safe when
-        // the change is committed.
-        if begun.images.iter().any(|image| !image.is_empty()) {
-            sync_folder(&folder).map_err(fail)?;
-        }
-        Ok(begun)
+        self.site().in_journal(|folder| {
+            let path = folder.join(next_name(folder, id, "begun")?);
+            let begun = StoredChange { id: ChangeId(id), path, noted, images };
+            keep_durable(&begun.path, &begun.to_bytes()?)?;
+            // What is only added to needs no former content to go back to. Its record becomes safe
+            // when the change is committed.
+            if begun.images.iter().any(|image| !image.is_empty()) {
+                sync_folder(folder)?;
+            }
+            Ok(begun)
+        })
     }
 
     /// Notes that a change is made; returns how many old ones went for it.
     pub(crate) fn commit(&self, begun: &StoredChange) -> Result<(ChangeId, usize), JournalError> {
-        let folder = self.site().journal();
-        let fail = |source| JournalError { path: folder.clone(), source };
-        faults::step().map_err(fail)?;
-        fs_err::rename(&begun.path, begun.path.with_extension("done")).map_err(fail)?;
-        // Once the change is reported, it can be undone even after a power cut.
-        sync_folder(&folder).map_err(fail)?;
-        // The change is made; that an old one could not go is seen the next time.
-        Ok((begun.id, prune(&folder).unwrap_or_default()))
+        self.site().in_journal(|folder| {
+            faults::step()?;
+            fs_err::rename(&begun.path, begun.path.with_extension("done"))?;
+            // Once the change is reported, it can be undone even after a power cut.
+            sync_folder(folder)?;
+            // The change is made; that an old one could not go is seen the next time.
+            Ok((begun.id, prune(folder).unwrap_or_default()))
+        })
     }
 
     /// Drops the record of a change that was reverted.
     pub(crate) fn drop_record(&self, begun: &StoredChange) -> Result<(), JournalError> {
-        let folder = self.site().journal();
-        let fail = |source| JournalError { path: folder.clone(), source };
-        faults::step().map_err(fail)?;
-        fs_err::remove_file(&begun.path).map_err(fail)?;
-        sync_folder(&folder).map_err(fail)
+        self.site().in_journal(|folder| {
+            faults::step()?;
+            fs_err::remove_file(&begun.path)?;
+            sync_folder(folder)
+        })
     }
 
     /// Keeps the record of a change that was reverted around what another program saved.
     pub(crate) fn set_aside(&self, begun: &StoredChange) -> Result<(), JournalError> {
-        let folder = self.site().journal();
-        let fail = |source| JournalError { path: folder.clone(), source };
-        faults::step().map_err(fail)?;
-        fs_err::rename(&begun.path, begun.path.with_extension("kept")).map_err(fail)?;
-        sync_folder(&folder).map_err(fail)?;
-        let all = listed(&folder, "kept").map_err(fail)?;
-        for old in all.iter().rev().skip(MOST_KEPT) {
-            fs_err::remove_file(&old.path).map_err(fail)?;
-        }
-        Ok(())
+        self.site().in_journal(|folder| {
+            faults::step()?;
+            fs_err::rename(&begun.path, begun.path.with_extension("kept"))?;
+            sync_folder(folder)?;
+            let all = journal_files(folder, "kept")?;
+            all.iter().rev().skip(MOST_KEPT).try_for_each(|old| fs_err::remove_file(&old.path))
+        })
     }
 
     /// Returns changes that were begun and not ended, the oldest first. What was not even begun as
     /// a whole goes: the holder of the lock knows that nobody else still writes it.
     pub(crate) fn cut_off(&self) -> Result<Vec<StoredChange>, JournalError> {
-        let folder = self.site().journal();
-        let fail = |source| JournalError { path: folder.clone(), source };
-        for it in listed(&folder, UNFINISHED).map_err(fail)? {
-            fs_err::remove_file(&it.path).map_err(fail)?;
-        }
-        let mut found = Vec::new();
-        for it in listed(&folder, "begun").map_err(fail)? {
-            match it.read() {
-                Ok(recorded) => found.push(recorded),
-                // Only what was never whole goes: the rest may be readable tomorrow.
-                Err(error) if is_broken(&error) => fs_err::remove_file(&it.path).map_err(fail)?,
-                Err(error) => return Err(fail(error)),
+        self.site().in_journal(|folder| {
+            for it in journal_files(folder, UNFINISHED)? {
+                fs_err::remove_file(&it.path)?;
             }
-        }
-        Ok(found)
+            let mut found = Vec::new();
+            for it in journal_files(folder, "begun")? {
+                match it.read() {
+                    Ok(recorded) => found.push(recorded),
+                    // Only what was never whole goes: the rest may be readable tomorrow.
+                    Err(error) if is_broken(&error) => fs_err::remove_file(&it.path)?,
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(found)
+        })
     }
 
     /// Keeps what is about to be done to rows of a database, and which change it takes back. Should
@@ -290,8 +290,6 @@ impl LockedStore<'_> {
         id: Uuid,
         now: Timestamp,
     ) -> Result<ChangeId, JournalError> {
-        let folder = self.site().journal();
-        let fail = |source| JournalError { path: folder.clone(), source };
         let noted = ChangeRecord {
             what: what.to_owned(),
             at: now.to_string(),
@@ -299,13 +297,14 @@ impl LockedStore<'_> {
             edits: Vec::new(),
             rows: Some(rows),
         };
-        let mut bytes = serde_json::to_vec(&noted).map_err(|error| fail(error.into()))?;
-        bytes.push(b'\n');
-        let path = folder.join(next_name(&folder, id, "done").map_err(fail)?);
-        keep_durable(&path, &bytes).map_err(fail)?;
-        sync_folder(&folder).map_err(fail)?;
-        prune(&folder).map_err(fail)?;
-        Ok(ChangeId(id))
+        self.site().in_journal(|folder| {
+            let path = folder.join(next_name(folder, id, "done")?);
+            let change = StoredChange { id: ChangeId(id), path, noted, images: Vec::new() };
+            keep_durable(&change.path, &change.to_bytes()?)?;
+            sync_folder(folder)?;
+            prune(folder)?;
+            Ok(change.id)
+        })
     }
 
     /// Puts another record in the place of one.
@@ -321,23 +320,21 @@ impl LockedStore<'_> {
 
     /// Drops a change: it cannot be undone any more, and nothing of what was there is kept.
     pub(crate) fn drop_change(&self, id: ChangeId) -> Result<(), JournalError> {
-        let folder = self.site().journal();
-        let fail = |source| JournalError { path: folder.clone(), source };
-        for it in listed(&folder, "done").map_err(fail)?.iter().filter(|error| error.id == id) {
-            fs_err::remove_file(&it.path).map_err(fail)?;
-        }
-        Ok(())
+        self.site().in_journal(|folder| {
+            let mut files = journal_files(folder, "done")?.into_iter().filter(|file| file.id == id);
+            files.try_for_each(|file| fs_err::remove_file(&file.path))
+        })
     }
 
     /// Drops every change: none can be undone any more, and nothing of what was there is kept.
     pub fn clear_changes(&self) -> Result<usize, JournalError> {
-        let folder = self.site().journal();
-        let fail = |source| JournalError { path: folder.clone(), source };
-        let all = listed(&folder, "done").map_err(fail)?;
-        for it in all.iter().chain(&listed(&folder, "kept").map_err(fail)?) {
-            fs_err::remove_file(&it.path).map_err(fail)?;
-        }
-        Ok(all.len())
+        self.site().in_journal(|folder| {
+            let all = journal_files(folder, "done")?;
+            for it in all.iter().chain(&journal_files(folder, "kept")?) {
+                fs_err::remove_file(&it.path)?;
+            }
+            Ok(all.len())
+        })
     }
 }
 
@@ -350,17 +347,14 @@ impl Edit {
                 let glue = Self::glue(seen, head).to_owned();
                 let at = before.unwrap_or_default();
                 let added = Added { glue, text: text.clone(), at, creates: before.is_none() };
-                let added = Some(added);
-                EditRecord { path, before: None, added, after: None, patch: None }
+                EditRecord { path, added: Some(added), ..EditRecord::default() }
             }
             Self::Write { after, .. } => {
                 let patch = seen.and_then(|value| Patch::between(&value.bytes, after));
-                let after = Some(Hex(&digest(after)).to_string());
-                EditRecord { path, before, added: None, after, patch }
+                let after = Some(sha256_hex(after));
+                EditRecord { path, before, after, patch, ..EditRecord::default() }
             }
-            Self::Remove { .. } => {
-                EditRecord { path, before, added: None, after: None, patch: None }
-            }
+            Self::Remove { .. } => EditRecord { path, before, ..EditRecord::default() },
         }
     }
 }
@@ -375,7 +369,7 @@ impl StoredChange {
     }
 }
 
-impl Listed {
+impl JournalFile {
     pub(crate) fn read(&self) -> io::Result<StoredChange> {
         faults::step()?;
         let mut file = io::BufReader::new(fs_err::File::open(&self.path)?);
@@ -401,20 +395,17 @@ fn read_head(file: &mut io::BufReader<fs_err::File>) -> io::Result<ChangeRecord>
 }
 
 /// Lists the files of the journal that are this far, the oldest first.
-pub(crate) fn listed(folder: &Path, extension: &str) -> io::Result<Vec<Listed>> {
+pub(crate) fn journal_files(folder: &Path, extension: &str) -> io::Result<Vec<JournalFile>> {
     faults::step()?;
-    let found = match fs_err::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        found => found?,
-    };
+    let found = if_found(fs_err::read_dir(folder))?;
     let mut all = Vec::new();
-    for one in found {
+    for one in found.into_iter().flatten() {
         let path = one?.path();
         let stem = path.file_stem().and_then(|stem| stem.to_str());
         let Some((number, id)) = stem.and_then(|stem| stem.split_once('-')) else { continue };
         let (Ok(number), Ok(id)) = (number.parse(), id.parse()) else { continue };
         if path.extension().is_some_and(|other| other == extension) {
-            all.push(Listed { number, id: ChangeId(id), path });
+            all.push(JournalFile { number, id: ChangeId(id), path });
         }
     }
     all.sort_unstable_by_key(|value| value.number);
@@ -428,14 +419,15 @@ fn is_broken(error: &io::Error) -> bool {
 
 /// Names the next change.
 fn next_name(folder: &Path, id: Uuid, extension: &str) -> io::Result<String> {
-    let number = listed(folder, "done")?.last().map_or(1, |listed| listed.number + 1);
+    let number = journal_files(folder, "done")?.last().map_or(1, |listed| listed.number + 1);
     Ok(format!("{number:012}-{id}.{extension}"))
 }
 
 /// Takes the oldest away; returns how many.
 fn prune(folder: &Path) -> io::Result<usize> {
-    let all = listed(folder, "done")?;
-    let size = |file: &Listed| fs_err::metadata(&file.path).map_or(0, |metadata| metadata.len());
+    let all = journal_files(folder, "done")?;
+    let size =
+        |file: &JournalFile| fs_err::metadata(&file.path).map_or(0, |metadata| metadata.len());
     let mut total: u64 = all.iter().map(size).sum();
     let mut left = all.len();
     for it in &all {

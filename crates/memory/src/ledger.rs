@@ -14,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use anemone_files::if_found;
 use anemone_format::{Hex, ProvenanceStamp, StampId, StampTable};
 use sha2::{Digest as _, Sha256};
 
@@ -30,7 +31,7 @@ const WRITES_ENTRIES: [&str; 5] =
 /// How large the file gets; then the older half of it goes.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// What stands before the id of an entry that was forgotten for good.
+/// The text before the id of an entry that was forgotten for good.
 const REVOKED: &str = "revoked ";
 
 /// Characters of a digest that are kept: too many to find a second text for.
@@ -178,24 +179,21 @@ fn append(path: &Path, new: &[String]) -> io::Result<()> {
     }
     // Each begins with a line ending, so that what a kill left of the last one costs no other.
     let added: String = new.iter().map(|digest| format!("\n{digest}")).collect();
-    match fs_err::metadata(path) {
-        Ok(there) if there.len() < MOST_BYTES => {
+    match if_found(fs_err::metadata(path))? {
+        None => keep_private(path, added.as_bytes()),
+        Some(there) if there.len() < MOST_BYTES => {
             let mut options = fs_err::OpenOptions::new();
             let mut file = options.append(true).open(path)?;
             file.write_all(added.as_bytes())?;
             file.sync_data()
         }
-        Ok(_) => {
+        Some(_) => {
             let text = fs_err::read_to_string(path).unwrap_or_default();
             let all: Vec<&str> = digests(&text).collect();
             let newer = all[all.len() / 2..].iter().map(|digest| format!("\n{digest}"));
             let revoked = revoked(&text).map(|id| format!("\n{REVOKED}{id}"));
             keep_private(path, (revoked.chain(newer).collect::<String>() + &added).as_bytes())
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            keep_private(path, added.as_bytes())
-        }
-        Err(error) => Err(error),
     }
 }
 

@@ -4,6 +4,8 @@
 //! fact that would have answered it. So such questions are dropped, and a session gets a note only
 //! when the user stated something that the memory does not have yet.
 
+use anemone_format::word_enum;
+
 use crate::capture::{kind_of, sentences};
 use crate::phrase::{find, folded, is_wide};
 use crate::sameness::comparable;
@@ -42,26 +44,16 @@ const EXCUSES: &[&str] = &[
     "わかりません|分かりません|知りません|見つかりません",
 ];
 
-/// Why a session gets no note.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoteSkipReason {
-    /// The user said too little.
-    TooShort,
-    /// The user only asked.
-    OnlyQuestions,
-    /// The memory has everything already.
-    Known,
-}
-
-impl NoteSkipReason {
-    /// Returns the word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::TooShort => "too_short",
-            Self::OnlyQuestions => "only_questions",
-            Self::Known => "known",
-        }
+word_enum! {
+    /// Why a session gets no note.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum NoteSkipReason {
+        /// The user said too little.
+        TooShort = "too_short",
+        /// The user only asked.
+        OnlyQuestions = "only_questions",
+        /// The memory has everything already.
+        Known = "known",
     }
 }
 

@@ -31,7 +31,7 @@ use crate::entry::{Importance, Label, NewEntry};
 /// Bytes of a heading that are kept with each entry below it.
 const MAX_HEADING_BYTES: usize = 200;
 
-/// Something that is remembered, where it stands.
+/// An entry of a file, with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedEntry {
     /// What it looks like.
@@ -78,7 +78,7 @@ pub(crate) fn known_units(text: &str, table: &StampTable) -> Vec<ParsedEntry> {
 /// Takes a file apart.
 #[must_use]
 pub fn units(text: &str) -> Vec<ParsedEntry> {
-    let mut reader = Reader { text, found: Vec::new(), heading: None, open: None };
+    let mut reader = EntryReader { text, found: Vec::new(), heading: None, open: None };
     for block in blocks(text) {
         reader.take(&block);
     }
@@ -95,7 +95,7 @@ pub(crate) fn blocks(text: &str) -> Vec<Block> {
 
 /// A unit that has not been read yet.
 #[derive(Debug)]
-struct Raw {
+struct RawEntry {
     kind: EntryForm,
     bytes: Range<usize>,
     lines: (usize, usize),
@@ -103,22 +103,22 @@ struct Raw {
 }
 
 #[derive(Debug)]
-struct Reader<'a> {
+struct EntryReader<'a> {
     text: &'a str,
-    found: Vec<Raw>,
+    found: Vec<RawEntry>,
     heading: Option<String>,
-    open: Option<Open>,
+    open: Option<OpenEntry>,
 }
 
 /// The entry that the next block may belong to.
 #[derive(Debug)]
-struct Open {
-    raw: Raw,
+struct OpenEntry {
+    raw: RawEntry,
     /// The columns from which blocks, and headings, are nested in it.
     nested: Option<(usize, usize)>,
 }
 
-impl Reader<'_> {
+impl EntryReader<'_> {
     fn take(&mut self, block: &Block) {
         let text = &self.text[block.bytes.clone()];
         let (indent, body) = indentation(text);
@@ -171,8 +171,8 @@ impl Reader<'_> {
             .map(|marker| (indent + marker.width + 1, marker.column));
         let bytes = block.bytes.start..after_line(self.text, block.bytes.end);
         let lines = (block.lines.start as usize, block.lines.end as usize - 1);
-        let raw = Raw { kind, bytes, lines, heading: self.heading.clone() };
-        self.open = Some(Open { raw, nested });
+        let raw = RawEntry { kind, bytes, lines, heading: self.heading.clone() };
+        self.open = Some(OpenEntry { raw, nested });
     }
 
     fn extend(&mut self, block: &Block) {
@@ -193,7 +193,7 @@ pub(crate) fn after_line(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |end| at + end + 1)
 }
 
-impl Raw {
+impl RawEntry {
     fn read(self, text: &str) -> ParsedEntry {
         let Self { kind, bytes, lines, heading } = self;
         let whole = &text[bytes.clone()];
@@ -350,7 +350,7 @@ pub(crate) fn closing(text: &str) -> Option<String> {
     (!is_closed).then(|| fence.closing_line() + "\n")
 }
 
-/// Writes a key as it stands before the text of an entry.
+/// Writes a key as an entry has it before its text.
 pub(crate) fn key_prefix(key: &str) -> String {
     let plain: String = key.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("**{}**: ", escaped(&plain))
@@ -373,7 +373,7 @@ fn item_prefix(line: &str) -> Option<usize> {
     let line = line.trim_end();
     let (indent, body) = indentation(line);
     let marker = Marker::read(indent, body).filter(|marker| !marker.content.is_empty())?;
-    // Whoever puts more than one space after the mark wants the others in the text.
+    // Spaces after the mark beyond the first are part of the text.
     Some(line.len() - body.len() + marker.width + 1)
 }
 

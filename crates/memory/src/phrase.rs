@@ -11,8 +11,14 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::hidden::is_hidden;
 
-/// How far apart the parts of a pattern may stand.
+/// How far apart the parts of a pattern may be.
 const REACH: usize = 60;
+
+/// Reads a table of patterns: a line has a word for what it tells, a colon and the pattern. Lines
+/// without are remarks.
+pub(crate) fn table(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    text.lines().filter_map(|line| line.split_once(": "))
+}
 
 /// Returns a text in the form in which it is compared: lower case, one form of each letter, one
 /// space between words, nothing hidden.
@@ -62,7 +68,7 @@ fn goes_on(text: &str, from: usize, parts: &[&str]) -> Option<usize> {
     None
 }
 
-/// Finds where a phrase stands as whole words within a part of a text.
+/// Finds a phrase as whole words within a part of a text.
 fn places<'a>(
     text: &'a str,
     phrase: &'a str,
@@ -102,6 +108,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::capture::CaptureKind;
+    use crate::suspicion::SuspicionKind;
 
     #[test]
     fn phrases_are_whole_words_unless_they_may_go_on() {
@@ -118,6 +126,16 @@ mod tests {
             ("ｉｇｎｏｒｅ", "ignore", true),
         ] {
             assert_eq!(find(&folded(text), pattern).is_some(), wanted, "{text} / {pattern}");
+        }
+    }
+
+    #[test]
+    fn every_line_of_the_tables_has_a_known_word() {
+        for (word, pattern) in table(include_str!("suspicion.txt")) {
+            assert!(SuspicionKind::of_word(word).is_some(), "{word}: {pattern}");
+        }
+        for (word, pattern) in table(include_str!("capture/phrases.txt")) {
+            assert!(word == "unless" || CaptureKind::of_word(word).is_some(), "{word}: {pattern}");
         }
     }
 

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use anemone_files::{FileKind, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
+use anemone_files::{FileKind, Folder, WalkEntry, WalkStep, WalkVisitor, if_found, walk};
 
 use crate::store::{FileSnapshot, MarkdownStore, MarkdownStoreError, PageKind};
 
@@ -29,7 +29,7 @@ pub struct UnreadPage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnreadReason {
-    /// It is a link, or lies behind one.
+    /// It is a link, or is reached through one.
     Link,
     /// It is neither a file nor a folder.
     NotPlain,
@@ -39,7 +39,7 @@ pub enum UnreadReason {
     NotText,
     /// It is larger than 2 MiB.
     TooLarge,
-    /// It lies too deep.
+    /// It is in too many folders.
     TooDeep,
     /// The system does not let us.
     Refused(io::ErrorKind),
@@ -89,10 +89,8 @@ pub(crate) fn read(site: &MarkdownStore, path: &str) -> Result<Option<Text>, Unr
     let mut names = path.split('/').peekable();
     while let Some(name) = names.next() {
         place.push(name);
-        let there = match fs_err::symlink_metadata(&place) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            there => there.map_err(|error| refused(&error))?,
-        };
+        let there = if_found(fs_err::symlink_metadata(&place)).map_err(|error| refused(&error))?;
+        let Some(there) = there else { return Ok(None) };
         if there.is_symlink() {
             return Err(UnreadReason::Link);
         }

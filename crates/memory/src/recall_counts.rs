@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::io::{self, Read as _, Write as _};
 use std::ops::Range;
 
+use anemone_files::if_found;
 use anemone_format::sha256_hex;
 use jiff::Timestamp;
 
@@ -30,7 +31,7 @@ const AT_ONCE: usize = 32;
 /// An entry that was recalled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecallKey {
-    /// The file it stood in.
+    /// The file that held it.
     pub path: String,
     /// The mark of its text, see [`mark_of`].
     pub mark: String,
@@ -68,7 +69,7 @@ pub fn mark_of(text: &str) -> String {
 }
 
 /// Finds the entries of a file that a hit is about: those in which something of it matched, or the
-/// first of it. `bytes` is where the hit lies, `matches` where words of the question stand in it.
+/// first of it. `bytes` is the hit's range, `matches` the ranges of the question's words in it.
 #[must_use]
 pub fn recalled_of(
     site: &MarkdownStore,
@@ -110,7 +111,7 @@ pub fn note_recalls(
     let mut file = options.open(&path)?;
     file.write_all(lines.as_bytes())?;
     if file.metadata()?.len() > MOST_BYTES {
-        // Whoever adds a line meanwhile loses it, which costs a count.
+        // A line that another process adds meanwhile is lost, which costs one count.
         let text = read_list(site)?;
         let middle = text.floor_char_boundary(text.len() / 2);
         let rest = text[middle..].split_once('\n').map_or("", |(_, rest)| rest);
@@ -135,10 +136,8 @@ pub fn recall_counts(site: &MarkdownStore) -> Result<HashMap<String, RecallCount
 }
 
 fn read_list(site: &MarkdownStore) -> io::Result<String> {
-    let file = match fs_err::File::open(site.state().join(RECALLS)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
-        file => file?,
-    };
+    let file = if_found(fs_err::File::open(site.state().join(RECALLS)))?;
+    let Some(file) = file else { return Ok(String::new()) };
     let mut bytes = Vec::new();
     file.take(2 * MOST_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

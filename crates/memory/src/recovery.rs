@@ -51,7 +51,7 @@ const TIMES: usize = 8;
 
 /// How far an edit got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Got {
+enum EditProgress {
     /// Everything is as it was.
     Nothing,
     /// A part of what was to be added is there.
@@ -86,7 +86,7 @@ impl LockedStore<'_> {
         for begun in self.cut_off()? {
             let mut is_made = true;
             for at in 0..begun.noted.edits.len() {
-                is_made &= self.look_at(&begun, at)? == Got::Made;
+                is_made &= self.look_at(&begun, at)? == EditProgress::Made;
             }
             if !is_made || !self.complete(&begun)? {
                 self.take_back(&begun, Cause::CutOff)?;
@@ -131,7 +131,7 @@ impl LockedStore<'_> {
         for (at, (edit, image)) in begun.noted.edits.iter().zip(&begun.images).enumerate() {
             if let Some(added) = &edit.added {
                 acknowledged.forget(&edit.path, &added.text);
-            } else if self.look_at(begun, at)? == Got::Made
+            } else if self.look_at(begun, at)? == EditProgress::Made
                 && let Some(there) = self.site().read(&edit.path)?
                 && edit.is_after(Some(there.sha256))
             {
@@ -144,7 +144,7 @@ impl LockedStore<'_> {
         }
         let mut is_theirs = false;
         for at in 0..begun.noted.edits.len() {
-            is_theirs |= self.revert(begun, at)? == Got::Theirs;
+            is_theirs |= self.revert(begun, at)? == EditProgress::Theirs;
         }
         for edit in &begun.noted.edits {
             self.make_durable(edit)?;
@@ -156,18 +156,19 @@ impl LockedStore<'_> {
     }
 
     /// Reverts one edit; returns what its file is then.
-    fn revert(&self, begun: &StoredChange, at: usize) -> Result<Got, MarkdownStoreError> {
-        let Some(edit) = begun.noted.edits.get(at) else { return Ok(Got::Nothing) };
+    fn revert(&self, begun: &StoredChange, at: usize) -> Result<EditProgress, MarkdownStoreError> {
+        let Some(edit) = begun.noted.edits.get(at) else { return Ok(EditProgress::Nothing) };
         let image = begun.images.get(at).map(Vec::as_slice).unwrap_or_default();
         for _ in 0..TIMES {
             let got = self.look_at(begun, at)?;
-            if matches!(got, Got::Nothing | Got::Theirs) {
+            if matches!(got, EditProgress::Nothing | EditProgress::Theirs) {
                 return Ok(got);
             }
             // Exchanging a file that an editor has open would cost what it is about to write.
             if let Some(added) = &edit.added {
                 // A file that is shorter than it must be was emptied, and is being written.
-                let length = if got == Got::Made { added.glue.len() + added.text.len() } else { 0 };
+                let length =
+                    if got == EditProgress::Made { added.glue.len() + added.text.len() } else { 0 };
                 let known = Known { look: None, size: added.at.saturating_add(length as u64) };
                 if self.read_at_rest(&edit.path, Some(known))? == Rest::Saving {
                     break;
@@ -181,13 +182,13 @@ impl LockedStore<'_> {
         Err(MarkdownStoreError::Saving(self.site().root().join(&edit.path)))
     }
 
-    /// Says how far an edit got, and clears away what lies beside its file.
-    fn look_at(&self, begun: &StoredChange, at: usize) -> Result<Got, MarkdownStoreError> {
-        let Some(edit) = begun.noted.edits.get(at) else { return Ok(Got::Nothing) };
+    /// Says how far an edit got, and clears away leftovers beside its file.
+    fn look_at(&self, begun: &StoredChange, at: usize) -> Result<EditProgress, MarkdownStoreError> {
+        let Some(edit) = begun.noted.edits.get(at) else { return Ok(EditProgress::Nothing) };
         let image = begun.images.get(at).map(Vec::as_slice).unwrap_or_default();
         let look = || {
             let Some((folder, name)) = self.site().find(&edit.path)? else {
-                return Ok(Got::Nothing);
+                return Ok(EditProgress::Nothing);
             };
             let cleared = edit.clear(&folder, name, &Beside::new(begun.id.0, at), image);
             let got = cleared.and_then(|()| edit.look_at(&folder, name, image));
@@ -196,7 +197,7 @@ impl LockedStore<'_> {
         match look() {
             // Another program put something else in its place since.
             Err(MarkdownStoreError::NotPlain(_) | MarkdownStoreError::TooLarge(_)) => {
-                Ok(Got::Theirs)
+                Ok(EditProgress::Theirs)
             }
             got => got,
         }
@@ -210,7 +211,7 @@ impl LockedStore<'_> {
 }
 
 impl EditRecord {
-    /// Clears away what lies beside the file; see the protocol.
+    /// Clears away leftovers beside the file; see the protocol.
     fn clear(&self, folder: &Folder, name: &str, beside: &Beside, image: &[u8]) -> io::Result<()> {
         for leftover in beside.leftovers(folder)? {
             match leftover {
@@ -256,21 +257,21 @@ impl EditRecord {
         Ok([added.glue.as_bytes(), added.text.as_bytes()].concat().starts_with(&there))
     }
 
-    fn look_at(&self, folder: &Folder, name: &str, image: &[u8]) -> io::Result<Got> {
+    fn look_at(&self, folder: &Folder, name: &str, image: &[u8]) -> io::Result<EditProgress> {
         let there = folder.read(name, MAX_FILE_BYTES)?;
         if let Some(added) = &self.added {
-            let Some(there) = there else { return Ok(Got::Nothing) };
+            let Some(there) = there else { return Ok(EditProgress::Nothing) };
             if find(&there.bytes, added.text.as_bytes()).is_some() {
-                return Ok(Got::Made);
+                return Ok(EditProgress::Made);
             }
             let is_part = self.part_in(&there.bytes).is_some();
-            return Ok(if is_part { Got::Part } else { Got::Nothing });
+            return Ok(if is_part { EditProgress::Part } else { EditProgress::Nothing });
         }
         let now = digest_of(there.as_ref());
         Ok(match now {
-            _ if self.is_after(now) => Got::Made,
-            _ if now == self.before.map(|_| digest(image)) => Got::Nothing,
-            _ => Got::Theirs,
+            _ if self.is_after(now) => EditProgress::Made,
+            _ if now == self.before.map(|_| digest(image)) => EditProgress::Nothing,
+            _ => EditProgress::Theirs,
         })
     }
 
@@ -310,7 +311,7 @@ impl EditRecord {
         }
     }
 
-    /// Cuts what was added out of a file, wherever it stands; `None` when it is not there.
+    /// Cuts what was added out of a file, wherever it is; `None` when the file does not have it.
     pub(crate) fn cut_from(&self, bytes: &[u8]) -> Option<Cut> {
         let added = self.added.as_ref()?;
         let text = added.text.as_bytes();

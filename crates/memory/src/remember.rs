@@ -305,7 +305,7 @@ fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> 
         }
     }
     if found.is_empty() {
-        // Tags, the type and what is superseded stand in the same line.
+        // Tags, the type and what is superseded are written in the same line.
         let entry = render(given);
         let entry = ProvenanceStamp::at_end_of(&entry)
             .map_or(&entry[..], |(range, _)| &entry[..range.start]);

@@ -19,7 +19,7 @@
 
 use std::io;
 
-use anemone_files::{FileRead, Folder, SwapOutcome, is_not_plain};
+use anemone_files::{FileRead, Folder, SwapOutcome, if_found, is_not_plain};
 use anemone_format::Hex;
 use uuid::Uuid;
 
@@ -73,7 +73,7 @@ impl Beside {
         format!("{}.out", self.stem)
     }
 
-    /// Finds what lies in a folder under these names.
+    /// Finds the files of a folder that have these names.
     pub(crate) fn leftovers(&self, folder: &Folder) -> io::Result<Vec<Leftover>> {
         let names = folder.names_with(&self.stem)?;
         Ok(names.into_iter().filter_map(|name| self.leftover(name)).collect())
@@ -148,18 +148,17 @@ fn exchange(
     before: [u8; 32],
     ours: [u8; 32],
 ) -> io::Result<SwapOutcome> {
-    match folder.exchange(swap, name) {
-        Ok(true) => {}
+    match if_found(folder.exchange(swap, name))? {
+        Some(true) => {}
         // The file system cannot exchange: the look before is the only check.
-        Ok(false) => {
+        Some(false) => {
             folder.replace(swap, name)?;
             return Ok(SwapOutcome::Done);
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        None => {
             folder.remove(swap)?;
             return Ok(SwapOutcome::Refused);
         }
-        Err(error) => return Err(error),
     }
     if Content::of(folder, swap)? == Content::File(before) {
         folder.remove(swap)?;
@@ -178,11 +177,8 @@ pub(crate) fn take(
     before: [u8; 32],
 ) -> io::Result<SwapOutcome> {
     let out = beside.out();
-    match folder.name(name, &out) {
-        Ok(SwapOutcome::Done) => {}
-        Ok(SwapOutcome::Refused) => return Ok(SwapOutcome::Refused),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SwapOutcome::Refused),
-        Err(error) => return Err(error),
+    if if_found(folder.name(name, &out))? != Some(SwapOutcome::Done) {
+        return Ok(SwapOutcome::Refused);
     }
     if Content::of(folder, &out)? == Content::File(before) {
         folder.remove(&out)?;
@@ -210,13 +206,10 @@ pub(crate) fn give_back(folder: &Folder, name: &str, swap: &str, ours: &str) -> 
     let mut expected = None;
     for _ in 0..TIMES {
         let theirs = Content::of(folder, swap)?;
-        match folder.exchange(swap, name) {
-            Ok(true) => {}
-            Ok(false) => return folder.replace(swap, name),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return move_back(folder, name, swap);
-            }
-            Err(error) => return Err(error),
+        match if_found(folder.exchange(swap, name))? {
+            Some(true) => {}
+            Some(false) => return folder.replace(swap, name),
+            None => return move_back(folder, name, swap),
         }
         let out = Content::of(folder, swap)?;
         if expected.map_or(out.is(ours), |expected| out == expected) {

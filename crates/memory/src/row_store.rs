@@ -71,7 +71,7 @@ pub trait RowStore: Send + Sync {
 pub struct KeptRow {
     /// What is shown of it.
     pub entry: EntryToForget,
-    /// Every column by its name; bytes stand as `{"hex": "..."}`.
+    /// Every column by its name; bytes are written as `{"hex": "..."}`.
     pub cells: Map<String, Value>,
     /// Where it comes from, as our own table says it.
     pub stamp: Option<Map<String, Value>>,
@@ -117,7 +117,7 @@ fn is_zero(number: &usize) -> bool {
 /// What the paths of rows begin with.
 pub const ROWS: &str = "memories/";
 
-/// Returns where an index has the row of a key: what cannot stand in a path is `%2F`.
+/// Returns where an index has the row of a key: what a path cannot have is escaped, as in `%2F`.
 #[must_use]
 pub fn row_document(key: &str) -> String {
     let whole = matches!(key, "" | "." | "..");

@@ -31,7 +31,7 @@ use crate::store::{FileSnapshot, MarkdownStore, MarkdownStoreError, PageKind};
 
 /// More notes of one name on one day than anybody has.
 const MOST_NOTES: usize = 1000;
-/// The heading under which the messages stand.
+/// The heading above the messages.
 const SUMMARY: &str = "\n## Conversation Summary\n\n";
 /// A note that is brought up to date keeps so many lines of messages, the last ones.
 const MOST_LINES: usize = 500;
@@ -431,7 +431,7 @@ mod tests {
         }
         let other = SessionNote { session_id: Some("other"), ..one.clone() };
         assert_eq!(notes.write(&other, None).0.path(), "memory/2026-01-16-api-design-2.md");
-        // Whoever deletes the note gets a new one.
+        // After the note is deleted, a new one is written.
         fs_err::remove_file(notes.path("memory/2026-01-16-api-design.md")).unwrap();
         assert!(matches!(notes.write(&one, noted.as_ref()).0, NotePlan::Write { .. }));
     }

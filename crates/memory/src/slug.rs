@@ -15,42 +15,7 @@ const MAX_WORDS: usize = 3;
 const MOST_IN_ONE: f64 = 2.0;
 
 /// Words that are in every conversation.
-const COMMON: &str = "
-    a able about above actually add after again all almost already also always am an and any anything
-    are around as ask at away back be because been before being below better between both bring but
-    by call came can cannot check clear come could did didn different do does doesn doing don done
-    down each else end enough even ever every everything few file find fine first for from full fully
-    get gets getting give given go goes going gone good got great had happy has have haven having he
-    hello help her here hers hey hi him his hope how however i idea if in instead into is isn it its
-    just keep kind know last later least leave less let like likely line little ll long look lot made
-    make makes making many may maybe me mean might mind mine more most much must my need needed needs
-    never new next nice no non none nor not note nothing now of off often ok okay old on once one
-    only onto open or other our out over own part per perhaps place please point possible probably put
-    question quite rather re really reply right run said same say see seem seems set shall she should
-    show shown simple since so some something soon sorry sounds start step still stop such suggest sure
-    take tell than thank thanks that the their them then there these they thing things think this those
-    though through time to today told tomorrow too took try trying turn two under until up upon us use
-    used useful using user ve very via wait want wants was way we well were what when where whether
-    which while who whole why will with without won word work works would write wrong yes yesterday yet
-    you your yours
-    aber alle alles als also am an andere auch auf aus bei beim bin bis bist bitte da damit danach dann
-    danke das dass dein deine dem den denn der des dich die dies diese diesem diesen dieser dieses dir
-    doch dort du durch ein eine einem einen einer eines er es etwas euch für gar gibt gut habe haben hat
-    hatte hier ich ihm ihn ihr ihre im immer in ist ja jede jeder jetzt kann kannst kein keine können
-    machen macht man mehr mein meine mich mir mit muss nach nicht nichts noch nun nur ob oder ohne schon
-    sehr sein seine sich sie sind so soll sollen sollte sondern über um und uns unser unter viel vom von
-    vor war warum was weil wenn wer werden wie wieder will wir wird wo würde zu zum zur
-    al algo ante antes así aún bien cada como cómo con cual cuando de del desde donde dos el él ella
-    ellos en entre era eres es esa ese eso esta está están estar este esto fue gracias ha hace hacer han
-    hasta hay hola la las le les lo los más me mi mis mucho muy nada ni no nos nosotros o otra otro para
-    pero por porque puede puedes que qué quiero se sea ser si sí sin sobre solo son soy su sus también
-    tan te tengo ti tiene todo todos tu tú tus un una uno usted y ya yo
-    ai alors après as au aussi autre aux avec avez avoir avons bien bonjour bon ça car ce cela ces cet
-    cette chaque chez comme comment dans de des deux dire doit donc dont du elle elles en encore entre
-    est et été être eux fait faire faut fois ici il ils je la là le les leur lui ma mais me merci mes
-    moi mon ne nos notre nous on ont ou où par pas peu peut peux plus pour pourquoi quand que quel quelle
-    qui quoi sa sans se ses si son sont sous suis sur ta tes toi ton tous tout toute très tu un une va
-    veux vos votre vous y";
+const COMMON: &str = include_str!("slug_words.txt");
 
 static STOPPED: LazyLock<HashSet<String>> =
     LazyLock::new(|| COMMON.split_whitespace().map(plain).collect());

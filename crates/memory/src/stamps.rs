@@ -1,4 +1,4 @@
-//! The table of stamps, which lies beside the files: see [`StampTable`].
+//! The table of stamps, a file of the workspace: see [`StampTable`].
 
 use std::io;
 use std::path::Path;

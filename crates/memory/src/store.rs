@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anemone_files::{FileStamp, Folder, is_not_plain};
+use anemone_files::{FileStamp, Folder, if_found, is_not_plain};
 use anemone_index::{DocumentSource as _, FolderSource, MarkdownFolder};
 use jiff::civil::Date;
 use rustix::fs::{FlockOperation, flock};
@@ -267,11 +267,9 @@ impl MarkdownStore {
         let fail = |error| self.fail(path, error);
         let mut folder = Folder::open(&self.root).map_err(fail)?;
         for one in folders {
-            match folder.folder(one) {
-                Ok(below) => folder = below,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(fail(error)),
-            }
+            let below = if_found(folder.folder(one)).map_err(fail)?;
+            let Some(below) = below else { return Ok(None) };
+            folder = below;
         }
         Ok(Some((folder, name)))
     }
@@ -387,7 +385,7 @@ impl<'a> LockedStore<'a> {
     }
 
     /// Takes what was being forgotten, was cut off, and was finished when the lock was taken.
-    /// Whoever takes it tells its user, and ends it.
+    /// The caller reports them, and ends each.
     #[must_use]
     pub fn take_finished_forgets(&mut self) -> Vec<FinishedForget> {
         std::mem::take(&mut self.finished)

@@ -20,7 +20,7 @@ use crate::superseded::{Age, Taken, written};
 /// So much of a text is kept to be compared and shown.
 const TEXT_BYTES: usize = 600;
 
-/// An entry, and where it stands.
+/// A summary of an entry, with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntrySummary {
     /// The file.

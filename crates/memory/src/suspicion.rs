@@ -2,8 +2,12 @@
 //!
 //! None of this proves bad faith: it is what a person should look at before a model does.
 
+use std::sync::LazyLock;
+
+use anemone_format::word_enum;
+
 use crate::hidden::{is_hidden, is_needed};
-use crate::phrase::{find, folded};
+use crate::phrase::{find, folded, table};
 
 /// Why a text looks suspicious.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,37 +18,26 @@ pub struct Suspicion {
     pub excerpt: String,
 }
 
-/// A kind of trick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SuspicionKind {
-    /// It tells a model to drop what it was told.
-    Override,
-    /// It poses as a message of the system or as a turn of the conversation.
-    Role,
-    /// It asks for secrets, or that something be sent away unseen.
-    Leak,
-    /// It holds characters that show nothing.
-    Hidden,
-    /// It holds characters that change the order in which others are shown.
-    Reordered,
-    /// It holds letters of the block of tags, which show nothing and can be read.
-    Tags,
+word_enum! {
+    /// A kind of trick.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum SuspicionKind {
+        /// It tells a model to drop what it was told.
+        Override = "override",
+        /// It poses as a message of the system or as a turn of the conversation.
+        Role = "role",
+        /// It asks for secrets, or that something be sent away unseen.
+        Leak = "leak",
+        /// It holds characters that show nothing.
+        Hidden = "hidden",
+        /// It holds characters that change the order in which others are shown.
+        Reordered = "reordered",
+        /// It holds letters of the block of tags, which show nothing and can be read.
+        Tags = "tags",
+    }
 }
 
 impl SuspicionKind {
-    /// Returns the word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Override => "override",
-            Self::Role => "role",
-            Self::Leak => "leak",
-            Self::Hidden => "hidden",
-            Self::Reordered => "reordered",
-            Self::Tags => "tags",
-        }
-    }
-
     /// Returns what a text of this kind does, as a phrase behind its word.
     #[must_use]
     pub const fn reason(self) -> &'static str {
@@ -79,79 +72,25 @@ fn joined(text: &str, said: fn(SuspicionKind) -> &'static str, between: &str) ->
     (!parts.is_empty()).then(|| parts.join(between))
 }
 
-/// What tells a model to drop what it was told.
-const OVERRIDES: &[&str] = &[
-    "ignore|disregard|forget|override|bypass|neglect … previous|prior|above|earlier|preceding|all|any|your|every … instruction~|prompt~|rule~|directive~|guideline~|constraint~|polic~",
-    "do not|don't|never … follow|obey … instruction~|rules|guidelines|policies",
-    "you are now|from now on you are|act as|pretend to be … unrestricted|jailbroken|dan|developer mode|without restrictions|no restrictions",
-    "new|updated|real … system prompt|system instructions",
-    "reveal|print|show|repeat|leak … system prompt|hidden instructions|initial instructions",
-    "ignorier~|vergiss|missacht~ … alle|vorherige~|bisherige~|obige~|deine|frühere~ … anweisung~|instruktion~|regel~|vorgabe~",
-    "du bist jetzt|ab jetzt bist du … uneingeschränkt~|ohne einschränkungen|ohne regeln",
-    "ignora|ignore|olvida|omite … instruccion~|indicacion~|reglas|órdenes",
-    "ahora eres|a partir de ahora eres … sin restricciones|sin reglas",
-    "ignore|ignorez|oublie|oubliez … instruction~|consigne~|règles|directives",
-    "tu es maintenant|vous êtes maintenant … sans restriction~|sans règle~",
-    "忽略|无视|忘记|不要理会|忽視|無視|忘記 … 指令|指示|规则|提示|規則|说明",
-    "你现在是|从现在开始你是|你現在是 … 没有限制|不受限制|沒有限制|开发者模式",
-    "無視|忘れ~|従わない~ … 指示|命令|ルール|プロンプト|規則",
-    "指示|命令|ルール|プロンプト|規則 … 無視し|無視せよ|忘れて|従わない~",
-    "あなたは今 … 制限なし|制限のない|制限はありません",
-];
-
-/// Text that poses as another speaker's turn.
-const ROLES: &[&str] = &[
-    "<|im_start|>",
-    "<|im_end|>",
-    "<|system|>",
-    "<|assistant|>",
-    "<|endoftext|>",
-    "[inst]",
-    "[/inst]",
-    "<<sys>>",
-    "<system>",
-    "</system>",
-    "<system-reminder>",
-    "</recalled-memory",
-    "</relevant-memories>",
-    "### system:",
-    "### instruction:",
-    "[system]:",
-    "begin system prompt",
-    "<function_calls>",
-    "<tool_call>",
-];
-
-/// What asks for secrets, or that nobody be told.
-const LEAKS: &[&str] = &[
-    "send|post|upload|exfiltrate|forward|email … password~|api key~|secret~|token~|credential~|private key~|.env … http|https|to|@",
-    "do not|don't|never … tell|inform|mention|alert … the user|the owner|anyone|your user",
-    "without … telling|informing|asking … the user|the owner|your user",
-    "sende|schicke|lade … passwort~|passwörter|api-schlüssel|geheimnis~|zugangsdaten … an|nach|hoch|http",
-    "sag|sage|erzähl~ … dem benutzer|dem nutzer|dem user … nicht|nichts",
-    "envía|manda|sube … contraseña~|clave~|credencial~|token~ … a|http|https",
-    "no le digas|no informes … al usuario|al dueño",
-    "envoie|envoyez|transmets … mot de passe|mots de passe|clé api|clés|identifiants|jeton~ … à|vers|http|https",
-    "ne dis|n'informe|ne préviens … l'utilisateur|au utilisateur|à l'utilisateur",
-    "发送|上传|發送|上傳 … 密码|密钥|令牌|凭证|密碼|密鑰",
-    "不要告诉|别告诉|不要告訴 … 用户|主人|用戶",
-    "パスワード|apiキー|秘密鍵|トークン|認証情報 … 送信|送って|アップロード",
-    "ユーザーに|利用者に … 言わない~|知らせない~|伝えない~",
-];
+/// The patterns of texts that should not be remembered unseen; see [`crate::phrase`] for how they are
+/// written.
+static PATTERNS: LazyLock<Vec<(SuspicionKind, &str)>> = LazyLock::new(|| {
+    let known = |(word, pattern)| Some((SuspicionKind::of_word(word)?, pattern));
+    table(include_str!("suspicion.txt")).filter_map(known).collect()
+});
 
 /// Looks for what should not be remembered unseen.
 #[must_use]
 pub fn suspicious(text: &str) -> Vec<Suspicion> {
     let mut found = characters(text);
     let folded = folded(text);
-    let by_pattern = |patterns: &[&str]| patterns.iter().find_map(|pattern| find(&folded, pattern));
-    // Marks are no words, and hold what patterns are written with.
-    let mark = ROLES.iter().find_map(|role| folded.find(role).map(|at| at..at + role.len()));
-    for (kind, range) in [
-        (SuspicionKind::Override, by_pattern(OVERRIDES)),
-        (SuspicionKind::Role, mark),
-        (SuspicionKind::Leak, by_pattern(LEAKS)),
-    ] {
+    for kind in [SuspicionKind::Override, SuspicionKind::Role, SuspicionKind::Leak] {
+        let mut patterns = PATTERNS.iter().filter(|(of, _)| *of == kind);
+        let range = patterns.find_map(|(_, pattern)| match kind {
+            // Marks are no words, and hold what patterns are written with.
+            SuspicionKind::Role => folded.find(pattern).map(|at| at..at + pattern.len()),
+            _ => find(&folded, pattern),
+        });
         if let Some(range) = range {
             let excerpt = folded[range].chars().take(120).collect();
             found.push(Suspicion { kind, excerpt });

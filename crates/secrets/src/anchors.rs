@@ -121,7 +121,7 @@ pub(crate) struct Anchor {
     pub(crate) literal: &'static [u8],
     pub(crate) rule: Rule,
     exact_case: bool,
-    /// How far the last byte of its piece lies behind the literal's first.
+    /// How far the last byte of its piece is behind the literal's first.
     reach: usize,
 }
 

@@ -54,7 +54,7 @@ fn ending(text: &str) -> &str {
     stops.nth(SENTENCES - 1).map_or(line, |(at, c)| &line[at + c.len_utf8()..])
 }
 
-/// Returns where in an answer the secret stands that was asked for.
+/// Returns the range of the secret that was asked for in an answer.
 pub(crate) fn given(answer: &str, word: SpokenWord) -> Option<Range<usize>> {
     let (start, line) = first_line(answer)?;
     let words = words(line);

@@ -42,7 +42,7 @@ pub(crate) fn check(
         && let Some(length) = prose::hex_pairs(&window[after..])
     {
         let range = after..after + length;
-        return found(Candidate { kind: kind_by_word(kind), range, rank: Rank::Named });
+        return found(Candidate::named(kind_by_word(kind), range));
     }
     let Some(value) = Value::read(window, after, sign) else {
         return phrase(window, after, sign, &name).into_iter().for_each(found);
@@ -72,11 +72,8 @@ fn phrase(window: &[u8], at: usize, sign: Sign, name: &Name) -> Option<Candidate
     let length =
         rest.iter().position(|byte| matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b'\n'))?;
     let text = str::from_utf8(&rest[..length]).ok()?;
-    (rest[length] != b'\n' && prose::is_quoted_phrase(text)).then_some(Candidate {
-        kind: "password",
-        range: start..start + length,
-        rank: Rank::Named,
-    })
+    (rest[length] != b'\n' && prose::is_quoted_phrase(text))
+        .then_some(Candidate::named("password", start..start + length))
 }
 
 /// The text between a name and its value.
@@ -253,7 +250,8 @@ fn is_pass_word(window: &[u8], start: usize, word: &Range<usize>) -> bool {
     word.start == start || humped || matches!(window[word.start - 1], b'_' | b'-')
 }
 
-fn fold(text: &[u8]) -> Vec<u8> {
+/// Returns the letters and digits of a name, in lower case.
+pub(crate) fn fold(text: &[u8]) -> Vec<u8> {
     text.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
 }
 

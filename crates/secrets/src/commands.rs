@@ -5,7 +5,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use crate::prose;
-use crate::rules::{Candidate, Rank};
+use crate::rules::Candidate;
 use crate::shape::is_placeholder;
 
 /// Longest command line that is read.
@@ -120,7 +120,7 @@ pub(crate) fn check(
         let is_made_up = || str::from_utf8(bytes).is_ok_and(prose::is_made_up);
         if is_password(bytes) && (is_sure || is_made_up()) {
             let range = from + value.start..from + value.end;
-            found(Candidate { kind: "password", range, rank: Rank::Named });
+            found(Candidate::named("password", range));
         }
     };
     let behind = |word: &Range<usize>, name: &str| {
@@ -217,11 +217,8 @@ pub(crate) fn piped(window: &[u8], command: Range<usize>) -> Option<Candidate> {
     if window[command].eq_ignore_ascii_case(b"chpasswd") {
         value.start += memchr::memchr(b':', &line[value.clone()])? + 1;
     }
-    is_password(&line[value.clone()]).then_some(Candidate {
-        kind: "password",
-        range: start + value.start..start + value.end,
-        rank: Rank::Named,
-    })
+    is_password(&line[value.clone()])
+        .then_some(Candidate::named("password", start + value.start..start + value.end))
 }
 
 /// Finds the password of `CREATE USER x IDENTIFIED BY 'password'`.
@@ -245,11 +242,7 @@ pub(crate) fn identified_by(window: &[u8], words: Range<usize>) -> Option<Candid
             at..at + length
         }
     };
-    is_password(&window[range.clone()]).then_some(Candidate {
-        kind: "password",
-        range,
-        rank: Rank::Named,
-    })
+    is_password(&window[range.clone()]).then_some(Candidate::named("password", range))
 }
 
 /// Finds the password of `ALTER ROLE x PASSWORD 'password'` and `PASSWORD('password')`; `name` is
@@ -261,11 +254,8 @@ pub(crate) fn sql_password(window: &[u8], name: Range<usize>) -> Option<Candidat
     let before = window[name.start.saturating_sub(128)..name.start].to_ascii_lowercase();
     let verbs = [&b"create "[..], b"alter ", b"set password", b" login", b" encrypted", b"grant "];
     let is_statement = verbs.iter().any(|verb| memmem::find(&before, verb).is_some());
-    (is_statement && is_password(&window[range.clone()])).then_some(Candidate {
-        kind: "password",
-        range,
-        rank: Rank::Named,
-    })
+    (is_statement && is_password(&window[range.clone()]))
+        .then_some(Candidate::named("password", range))
 }
 
 /// Finds the values of a column in `INSERT INTO t (name, password) VALUES ('x', 'y')`; `name` is in
@@ -296,7 +286,7 @@ pub(crate) fn inserted(window: &[u8], name: Range<usize>, found: &mut impl FnMut
         if let Some(range) = sql_string(window, at) {
             at = range.end + usize::from(window[range.end] == b'\\') + 1;
             if depth == 1 && number == column && is_password(&window[range.clone()]) {
-                found(Candidate { kind: "password", range, rank: Rank::Named });
+                found(Candidate::named("password", range));
             }
             continue;
         }

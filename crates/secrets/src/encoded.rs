@@ -290,23 +290,26 @@ fn from_hex(encoded: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn from_base64(encoded: &[u8]) -> Option<Vec<u8>> {
+    let whole = if encoded.len() % 4 == 1 { encoded.len() - 1 } else { encoded.len() };
+    // Cheaper than decoding what is no text.
+    readable(base64(&encoded[..whole.min(24)])?)?;
+    readable(base64(&encoded[..whole])?)
+}
+
+/// Decodes base64 of either alphabet, with padding or without; bits that are left over are ignored.
+pub(crate) fn base64(encoded: &[u8]) -> Option<Vec<u8>> {
     let standard = |byte: &u8| match byte {
         b'-' => b'+',
         b'_' => b'/',
         other => *other,
     };
-    let whole = if encoded.len() % 4 == 1 { encoded.len() - 1 } else { encoded.len() };
-    // Cheaper than decoding what is no text.
     let engine = base64::engine::GeneralPurpose::new(
         &base64::alphabet::STANDARD,
         base64::engine::GeneralPurposeConfig::new()
             .with_decode_allow_trailing_bits(true)
             .with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent),
     );
-    let head: Vec<u8> = encoded[..whole.min(24)].iter().map(standard).collect();
-    readable(engine.decode(&head).ok()?)?;
-    let all: Vec<u8> = encoded[..whole].iter().map(standard).collect();
-    readable(engine.decode(&all).ok()?)
+    engine.decode(encoded.iter().map(standard).collect::<Vec<u8>>()).ok()
 }
 
 /// Returns decoded bytes as text, if they are text, UTF-16, or compressed text.

@@ -20,7 +20,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b, 0x08];
 /// are longer than what a rule looks across.
 const LONGEST_GAP: usize = 64;
 
-/// Whether the bytes are text in which a secret can be replaced where it stands. Where it cannot,
+/// Whether the bytes are text in which a secret can be replaced in place. Where it cannot,
 /// hits tell kinds and lines, but their ranges may be those of a decoded text.
 #[must_use]
 pub fn is_text(bytes: &[u8]) -> bool {

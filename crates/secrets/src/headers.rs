@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
-use crate::rules::{Candidate, Rank};
+use crate::rules::Candidate;
 use crate::shape::{ANY_TOKEN, BASE64, Texture, is_placeholder, texture};
 
 /// Longest header that is looked at.
@@ -42,7 +42,7 @@ pub(crate) fn cookies(window: &[u8], word: Range<usize>, found: &mut impl FnMut(
         if is_cookie_secret(&name, value) {
             let start = start + equals + 1 + skipped;
             let range = start..start + value.len();
-            found(Candidate { kind: "session_cookie", range, rank: Rank::Named });
+            found(Candidate::named("session_cookie", range));
         }
     }
 }
@@ -69,11 +69,7 @@ pub(crate) fn session_cookie(window: &[u8], name: Range<usize>) -> Option<Candid
     let length = value.iter().take_while(|byte| ANY_TOKEN.has(**byte) || **byte == b'%').count();
     let value = &value[..length];
     let fits = length >= 16 && texture(value) == Texture::Random && !is_placeholder(value);
-    fits.then_some(Candidate {
-        kind: "session_cookie",
-        range: name.end..name.end + length,
-        rank: Rank::Named,
-    })
+    fits.then_some(Candidate::named("session_cookie", name.end..name.end + length))
 }
 
 /// `Authorization: TOKEN` or `Authorization: Scheme TOKEN`; Bearer and Basic have their own rules.
@@ -91,7 +87,7 @@ pub(crate) fn authorization(window: &[u8], word: Range<usize>) -> Option<Candida
         let value = &line[at..at + length];
         if length >= 16 && texture(value) == Texture::Random && !is_placeholder(value) {
             let range = word.end + at..word.end + at + length;
-            return Some(Candidate { kind: "bearer_token", range, rank: Rank::Named });
+            return Some(Candidate::named("bearer_token", range));
         }
         // The word was the scheme.
         if line.get(at + length) != Some(&b' ') {
@@ -118,11 +114,7 @@ pub(crate) fn pgpass(window: &[u8], port: Range<usize>) -> Option<Candidate> {
     });
     let start = port.end + database.len() + user.len() + 2;
     (plain && password.len() >= 4 && !is_placeholder(password) && !password.contains(&b' '))
-        .then_some(Candidate {
-            kind: "password",
-            range: start..start + password.len(),
-            rank: Rank::Named,
-        })
+        .then_some(Candidate::named("password", start..start + password.len()))
 }
 
 /// The private lines of a PuTTY key.
@@ -152,11 +144,7 @@ pub(crate) fn putty(window: &[u8], head: Range<usize>) -> Option<Candidate> {
     }
     let start = head.end + gap;
     let end = body[..end].trim_ascii_end().len();
-    (digits > 0 && end >= 24).then_some(Candidate {
-        kind: "pem_private_key",
-        range: start..start + end,
-        rank: Rank::Shaped,
-    })
+    (digits > 0 && end >= 24).then_some(Candidate::shaped("pem_private_key", start..start + end))
 }
 
 /// The lines of hexadecimal digits in an OpenVPN static key.
@@ -172,9 +160,8 @@ pub(crate) fn static_key(window: &[u8], words: Range<usize>) -> Option<Candidate
     });
     let digits = rest[..length].iter().filter(|byte| byte.is_ascii_hexdigit()).count();
     let start = words.end + 5;
-    (digits >= 64).then_some(Candidate {
-        kind: "pem_private_key",
-        range: start..start + rest[..length].trim_ascii_end().len(),
-        rank: Rank::Shaped,
-    })
+    (digits >= 64).then_some(Candidate::shaped(
+        "pem_private_key",
+        start..start + rest[..length].trim_ascii_end().len(),
+    ))
 }

@@ -60,7 +60,7 @@ pub struct SecretHit {
 /// specific one.
 #[must_use]
 pub fn scan(bytes: &[u8]) -> Vec<SecretHit> {
-    let mut found = Found::default();
+    let mut found = HitList::default();
     found.search(bytes, 0, 0..bytes.len());
     found.count_lines(bytes, 0, bytes.len());
     found.into_hits()
@@ -70,7 +70,7 @@ pub fn scan(bytes: &[u8]) -> Vec<SecretHit> {
 fn scan_within(bytes: &[u8], depth: u8) -> Vec<(SecretHit, Rank)> {
     let inflated = encoded::inflated(bytes);
     let text = inflated.as_deref().unwrap_or(bytes);
-    let mut found = Found { depth, ..Found::default() };
+    let mut found = HitList { depth, ..HitList::default() };
     found.search(text, 0, 0..text.len());
     found.hits
 }
@@ -78,7 +78,7 @@ fn scan_within(bytes: &[u8], depth: u8) -> Vec<(SecretHit, Rank)> {
 /// Finds secrets in bytes that come block by block; see [`scan`].
 #[derive(Debug, Default)]
 pub struct Scanner {
-    found: Found,
+    found: HitList,
     /// The last bytes, from `base` on.
     buffer: Vec<u8>,
     /// Where in the stream the buffer begins.
@@ -135,7 +135,7 @@ impl Scanner {
 
 /// What has been found so far, sorted and apart, with ranges in the whole.
 #[derive(Debug, Default)]
-struct Found {
+struct HitList {
     hits: Vec<(SecretHit, Rank)>,
     /// How many hits know their line.
     with_line: usize,
@@ -169,7 +169,7 @@ fn without_stamps(text: &[u8]) -> Cow<'_, [u8]> {
     plain
 }
 
-impl Found {
+impl HitList {
     /// Looks at the anchors that end in `range` of a buffer that begins at `base`.
     fn search(&mut self, buffer: &[u8], base: usize, range: Range<usize>) {
         let buffer = &*without_stamps(buffer);

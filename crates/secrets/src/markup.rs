@@ -5,9 +5,9 @@ use std::ops::Range;
 use memchr::memchr;
 
 use crate::anchors::NameWord;
-use crate::assignments::{is_secret, kind_by_word};
+use crate::assignments::{fold, is_secret, kind_by_word};
 use crate::prose;
-use crate::rules::{Candidate, Rank};
+use crate::rules::Candidate;
 use crate::shape::{URL64_DOT, is_placeholder};
 
 /// Longest name of an element.
@@ -37,17 +37,10 @@ pub(crate) fn check(window: &[u8], word: &Range<usize>, kind: NameWord) -> Optio
         }
         _ => return None,
     };
-    let before: Vec<u8> = window[start..word.start]
-        .iter()
-        .filter(|byte| byte.is_ascii_alphanumeric())
-        .map(u8::to_ascii_lowercase)
-        .collect();
+    let before = fold(&window[start..word.start]);
     let text = str::from_utf8(&rest[value.clone()]).ok()?;
-    (is_secret(kind, &before) && is_value(text, kind)).then(|| Candidate {
-        kind: kind_by_word(kind),
-        range: end + value.start..end + value.end,
-        rank: Rank::Named,
-    })
+    (is_secret(kind, &before) && is_value(text, kind))
+        .then(|| Candidate::named(kind_by_word(kind), end + value.start..end + value.end))
 }
 
 /// Whether a name begins in the first word of an element.

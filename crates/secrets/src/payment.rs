@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::rules::{Candidate, Rank};
+use crate::rules::Candidate;
 
 /// Looks for the number of a card that begins at `at`, with three digits.
 pub(crate) fn card(window: &[u8], at: usize) -> Option<Candidate> {
@@ -32,7 +32,7 @@ pub(crate) fn card(window: &[u8], at: usize) -> Option<Candidate> {
     if goes_on || !number.is_card(is_listed, || speaks_of_a_card(before)) {
         return None;
     }
-    Some(Candidate { kind: "card_number", range: at..end, rank: Rank::Shaped })
+    Some(Candidate::shaped("card_number", at..end))
 }
 
 /// A number, and the lengths of the groups it is written in.
@@ -180,11 +180,8 @@ pub(crate) fn card_code(window: &[u8], word: Range<usize>) -> Option<Candidate> 
     let alone = !rest.get(gap + digits).is_some_and(|byte| byte.is_ascii_alphanumeric());
     let skipped = window[word.end..].len().min(24) - rest.len();
     let start = word.end + skipped + gap;
-    (matches!(digits, 3 | 4) && alone).then_some(Candidate {
-        kind: "card_code",
-        range: start..start + digits,
-        rank: Rank::Named,
-    })
+    (matches!(digits, 3 | 4) && alone)
+        .then_some(Candidate::named("card_code", start..start + digits))
 }
 
 #[cfg(test)]

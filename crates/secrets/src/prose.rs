@@ -21,7 +21,7 @@ pub(crate) use self::phrases::{
 use self::value::value_at;
 pub(crate) use self::value::{bare, hex_pairs};
 use crate::anchors::SpokenWord;
-use crate::rules::{Candidate, Rank};
+use crate::rules::Candidate;
 use crate::shape::is_placeholder;
 
 /// How far behind the name a value is looked for.
@@ -78,7 +78,7 @@ pub(crate) fn check(
     let old = has_old.then(|| old_value(line)).flatten();
     let old = old.map(|old| name.end + old.start..name.end + old.end);
     for range in range.into_iter().chain(old).filter(|range| !range.is_empty()) {
-        found(Candidate { kind: kind_of(word), range, rank: Rank::Named });
+        found(Candidate::named(kind_of(word), range));
     }
 }
 
@@ -285,7 +285,7 @@ pub(crate) fn codes(window: &[u8], from: usize, found: &mut impl FnMut(Candidate
             if is_recovery_code(code) {
                 let start = at + token.start + line[token].find(code).unwrap_or(0);
                 let range = from + start..from + start + code.len();
-                found(Candidate { kind: "recovery_code", range, rank: Rank::Named });
+                found(Candidate::named("recovery_code", range));
                 is_code_line = true;
             } else if !is_marker && !is_first {
                 return;
@@ -610,7 +610,7 @@ pub(crate) fn login_with(window: &[u8], words: Range<usize>) -> Option<Candidate
         && ends_sentence(&line[start + text.len()..])
         && !refers(text)
         && !is_placeholder(text.as_bytes());
-    fits.then_some(Candidate { kind: "password", range, rank: Rank::Named })
+    fits.then_some(Candidate::named("password", range))
 }
 
 /// Whether nothing follows but the end of the sentence, or a new clause.

@@ -66,7 +66,7 @@ impl SecretValues {
     /// Adds the secrets of a text.
     pub fn learn(&mut self, text: &str) {
         for hit in scan(text.as_bytes()) {
-            // Hits lie on the borders of characters, unless a rule looked at bytes only.
+            // Hits begin and end at characters, unless a rule looked at bytes only.
             let Some(value) = text.get(hit.range) else { continue };
             self.add(value, hit.kind);
         }

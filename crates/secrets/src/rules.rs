@@ -10,7 +10,7 @@ use base64::Engine as _;
 use memchr::{memchr, memmem};
 
 use crate::anchors::{Anchor, NameWord, Rule, SpokenWord};
-use crate::kinds::{Prefix, Shape};
+use crate::kinds::{BodyShape, Prefix};
 use crate::shape::{
     self, ALNUM, Alphabet, BASE64, BASE64_BARE, DIGITS, HEX, Texture, UNRESERVED, URL64, WORD,
     all_three, begins_after, digit_or_capital, is_placeholder, is_placeholder_body, kebab_words,
@@ -32,6 +32,18 @@ pub(crate) struct Candidate {
     pub(crate) kind: &'static str,
     pub(crate) range: Range<usize>,
     pub(crate) rank: Rank,
+}
+
+impl Candidate {
+    /// A secret that is known by the name in front of it.
+    pub(crate) const fn named(kind: &'static str, range: Range<usize>) -> Self {
+        Self { kind, range, rank: Rank::Named }
+    }
+
+    /// A secret that is known by its shape, or by a name that tells whose it is.
+    pub(crate) const fn shaped(kind: &'static str, range: Range<usize>) -> Self {
+        Self { kind, range, rank: Rank::Shaped }
+    }
 }
 
 /// How sure a rule is of the kind; of two that overlap, the surer one names the hit.
@@ -125,7 +137,7 @@ pub(crate) fn check(
     candidate.into_iter().chain(over_lines).for_each(found);
 }
 
-/// Returns what the word of a name means in a sentence, and where it stands.
+/// Returns what the word of a name means in a sentence, and its range.
 pub(crate) fn spoken(
     window: &[u8],
     word: NameWord,
@@ -238,21 +250,21 @@ fn in_base64(window: &[u8], literal: &[u8], prefix: &Prefix, at: usize) -> bool 
     by_chance && matches!(window[..at].last(), Some(b'+' | b'/'))
 }
 
-fn fits(shape: Shape, body: &[u8]) -> bool {
+fn fits(shape: BodyShape, body: &[u8]) -> bool {
     match shape {
-        Shape::Ordinary => digit_or_capital(body),
-        Shape::NotWords => digit_or_capital(body) && !kebab_words(body),
-        Shape::AllThree => all_three(body),
-        Shape::SendGrid => parts(body, b'.', &[16..=32, 32..=64]),
-        Shape::Airtable => parts(body, b'.', &[14..=14, 64..=64]),
-        Shape::DiscordWebhook => {
+        BodyShape::Ordinary => digit_or_capital(body),
+        BodyShape::NotWords => digit_or_capital(body) && !kebab_words(body),
+        BodyShape::AllThree => all_three(body),
+        BodyShape::SendGrid => parts(body, b'.', &[16..=32, 32..=64]),
+        BodyShape::Airtable => parts(body, b'.', &[14..=14, 64..=64]),
+        BodyShape::DiscordWebhook => {
             parts(body, b'/', &[15..=22, 40..=100]) && DIGITS.run(body, 15) == 15
         }
-        Shape::Path => body.split(|&byte| byte == b'/').count() >= 3 && digit_or_capital(body),
-        Shape::OnePassword => {
+        BodyShape::Path => body.split(|&byte| byte == b'/').count() >= 3 && digit_or_capital(body),
+        BodyShape::OnePassword => {
             body.iter().any(u8::is_ascii_digit) && body.split(|&byte| byte == b'-').count() >= 5
         }
-        Shape::ClickUp => {
+        BodyShape::ClickUp => {
             let digits = DIGITS.run(body, 12);
             let rest = body[digits..].strip_prefix(b"_");
             (4..=12).contains(&digits)
@@ -262,8 +274,8 @@ fn fits(shape: Shape, body: &[u8]) -> bool {
                         && digit_or_capital(rest)
                 })
         }
-        Shape::Salesforce => matches!(memchr(b'!', body), Some(12 | 15)) && all_three(body),
-        Shape::Uuid => parts(body, b'-', &[8..=8, 4..=4, 4..=4, 4..=4, 12..=12]),
+        BodyShape::Salesforce => matches!(memchr(b'!', body), Some(12 | 15)) && all_three(body),
+        BodyShape::Uuid => parts(body, b'-', &[8..=8, 4..=4, 4..=4, 4..=4, 12..=12]),
     }
 }
 
@@ -277,10 +289,8 @@ fn parts(body: &[u8], between: u8, lengths: &[std::ops::RangeInclusive<usize>]) 
 /// The secret often stands beside the id, without a name.
 fn aws_secret_behind(window: &[u8], from: usize) -> Option<Candidate> {
     let near = &window[from..window.len().min(from + 160)];
-    find_aws_secret(near).map(|range| Candidate {
-        kind: "aws_secret_access_key",
-        range: from + range.start..from + range.end,
-        rank: Rank::Shaped,
+    find_aws_secret(near).map(|range| {
+        Candidate::shaped("aws_secret_access_key", from + range.start..from + range.end)
     })
 }
 
@@ -322,7 +332,7 @@ fn jwt(window: &[u8], at: usize) -> Option<Candidate> {
     }
     let token = &window[at..end];
     let whole = more >= 2 && all_three(token) && !is_placeholder_body(token);
-    whole.then_some(Candidate { kind: "jwt", range: at..end, rank: Rank::Shaped })
+    whole.then_some(Candidate::shaped("jwt", at..end))
 }
 
 /// A private key in PEM; `word` is `PRIVATE KEY` in its first line.
@@ -412,11 +422,7 @@ fn url_password(window: &[u8], sign: Range<usize>) -> Option<Candidate> {
         return None;
     }
     let start = sign.end + colon + 1;
-    Some(Candidate {
-        kind: "url_password",
-        range: start..start + password.len(),
-        rank: Rank::Shaped,
-    })
+    Some(Candidate::shaped("url_password", start..start + password.len()))
 }
 
 fn bearer(window: &[u8], word: Range<usize>) -> Option<Candidate> {
@@ -435,11 +441,8 @@ fn bearer(window: &[u8], word: Range<usize>) -> Option<Candidate> {
     let before = window[..word.start].iter().rev().take(8).find(|byte| !quotes(byte));
     let header = matches!(before, Some(b':' | b'='));
     let enough = random && length >= 16 || header && length >= 8 && texture(value) > Texture::Plain;
-    (enough && !is_placeholder(value)).then_some(Candidate {
-        kind: "bearer_token",
-        range: start..start + length,
-        rank: Rank::Named,
-    })
+    (enough && !is_placeholder(value))
+        .then_some(Candidate::named("bearer_token", start..start + length))
 }
 
 /// Returns where the text continues after one to four whitespace characters.
@@ -453,11 +456,8 @@ fn basic(window: &[u8], word: Range<usize>) -> Option<Candidate> {
     memmem::find(before, b"auth")?;
     let start = behind_blanks(window, word.end)?;
     let length = BASE64.run(&window[start..], 512);
-    user_and_password(&window[start..start + length]).then_some(Candidate {
-        kind: "basic_auth",
-        range: start..start + length,
-        rank: Rank::Shaped,
-    })
+    user_and_password(&window[start..start + length])
+        .then_some(Candidate::shaped("basic_auth", start..start + length))
 }
 
 /// Whether base64 holds text with a colon and a password that is no stand-in behind it.
@@ -538,11 +538,8 @@ fn mailchimp(window: &[u8], suffix: Range<usize>) -> Option<Candidate> {
     let alone = begins_after(&window[..start], URL64)
         && !window.get(end).is_some_and(|&byte| WORD.has(byte));
     let fits = digits == 32 && (1..=2).contains(&centre) && alone;
-    (fits && !is_placeholder_body(&window[start..suffix.start])).then_some(Candidate {
-        kind: "mailchimp_api_key",
-        range: start..end,
-        rank: Rank::Shaped,
-    })
+    (fits && !is_placeholder_body(&window[start..suffix.start]))
+        .then_some(Candidate::shaped("mailchimp_api_key", start..end))
 }
 
 /// A client secret of Microsoft: three characters and a digit, `Q~`, and 31 to 34 more.
@@ -554,7 +551,7 @@ fn azure_secret(window: &[u8], at: usize) -> Option<Candidate> {
         && begins_after(&window[..start], UNRESERVED)
         && (31..=34).contains(&tail)
         && all_three(&window[range.clone()]);
-    fits.then_some(Candidate { kind: "azure_client_secret", range, rank: Rank::Shaped })
+    fits.then_some(Candidate::shaped("azure_client_secret", range))
 }
 
 /// A token of a login, in an object that says it is one.
@@ -564,7 +561,7 @@ fn oauth_login(window: &[u8], name: Range<usize>) -> Option<Candidate> {
     if value.len() < 8 || is_placeholder(value) || !in_oauth_object(window, &name, range.end) {
         return None;
     }
-    Some(Candidate { kind: "oauth_login", range, rank: Rank::Named })
+    Some(Candidate::named("oauth_login", range))
 }
 
 fn in_oauth_object(window: &[u8], name: &Range<usize>, value_end: usize) -> bool {
@@ -577,11 +574,7 @@ fn in_oauth_object(window: &[u8], name: &Range<usize>, value_end: usize) -> bool
 
 fn registry_auth(window: &[u8], from: usize) -> Option<Candidate> {
     let range = json_string_behind(window, from)?;
-    user_and_password(&window[range.clone()]).then_some(Candidate {
-        kind: "registry_auth",
-        range,
-        rank: Rank::Shaped,
-    })
+    user_and_password(&window[range.clone()]).then_some(Candidate::shaped("registry_auth", range))
 }
 
 /// Returns the string behind `"name"`: a colon, whitespace and quotes around it.
@@ -611,11 +604,8 @@ fn netrc(window: &[u8], word: Range<usize>) -> Option<Candidate> {
     let start = memmem::find(line, b" password ")? + 10;
     let length = line[start..].iter().take_while(|byte| byte.is_ascii_graphic()).count();
     let value = &line[start..start + length];
-    (length >= 6 && !is_placeholder(value)).then_some(Candidate {
-        kind: "netrc_password",
-        range: word.end + start..word.end + start + length,
-        rank: Rank::Shaped,
-    })
+    (length >= 6 && !is_placeholder(value))
+        .then_some(Candidate::shaped("netrc_password", word.end + start..word.end + start + length))
 }
 
 /// The secret of `otpauth://totp/name?secret=...`.
@@ -624,11 +614,8 @@ fn one_time(window: &[u8], from: usize) -> Option<Candidate> {
     let address = &address[..address.iter().position(|b| *b <= b' ').unwrap_or(address.len())];
     let start = memmem::find(address, b"secret=")? + 7;
     let length = shape::ALNUM.run(&address[start..], 128);
-    (length >= 8 && !is_placeholder_body(&address[start..start + length])).then_some(Candidate {
-        kind: "one_time_secret",
-        range: from + start..from + start + length,
-        rank: Rank::Shaped,
-    })
+    (length >= 8 && !is_placeholder_body(&address[start..start + length]))
+        .then_some(Candidate::shaped("one_time_secret", from + start..from + start + length))
 }
 
 /// The password of `WIFI:T:WPA;S:name;P:password;;`.
@@ -640,11 +627,8 @@ fn wifi_code(window: &[u8], from: usize) -> Option<Candidate> {
     let start = if code.starts_with(b"P:") { 2 } else { memmem::find(code, b";P:")? + 3 };
     let body = &code[start..];
     let length = body.iter().position(|byte| matches!(byte, b';' | b'\n'))?;
-    (length >= 4 && !is_placeholder(&body[..length])).then_some(Candidate {
-        kind: "password",
-        range: from + start..from + start + length,
-        rank: Rank::Shaped,
-    })
+    (length >= 4 && !is_placeholder(&body[..length]))
+        .then_some(Candidate::shaped("password", from + start..from + start + length))
 }
 
 /// Whether it is a key of WireGuard: 32 bytes in base64.

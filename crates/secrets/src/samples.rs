@@ -7,10 +7,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use base64::Engine as _;
-
 use crate::encoded::{self, LEAST_RUN};
-use crate::rules::{Candidate, Rank, is_discord_token};
+use crate::rules::{Candidate, is_discord_token};
 use crate::shape::{ALNUM, OPAQUE, URL64_DOT, all_three, is_placeholder_body};
 
 /// Bytes between two looks for a run.
@@ -104,8 +102,7 @@ pub(crate) fn opaque(buffer: &[u8], start: usize, depth: u8, found: &mut impl Fn
     let length = OPAQUE.run(&buffer[start..], 160);
     let whole = &buffer[start..start + length];
     if let Some((kind, range)) = known_shape(whole, &buffer[..start]) {
-        let range = start + range.start..start + range.end;
-        found(Candidate { kind, range, rank: Rank::Shaped });
+        found(Candidate::shaped(kind, start + range.start..start + range.end));
     }
     // Parts with full stops between them are encoded one by one.
     let mut from = 0;
@@ -180,13 +177,7 @@ fn known_shape(run: &[u8], before: &[u8]) -> Option<(&'static str, Range<usize>)
 /// Whether the first part is a number in base64, as ids of Discord are.
 fn begins_with_an_id(token: &[u8]) -> bool {
     let part = token.split(|byte| *byte == b'.').next().unwrap_or_default();
-    let engine = base64::engine::GeneralPurpose::new(
-        &base64::alphabet::URL_SAFE,
-        base64::engine::GeneralPurposeConfig::new()
-            .with_decode_allow_trailing_bits(true)
-            .with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent),
-    );
-    engine.decode(part).is_ok_and(|id| id.len() >= 15 && id.iter().all(u8::is_ascii_digit))
+    encoded::base64(part).is_some_and(|id| id.len() >= 15 && id.iter().all(u8::is_ascii_digit))
 }
 
 /// The words of which wallets make seed phrases (BIP 39, English).
@@ -308,7 +299,7 @@ fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candidate)) {
         return;
     }
     let range = first.start..last.end;
-    found(Candidate { kind: "seed_phrase", range, rank: Rank::Shaped });
+    found(Candidate::shaped("seed_phrase", range));
 }
 
 /// Whether the next two words may be of the list. It rules out most text.

@@ -33,26 +33,14 @@ const LOWER: u16 = LOWER_AF | LOWER_GZ;
 pub(crate) const DIGITS: Alphabet = Alphabet(DIGIT);
 /// `0-9a-f`
 pub(crate) const HEX: Alphabet = Alphabet(DIGIT | LOWER_AF);
-/// `0-9a-fA-F`
-pub(crate) const HEX_ANY: Alphabet = Alphabet(HEX.0 | UPPER_AF);
-/// `0-9a-f-`
-pub(crate) const HEX_DASH: Alphabet = Alphabet(HEX.0 | DASH);
 /// `a-z0-9`
 pub(crate) const LOWER_NUM: Alphabet = Alphabet(DIGIT | LOWER);
 /// `a-z0-9_`
 pub(crate) const LOWER_NUM_UNDERSCORE: Alphabet = Alphabet(LOWER_NUM.0 | UNDERSCORE);
-/// `A-Z0-9-`
-pub(crate) const UPPER_DASH: Alphabet = Alphabet(UPPER_NUM.0 | DASH);
 /// `A-Z0-9`
 pub(crate) const UPPER_NUM: Alphabet = Alphabet(DIGIT | UPPER);
 /// `A-Za-z0-9`
 pub(crate) const ALNUM: Alphabet = Alphabet(DIGIT | LOWER | UPPER);
-/// `A-Za-z0-9.`
-pub(crate) const ALNUM_DOT: Alphabet = Alphabet(ALNUM.0 | DOT);
-/// `A-Za-z0-9_.!`
-pub(crate) const SALESFORCE: Alphabet = Alphabet(WORD.0 | DOT | BANG);
-/// `A-Za-z0-9_$`
-pub(crate) const WORD_DOLLAR: Alphabet = Alphabet(WORD.0 | DOLLAR);
 /// `A-Za-z0-9_`
 pub(crate) const WORD: Alphabet = Alphabet(ALNUM.0 | UNDERSCORE);
 /// `A-Za-z0-9_-`
@@ -63,18 +51,8 @@ pub(crate) const URL64_DOT: Alphabet = Alphabet(URL64.0 | DOT);
 pub(crate) const BASE64: Alphabet = Alphabet(ALNUM.0 | PLUS | SLASH | EQUALS);
 /// `A-Za-z0-9+/`
 pub(crate) const BASE64_BARE: Alphabet = Alphabet(ALNUM.0 | PLUS | SLASH);
-/// `A-Za-z0-9_-=`
-pub(crate) const URL64_PADDED: Alphabet = Alphabet(URL64.0 | EQUALS);
-/// `A-Za-z0-9_/-`
-pub(crate) const PATH64: Alphabet = Alphabet(URL64.0 | SLASH);
 /// `A-Za-z0-9_.~-`
 pub(crate) const UNRESERVED: Alphabet = Alphabet(URL64_DOT.0 | TILDE);
-/// `A-Za-z0-9_.~/@-`
-pub(crate) const UNRESERVED_AT: Alphabet = Alphabet(UNRESERVED.0 | AT | SLASH);
-/// `A-Za-z0-9+/=_`
-pub(crate) const SENTRY: Alphabet = Alphabet(BASE64.0 | UNDERSCORE);
-/// Base64 in the query of a URL.
-pub(crate) const QUERY64: Alphabet = Alphabet(BASE64.0 | PERCENT);
 /// What a long run without whitespace is made of, but for the padding of base64.
 pub(crate) const OPAQUE: Alphabet = Alphabet(UNRESERVED.0 | PLUS | SLASH);
 /// Everything that any kind of token is made of.
@@ -109,6 +87,20 @@ const SETS: [u16; 256] = {
 };
 
 impl Alphabet {
+    /// Reads characters and ranges, such as `A-Z0-9_-`; a dash at the end is itself.
+    pub(crate) fn of(text: &str) -> Self {
+        let (mut rest, mut set) = (text.as_bytes(), 0);
+        while let [first, after @ ..] = rest {
+            let (last, more) = match after {
+                [b'-', last, more @ ..] => (last, more),
+                _ => (first, after),
+            };
+            set = (*first..=*last).fold(set, |set, byte| set | SETS[usize::from(byte)]);
+            rest = more;
+        }
+        Self(set)
+    }
+
     pub(crate) fn has(self, byte: u8) -> bool {
         SETS[usize::from(byte)] & self.0 != 0
     }

@@ -8,7 +8,7 @@ use memchr::{memchr, memmem};
 
 use crate::anchors::SpokenWord;
 use crate::prose;
-use crate::rules::{Candidate, Rank};
+use crate::rules::Candidate;
 use crate::shape::is_placeholder;
 
 /// Longest first row, before and behind the name.
@@ -116,18 +116,11 @@ fn trimmed(line: &[u8]) -> &[u8] {
 
 /// Returns the columns of a first row, if it is one: short names and nothing else.
 fn columns(header: &[u8]) -> Option<(Separator, Vec<Range<usize>>)> {
-    let separator = if memchr(b'|', header).is_some() {
-        Separator::Byte(b'|')
-    } else if memchr(b'\t', header).is_some() {
-        Separator::Byte(b'\t')
-    } else if memchr(b';', header).is_some() {
-        Separator::Byte(b';')
-    } else if memchr(b',', header).is_some() {
-        Separator::Byte(b',')
-    } else if memmem::find(header, b"  ").is_some() {
-        Separator::Spaces
-    } else {
-        return None;
+    let sign = [b'|', b'\t', b';', b','].into_iter().find(|sign| memchr(*sign, header).is_some());
+    let separator = match sign {
+        Some(sign) => Separator::Byte(sign),
+        None if memmem::find(header, b"  ").is_some() => Separator::Spaces,
+        None => return None,
     };
     let columns = cells(header, separator);
     let is_name = |cell: &Range<usize>| {
@@ -250,7 +243,7 @@ fn is_value(text: &str, word: SpokenWord, has_logins: bool) -> bool {
 }
 
 fn candidate(word: SpokenWord, range: Range<usize>) -> Candidate {
-    Candidate { kind: prose::kind_of(word), range, rank: Rank::Named }
+    Candidate::named(prose::kind_of(word), range)
 }
 
 /// `<th>password</th>`, and the cells below it.

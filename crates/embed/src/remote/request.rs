@@ -17,7 +17,7 @@ pub(super) enum Overlong {
 }
 
 /// What all requests of one embedder have in common.
-pub(super) struct Form {
+pub(super) struct RequestForm {
     provider: Provider,
     model: String,
     /// Sent only when another size than the model's own is configured.
@@ -27,7 +27,7 @@ pub(super) struct Form {
     document_input_type: Option<String>,
 }
 
-impl Form {
+impl RequestForm {
     pub(super) fn new(settings: &RemoteSettings) -> Result<Self, RemoteError> {
         let provider = settings.provider;
         let name = settings.model.as_deref().unwrap_or(provider.default_model());

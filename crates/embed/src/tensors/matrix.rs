@@ -8,7 +8,7 @@ use super::{Dtype, Entry, ModelError, Source, shape};
 /// Numbers that share one scale where a number has four bits.
 pub(crate) const GROUP: usize = 32;
 
-/// Where a matrix lies, and in which form.
+/// The position of a matrix in the file, and its form.
 #[derive(Debug)]
 pub(crate) struct Matrix {
     name: String,

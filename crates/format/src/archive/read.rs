@@ -4,7 +4,7 @@
 //! no digests, documents wrapped in an object named after their layer, explicit folder entries.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{BufReader, Read as _};
+use std::io::{self, BufReader, Read as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -163,10 +163,15 @@ impl ReadEntryError {
     pub fn new(entry: &str, line: Option<u64>, source: ReadJsonError) -> Self {
         Self { entry: entry.to_owned(), line, source }
     }
+
+    /// Says why the bytes of an entry cannot be read.
+    pub(crate) fn io(entry: &str, error: io::Error) -> Self {
+        Self::new(entry, None, ReadJsonError::Io(error))
+    }
 }
 
 /// A container with its manifest text, before it is known to be an archive or a delta.
-pub(crate) struct Opened {
+pub(crate) struct OpenContainer {
     pub(crate) container: Container,
     pub(crate) kind: ArchiveKind,
     pub(crate) manifest_entry: &'static str,
@@ -217,7 +222,7 @@ impl<'de> Deserialize<'de> for ListLength {
     }
 }
 
-impl Opened {
+impl OpenContainer {
     pub(crate) fn open(
         source: Bytes,
         length: u64,
@@ -276,7 +281,7 @@ impl Opened {
 
 /// Tells an archive from a delta.
 pub fn kind_of(source: Bytes, length: u64, limits: &Limits) -> Result<ArchiveKind, OpenError> {
-    Opened::open(source, length, limits, Edits::Refuse).map(|opened| opened.kind)
+    OpenContainer::open(source, length, limits, Edits::Refuse).map(|opened| opened.kind)
 }
 
 /// The entries of an open archive or delta, with what its manifest says of them.
@@ -305,9 +310,8 @@ impl Entries {
     }
 
     pub(crate) fn reader(&self, path: &str) -> Result<EntryReader<'_>, ReadEntryError> {
-        let entry = self.container.get(path).ok_or_else(|| {
-            ReadEntryError::new(path, None, ReadJsonError::Io(std::io::ErrorKind::NotFound.into()))
-        })?;
+        let missing = || ReadEntryError::io(path, io::ErrorKind::NotFound.into());
+        let entry = self.container.get(path).ok_or_else(missing)?;
         Ok(self.container.read(entry, self.digest(path)))
     }
 
@@ -316,7 +320,7 @@ impl Entries {
         let mut bytes = Vec::new();
         self.reader(path)?
             .read_to_end(&mut bytes)
-            .map_err(|error| ReadEntryError::new(path, None, ReadJsonError::Io(error)))?;
+            .map_err(|error| ReadEntryError::io(path, error))?;
         Ok(bytes)
     }
 
@@ -384,10 +388,10 @@ pub struct CarriedFile {
 impl Archive {
     /// Opens an archive of a known length; structure, seal and manifest are checked.
     pub fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
-        Self::from_opened(Opened::open(source, length, limits, Edits::Refuse)?)
+        Self::from_opened(OpenContainer::open(source, length, limits, Edits::Refuse)?)
     }
 
-    pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
+    pub(crate) fn from_opened(opened: OpenContainer) -> Result<Self, OpenError> {
         opened.require(ArchiveKind::Archive)?;
         let mut manifest: Manifest = opened.parse_manifest()?;
         let edited = match opened.edits {
@@ -554,7 +558,7 @@ impl Archive {
 
     fn compute_digest(&self, path: &str) -> Result<String, ReadEntryError> {
         digest::digest_of(self.entries.reader(path)?)
-            .map_err(|error| ReadEntryError::new(path, None, ReadJsonError::Io(error)))
+            .map_err(|error| ReadEntryError::io(path, error))
     }
 }
 

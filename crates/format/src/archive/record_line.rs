@@ -40,7 +40,7 @@ impl RecordHead {
     }
 }
 
-/// Where a record's line lies among all lines: by time, then by id.
+/// The position of a record's line among all lines: by time, then by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RecordKey {
     pub(crate) created_at: Timestamp,

@@ -21,7 +21,7 @@ use crate::source::{RecordPlace, SnapshotSource, SourceFile, SourceKind};
 pub struct ArchiveSource<'a> {
     archive: &'a Archive,
     files: Vec<SourceFile>,
-    /// Where each file lies in the archive.
+    /// The entry of each file.
     entries: Vec<String>,
     /// Records that were parsed, where they are kept.
     parsed: RecordCache<Record>,

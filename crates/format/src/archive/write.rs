@@ -176,7 +176,7 @@ pub struct ArchiveWriter<W: Write> {
     manifest: Manifest,
     entries: Vec<Entry>,
     names: Names,
-    /// True paths of files and links: nothing lies below them.
+    /// True paths of files and links: nothing is below them.
     leaves: HashSet<Fingerprint>,
     last_path: Vec<u8>,
     runtimes: BTreeSet<String>,
@@ -541,7 +541,7 @@ struct SpooledLines<'a> {
     used: usize,
 }
 
-/// Lines that lie next to each other are read at once, up to this many bytes.
+/// Adjacent lines are read at once, up to this many bytes.
 const READ_AHEAD_BYTES: u64 = 256 << 10;
 
 impl<'a> SpooledLines<'a> {

@@ -484,7 +484,7 @@ fn check_file_type(
     Ok(())
 }
 
-/// Checks that entries lie end to end from the first byte to the directory, and that each local
+/// Checks that entries follow each other without gaps from the first byte to the directory, and that each local
 /// header says what the directory says.
 fn check_layout(
     zip: &ZipArchive<Bytes>,

@@ -10,33 +10,18 @@ use crate::json::{self, ReadJsonError};
 use crate::moment::Moment;
 use crate::pairs::Pairs;
 use crate::record::{Record, Status};
+use crate::word_enum;
 
-/// What a delta does with a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// It is new.
-    Create,
-    /// It is different.
-    Update,
-    /// It is gone.
-    Delete,
-}
-
-impl Operation {
-    /// Returns the word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Delete => "delete",
-        }
-    }
-
-    fn parse(word: &str) -> Option<Self> {
-        [Self::Create, Self::Update, Self::Delete]
-            .into_iter()
-            .find(|operation| operation.as_str() == word)
+word_enum! {
+    /// What a delta does with a record.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Operation {
+        /// It is new.
+        Create = "create",
+        /// It is different.
+        Update = "update",
+        /// It is gone.
+        Delete = "delete",
     }
 }
 
@@ -84,7 +69,7 @@ pub(crate) fn decode(line: &[u8]) -> Result<OperationLine, ReadJsonError> {
 fn strip_operation(line: &[u8]) -> Option<(Operation, Vec<u8>)> {
     let rest = line.strip_prefix(br#"{"operation":""#)?;
     let end = rest.iter().position(|byte| *byte == b'"')?;
-    let operation = Operation::parse(std::str::from_utf8(&rest[..end]).ok()?)?;
+    let operation = Operation::of_word(std::str::from_utf8(&rest[..end]).ok()?)?;
     let rest = rest[end..].strip_prefix(br#"","#)?;
     Some((operation, [b"{", rest].concat()))
 }
@@ -102,7 +87,7 @@ fn take_operation(line: &[u8]) -> Result<(Option<Operation>, Vec<u8>), ReadJsonE
         rest.insert(key, value);
     }
     let record = serde_json::to_vec(&rest).map_err(ReadJsonError::Json)?;
-    Ok((Operation::parse(&word), record))
+    Ok((Operation::of_word(&word), record))
 }
 
 #[cfg(test)]

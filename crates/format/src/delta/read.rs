@@ -4,7 +4,7 @@ use super::DeltaManifest;
 use super::operation::{self, Operation, OperationLine};
 use crate::archive::DELTA_RECORDS;
 use crate::archive::read::{
-    ArchiveKind, Edits, Entries, OpenError, Opened, ReadEntryError, check_listed,
+    ArchiveKind, Edits, Entries, OpenContainer, OpenError, ReadEntryError, check_listed,
 };
 use crate::container::read::Bytes;
 use crate::container::seal::Seal;
@@ -19,10 +19,10 @@ pub struct Delta {
 impl Delta {
     /// Opens a delta of a known length; structure, seal and manifest are checked.
     pub fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
-        Self::from_opened(Opened::open(source, length, limits, Edits::Refuse)?)
+        Self::from_opened(OpenContainer::open(source, length, limits, Edits::Refuse)?)
     }
 
-    pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
+    pub(crate) fn from_opened(opened: OpenContainer) -> Result<Self, OpenError> {
         opened.require(ArchiveKind::Delta)?;
         let manifest: DeltaManifest = opened.parse_manifest()?;
         check_listed(&opened.container, &manifest.entries)?;

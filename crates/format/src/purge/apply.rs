@@ -10,6 +10,7 @@ use crate::archive::read::ReadEntryError;
 use crate::archive::write::{MemoryIndex, Spool, to_document};
 use crate::archive::{ARTIFACTS, DELTA_MANIFEST_DIALECT, Layer, MANIFEST};
 use crate::attachments::{Attachment, Attachments};
+use crate::container::read::ContainerEntry;
 use crate::container::write::{ContainerWriter, Written};
 use crate::delta::SPLICE;
 use crate::id::{ItemId, RecordId};
@@ -37,7 +38,7 @@ pub struct PurgeDetails {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyPurgeError {
-    /// The text stands where it cannot be cut.
+    /// The text is in a place from which it cannot be cut.
     #[error("the text of record {id} also occurs in {path}")]
     Obstacle {
         /// The record.
@@ -201,14 +202,12 @@ pub fn prove_purge(file: &ArchiveOrDelta, plan: &PurgePlan) -> Result<PurgeProof
         if file.entries().container.get(&entry).is_none() {
             continue;
         }
-        file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
-            let (head, _) = file
-                .record_of(line)
-                .map_err(|source| ReadEntryError::new(&entry, Some(number), source))?;
+        file.each_record(&entry, |number, record, line| {
             // A line that stays as it is when it is purged again holds nothing.
-            let stone = file.line_after_purge(line).ok().flatten();
-            if plan.records.contains_key(&head.id) && stone.as_deref() != Some(line) {
-                proof.remains.push(format!("{entry}:{number} (record {})", head.id));
+            let stone = file.line_after_purge(&record).ok().flatten();
+            let id = record.head.id;
+            if plan.records.contains_key(&id) && stone.as_deref() != Some(line) {
+                proof.remains.push(format!("{entry}:{number} (record {id})"));
             }
             Ok(())
         })?;
@@ -252,11 +251,7 @@ impl<W: Write> Rewriter<'_, W> {
                 let text = read_text(self.file.entries(), path)?.unwrap_or_default();
                 self.add(path, &mut &cut.apply(&text)[..])?;
             } else {
-                let packed = container.packed(entry);
-                self.container
-                    .copy(&packed)
-                    .map_err(|source| ApplyPurgeError::Io { entry: path.to_owned(), source })?;
-                self.copied += 1;
+                self.copy(entry)?;
             }
         }
         Ok(())
@@ -270,17 +265,10 @@ impl<W: Write> Rewriter<'_, W> {
         let mut error = None;
         {
             let mut spool = io::BufWriter::new(&mut self.spool);
-            self.file.entries().each_line(path, |number, line| -> Result<(), ReadEntryError> {
-                let (head, _) = self
-                    .file
-                    .record_of(line)
-                    .map_err(|source| ReadEntryError::new(path, Some(number), source))?;
+            self.file.each_record(path, |_, record, line| {
                 let stone;
-                let line = if self.plan.records.contains_key(&head.id) {
-                    stone = self
-                        .file
-                        .line_after_purge(line)
-                        .map_err(|source| ReadEntryError::new(path, Some(number), source))?;
+                let line = if self.plan.records.contains_key(&record.head.id) {
+                    stone = self.file.line_after_purge(&record)?;
                     stone.as_deref()
                 } else {
                     Some(line)
@@ -317,6 +305,14 @@ impl<W: Write> Rewriter<'_, W> {
             .map_err(|source| ApplyPurgeError::Io { entry: path.to_owned(), source })?;
         self.written.insert(path.to_owned(), written);
         Ok(())
+    }
+
+    /// Copies an entry as it is packed.
+    fn copy(&mut self, entry: &ContainerEntry) -> Result<(), ApplyPurgeError> {
+        self.copied += 1;
+        self.container
+            .copy(&self.file.entries().container.packed(entry))
+            .map_err(|source| ApplyPurgeError::Io { entry: entry.path.clone(), source })
     }
 
     /// Returns true when an artifact is cut or left out, so that the list of them has to change.
@@ -361,12 +357,7 @@ impl<W: Write> Rewriter<'_, W> {
         };
         let bytes = self.file.entries().read_document(&path)?;
         let Ok(mut index) = json::parse::<MemoryIndex>(&bytes) else {
-            let packed = container.packed(entry);
-            self.copied += 1;
-            return self
-                .container
-                .copy(&packed)
-                .map_err(|source| ApplyPurgeError::Io { entry: path, source });
+            return self.copy(entry);
         };
         index.partitions.retain(|partition| !self.gone.contains(&partition.file));
         for partition in &mut index.partitions {

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use super::probe::{ErasureProbe, Trace, search_entry, search_text};
 use crate::archive::read::{
-    Archive, ArchiveKind, CarriedFile, Edits, Entries, OpenError, Opened, ReadEntryError,
+    Archive, ArchiveKind, CarriedFile, Edits, Entries, OpenContainer, OpenError, ReadEntryError,
     structural_entries,
 };
 use crate::archive::record_line::RecordHead;
 use crate::archive::{DELTA_MANIFEST_DIALECT, Layer, MANIFEST, RAW};
 use crate::container::read::Bytes;
 use crate::delta::SPLICE;
-use crate::delta::operation::{self, Operation, TOMBSTONE_CONTENT};
+use crate::delta::operation::{self, Operation, OperationLine, TOMBSTONE_CONTENT};
 use crate::delta::read::Delta;
 use crate::id::{AgentId, RecordId};
 use crate::json::{self, ReadJsonError};
@@ -43,10 +43,10 @@ impl ArchiveOrDelta {
         limits: &Limits,
         edits: Edits,
     ) -> Result<Self, OpenError> {
-        Self::from_opened(Opened::open(source, length, limits, edits)?)
+        Self::from_opened(OpenContainer::open(source, length, limits, edits)?)
     }
 
-    pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
+    pub(crate) fn from_opened(opened: OpenContainer) -> Result<Self, OpenError> {
         Ok(match opened.kind {
             ArchiveKind::Archive => Self::Archive(Box::new(Archive::from_opened(opened)?)),
             ArchiveKind::Delta => Self::Delta(Box::new(Delta::from_opened(opened)?)),
@@ -114,29 +114,38 @@ impl ArchiveOrDelta {
         }
     }
 
-    /// Returns the record of a line, without the operation that a delta puts before it.
-    pub(crate) fn record_of(&self, line: &[u8]) -> Result<(RecordHead, Vec<u8>), ReadJsonError> {
-        match self {
-            Self::Archive(_) => Ok((RecordHead::parse(line)?, line.to_vec())),
-            Self::Delta(_) => operation::decode(line).map(|line| (line.head, line.record)),
-        }
+    /// Goes through the records of an entry: the number of the line, the record in it, and the line.
+    pub(crate) fn each_record(
+        &self,
+        entry: &str,
+        mut each: impl FnMut(u64, OperationLine, &[u8]) -> Result<(), ReadJsonError>,
+    ) -> Result<(), ReadEntryError> {
+        self.entries().each_line(entry, |number, line| {
+            let read = match self {
+                Self::Archive(_) => RecordHead::parse(line).map(|head| OperationLine {
+                    operation: None,
+                    head,
+                    record: line.to_vec(),
+                }),
+                Self::Delta(_) => operation::decode(line),
+            };
+            read.and_then(|record| each(number, record, line))
+                .map_err(|source| ReadEntryError::new(entry, Some(number), source))
+        })
     }
-}
 
-impl ArchiveOrDelta {
     /// Returns the line that stands for a purged one, if any.
     ///
     /// In a delta that changes or deletes the record, a tombstone does: without it the base's
     /// record would stay when the delta is applied.
-    pub(crate) fn line_after_purge(&self, line: &[u8]) -> Result<Option<Vec<u8>>, ReadJsonError> {
-        if matches!(self, Self::Archive(_)) {
+    pub(crate) fn line_after_purge(
+        &self,
+        purged: &OperationLine,
+    ) -> Result<Option<Vec<u8>>, ReadJsonError> {
+        if !matches!(purged.operation, Some(Operation::Update | Operation::Delete)) {
             return Ok(None);
         }
-        let decoded = operation::decode(line)?;
-        if !matches!(decoded.operation, Some(Operation::Update | Operation::Delete)) {
-            return Ok(None);
-        }
-        let head = decoded.head;
+        let head = &purged.head;
         let stone = operation::tombstone(head.id, self.agent(), head.created_at());
         let record = serde_json::to_vec(&stone).map_err(ReadJsonError::Json)?;
         let mut line = Vec::new();
@@ -266,14 +275,11 @@ impl PurgePlan {
     /// Looks for the text in records that stay.
     fn search_records(&mut self, file: &ArchiveOrDelta) -> Result<(), PlanPurgeError> {
         for entry in file.record_entries() {
-            file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
-                let (head, record) = file
-                    .record_of(line)
-                    .map_err(|source| ReadEntryError::new(&entry, Some(number), source))?;
-                if self.records.contains_key(&head.id) {
+            file.each_record(&entry, |number, line, _| {
+                if self.records.contains_key(&line.head.id) {
                     return Ok(());
                 }
-                let Ok(text) = json::parse::<serde_json::Value>(&record) else {
+                let Ok(text) = json::parse::<serde_json::Value>(&line.record) else {
                     return Ok(());
                 };
                 for probe in &self.probes {
@@ -281,7 +287,7 @@ impl PurgePlan {
                         self.obstacles.push(Obstacle {
                             id: probe.id,
                             path: format!("{entry}:{number}"),
-                            held_by: Some(head.id),
+                            held_by: Some(line.head.id),
                             droppable: false,
                         });
                     }
@@ -296,7 +302,7 @@ impl PurgePlan {
     fn search_rest(
         &mut self,
         file: &ArchiveOrDelta,
-        found: &[Found],
+        found: &[FoundRecord],
     ) -> Result<(), PlanPurgeError> {
         let record_entries: HashSet<String> = file.record_entries().into_iter().collect();
         let structural = file.structural_entries();
@@ -363,7 +369,7 @@ impl PurgePlan {
         }));
     }
 
-    fn parts_to_cut(&self, text: &str, path: &str, found: &[Found]) -> Vec<Range<usize>> {
+    fn parts_to_cut(&self, text: &str, path: &str, found: &[FoundRecord]) -> Vec<Range<usize>> {
         let bytes = text.as_bytes();
         let mut parts: Vec<Range<usize>> = Vec::new();
         for probe in &self.probes {
@@ -396,12 +402,12 @@ impl PurgePlan {
 }
 
 /// A record that is to be purged.
-struct Found {
+struct FoundRecord {
     record: Record,
     entry: String,
 }
 
-impl Found {
+impl FoundRecord {
     /// Returns true when the record says that it came from a carried file.
     fn is_from(&self, path: &str) -> bool {
         let Some(origin) = &self.record.source.origin_file else {
@@ -429,15 +435,13 @@ impl Found {
 fn find_records(
     file: &ArchiveOrDelta,
     wanted: &HashSet<RecordId>,
-) -> Result<Vec<Found>, ReadEntryError> {
+) -> Result<Vec<FoundRecord>, ReadEntryError> {
     let mut found = Vec::new();
     for entry in file.record_entries() {
-        file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
-            let located = |source| ReadEntryError::new(&entry, Some(number), source);
-            let (head, record) = file.record_of(line).map_err(located)?;
-            if wanted.contains(&head.id) {
-                let record = json::parse::<Record>(&record).map_err(located)?;
-                found.push(Found { record, entry: entry.clone() });
+        file.each_record(&entry, |_, line, _| {
+            if wanted.contains(&line.head.id) {
+                let record = json::parse::<Record>(&line.record)?;
+                found.push(FoundRecord { record, entry: entry.clone() });
             }
             Ok(())
         })?;

@@ -6,7 +6,6 @@ use memchr::memmem::Finder;
 
 use crate::archive::read::{Entries, ReadEntryError};
 use crate::id::RecordId;
-use crate::json::ReadJsonError;
 
 /// Text shorter than this occurs everywhere and proves nothing.
 const MIN_CHARS: usize = 8;
@@ -83,14 +82,16 @@ pub(crate) fn search_entry(
 ) -> Result<(), ReadEntryError> {
     let mut best: Vec<Option<Trace>> = vec![None; probes.len()];
     search_stream(&mut entries.reader(path)?, probes, &mut best)
-        .map_err(|error| located(path, error))?;
+        .map_err(|error| ReadEntryError::io(path, error))?;
     if is_json(path) {
         let mut text = Unescaped::new(io::BufReader::new(entries.reader(path)?));
-        search_stream(&mut text, probes, &mut best).map_err(|error| located(path, error))?;
+        search_stream(&mut text, probes, &mut best)
+            .map_err(|error| ReadEntryError::io(path, error))?;
         // A transcript may hold JSON in a string of JSON.
         let text = Unescaped::new(io::BufReader::new(entries.reader(path)?));
         let mut text = Unescaped::new(io::BufReader::new(text));
-        search_stream(&mut text, probes, &mut best).map_err(|error| located(path, error))?;
+        search_stream(&mut text, probes, &mut best)
+            .map_err(|error| ReadEntryError::io(path, error))?;
     }
     for (probe, trace) in probes.iter().zip(best) {
         if let Some(trace) = trace {
@@ -110,7 +111,7 @@ pub(crate) fn search_text(
     let (mut once, mut twice) = (Vec::new(), Vec::new());
     if is_json(path) {
         let unescape = |text: &[u8], out: &mut Vec<u8>| {
-            Unescaped::new(text).read_to_end(out).map_err(|error| located(path, error))
+            Unescaped::new(text).read_to_end(out).map_err(|error| ReadEntryError::io(path, error))
         };
         unescape(content, &mut once)?;
         unescape(&once, &mut twice)?;
@@ -126,10 +127,6 @@ pub(crate) fn search_text(
 
 fn is_json(path: &str) -> bool {
     path.ends_with(".json") || path.ends_with(".jsonl")
-}
-
-fn located(path: &str, error: io::Error) -> ReadEntryError {
-    ReadEntryError::new(path, None, ReadJsonError::Io(error))
 }
 
 fn search_stream(

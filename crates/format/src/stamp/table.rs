@@ -32,7 +32,7 @@ pub struct StampTable {
 
 /// A line of the table.
 #[derive(Serialize, Deserialize)]
-struct Row {
+struct StampRow {
     id: StampId,
     uuid: Uuid,
     origin: String,
@@ -95,7 +95,7 @@ impl StampTable {
         Some(self.resolved(ProvenanceStamp::bare(id))).filter(|stamp| stamp.origin.is_some())
     }
 
-    fn row(&self, id: StampId) -> Option<Row> {
+    fn row(&self, id: StampId) -> Option<StampRow> {
         // A long stamp says everything itself.
         let range = self.rows.get(&id).filter(|_| matches!(id, StampId::Short(_)))?;
         serde_json::from_str(&self.text[range.clone()]).ok()
@@ -104,7 +104,7 @@ impl StampTable {
     /// Returns the line for a stamp, with its line ending; `None` when it needs none.
     #[must_use]
     pub fn line(stamp: &ProvenanceStamp) -> Option<String> {
-        let row = Row {
+        let row = StampRow {
             id: matches!(stamp.id, StampId::Short(_)).then_some(stamp.id)?,
             uuid: stamp.uuid?,
             origin: stamp.origin?.to_string(),
@@ -135,8 +135,9 @@ impl StampTable {
     /// Returns the lines of another table about entries that this one does not know.
     #[must_use]
     pub fn lacks(&self, other: &Self) -> String {
-        let is_row =
-            |range: &Range<usize>| serde_json::from_str::<Row>(&other.text[range.clone()]).is_ok();
+        let is_row = |range: &Range<usize>| {
+            serde_json::from_str::<StampRow>(&other.text[range.clone()]).is_ok()
+        };
         let new = lines(&other.text).filter(|(id, range)| {
             id.is_some_and(|id| !self.rows.contains_key(&id)) && is_row(range)
         });
@@ -156,7 +157,7 @@ fn lines(text: &str) -> impl Iterator<Item = (Option<StampId>, Range<usize>)> {
         let whole = Some(line).filter(|line| line.trim_end().ends_with('}'));
         let quick =
             whole.and_then(|line| line.strip_prefix(START)?.split_once('"')?.0.parse().ok());
-        let id = quick.or_else(|| Some(serde_json::from_str::<Row>(line).ok()?.id));
+        let id = quick.or_else(|| Some(serde_json::from_str::<StampRow>(line).ok()?.id));
         (id, range)
     })
 }

@@ -6,7 +6,7 @@ use std::io;
 use jiff::civil::Date;
 
 use super::layers::{self, Checked};
-use super::record::Records;
+use super::record::{Records, each_line};
 use super::{FindingKind, Findings};
 use crate::archive::read::{Archive, CarriedFile, Entries, ReadEntryError};
 use crate::archive::write::MemoryIndex;
@@ -246,42 +246,21 @@ fn check_partition(
     }
     let mut count = 0;
     let entry = partition.file.as_str();
-    let mut lines = match archive.entries().lines(entry) {
-        Ok(lines) => lines,
-        Err(error) => {
-            findings.unreadable(entry, &error.source);
-            return 0;
+    each_line(archive.entries(), entry, findings, |line, findings| {
+        count += 1;
+        let record = line.and_then(|(number, line)| {
+            Some((number, records.check(entry, number, line, findings)?))
+        });
+        let Some((number, record)) = record else { return };
+        let date = record.temporal.created_at.utc_date();
+        if from.is_some_and(|from| date < from) || last.is_some_and(|last| date > last) {
+            let path = format!("{entry}:{number}#/temporal/created_at");
+            let to = to.unwrap_or("now");
+            let message = format!("{date} is not from {} to {to}", partition.from);
+            findings.error(FindingKind::Bounds, path, message);
         }
-    };
-    findings.count(archive.entries().container.get(entry).map_or(0, |entry| entry.size));
-    loop {
-        match lines.next() {
-            Ok(None) => return count,
-            Ok(Some((number, line))) => {
-                count += 1;
-                let Some(record) = records.check(entry, number, line, findings) else {
-                    continue;
-                };
-                let date = record.temporal.created_at.utc_date();
-                if from.is_some_and(|from| date < from) || last.is_some_and(|last| date > last) {
-                    let path = format!("{entry}:{number}#/temporal/created_at");
-                    let to = to.unwrap_or("now");
-                    let message = format!("{date} is not from {} to {to}", partition.from);
-                    findings.error(FindingKind::Bounds, path, message);
-                }
-            }
-            Err(error) => {
-                let path = format!("{entry}:{}", lines.number());
-                let io = matches!(error, json::ReadJsonError::Io(_));
-                findings.unreadable(path, &error);
-                // Behind damaged bytes there is nothing to be read; behind a long line there is.
-                if io {
-                    return count;
-                }
-                count += 1;
-            }
-        }
-    }
+    });
+    count
 }
 
 fn check_index(
@@ -340,28 +319,17 @@ fn check_attachment_references(archive: &Archive, records: &Records, findings: &
 
 /// Reads every entry that no other check has read, so that no digest goes unchecked.
 pub(super) fn drain_rest(entries: &Entries, read: &HashSet<String>, findings: &mut Findings) {
-    let mut buffer = vec![0; 128 << 10];
     for entry in entries.container.entries() {
         if read.contains(&entry.path) {
             continue;
         }
         findings.count(entry.size);
-        if let Err(error) = drain(entries, &entry.path, &mut buffer) {
+        let drained = entries.reader(&entry.path).and_then(|mut reader| {
+            io::copy(&mut reader, &mut io::sink())
+                .map_err(|error| ReadEntryError::io(&entry.path, error))
+        });
+        if let Err(error) = drained {
             findings.unreadable(&*entry.path, &error.source);
-        }
-    }
-}
-
-fn drain(entries: &Entries, path: &str, buffer: &mut [u8]) -> Result<(), ReadEntryError> {
-    let mut reader = entries.reader(path)?;
-    loop {
-        match io::Read::read(&mut reader, buffer) {
-            Ok(0) => return Ok(()),
-            Ok(_) => {}
-            Err(error) => {
-                let source = json::ReadJsonError::Io(error);
-                return Err(ReadEntryError::new(path, None, source));
-            }
         }
     }
 }

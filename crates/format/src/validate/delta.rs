@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::record::Records;
+use super::record::{Records, each_line};
 use super::{FindingKind, Findings, archive, layers};
 use crate::archive::{Layer, MANIFEST};
 use crate::delta::ContentFrom;
 use crate::delta::SPLICE;
 use crate::delta::operation::{self, Operation, TOMBSTONE_CONTENT};
 use crate::delta::read::Delta;
-use crate::json::{ReadJsonError, with_causes};
+use crate::json::with_causes;
 
 pub(super) fn check(delta: &Delta, findings: &mut Findings) {
     let manifest = delta.manifest();
@@ -59,49 +59,30 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
         return;
     };
     read.insert(entry.to_owned());
-    let mut lines = match delta.entries().lines(entry) {
-        Ok(lines) => lines,
-        Err(error) => return findings.unreadable(entry, &error.source),
-    };
-    findings.count(delta.entries().container.get(entry).map_or(0, |entry| entry.size));
     let mut records = Records::new(delta.manifest().agent.id);
     let mut count = 0;
-    loop {
-        let line = match lines.next() {
-            Ok(None) => break,
-            Ok(Some(line)) => line,
-            Err(error) => {
-                let path = format!("{entry}:{}", lines.number());
-                let io = matches!(error, ReadJsonError::Io(_));
-                findings.unreadable(path, &error);
-                if io {
-                    break;
-                }
-                continue;
-            }
-        };
+    let is_read = each_line(delta.entries(), entry, findings, |line, findings| {
+        let Some((number, line)) = line else { return };
         count += 1;
-        let (number, line) = line;
         let path = format!("{entry}:{number}");
-        match operation::decode(line) {
-            Err(error) => findings.error(FindingKind::Shape, path, with_causes(&error)),
-            Ok(decoded) => {
-                if decoded.operation.is_none() {
-                    findings.surprise("memory-record#/operation (word)".to_owned());
-                }
-                let record = records.check(entry, number, &decoded.record, findings);
-                if decoded.operation == Some(Operation::Delete)
-                    && record.is_some_and(|record| record.content != TOMBSTONE_CONTENT)
-                {
-                    let message = "the tombstone still holds the deleted text";
-                    findings.warning(
-                        FindingKind::ContentInTombstone,
-                        format!("{path}#/content"),
-                        message,
-                    );
-                }
-            }
+        let decoded = match operation::decode(line) {
+            Err(error) => return findings.error(FindingKind::Shape, path, with_causes(&error)),
+            Ok(decoded) => decoded,
+        };
+        if decoded.operation.is_none() {
+            findings.surprise("memory-record#/operation (word)".to_owned());
         }
+        let record = records.check(entry, number, &decoded.record, findings);
+        if decoded.operation == Some(Operation::Delete)
+            && record.is_some_and(|record| record.content != TOMBSTONE_CONTENT)
+        {
+            let message = "the tombstone still holds the deleted text";
+            let path = format!("{path}#/content");
+            findings.warning(FindingKind::ContentInTombstone, path, message);
+        }
+    });
+    if !is_read {
+        return;
     }
     findings.report.counts.records = count;
     if count != memory.record_count {

@@ -3,9 +3,43 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{FindingKind, Findings, shape};
+use crate::archive::read::Entries;
 use crate::entry_path;
 use crate::id::{AgentId, RecordId};
+use crate::json::ReadJsonError;
 use crate::record::Record;
+
+/// Goes through the lines of an entry, counting its bytes; `None` is a line that is too long, which has
+/// been reported. Returns `false` for an entry that cannot be read at all.
+pub(super) fn each_line(
+    entries: &Entries,
+    entry: &str,
+    findings: &mut Findings,
+    mut each: impl FnMut(Option<(u64, &[u8])>, &mut Findings),
+) -> bool {
+    let mut lines = match entries.lines(entry) {
+        Ok(lines) => lines,
+        Err(error) => {
+            findings.unreadable(entry, &error.source);
+            return false;
+        }
+    };
+    findings.count(entries.container.get(entry).map_or(0, |entry| entry.size));
+    loop {
+        match lines.next() {
+            Ok(None) => return true,
+            Ok(line) => each(line, findings),
+            Err(error) => {
+                findings.unreadable(format!("{entry}:{}", lines.number()), &error);
+                // Behind damaged bytes there is nothing to be read; behind a long line there is.
+                if matches!(error, ReadJsonError::Io(_)) {
+                    return true;
+                }
+                each(None, findings);
+            }
+        }
+    }
+}
 
 /// What has to be remembered of the records to check them against each other.
 pub(super) struct Records {

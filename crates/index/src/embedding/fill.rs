@@ -9,7 +9,8 @@ use super::{CHUNKS_AT_ONCE, EmbeddingError, EmbeddingReport, Replace};
 use crate::index::Index;
 use crate::progress::IndexProgress;
 use crate::store::{
-    ChunkId, ContentHash, EmbeddingWork, Found, Seal, Slot, Store, StoreError, Writing, as_kept,
+    ChunkId, ContentHash, EmbeddingWork, LockedIndex, Seal, Slot, Store, StoreError, Writing,
+    as_kept,
 };
 use crate::vector::{normalised, quantised};
 
@@ -253,7 +254,7 @@ fn fill_static(
         }
         reading.seal().clone()
     };
-    let Found::Whole(view, alone) = store.wait_alone(progress)? else {
+    let LockedIndex::Whole(view, alone) = store.wait_alone(progress)? else {
         return Err(StoreError::NotFilled.into());
     };
     // Another process wrote while we waited, perhaps of other sources: the next refresh handles it.

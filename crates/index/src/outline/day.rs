@@ -40,13 +40,13 @@ pub(crate) fn day_in(heading: &str) -> Option<Date> {
 
 /// A number or a word, with the text before it.
 #[derive(Clone, Copy, Debug)]
-struct Part<'a> {
+struct HeadingPart<'a> {
     before: &'a str,
     text: &'a str,
     is_number: bool,
 }
 
-fn parts(heading: &str) -> Vec<Part<'_>> {
+fn parts(heading: &str) -> Vec<HeadingPart<'_>> {
     let mut parts = Vec::new();
     let mut rest = heading;
     loop {
@@ -58,11 +58,11 @@ fn parts(heading: &str) -> Vec<Part<'_>> {
             if is_number { c.is_ascii_digit() } else { c.is_alphanumeric() && !c.is_ascii_digit() }
         };
         rest = text.trim_start_matches(same);
-        parts.push(Part { before, text: &text[..text.len() - rest.len()], is_number });
+        parts.push(HeadingPart { before, text: &text[..text.len() - rest.len()], is_number });
     }
 }
 
-impl Part<'_> {
+impl HeadingPart<'_> {
     /// Returns the number, when it has as many digits.
     fn number(&self, digits: std::ops::RangeInclusive<usize>) -> Option<i16> {
         if self.is_number && digits.contains(&self.text.len()) {
@@ -82,7 +82,7 @@ fn date(year: i16, month: i16, day: i16) -> Option<Date> {
     Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
-fn year_first(parts: &[Part<'_>]) -> Option<Date> {
+fn year_first(parts: &[HeadingPart<'_>]) -> Option<Date> {
     let [year, month, day, ..] = parts else { return None };
     if month.before != day.before || !matches!(month.before, "-" | "/") {
         return None;
@@ -90,20 +90,20 @@ fn year_first(parts: &[Part<'_>]) -> Option<Date> {
     date(year.number(4..=4)?, month.number(2..=2)?, day.number(2..=2)?)
 }
 
-fn east_asian(parts: &[Part<'_>]) -> Option<Date> {
+fn east_asian(parts: &[HeadingPart<'_>]) -> Option<Date> {
     let [year, year_sign, month, month_sign, day, day_sign, ..] = parts else { return None };
-    let is = |part: &Part<'_>, signs: [&str; 2]| signs.contains(&part.text);
+    let is = |part: &HeadingPart<'_>, signs: [&str; 2]| signs.contains(&part.text);
     let signs = is(year_sign, ["年", "년"])
         && is(month_sign, ["月", "월"])
         && day_sign.text.starts_with(['日', '일', '号']);
-    if !signs || !parts[1..6].iter().all(Part::is_close) {
+    if !signs || !parts[1..6].iter().all(HeadingPart::is_close) {
         return None;
     }
     date(year.number(4..=4)?, month.number(1..=2)?, day.number(1..=2)?)
 }
 
 /// Reads a date with the month's name in the middle or at the beginning.
-fn with_name(parts: &[Part<'_>]) -> Option<Date> {
+fn with_name(parts: &[HeadingPart<'_>]) -> Option<Date> {
     let mut rest = parts.iter();
     let first = rest.next()?;
     let mut next = |skipped: &[&str]| {
@@ -130,7 +130,7 @@ fn with_name(parts: &[Part<'_>]) -> Option<Date> {
     date(year.number(4..=4)?, month, day)
 }
 
-fn month(part: &Part<'_>) -> Option<i16> {
+fn month(part: &HeadingPart<'_>) -> Option<i16> {
     if part.is_number {
         return None;
     }

@@ -23,8 +23,8 @@ pub(super) fn quarters(text: &str) -> usize {
 /// Estimates one character.
 pub(super) fn quarters_of(character: char) -> usize {
     match u32::from(character) {
-        // Thai and Lao, Burmese, Khmer; then Chinese, Japanese, Korean, pictures and whatever else
-        // lies there.
+        // Thai and Lao, Burmese, Khmer; then Chinese, Japanese, Korean, pictures and all code points
+        // above.
         0xe00..=0xeff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3000.. => 4,
         _ => 1,
     }

@@ -35,7 +35,7 @@ const DATE_DAYS: f64 = 7.0;
 
 /// A block as the scores see it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct BlockFacts {
     pub(super) length: f64,
     /// What the terms of the query are worth that are in the headings, path or date above it.
     pub(super) context: f64,
@@ -48,7 +48,7 @@ pub(super) struct Seen {
 
 /// What a whole file says, as far as it was looked at.
 #[derive(Clone, Debug, Default)]
-pub(super) struct File {
+pub(super) struct FileFacts {
     pub(super) found: Vec<f32>,
     pub(super) length: f64,
 }
@@ -88,9 +88,9 @@ impl BlockScores {
 /// Scores consecutive blocks of one file. `found` says for each block, one after the other, how
 /// often each term of the query occurs in it; less than 1: something like it does.
 pub(super) fn block_scores(
-    blocks: &[Seen],
+    blocks: &[BlockFacts],
     found: &[f32],
-    file: &File,
+    file: &FileFacts,
     dates: &[Date],
     weights: &Weights,
     usual: Usual,
@@ -99,11 +99,11 @@ pub(super) fn block_scores(
     let around = Around::of(blocks, found, terms);
     let file_evidence =
         evidence(weights, usual.file, file.length, |term| f64::from(file.found[term]));
-    let one = |(at, block): (usize, &Seen)| {
+    let one = |(at, block): (usize, &BlockFacts)| {
         let own = |term: usize| f64::from(found[at * terms + term]);
         let before_length = at.checked_sub(1).map_or(0.0, |at| blocks[at].length);
         // A question is read with its reply, and what holds nothing with no other block.
-        let is_read_with = |before: &Seen| match before.voice {
+        let is_read_with = |before: &BlockFacts| match before.voice {
             Voice::Statement | Voice::Said => true,
             Voice::Asked => block.voice == Voice::Said,
             Voice::Empty => false,
@@ -166,7 +166,7 @@ struct Around {
 
 impl Around {
     /// Only what is exactly there counts in a passage, and no turn that holds no answer.
-    fn of(blocks: &[Seen], found: &[f32], terms: usize) -> Self {
+    fn of(blocks: &[BlockFacts], found: &[f32], terms: usize) -> Self {
         let mut sums = vec![0.0; terms];
         let mut lengths = vec![0.0];
         sums.reserve(found.len());

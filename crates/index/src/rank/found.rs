@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use super::blocks::{BlockScores, File, Seen, Usual, block_scores, exact};
+use super::blocks::{BlockFacts, BlockScores, FileFacts, Usual, block_scores, exact};
 use super::meaning::Meaning;
 use super::voices::voice_factor;
 use super::{Question, weights};
@@ -25,7 +25,7 @@ const ALIKE_CHUNKS: usize = 64;
 const NEIGHBOURED: usize = 48;
 
 /// What was found.
-pub(super) struct Found {
+pub(super) struct FoundBlocks {
     pub(super) documents: HashMap<DocumentId, FoundDocument>,
     /// Blocks in the order of document number and text; consecutive chunks of a document follow
     /// each other.
@@ -68,7 +68,7 @@ pub(super) struct FoundBlock {
     pub(super) chunk_start: u64,
     pub(super) language: Language,
     pub(super) block: BlockOf,
-    /// What it stands under, by position in [`Found::contexts`].
+    /// What it stands under, by position in [`FoundBlocks::contexts`].
     pub(super) context: usize,
     pub(super) date: Option<Date>,
     /// Whether the next block of the document is the next one here.
@@ -100,7 +100,7 @@ impl FoundBlock {
     }
 }
 
-impl Found {
+impl FoundBlocks {
     /// Reads candidates and their neighbours and scores their blocks.
     pub(super) fn read(
         reading: &Reading<'_>,
@@ -174,7 +174,7 @@ impl Found {
         Ok(found)
     }
 
-    /// Returns what a block stands under.
+    /// Returns the headings above a block.
     pub(super) fn headings(&self, block: &FoundBlock) -> &[String] {
         let context = self.contexts.get(block.context);
         context.map_or(&[], |(chunk, at)| &chunk.body.contexts[*at].headings)
@@ -194,7 +194,7 @@ impl Found {
         grounds: &Grounds<'_>,
     ) {
         let first = self.blocks.len();
-        let mut seen: Vec<Seen> = Vec::new();
+        let mut seen: Vec<BlockFacts> = Vec::new();
         // Stretches of chunks that follow each other, as ranges of `seen`.
         let mut stretches: Vec<std::ops::Range<usize>> = Vec::new();
         let mut last: Option<ChunkId> = None;
@@ -212,7 +212,7 @@ impl Found {
         self.end_stretch(first);
         let terms = self.terms;
         let counts = &self.counts[first * terms..];
-        let mut file = File { found: vec![0.0; terms], length };
+        let mut file = FileFacts { found: vec![0.0; terms], length };
         if terms > 0 {
             for (counts, block) in counts.chunks_exact(terms).zip(&seen) {
                 if !block.voice.is_open() {
@@ -254,7 +254,7 @@ impl Found {
         document: &Document,
         chunk: &Arc<StoredChunk>,
         grounds: &Grounds<'_>,
-        seen: &mut Vec<Seen>,
+        seen: &mut Vec<BlockFacts>,
     ) {
         let question = grounds.question;
         let weights = &question.weights;
@@ -306,7 +306,7 @@ impl Found {
             let is_in_time =
                 request.since.is_none_or(|since| date.is_some_and(|date| date >= since))
                     && request.until.is_none_or(|until| date.is_some_and(|date| date <= until));
-            seen.push(Seen {
+            seen.push(BlockFacts {
                 length: f64::from(block.length),
                 // The name of a session's note is made of its questions.
                 context: match block.voice {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jiff::tz::TimeZone;
 
 use super::Question;
-use super::found::{Found, FoundBlock};
+use super::found::{FoundBlock, FoundBlocks};
 use super::strength::Gate;
 use super::voices::{collapse, jaccard};
 use crate::text::Term;
@@ -27,8 +27,8 @@ const NAMED: f64 = 0.1;
 
 /// A block's place in the order.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// Its position in [`Found::blocks`].
+pub(super) struct RankedBlock {
+    /// Its position in [`FoundBlocks::blocks`].
     pub(super) at: usize,
     pub(super) score: f64,
     pub(super) recency: Option<f64>,
@@ -40,13 +40,13 @@ pub(super) struct Place {
 /// Blocks in their order.
 pub(super) struct Ordered {
     /// The best first.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<RankedBlock>,
     /// How many blocks are left out because their scores are too low.
     pub(super) too_weak: usize,
 }
 
 /// Orders the blocks that may be the middle of a hit, the best first.
-pub(super) fn order(found: &Found, question: &Question<'_>) -> Ordered {
+pub(super) fn order(found: &FoundBlocks, question: &Question<'_>) -> Ordered {
     let request = question.request;
     let is_long = question.weights.content() >= LONG_QUESTION;
     let today = TimeZone::UTC.to_datetime(request.now).date();
@@ -66,9 +66,9 @@ pub(super) fn order(found: &Found, question: &Question<'_>) -> Ordered {
             .map(|importance| 1.0 + IMPORTANCE * (2.0 * importance.clamp(0.0, 1.0) - 1.0));
         let score = block.score * recency.unwrap_or(1.0) * importance.unwrap_or(1.0);
         let is_answer = block.is_answer && (is_long || says_something(block)) && score > 0.0;
-        is_answer.then_some(Place { at, score, recency, importance, similar: 0 })
+        is_answer.then_some(RankedBlock { at, score, recency, importance, similar: 0 })
     };
-    let mut places: Vec<Place> = found.blocks.iter().enumerate().filter_map(place).collect();
+    let mut places: Vec<RankedBlock> = found.blocks.iter().enumerate().filter_map(place).collect();
     let all = places.len();
     let gate = Gate::of(found.sense, request.min_score);
     places.retain(|place| gate.passes(place.score, found.blocks[place.at].is_literal));
@@ -90,7 +90,7 @@ fn says_something(block: &FoundBlock) -> bool {
 }
 
 /// The better first; among equals the newer, then the order of paths and text.
-fn compare(a: &Place, b: &Place, found: &Found) -> Ordering {
+fn compare(a: &RankedBlock, b: &RankedBlock, found: &FoundBlocks) -> Ordering {
     let (one, other) = (&found.blocks[a.at], &found.blocks[b.at]);
     let rank =
         |block: &FoundBlock| found.documents.get(&block.document).map(|document| document.rank);
@@ -102,7 +102,7 @@ fn compare(a: &Place, b: &Place, found: &Found) -> Ordering {
 }
 
 /// Takes again and again the place that is best and least like those taken before.
-fn spread(mut places: Vec<Place>, found: &Found, relevance: f64) -> Vec<Place> {
+fn spread(mut places: Vec<RankedBlock>, found: &FoundBlocks, relevance: f64) -> Vec<RankedBlock> {
     let rest = places.split_off(places.len().min(SPREAD));
     let terms: Vec<HashSet<Term>> = places
         .iter()

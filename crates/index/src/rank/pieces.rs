@@ -9,8 +9,8 @@ use std::ops::Range;
 use anemone_format::ProvenanceStamp;
 
 use super::Question;
-use super::found::{Found, FoundBlock};
-use super::order::Place;
+use super::found::{FoundBlock, FoundBlocks};
+use super::order::RankedBlock;
 use super::strength::{is_weak, shown};
 use super::voices::voice_factor;
 use crate::request::{Explanation, Hit};
@@ -26,8 +26,8 @@ const SHARE: f64 = 0.9;
 /// Cuts out the hits, at most so many.
 pub(super) fn pieces(
     reading: &Reading<'_>,
-    found: &Found,
-    ordered: Vec<Place>,
+    found: &FoundBlocks,
+    ordered: Vec<RankedBlock>,
     question: &Question<'_>,
     limit: usize,
 ) -> Result<Vec<Hit>, StoreError> {
@@ -56,7 +56,7 @@ pub(super) fn pieces(
 
 struct Cutter<'a> {
     reading: &'a Reading<'a>,
-    found: &'a Found,
+    found: &'a FoundBlocks,
     question: &'a Question<'a>,
     terms: HashSet<Term>,
     texts: HashMap<ChunkId, String>,
@@ -93,7 +93,7 @@ impl Cutter<'_> {
         Ok(range)
     }
 
-    fn hit(&mut self, place: Place, range: Range<usize>) -> Result<Hit, StoreError> {
+    fn hit(&mut self, place: RankedBlock, range: Range<usize>) -> Result<Hit, StoreError> {
         let blocks = &self.found.blocks[range];
         let middle = &self.found.blocks[place.at];
         let stamped = self.text(blocks)?;
@@ -181,7 +181,7 @@ impl Cutter<'_> {
         Ok(whole)
     }
 
-    fn explain(&self, block: &FoundBlock, place: Place) -> Explanation {
+    fn explain(&self, block: &FoundBlock, place: RankedBlock) -> Explanation {
         let scores = &block.scores;
         let mut parts = vec![
             ("block", scores.block),

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::found::{Found, FoundBlock};
-use super::order::Place;
+use super::found::{FoundBlock, FoundBlocks};
+use super::order::RankedBlock;
 use crate::text::Term;
 use crate::voice::Voice;
 
@@ -28,12 +28,12 @@ pub(super) fn voice_factor(voice: Voice) -> f64 {
 
 /// Leaves one of several turns that say the same, the best, and counts the others there. Notes are
 /// never left out: a search for them wants every place.
-pub(super) fn collapse(places: Vec<Place>, found: &Found) -> Vec<Place> {
+pub(super) fn collapse(places: Vec<RankedBlock>, found: &FoundBlocks) -> Vec<RankedBlock> {
     let is_note = |block: &FoundBlock| block.block.voice == Voice::Statement;
     if places.iter().take(COMPARED).all(|place| is_note(&found.blocks[place.at])) {
         return places;
     }
-    let mut kept: Vec<Place> = Vec::with_capacity(places.len());
+    let mut kept: Vec<RankedBlock> = Vec::with_capacity(places.len());
     // Turns that stay: where they are in `kept`, and their words.
     let mut turns: Vec<(usize, HashSet<Term>)> = Vec::new();
     let mut compared = 0;

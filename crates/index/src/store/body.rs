@@ -27,13 +27,13 @@ const MONTHS: u32 = 12;
 /// The blocks of a chunk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Body {
-    /// What its blocks stand under.
+    /// The contexts of its blocks.
     pub(crate) contexts: Vec<Context>,
     /// In the order of the text.
     pub(crate) blocks: Vec<BodyBlock>,
 }
 
-/// What blocks stand under.
+/// Headings and a date that apply to blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Context {
     pub(crate) headings: Vec<String>,
@@ -90,7 +90,7 @@ impl Body {
         put_count(&mut out, self.blocks.len());
         let (mut byte, mut line) = (0, 0);
         for block in &self.blocks {
-            out.push(kind_number(block.kind));
+            out.push(block.kind as u8);
             put(&mut out, block.bytes.start.wrapping_sub(byte));
             put(&mut out, block.bytes.end.wrapping_sub(block.bytes.start));
             // The pieces of a cut line share it, so lines are counted from the last first one.
@@ -118,7 +118,7 @@ impl Body {
         let mut blocks = Vec::with_capacity(count);
         let (mut byte, mut line) = (0, 0);
         for _ in 0..count {
-            let kind = kind(input.byte()?)?;
+            let kind = BlockKind::of_number(input.byte()?).ok_or(BodyDamaged)?;
             let bytes = input.range(byte)?;
             let lines = input.range(line)?;
             let context = input.number()?;
@@ -250,31 +250,6 @@ fn date(number: u32) -> Option<Date> {
     Date::new(year, month, day).ok()
 }
 
-fn kind_number(kind: BlockKind) -> u8 {
-    match kind {
-        BlockKind::Paragraph => 0,
-        BlockKind::Item => 1,
-        BlockKind::Row => 2,
-        BlockKind::Fence => 3,
-        BlockKind::Heading => 4,
-        BlockKind::FrontMatter => 5,
-        BlockKind::Turn => 6,
-    }
-}
-
-fn kind(number: u8) -> Result<BlockKind, BodyDamaged> {
-    Ok(match number {
-        0 => BlockKind::Paragraph,
-        1 => BlockKind::Item,
-        2 => BlockKind::Row,
-        3 => BlockKind::Fence,
-        4 => BlockKind::Heading,
-        5 => BlockKind::FrontMatter,
-        6 => BlockKind::Turn,
-        _ => return Err(BodyDamaged),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::collection::vec;
@@ -308,7 +283,7 @@ mod tests {
                 let (labelled, is_question) = (length >> 7, length % 2 == 1);
                 let voice = Voice::of_number(length / 2 % 4).unwrap();
                 BodyBlock {
-                    kind: kind(number).unwrap(),
+                    kind: BlockKind::of_number(number).unwrap(),
                     bytes,
                     lines,
                     context,

@@ -4,13 +4,15 @@
 //! until it is put together with others, and nothing finds them there but who reads the file.
 
 use super::body::Body;
-use super::{Found, Store, StoreError, View};
+use super::{LockedIndex, Store, StoreError, View};
 
 impl Store {
     /// Erases what is left of removed documents on disk. No other process can write until this
     /// store is released.
     pub(crate) fn erase_removed(&mut self) -> Result<(), StoreError> {
-        let Found::Whole(view, alone) = self.alone()? else { return Err(StoreError::NotFilled) };
+        let LockedIndex::Whole(view, alone) = self.alone()? else {
+            return Err(StoreError::NotFilled);
+        };
         let is_clean = !view.has_removed_terms();
         drop(view);
         let alone = if is_clean {
@@ -27,7 +29,6 @@ impl Store {
 }
 
 impl View {
-    /// Whether a term is in any dictionary on disk.
     #[cfg(test)]
     pub(crate) fn has_term(&self, term: &str) -> bool {
         let key = tantivy::Term::from_field_text(self.lexical().text_field(), term);

@@ -4,6 +4,8 @@
 use std::io;
 use std::path::Path;
 
+use anemone_files::if_found;
+
 use super::embeddings::EMBEDDINGS;
 use super::lexical::LEXICAL;
 use super::lock::{self, LOCK};
@@ -26,11 +28,7 @@ pub fn is_index(folder: &Path) -> bool {
 /// Whether an index may be in a folder: it is not there or empty, or it holds an index and
 /// nothing else. Names that begin with a dot do not count.
 pub fn may_hold_index(folder: &Path) -> io::Result<bool> {
-    let names = match fs_err::read_dir(folder) {
-        Ok(names) => names,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-        Err(error) => return Err(error),
-    };
+    let Some(names) = if_found(fs_err::read_dir(folder))? else { return Ok(true) };
     let mut is_empty = true;
     for name in names {
         let name = name?.file_name();
@@ -119,10 +117,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
         Ok(_) => fs_err::remove_file(path),
         Err(error) => Err(error),
     };
-    match removed {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
+    if_found(removed).map(|_| ())
 }
 
 /// Removes a folder unless something is in it.

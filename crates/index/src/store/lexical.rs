@@ -68,7 +68,7 @@ pub(super) struct Weighed<'a> {
 
 /// A chunk that was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct ScoredChunk {
     pub(super) score: f32,
     pub(super) document: DocumentId,
     pub(super) chunk: ChunkId,
@@ -78,9 +78,9 @@ pub(super) struct Found {
 #[derive(Debug, Default)]
 pub(super) struct Best {
     /// The best, in no order; they all belong to the answer.
-    pub(super) clear: Vec<Found>,
+    pub(super) clear: Vec<ScoredChunk>,
     /// Those that share the last score that has a place, and how many places are left for them.
-    pub(super) tied: (Vec<Found>, usize),
+    pub(super) tied: (Vec<ScoredChunk>, usize),
 }
 
 /// A lexical index to read.
@@ -166,7 +166,7 @@ impl Lexical {
         self.text
     }
 
-    /// Whether the terms of removed chunks still lie on the disk.
+    /// Whether the terms of removed chunks are still on disk.
     pub(super) fn has_removed(&self) -> bool {
         self.segments.iter().any(|segment| segment.reader.num_deleted_docs() > 0)
     }
@@ -226,7 +226,7 @@ impl Lexical {
             for &doc in &sums.touched {
                 let score = sums.sums[doc as usize];
                 if score >= floor {
-                    let found = Found {
+                    let found = ScoredChunk {
                         score,
                         chunk: ChunkId(segment.chunk.first(doc).unwrap_or(0)),
                         document: DocumentId(segment.document.first(doc).unwrap_or(0)),

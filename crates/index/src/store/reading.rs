@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params_from_iter};
 
 use super::body::Body;
 use super::kept::Kept;
-use super::lexical::{Found, Lexical, Weighed, worth};
+use super::lexical::{Lexical, ScoredChunk, Weighed, worth};
 use super::lock::Held;
 use super::rows::{self, unsigned};
 use super::seal::Seal;
@@ -92,7 +92,7 @@ impl Drop for Reading<'_> {
 }
 
 impl View {
-    /// Whether the terms of removed chunks still lie on the disk.
+    /// Whether the terms of removed chunks are still on disk.
     pub(super) fn has_removed_terms(&self) -> bool {
         self.lexical.has_removed()
     }
@@ -187,7 +187,7 @@ impl View {
     }
 
     /// Sorts by score; among equals, by what the documents are.
-    fn sort(&self, found: &mut [Found]) -> Result<(), StoreError> {
+    fn sort(&self, found: &mut [ScoredChunk]) -> Result<(), StoreError> {
         found.sort_unstable_by(|a, b| {
             b.score
                 .total_cmp(&a.score)
@@ -215,7 +215,7 @@ impl View {
             let order = self.order_of_all()?;
             self.order.get_or_init(|| order)
         };
-        let place = |found: &Found| order.get(&found.document).copied().unwrap_or(usize::MAX);
+        let place = |found: &ScoredChunk| order.get(&found.document).copied().unwrap_or(usize::MAX);
         for equal in found.chunk_by_mut(|a, b| a.score.to_bits() == b.score.to_bits()) {
             equal.sort_unstable_by(|a, b| {
                 place(a)

@@ -21,7 +21,7 @@ pub(super) const ROWS: &str = "index.sqlite";
 pub(super) const VECTORS: &str = "vectors.sqlite";
 /// Bytes of its pages: as many as SQLite has.
 const VECTOR_PAGE_BYTES: usize = 1 << 16;
-/// Bytes of a row of vectors that lies on one page whole, so that it is read where it lies.
+/// Bytes of a row of vectors that fits on one page, so that it is read without copying.
 pub(super) const VECTOR_ROW_BYTES: usize = VECTOR_PAGE_BYTES - 512;
 
 /// The oldest SQLite without faults that matter here.
@@ -36,8 +36,8 @@ const MAPPED_BYTES: u64 = 2 << 30;
 /// Pages kept while writing, in KiB.
 const WRITE_CACHE_KIB: i32 = 24 << 10;
 
-/// A chunk's text is kept apart from its body: questions are scored by bodies alone, and they lie
-/// closer together that way.
+/// A chunk's text is kept apart from its body: questions are scored by bodies alone, and bodies
+/// without texts take fewer pages.
 const TABLES: &str = "
 CREATE TABLE state (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
 CREATE TABLE source (
@@ -77,7 +77,7 @@ CREATE TABLE vectors.model_pack (first INTEGER PRIMARY KEY, pack BLOB NOT NULL) 
 pub(super) const DOCUMENT: &str = "path, format, date, evergreen, type, namespace, importance, \
                                    provenance, first_chunk, chunks, id";
 
-/// Where its number stands among them.
+/// The index of its number among them.
 pub(super) const DOCUMENT_ID: usize = 10;
 
 /// Checks that SQLite is new enough.
@@ -143,7 +143,7 @@ fn immutable(path: &Path) -> String {
     format!("{}?immutable=1", uri(path))
 }
 
-/// Returns a name that stands for any path.
+/// Returns a URI for any path.
 fn uri(path: &Path) -> String {
     let mut name = String::from("file:");
     for byte in path.as_os_str().as_bytes() {
@@ -211,10 +211,11 @@ pub(super) fn document(row: &Row<'_>) -> rusqlite::Result<(Document, std::ops::R
     let provenance: String = row.get(7)?;
     let first = unsigned(row, 8)?;
     let chunks = unsigned(row, 9)?;
+    let formats = [Format::Markdown, Format::Plain, Format::Transcript];
     let document = Document {
         path: row.get(0)?,
         text: String::new(),
-        format: format_of(row.get(1)?),
+        format: formats.get(usize::from(row.get::<_, u8>(1)?)).copied().unwrap_or_default(),
         date: date.and_then(|date| date.parse::<Date>().ok()),
         evergreen: row.get(3)?,
         memory_type: row.get(4)?,
@@ -223,21 +224,4 @@ pub(super) fn document(row: &Row<'_>) -> rusqlite::Result<(Document, std::ops::R
         provenance: serde_json::from_str(&provenance).unwrap_or_default(),
     };
     Ok((document, ChunkId(first)..ChunkId(first.saturating_add(chunks))))
-}
-
-/// Returns how a format is stored.
-pub(super) const fn format_number(format: Format) -> u8 {
-    match format {
-        Format::Markdown => 0,
-        Format::Plain => 1,
-        Format::Transcript => 2,
-    }
-}
-
-const fn format_of(number: u8) -> Format {
-    match number {
-        1 => Format::Plain,
-        2 => Format::Transcript,
-        _ => Format::Markdown,
-    }
 }

@@ -45,7 +45,7 @@ struct Sealed {
 
 /// What a look at the folder says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum SealState {
     /// Everything is as the last writer left it.
     Whole(Seal),
     /// The index must be rebuilt, for this reason.
@@ -53,40 +53,40 @@ pub(super) enum Look {
 }
 
 /// Compares the folder with its seal.
-pub(super) fn look(folder: &Path) -> Look {
-    let bytes = match read(&folder.join(SEAL)) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+pub(super) fn look(folder: &Path) -> SealState {
+    let bytes = match read_small(&folder.join(SEAL), MAX_SEAL_BYTES) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => {
             let anything = [ROWS, VECTORS, LEXICAL]
                 .iter()
                 .any(|name| folder.join(name).symlink_metadata().is_ok());
             // A writer takes the seal away first and puts it back last.
-            return Look::Broken(if anything { "unfinished" } else { "new" });
+            return SealState::Broken(if anything { "unfinished" } else { "new" });
         }
-        Err(_) => return Look::Broken("damaged"),
+        Err(_) => return SealState::Broken("damaged"),
     };
     let Ok(seal) = serde_json::from_slice::<Seal>(&bytes) else {
-        return Look::Broken("damaged");
+        return SealState::Broken("damaged");
     };
     if seal.version != version() {
-        return Look::Broken("version");
+        return SealState::Broken("version");
     }
     // The names every index has; a seal that leaves one out was not written by us.
     let known = |name: &str| seal.files.iter().any(|file| file.name == name);
     if !known(ROWS) || !known(VECTORS) || !known(&format!("{LEXICAL}/meta.json")) {
-        return Look::Broken("damaged");
+        return SealState::Broken("damaged");
     }
     for sealed in &seal.files {
         if !is_plain(&sealed.name) || Sealed::of(folder, &sealed.name).as_ref() != Some(sealed) {
-            return Look::Broken("damaged");
+            return SealState::Broken("damaged");
         }
     }
-    Look::Whole(seal)
+    SealState::Whole(seal)
 }
 
 /// Returns the seal as it is written: it names times, so that no two are equal.
 pub(super) fn bytes(folder: &Path) -> Option<Vec<u8>> {
-    read(&folder.join(SEAL)).ok()
+    read_small(&folder.join(SEAL), MAX_SEAL_BYTES).ok().flatten()
 }
 
 /// Whether there is a seal, of whatever.
@@ -158,10 +158,6 @@ fn is_plain(name: &str) -> bool {
     let own = name.strip_prefix(LEXICAL).and_then(|rest| rest.strip_prefix('/'));
     [ROWS, VECTORS].contains(&name)
         || own.is_some_and(|name| !name.is_empty() && !name.contains('/') && name != "..")
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    read_small(path, MAX_SEAL_BYTES)?.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 impl Sealed {

@@ -44,7 +44,7 @@ fn document(path: &str, text: &str) -> Document {
 /// Puts documents into a store, each as an entry of its own; an empty text removes one.
 pub(crate) fn fill(store: &mut Store, documents: &[Document]) {
     let alone = match store.alone().unwrap() {
-        Found::Whole(_, alone) | Found::Broken(_, alone) => alone,
+        LockedIndex::Whole(_, alone) | LockedIndex::Broken(_, alone) => alone,
     };
     let mut writing = store.writing(alone).unwrap();
     let source = writing.set_sources(&["test".to_owned()]).unwrap()[0];
@@ -429,7 +429,7 @@ fn damage_anywhere_is_seen_and_everything_is_made_anew() {
             let mut store = Store::open(folder.path()).unwrap();
             let error = store.reading().err().expect("damage is seen");
             assert!(matches!(error, StoreError::NotFilled), "{number} {damage}: {error:?}");
-            let Found::Broken(reason, alone) = store.alone().unwrap() else {
+            let LockedIndex::Broken(reason, alone) = store.alone().unwrap() else {
                 panic!("damage is seen")
             };
             // Without its seal an index is not finished.
@@ -447,7 +447,7 @@ fn a_writer_that_stops_anywhere_leaves_no_index() {
     let (folder, mut store) = filled(&documents);
     let expected = find(&store, "w0 w12", 50);
     for step in 0..3 {
-        let Found::Whole(view, alone) = store.alone().unwrap() else { panic!("whole") };
+        let LockedIndex::Whole(view, alone) = store.alone().unwrap() else { panic!("whole") };
         drop(view);
         let mut writing = store.writing(alone).unwrap();
         if step > 0 {
@@ -475,8 +475,8 @@ fn another_version_and_a_request_are_told_apart_from_damage() {
     let seal = fs_err::read_to_string(&path).unwrap();
     fs_err::write(&path, seal.replacen("\"version\":\"", "\"version\":\"0", 1)).unwrap();
     let reason = |store: &mut Store| match store.alone().unwrap() {
-        Found::Broken(reason, _) => reason,
-        Found::Whole(..) => "whole",
+        LockedIndex::Broken(reason, _) => reason,
+        LockedIndex::Whole(..) => "whole",
     };
     assert_eq!(reason(&mut store), "version");
     fs_err::write(&path, "[".repeat(100_000)).unwrap();
@@ -504,7 +504,7 @@ fn files_of_others_stay_when_it_is_emptied() {
     fs_err::write(folder.path().join("notes.txt"), "mine").unwrap();
     fs_err::write(folder.path().join("lexical/notes.txt"), "mine").unwrap();
     store.begin_anew("asked");
-    let Found::Broken(_, alone) = store.alone().unwrap() else { panic!("begins anew") };
+    let LockedIndex::Broken(_, alone) = store.alone().unwrap() else { panic!("begins anew") };
     drop(store.writing(alone).unwrap());
     assert!(folder.path().join("notes.txt").is_file());
     assert!(folder.path().join("lexical/notes.txt").is_file());
@@ -530,7 +530,7 @@ fn a_folder_that_cannot_be_written_says_so() {
     set(0o500);
     let mut store = Store::open(folder.path()).unwrap();
     assert!(store.reading().is_ok());
-    let Found::Whole(_, alone) = store.alone().unwrap() else { panic!("whole") };
+    let LockedIndex::Whole(_, alone) = store.alone().unwrap() else { panic!("whole") };
     assert!(matches!(store.writing(alone), Err(StoreError::Unwritable(_))));
     assert!(store.reading().is_ok());
     set(0o700);

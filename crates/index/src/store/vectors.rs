@@ -13,15 +13,15 @@ use super::body::Body;
 use super::packs::{self, Pack};
 use super::rows::{self, unsigned};
 use super::seal::Seal;
-use super::{ChunkId, Found, Store, StoreError, View, Writing};
+use super::{ChunkId, LockedIndex, Store, StoreError, View, Writing};
 
-/// Which of the two sets.
+/// Which of the two sets. The numbers are those in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// Vectors that are made as soon as a chunk is there.
-    Static,
+    Static = 0,
     /// Vectors of a configured model.
-    Model,
+    Model = 1,
 }
 
 impl Slot {
@@ -32,13 +32,6 @@ impl Slot {
         match effort {
             Effort::Trivial => Self::Static,
             Effort::Work | Effort::Remote => Self::Model,
-        }
-    }
-
-    const fn number(self) -> u8 {
-        match self {
-            Self::Static => 0,
-            Self::Model => 1,
         }
     }
 
@@ -76,7 +69,7 @@ impl Store {
         vectors: &[(ChunkId, Vec<u8>)],
         seen: &Seal,
     ) -> Result<bool, StoreError> {
-        let Found::Whole(_, alone) = self.alone()? else { return Err(StoreError::NotFilled) };
+        let LockedIndex::Whole(_, alone) = self.alone()? else { return Err(StoreError::NotFilled) };
         // Whose they are now is for the next reader to ask: nothing of theirs is held here.
         if alone.before.as_ref() != Some(seen) {
             return Ok(false);
@@ -107,7 +100,7 @@ impl Writing<'_> {
         let dimensions = i64::try_from(*dimensions).unwrap_or(i64::MAX);
         self.db.execute(
             "INSERT OR REPLACE INTO vector_set VALUES (?1, ?2, ?3, ?4, 0, 0)",
-            params![slot.number(), provider, model, dimensions],
+            params![slot as u8, provider, model, dimensions],
         )?;
         Ok(ChunkId(0))
     }
@@ -141,7 +134,7 @@ impl Writing<'_> {
         let sql = "UPDATE vector_set SET chunks = chunks + ?2, next_chunk = max(next_chunk, ?3)
                    WHERE slot = ?1";
         let next = last.0.saturating_add(1).cast_signed();
-        rows::run(&self.db, sql, params![slot.number(), added, next])
+        rows::run(&self.db, sql, params![slot as u8, added, next])
     }
 
     /// Forgets the vectors of chunks.
@@ -168,7 +161,7 @@ impl Writing<'_> {
             }
             if removed > 0 {
                 let sql = "UPDATE vector_set SET chunks = chunks - ?2 WHERE slot = ?1";
-                rows::run(&self.db, sql, params![slot.number(), removed])?;
+                rows::run(&self.db, sql, params![slot as u8, removed])?;
             }
         }
         Ok(())
@@ -276,7 +269,7 @@ impl View {
 fn set(db: &Connection, slot: Slot) -> Result<Option<StoredSet>, StoreError> {
     let sql =
         "SELECT provider, model, dimensions, chunks, next_chunk FROM vector_set WHERE slot = ?1";
-    rows::first(db, sql, [slot.number()], |row| {
+    rows::first(db, sql, [slot as u8], |row| {
         let dimensions = usize::try_from(unsigned(row, 2)?).unwrap_or(usize::MAX);
         Ok(StoredSet {
             slot,
@@ -374,7 +367,7 @@ mod tests {
     fn a_pack_that_is_none_is_damage() {
         let (_folder, mut store) = filled(&[document(0, "one\n")]);
         put(&mut store, 0..1);
-        let Found::Whole(_, alone) = store.alone().unwrap() else { panic!("it is whole") };
+        let LockedIndex::Whole(_, alone) = store.alone().unwrap() else { panic!("it is whole") };
         let writing = store.writing(alone).unwrap();
         writing.db.execute("UPDATE table_pack SET pack = x'0102'", []).unwrap();
         writing.finish().unwrap();

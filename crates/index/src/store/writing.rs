@@ -317,7 +317,7 @@ impl<'a> Writing<'a> {
                 entry.0,
                 document.path,
                 hash,
-                rows::format_number(document.format),
+                document.format as u8,
                 document.date.map(|date| date.to_string()),
                 dates.iter().min().map(ToString::to_string),
                 dates.iter().max().map(ToString::to_string),

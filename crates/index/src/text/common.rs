@@ -7,10 +7,9 @@ use std::sync::LazyLock;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::fold::{fold, lower};
-use super::language::Language;
 
 /// A language with a list of common words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum StopwordList {
     English,
     German,
@@ -37,7 +36,7 @@ pub(super) enum StopwordList {
 }
 
 /// How many languages have a list.
-pub(super) const LIST_COUNT: usize = LISTS.len();
+pub(super) const LIST_COUNT: usize = StopwordList::Spaceless as usize + 1;
 
 /// Some of the languages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,7 +63,7 @@ impl StopwordLists {
         self.0.count_ones()
     }
 
-    /// The places of the languages in [`LISTS`].
+    /// The numbers of the lists.
     pub(super) fn places(self) -> impl Iterator<Item = usize> {
         (0..LIST_COUNT).filter(move |place| self.0 & (1 << place) != 0)
     }
@@ -79,7 +78,7 @@ static TABLE: LazyLock<HashMap<u64, StopwordLists, BuildHasherDefault<AsItIs>>> 
     LazyLock::new(|| {
         let mut table = HashMap::with_capacity_and_hasher(4096, BuildHasherDefault::default());
         let (mut lowered, mut folded) = (String::new(), String::new());
-        for (list, words) in words() {
+        for (place, words) in words().enumerate() {
             for word in words.split_ascii_whitespace() {
                 lowered.clear();
                 folded.clear();
@@ -87,7 +86,7 @@ static TABLE: LazyLock<HashMap<u64, StopwordLists, BuildHasherDefault<AsItIs>>> 
                 fold(&lowered, &mut folded);
                 let lists: &mut StopwordLists =
                     table.entry(xxh3_64(folded.as_bytes())).or_default();
-                *lists = lists.and(list);
+                lists.0 |= 1 << place;
             }
         }
         table
@@ -113,36 +112,10 @@ impl Hasher for AsItIs {
     }
 }
 
-/// The lists, in the order of [`StopwordList`], each with the language of which it is a sign.
-pub(super) const LISTS: [(StopwordList, Language); 21] = [
-    (StopwordList::English, Language::English),
-    (StopwordList::German, Language::German),
-    (StopwordList::French, Language::French),
-    (StopwordList::Spanish, Language::Spanish),
-    (StopwordList::Portuguese, Language::Portuguese),
-    (StopwordList::Italian, Language::Italian),
-    (StopwordList::Dutch, Language::Dutch),
-    (StopwordList::Swedish, Language::Swedish),
-    (StopwordList::Danish, Language::Danish),
-    (StopwordList::Norwegian, Language::Norwegian),
-    (StopwordList::Finnish, Language::Finnish),
-    (StopwordList::Polish, Language::Other),
-    (StopwordList::Turkish, Language::Turkish),
-    (StopwordList::Hungarian, Language::Hungarian),
-    (StopwordList::Romanian, Language::Romanian),
-    (StopwordList::Indonesian, Language::Other),
-    (StopwordList::Russian, Language::Russian),
-    (StopwordList::Ukrainian, Language::Other),
-    (StopwordList::Arabic, Language::Arabic),
-    (StopwordList::Greek, Language::Greek),
-    (StopwordList::Spaceless, Language::English),
-];
-
-/// Returns the words of each list. A word with another meaning is in none: in English `may` is a
+/// Returns the words of each list, in the order of [`StopwordList`]. A word with another meaning is in none: in English `may` is a
 /// month, `will` a name, `well`, `ill` and `shell` are words.
-fn words() -> impl Iterator<Item = (StopwordList, &'static str)> {
-    let blocks = include_str!("stopwords.txt").split("\n\n");
-    LISTS.into_iter().map(|(list, _)| list).zip(blocks)
+fn words() -> impl Iterator<Item = &'static str> {
+    include_str!("stopwords.txt").split("\n\n")
 }
 
 #[cfg(test)]
@@ -162,9 +135,19 @@ mod tests {
     #[test]
     fn the_lists_stand_in_the_order_of_the_languages() {
         assert_eq!(words().count(), LIST_COUNT);
-        for (place, (list, words)) in words().enumerate() {
-            assert_eq!(list as usize, place);
-            assert!(words.split_ascii_whitespace().count() >= 60, "{list:?}");
+        for (place, words) in words().enumerate() {
+            assert!(words.split_ascii_whitespace().count() >= 60, "{place}");
+        }
+        let list_of =
+            |word: &str| words().position(|words| words.split_whitespace().any(|w| w == word));
+        for (word, list) in [
+            ("the", StopwordList::English),
+            ("nicht", StopwordList::German),
+            ("który", StopwordList::Polish),
+            ("tidak", StopwordList::Indonesian),
+            ("怎么", StopwordList::Spaceless),
+        ] {
+            assert_eq!(list_of(word), Some(list as usize), "{word}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use rust_stemmers::Algorithm;
 
 use super::chars::{Class, class};
-use super::common::{LIST_COUNT, LISTS, StopwordList, StopwordLists, common};
+use super::common::{LIST_COUNT, StopwordList, StopwordLists, common};
 use super::fold::{fold, lower};
 
 /// The language in which words are stemmed.
@@ -321,10 +321,11 @@ impl Votes {
 
     /// Returns the votes for a language of the Latin alphabet.
     fn of_language(&self, language: Language) -> u32 {
-        let latin = ..=StopwordList::Indonesian as usize;
-        let counts = self.counts[latin].iter().enumerate();
-        let own = counts.filter(|(place, _)| LISTS[*place].1 == language);
-        own.map(|(_, count)| *count).max().unwrap_or(0)
+        if matches!(language, Language::Russian | Language::Arabic | Language::Greek) {
+            return 0;
+        }
+        let lists = language.weak(Alphabet::Latin);
+        lists.places().map(|place| self.counts[place]).max().unwrap_or(0)
     }
 }
 

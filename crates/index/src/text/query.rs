@@ -90,7 +90,7 @@ impl Phrase {
 pub(crate) fn parse(query: &str, languages: &[Language]) -> Words {
     let query = &query[..query.floor_char_boundary(MAX_QUERY)];
     let spans = split(query);
-    let reader = Reader::new(query, languages);
+    let reader = QueryReader::new(query, languages);
     let wanted = |spans: &[Span]| {
         let wanted = spans.iter().filter(|span| !span.excluded);
         wanted.flat_map(|span| reader.read(&query[span.bytes.clone()])).collect::<Vec<_>>()
@@ -214,7 +214,7 @@ fn quotation(
 }
 
 /// Reads parts of a query in several languages.
-struct Reader {
+struct QueryReader {
     /// The query's own first, the one without stems last.
     languages: Vec<Language>,
     /// Whether words are cut into pieces: not where the query is in a language that has no long
@@ -222,7 +222,7 @@ struct Reader {
     cuts: bool,
 }
 
-impl Reader {
+impl QueryReader {
     fn new(query: &str, languages: &[Language]) -> Self {
         let own = Votes::of(query).clear_language();
         let first = languages.first().copied().unwrap_or_default();

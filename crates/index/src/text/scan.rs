@@ -162,7 +162,7 @@ impl Scan<'_, '_> {
         if marks { self.name(at, after) } else { after }
     }
 
-    /// Whether white space, a bracket or nothing stands before a place.
+    /// Whether white space, a bracket or nothing is before a place.
     fn is_loose(&self, at: usize) -> bool {
         let before = self.text[..at].chars().next_back();
         before.is_none_or(|c| c.is_whitespace() || "([{`\"'*".contains(c))
@@ -431,14 +431,15 @@ impl Scan<'_, '_> {
         let mut borders = [0; MAX_HUMPS + 1];
         let mut count = 1;
         let mut turns = 0;
-        let mut before = (Shape::Small, Shape::Small);
+        let mut before = (LetterShape::Small, LetterShape::Small);
         let mut last = 0;
         for (at, c) in raw.char_indices() {
-            let shape = Shape::of(c, before.1);
-            let turn = at > 0 && (shape == Shape::Digit) != (before.1 == Shape::Digit);
+            let shape = LetterShape::of(c, before.1);
+            let turn = at > 0 && (shape == LetterShape::Digit) != (before.1 == LetterShape::Digit);
             turns += usize::from(turn);
-            let rises = shape == Shape::Capital && before.1 == Shape::Small;
-            let falls = shape == Shape::Small && before == (Shape::Capital, Shape::Capital);
+            let rises = shape == LetterShape::Capital && before.1 == LetterShape::Small;
+            let falls = shape == LetterShape::Small
+                && before == (LetterShape::Capital, LetterShape::Capital);
             let border = if falls { last } else { at };
             if at > 0 && (turn || rises || falls) {
                 let Some(slot) = borders.get_mut(count) else { return };
@@ -516,13 +517,13 @@ impl Scan<'_, '_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum LetterShape {
     Small,
     Capital,
     Digit,
 }
 
-impl Shape {
+impl LetterShape {
     /// Marks are what the letter before them is.
     fn of(c: char, before: Self) -> Self {
         match class(c) {

@@ -99,7 +99,7 @@ impl Scan {
         self.best.push((best, chunk));
     }
 
-    /// Returns where the cosines of a chunk stand, when it was compared.
+    /// Returns where the cosines of a chunk are, when it was compared.
     pub(super) fn place_of(&self, chunk: ChunkId) -> Option<Range<usize>> {
         let at = self.chunks.binary_search_by_key(&chunk, |&(id, _)| id).ok()?;
         let start =

@@ -12,11 +12,11 @@ struct Denial {
     /// Verbs and nouns of knowing, finding and being written down.
     knowing: Vec<&'static str>,
     order: Order,
-    /// How many words may lie between a negation and a word of knowing, and one more.
+    /// The greatest distance in words from a negation to a word of knowing.
     reach: usize,
 }
 
-/// Where a negation stands.
+/// Where a negation is, seen from the word of knowing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     /// Before the word of knowing.
@@ -25,84 +25,11 @@ enum Order {
     Either,
 }
 
-/// How far a negation reaches in most languages.
+/// How many words behind its negation an English verb of knowing may stand.
 const REACH: usize = 5;
 
-static DENIALS: LazyLock<[Denial; 10]> = LazyLock::new(|| {
-    [
-        // English nouns; English verbs need a subject, see `denies_knowing`.
-        Denial::of(
-            "no not nothing none cannot isn't wasn't doesn't don't aren't without",
-            "record records note notes noted info information idea mention mentioned mentions \
-             entry entries trace details answer memory memories context written stored listed \
-             recorded found sure clue file",
-            Order::Before,
-            8,
-        ),
-        Denial::of(
-            "nicht nichts kein~ nirgends leider",
-            "weiß weiss finde finden gefunden kenne notiz~ eintrag einträge information~ angabe~ \
-             hinweis~ unterlagen vermerkt notiert ahnung sehe erinner~ bekannt gespeichert",
-            Order::Either,
-            REACH,
-        ),
-        Denial::of(
-            "pas aucun aucune rien jamais",
-            "sais trouve trouvé trouver vois note notes noté information~ trace idée souviens \
-             connais mention mentionné mémoire renseignement~",
-            Order::Either,
-            REACH,
-        ),
-        Denial::of(
-            "no nada ningún ninguna ninguno",
-            "sé encuentro encontré encontrado encontrar veo recuerdo nota notas información \
-             registro~ consta menciona dato~ anotado apuntado memoria idea",
-            Order::Before,
-            REACH,
-        ),
-        Denial::of(
-            "não nada nenhum nenhuma",
-            "sei encontrei encontro encontrar vejo lembro nota~ informaç~ registo~ registro~ \
-             consta dado~ anotado memória ideia",
-            Order::Before,
-            REACH,
-        ),
-        Denial::of(
-            "non nessun nessuna nulla niente",
-            "so trovo trovato trovare vedo ricordo nota note informazion~ idea risulta appunt~ \
-             traccia annotato memoria",
-            Order::Before,
-            REACH,
-        ),
-        Denial::of(
-            "niet geen niets",
-            "weet vind vinden gevonden zie notitie~ informatie idee herinner~ bekend vermeld~ \
-             genoteerd",
-            Order::Either,
-            REACH,
-        ),
-        Denial::of(
-            "не нет ничего никакой никаких",
-            "знаю знаем нашёл нашел нашла нахожу найти найден~ вижу помню запис~ заметк~ заметок \
-             информаци~ сведени~ указан~ упомин~ известно",
-            Order::Either,
-            REACH,
-        ),
-        Denial::of(
-            "لا لم ليس ليست لن",
-            "أعرف أعلم أجد يوجد توجد أتذكر ملاحظ~ معلوم~ أعثر لدي أدري مذكور~ مسجل~",
-            Order::Before,
-            REACH,
-        ),
-        Denial::of(
-            "inte ikke ej ingen inget inga nie brak żadn~",
-            "vet ved hittar hittade finner fandt fant anteckning~ wiem znalazłem znalazłam widzę \
-             notat~ informacji notatk~",
-            Order::Either,
-            REACH,
-        ),
-    ]
-});
+static DENIALS: LazyLock<Vec<Denial>> =
+    LazyLock::new(|| include_str!("denials.txt").lines().filter_map(Denial::read).collect());
 
 /// English verbs: "I don't know", "we could not find". Without the subject they say something about
 /// others: "you don't have to".
@@ -186,9 +113,13 @@ fn denies_knowing(words: &[&str]) -> bool {
 }
 
 impl Denial {
-    fn of(negations: &'static str, knowing: &'static str, order: Order, reach: usize) -> Self {
-        let words = |text: &'static str| text.split(' ').collect();
-        Self { negations: words(negations), knowing: words(knowing), order, reach }
+    /// Reads a line of the table; a remark is none.
+    fn read(line: &'static str) -> Option<Self> {
+        let mut parts = line.split(" | ");
+        let (order, reach) = parts.next()?.split_once(' ')?;
+        let order = if order == "before" { Order::Before } else { Order::Either };
+        let mut words = || Some(parts.next()?.split(' ').collect());
+        Some(Self { order, reach: reach.parse().ok()?, negations: words()?, knowing: words()? })
     }
 
     fn is_in(&self, words: &[&str]) -> bool {

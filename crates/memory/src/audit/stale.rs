@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use anemone_format::word_enum;
 use jiff::civil::Date;
 
 use super::AuditSettings;
@@ -21,29 +22,18 @@ pub struct StaleEntry {
     pub why: StaleReason,
 }
 
-/// Why an entry is stale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StaleReason {
-    /// A task that was never ticked off.
-    OpenTask,
-    /// It speaks of a tomorrow that is long gone.
-    PastSoon,
-    /// Another entry took its place.
-    Superseded,
-    /// It was called unimportant, and its time is over.
-    PastContext,
-}
-
-impl StaleReason {
-    /// Returns the word for it.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::OpenTask => "open_task",
-            Self::PastSoon => "past_soon",
-            Self::Superseded => "superseded",
-            Self::PastContext => "past_context",
-        }
+word_enum! {
+    /// Why an entry is stale.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum StaleReason {
+        /// A task that was never ticked off.
+        OpenTask = "open_task",
+        /// It speaks of a tomorrow that is long gone.
+        PastSoon = "past_soon",
+        /// Another entry took its place.
+        Superseded = "superseded",
+        /// It was called unimportant, and its time is over.
+        PastContext = "past_context",
     }
 }
 

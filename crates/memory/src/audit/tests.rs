@@ -96,7 +96,7 @@ fn each_kind_of_finding_is_found_and_takes_from_the_score() {
     assert!(!audit.suspicious.is_empty());
     assert_eq!(audit.contradictions.len(), 1);
     assert_eq!(audit.repeats.same.len(), 1);
-    let stale: Vec<_> = audit.stale.iter().map(|stale| stale.why.code()).collect();
+    let stale: Vec<_> = audit.stale.iter().map(|stale| stale.why.as_str()).collect();
     assert_eq!(stale, ["open_task", "past_soon", "past_context"]);
     assert_eq!(audit.ages.older, 5);
     let soul = &audit.oversized[0];

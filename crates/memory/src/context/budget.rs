@@ -1,6 +1,6 @@
 //! A budget that the caller sets, besides the runtime's.
 
-use super::{ComposeRequest, Fate, Part, Place, written};
+use super::{ComposeRequest, Fate, Part, PartPlace, written};
 use crate::store::MarkdownStore;
 
 /// How much a session should see.
@@ -62,9 +62,9 @@ pub(super) fn keep(parts: &mut [Part], asked: &ComposeRequest, site: &MarkdownSt
 /// Returns when a part is left out: the highest first.
 fn turn(part: &Part) -> u8 {
     match part.place {
-        Place::Notes => 2,
-        Place::Recalled => 1,
-        Place::File | Place::Memory => 0,
+        PartPlace::Notes => 2,
+        PartPlace::Recalled => 1,
+        PartPlace::File | PartPlace::Memory => 0,
     }
 }
 

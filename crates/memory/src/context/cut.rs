@@ -115,7 +115,7 @@ pub(super) fn share(limit: usize, ratio: f64) -> usize {
     (limit as f64 * ratio).floor() as usize
 }
 
-/// Writes what stands between beginning and end.
+/// Writes the marker between beginning and end.
 fn marker(name: &str, head: usize, tail: usize, total: usize) -> String {
     format!(
         "\n[...truncated, read {name} for full content...]\n\

@@ -4,7 +4,7 @@
 use jiff::civil::Date;
 
 use super::cut::{first, length};
-use super::{ComposeRequest, DailyNotes, Fate, Part, Place, readable};
+use super::{ComposeRequest, DailyNotes, Fate, Part, PartPlace, readable};
 use crate::frame::{Frame, frame};
 use crate::hidden::hidden_count;
 use crate::reading;
@@ -37,7 +37,7 @@ pub(super) fn notes(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
             Fate::NoRoom => 0,
             _ => left - part.included_chars,
         };
-        Part { place: Place::Notes, ..part }
+        Part { place: PartPlace::Notes, ..part }
     };
     paths.map(note).collect()
 }

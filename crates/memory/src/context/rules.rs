@@ -6,7 +6,7 @@ use jiff::civil::Date;
 
 use super::cut::Cutting;
 use super::session::SessionKind;
-use super::{Fate, Place};
+use super::{Fate, PartPlace};
 use crate::store::MarkdownStore;
 
 /// The curated file as [`ContextRules`] names it.
@@ -63,11 +63,11 @@ pub enum DailyNotes {
 }
 
 /// A file that a session is to see, or why it is not.
-pub(super) struct Row {
+pub(super) struct FileRow {
     pub(super) path: String,
     /// Whether nothing is said when it does not exist.
     pub(super) is_optional: bool,
-    pub(super) place: Place,
+    pub(super) place: PartPlace,
     pub(super) kept_out: Option<Fate>,
 }
 
@@ -95,7 +95,7 @@ impl ContextRules {
         store: &MarkdownStore,
         session: SessionKind,
         today: Date,
-    ) -> Vec<Row> {
+    ) -> Vec<FileRow> {
         let mut rows = Vec::new();
         let allowed = self.allowed(session);
         for name in self.files {
@@ -105,8 +105,8 @@ impl ContextRules {
             let is_kept_out = is_private || allowed.is_some_and(|files| !files.contains(name));
             let kept_out = is_kept_out.then_some(Fate::Private);
             let is_optional = is_curated || self.optional.contains(name);
-            let place = if is_curated { Place::Memory } else { Place::File };
-            rows.push(Row { path: path.to_owned(), is_optional, place, kept_out });
+            let place = if is_curated { PartPlace::Memory } else { PartPlace::File };
+            rows.push(FileRow { path: path.to_owned(), is_optional, place, kept_out });
         }
         if self.notes != DailyNotes::Excerpts {
             rows.extend(self.log_rows(store, session, today));
@@ -114,17 +114,17 @@ impl ContextRules {
         rows
     }
 
-    fn log_rows(&self, store: &MarkdownStore, session: SessionKind, today: Date) -> Vec<Row> {
+    fn log_rows(&self, store: &MarkdownStore, session: SessionKind, today: Date) -> Vec<FileRow> {
         let kept_out = match (self.notes, session.may_recall()) {
             (_, false) => Some(Fate::Private),
             (DailyNotes::Whole, true) => None,
             (DailyNotes::LeftToAgent | DailyNotes::Excerpts, true) => Some(Fate::NotInjected),
         };
         let days = [Some(today), today.yesterday().ok()];
-        let row = |day: Date| Row {
+        let row = |day: Date| FileRow {
             path: store.daily(day),
             is_optional: true,
-            place: Place::Notes,
+            place: PartPlace::Notes,
             kept_out: kept_out.clone(),
         };
         days.into_iter().flatten().map(row).collect()

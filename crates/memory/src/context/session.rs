@@ -1,16 +1,20 @@
 //! The kinds of sessions, and what each may see.
 
-/// What a session is, which decides what it may see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionKind {
-    /// The owner's own conversation with the agent.
-    Main,
-    /// A group or a channel, where others listen.
-    Group,
-    /// An agent that was started for a task.
-    Subagent,
-    /// A job that runs by the clock.
-    Cron,
+use anemone_format::word_enum;
+
+word_enum! {
+    /// What a session is, which decides what it may see.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SessionKind {
+        /// The owner's own conversation with the agent.
+        Main = "main",
+        /// A group or a channel, where others listen.
+        Group = "group",
+        /// An agent that was started for a task.
+        Subagent = "subagent",
+        /// A job that runs by the clock.
+        Cron = "cron",
+    }
 }
 
 impl SessionKind {
@@ -32,17 +36,6 @@ impl SessionKind {
             Self::Group
         } else {
             Self::Main
-        }
-    }
-
-    /// Returns the word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Main => "main",
-            Self::Group => "group",
-            Self::Subagent => "subagent",
-            Self::Cron => "cron",
         }
     }
 

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use anemone_embed::Embedder as _;
 
 use super::{
-    CHUNKS, Candidate, Duplicate, DuplicateSearch, LIKE, SHARED, Wanted, in_order, without_tags,
+    CHUNKS, Candidate, ComparedText, Duplicate, DuplicateSearch, LIKE, SHARED, in_order,
+    without_tags,
 };
 use crate::entry::MemoryEntry;
 use crate::finder::FindError;
@@ -21,7 +22,7 @@ pub(crate) fn row_duplicates(
     entries: &[MemoryEntry],
     search: DuplicateSearch<'_>,
 ) -> Vec<Duplicate> {
-    let wanted = Wanted::new(search.candidate, search.least);
+    let wanted = ComparedText::new(search.candidate, search.least);
     let bytes: usize = entries.iter().map(|entry| entry.content.len()).sum();
     // An index that cannot be used is no reason not to write: everything is compared then.
     let near = if bytes <= READ_BYTES { None } else { wanted.near_rows(search).ok() };
@@ -69,7 +70,7 @@ fn duplicate(entry: &MemoryEntry, similarity: f64) -> Duplicate {
     }
 }
 
-impl Wanted<'_> {
+impl ComparedText<'_> {
     /// Whether a text has enough of the same words to be worth a closer look.
     fn shares_words_with(&self, content: &str) -> bool {
         let text = without_tags(content).to_lowercase();

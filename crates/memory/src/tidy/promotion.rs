@@ -15,7 +15,7 @@ use crate::store::{MarkdownStore, PageKind};
 use crate::summary::EntrySummary;
 use crate::suspicion::suspicious;
 
-/// An entry that could stand in `MEMORY.md`.
+/// An entry that could be added to `MEMORY.md`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Promotion {
     /// The entry.
@@ -111,7 +111,7 @@ pub fn plan_promotion(
     Some(Change { stamps, ..Change::new("promote", vec![edit]) })
 }
 
-/// Returns an entry as it will stand in `MEMORY.md`: its whole text, with where it comes from.
+/// Returns an entry as it is written to `MEMORY.md`: its whole text, with where it comes from.
 fn written(site: &MarkdownStore, entry: &EntrySummary, clock: &dyn Clock) -> Option<NewEntry> {
     let file = reading::read(site, &entry.path).ok()??;
     let unit = units(&file.text).into_iter().find(|unit| unit.lines == entry.lines)?;

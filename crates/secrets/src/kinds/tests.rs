@@ -207,7 +207,7 @@ pub(crate) const KINDS: &[SecretKind] = &[
 fn names_are_unique_and_every_prefix_has_a_kind() {
     let names: HashSet<_> = KINDS.iter().map(|kind| kind.name).collect();
     assert_eq!(names.len(), KINDS.len());
-    for prefix in PREFIXES {
+    for prefix in PREFIXES.iter() {
         assert!(names.contains(prefix.kind), "{}", prefix.kind);
     }
 }

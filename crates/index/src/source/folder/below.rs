@@ -1,7 +1,7 @@
 //! Reaches files below a folder that is open already, and nothing else.
 //!
 //! Every part of a path is opened by itself, relative to the folder above it, and never through a
-//! link: whatever is swapped meanwhile, what is opened lies below the folder.
+//! link: whatever is swapped meanwhile, what is opened is below the folder.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use anemone_files::{Folder, is_not_plain, read_limited};
+use anemone_files::{Folder, if_found, is_not_plain, read_limited};
 use rustix::io::Errno;
 
 use super::super::{SkipReason, SkippedDocument, SourceError};
@@ -159,7 +159,7 @@ fn is_listed(folder: &Folder, name: &str) -> io::Result<bool> {
     // byte, and the folder need not be read.
     if name.is_ascii() && name.bytes().any(|byte| byte.is_ascii_alphabetic()) {
         let turned: Vec<u8> = name.bytes().map(turned).collect();
-        if folder.stat(turned).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        if matches!(if_found(folder.stat(turned)), Ok(None)) {
             return Ok(true);
         }
     }

@@ -1,10 +1,9 @@
 //! One file by itself.
 
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_files::FileKind;
+use anemone_files::{FileKind, if_found};
 
 use super::super::{
     DocumentSource, Listing, SkipReason, SkippedDocument, SourceEntry, SourceError,
@@ -54,11 +53,8 @@ impl DocumentSource for FileSource {
             listing.skipped.push(self.skipped(SkipReason::Name));
             return Ok(listing);
         };
-        let stat = match folder.stat(key) {
-            Ok(stat) => stat,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
-            Err(error) => return Err(self.folder.error(error)),
-        };
+        let stat = if_found(folder.stat(key)).map_err(|error| self.folder.error(error))?;
+        let Some(stat) = stat else { return Ok(listing) };
         match stat.kind {
             FileKind::File if stat.size > MAX_FILE_BYTES => {
                 listing.skipped.push(self.skipped(SkipReason::TooLarge));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::ControlFlow;
 
-use anemone_files::{FileKind, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
+use anemone_files::{FileKind, Folder, WalkEntry, WalkStep, WalkVisitor, if_found, walk};
 
 use super::super::{Listing, SkipReason, SkippedDocument, SourceEntry};
 use super::FolderRules;
@@ -40,11 +40,8 @@ impl WalkVisitor for Lister<'_> {
     fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
         let path = &String::from_utf8_lossy(visited.path);
         let is_text = matches!(path, Cow::Borrowed(_));
-        let kind = match visited.kind() {
-            Ok(kind) => kind,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return WalkStep::Pass,
-            Err(_) => FileKind::Special,
-        };
+        let kind = if_found(visited.kind()).unwrap_or(Some(FileKind::Special));
+        let Some(kind) = kind else { return WalkStep::Pass };
         match kind {
             FileKind::Folder => match self.rules.enters(path) {
                 Ok(()) if !is_text => self.skip(path, SkipReason::Name),
