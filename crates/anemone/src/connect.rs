@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_runtimes::Machine;
-pub use anemone_runtimes::connect::{ConfigFormat, ConnectOption, Hooks, RefuseError};
+pub use anemone_runtimes::connect::{ConfigFormat, ConnectOption, Hooks, ProgramNote, RefuseError};
 use anemone_runtimes::connect::{
     ConnectPlace, ConnectedMemory, Connection, DesiredConfig, ServerEntry,
 };

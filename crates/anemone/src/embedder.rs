@@ -55,13 +55,10 @@ impl EmbedderChoice {
 
     /// Refuses a URL without a service, before anything is opened.
     pub fn check(&self) -> Result<(), EmbedderError> {
-        let is_service = |choice: &EmbedderSetting| {
-            matches!(
-                choice,
-                EmbedderSetting::This(EmbedderName { name: EmbedderKind::Service(_), .. })
-            )
-        };
-        if self.url.is_none() || self.embedder.as_ref().is_some_and(is_service) {
+        let is_service = |name: &EmbedderName| matches!(name.name, EmbedderKind::Service(_));
+        let names_service =
+            matches!(&self.embedder, Some(EmbedderSetting::This(name)) if is_service(name));
+        if self.url.is_none() || names_service {
             return Ok(());
         }
         Err(EmbedderError::UrlWithoutService)
@@ -76,6 +73,7 @@ impl EmbedderChoice {
 
 /// Why an embedder cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum EmbedderError {
     /// A URL was given, and no service.
@@ -93,10 +91,8 @@ pub enum EmbedderError {
         source: ModelError,
     },
     /// The service did not answer.
-    #[error(transparent)]
     NotReached(RemoteError),
     /// The settings of the service make no sense.
-    #[error(transparent)]
     Service(RemoteError),
     /// The config names a file with a key, and there is none. The name is left out: people put the
     /// key itself in its place.
@@ -111,10 +107,8 @@ pub enum EmbedderError {
         source: KeyError,
     },
     /// The key cannot be used.
-    #[error(transparent)]
     Key(#[from] KeyError),
     /// The config.
-    #[error(transparent)]
     Config(#[from] ConfigError),
     /// The service does not answer without a key.
     #[error("there is no key for {}", .0.name())]
@@ -126,7 +120,6 @@ pub enum EmbedderError {
     #[error("the URL of the embedder holds {0}")]
     SecretInUrl(&'static str),
     /// The index does not say whose vectors it has.
-    #[error(transparent)]
     Index(#[from] StoreError),
 }
 

@@ -31,10 +31,10 @@ pub fn is_standard(path: &Path) -> bool {
 
 /// Why a file cannot be opened, written or given its name.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum FileError {
     /// The system refused.
-    #[error(transparent)]
     Io(#[from] io::Error),
     /// The system refused to give a file its name.
     #[error("{}: {error}", .path.display())]
@@ -92,10 +92,8 @@ pub enum FileError {
         error: KeysError,
     },
     /// A key cannot be used.
-    #[error(transparent)]
     Keys(#[from] KeysError),
     /// Stdin or stdout cannot be used.
-    #[error(transparent)]
     Standard(#[from] StandardStreamError),
     /// A folder has the name of a file to write.
     #[error("{}: this is a folder", .0.display())]

@@ -15,6 +15,13 @@ pub struct Nearest {
 }
 
 impl Nearest {
+    /// Returns those of some names that are nearly the same as a name, the nearest first.
+    pub fn among<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+        let mut nearest = Self::to(wanted);
+        names.into_iter().for_each(|name| nearest.offer(name.to_owned()));
+        nearest.into_names()
+    }
+
     /// Compares with a name.
     pub fn to(wanted: &str) -> Self {
         Self { wanted: key(wanted), best: Vec::new() }

@@ -20,6 +20,7 @@ use anemone_runtimes::KeptSnapshot;
 use anemone_runtimes::mapping::Mapping;
 use serde::Serialize;
 
+pub(crate) use self::documents::{Part, parts_of_identity};
 use self::documents::{credentials, identity, principals};
 use self::files::files;
 use self::memory::memory;

@@ -181,25 +181,21 @@ impl Ranking {
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum SearchError {
     /// No day is in the period that was asked for.
-    #[error(transparent)]
     EmptyPeriod(#[from] EmptyPeriodError),
     /// There is nothing to search.
-    #[error(transparent)]
     Target(#[from] TargetError),
     /// It is encrypted, and the index of that is never kept.
     #[error("the index of an encrypted archive is never kept")]
     NeverKept(PathBuf),
     /// The index.
-    #[error(transparent)]
     Index(IndexError),
     /// What compares meanings.
-    #[error(transparent)]
     Embedder(#[from] EmbedderError),
     /// The vectors of an embedder that was named.
-    #[error(transparent)]
     Fill(#[from] FillError),
 }
 

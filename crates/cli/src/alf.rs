@@ -297,9 +297,7 @@ fn print_error(printer: &Printer, error: &UserError) -> ExitCode {
         printer.print_error(error);
         return ExitCode::FAILURE;
     }
-    let mut parts = vec![error.message.as_str()];
-    parts.extend(error.causes.iter().map(String::as_str));
-    let failure = Failure { ok: false, error: parts.join(": "), hint: error.hint.as_deref() };
+    let failure = Failure { ok: false, error: error.with_causes(), hint: error.hint.as_deref() };
     let text = json_text(&failure).unwrap_or_default();
     // There is nobody left to tell when even this cannot be written.
     writeln!(io::stdout(), "{text}").ok();

@@ -25,7 +25,9 @@ mod walk;
 
 pub use distance::edit_distance;
 pub use folder::{AppendOutcome, FileRead, Folder, FolderEntry, SwapOutcome};
-pub use read::{NotRegularFile, each_block, is_not_plain, open_regular, read_limited, read_small};
+pub use read::{
+    NotRegularFile, each_block, if_exists, is_not_plain, open_regular, read_limited, read_small,
+};
 pub use remove::{prune, remove_tree};
 pub use replace::{
     Durability, Existing, commit, create_private, folder_of, make_private_folder, open_private,

@@ -75,8 +75,13 @@ pub fn read_limited(file: &File, max_bytes: u64) -> io::Result<Vec<u8>> {
 /// Reads a regular file that has at most `max_bytes`; `None` when there is none. A link at the end
 /// of the path is not followed.
 pub fn read_small(path: &Path, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
-    match open_regular(path) {
-        Ok(file) => read_limited(&file, max_bytes).map(Some),
+    if_exists(open_regular(path))?.map(|file| read_limited(&file, max_bytes)).transpose()
+}
+
+/// Turns the error that nothing has a name into `None`; any other error stays one.
+pub fn if_exists<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

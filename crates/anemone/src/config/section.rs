@@ -160,9 +160,8 @@ impl<'a> Section<'a> {
         if has_key && KEYS.contains(&name.to_lowercase().as_str()) {
             return Err(ConfigProblem::KeyInConfig(setting));
         }
-        let mut near = Nearest::to(name);
-        self.known.iter().for_each(|known| near.offer(known.clone()));
-        let nearest = near.into_names().first().map(|name| format!("{place}{name}"));
+        let near = Nearest::among(name, self.known.iter().map(String::as_str));
+        let nearest = near.first().map(|name| format!("{place}{name}"));
         Err(ConfigProblem::UnknownSetting { setting, nearest, known: self.known })
     }
 }

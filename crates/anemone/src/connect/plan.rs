@@ -32,8 +32,8 @@ pub enum FileAction {
 /// What the user should know of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectNote {
-    /// Hooks show the memory to sessions and write nothing into it.
-    ReadingHooks(String),
+    /// What the runtime of the program says.
+    Program(ProgramNote),
     /// Hooks that wrote into the memory are removed.
     WritingHooksRemoved,
     /// A project of the program is connected by itself.
@@ -52,17 +52,6 @@ pub enum ConnectNote {
         /// Whether removing everything would remove it.
         removable: bool,
     },
-    /// Words that are the same for every caller.
-    Text(String),
-}
-
-impl From<ProgramNote> for ConnectNote {
-    fn from(note: ProgramNote) -> Self {
-        match note {
-            ProgramNote::ReadingHooks(sessions) => Self::ReadingHooks(sessions),
-            ProgramNote::Text(text) => Self::Text(text),
-        }
-    }
 }
 
 /// One file, and what it will hold.
@@ -190,7 +179,7 @@ pub(super) fn connect(
     desired: &DesiredConfig,
     record: Option<&Record>,
 ) -> Result<Plan, ConnectError> {
-    let mut plan = Plan::new(desired.notes.iter().cloned().map(ConnectNote::from).collect());
+    let mut plan = Plan::new(desired.notes.iter().cloned().map(ConnectNote::Program).collect());
     for own in &desired.own {
         plan.add_own(own, record)?;
     }
@@ -322,7 +311,7 @@ pub(super) fn disconnect(
                 None => "is there, but was not put there by `anemone connect`",
             };
             let note = format!("{} {why}: it stays", path.display());
-            plan.notes.push(ConnectNote::Text(note));
+            plan.notes.push(ConnectNote::Program(ProgramNote::Text(note)));
         }
         plan.files.push(FilePlan { place, fate, text: String::new(), lines: Vec::new() });
     }
@@ -363,7 +352,7 @@ impl Plan {
         for left in wants.filter(is_on) {
             let (name, path) = (left.name(), file.path.display());
             let note = format!("{name} in {path} stays on: there is more now that needs it");
-            self.notes.push(ConnectNote::Text(note));
+            self.notes.push(ConnectNote::Program(ProgramNote::Text(note)));
         }
         let is_made = before.is_some_and(|before| before.made) && text.is_empty();
         let fate = match &place.text {

@@ -1,9 +1,8 @@
 //! Files of other programs on disk: looked at, and replaced as a whole or not at all.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_files::make_private_folder;
+use anemone_files::{if_exists, make_private_folder};
 use anemone_runtimes::connect::MAX_BYTES;
 
 use super::error::ConnectError;
@@ -144,11 +143,7 @@ fn is_read_only(path: &Path) -> bool {
 
 fn read(path: &Path) -> Result<Option<String>, ConnectError> {
     // Looked at before it is opened: opening a pipe blocks until something writes to it.
-    let there = match fs_err::metadata(path) {
-        Ok(there) => there,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
+    let Some(there) = if_exists(fs_err::metadata(path))? else { return Ok(None) };
     if !there.is_file() {
         return Err(ConnectError::NotAFile(path.to_owned()));
     }

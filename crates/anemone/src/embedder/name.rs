@@ -150,11 +150,8 @@ impl FromStr for EmbedderName {
             None => (text, None),
         };
         let Some(name) = EmbedderKind::ALL.into_iter().find(|value| value.name() == head) else {
-            let mut near = Nearest::to(head);
-            for name in EmbedderKind::ALL {
-                near.offer(name.name().to_owned());
-            }
-            return Err(NameError::Unknown { text: text.to_owned(), near: near.into_names() });
+            let near = Nearest::among(head, EmbedderKind::ALL.map(EmbedderKind::name));
+            return Err(NameError::Unknown { text: text.to_owned(), near });
         };
         match (name, model) {
             (_, None) => Ok(Self::of(name)),

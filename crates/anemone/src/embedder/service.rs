@@ -68,8 +68,9 @@ impl ServiceRequest<'_> {
             Some(path) => Some(self.key_in(path)?),
             None => self.key(host)?,
         };
-        if settings.key.is_none() && settings.url.is_none() {
-            self.needs_key()?;
+        let needs_key = self.service.key_variable().is_some() && settings.url.is_none();
+        if settings.key.is_none() && needs_key {
+            return Err(EmbedderError::NoKey(self.service));
         }
         match self.maker.haste {
             // There are other ways to answer than a service that is slow.
@@ -105,14 +106,6 @@ impl ServiceRequest<'_> {
         let variables: Vec<&str> = variables.into_iter().flatten().collect();
         let Some(text) = host.service_keys.find(&variables) else { return Ok(None) };
         Ok(Some(ApiKey::new(text.to_string())?))
-    }
-
-    /// Refuses a service that does not answer without a key.
-    fn needs_key(&self) -> Result<(), EmbedderError> {
-        match self.service.key_variable() {
-            Some(_) => Err(EmbedderError::NoKey(self.service)),
-            None => Ok(()),
-        }
     }
 
     /// Returns the host of a URL. What is given at a run is noted beside the index, and a secret in

@@ -13,8 +13,8 @@ use super::count::Count;
 use super::{Evidence, Fate, LayerProof, Loss};
 
 /// A named part of a document.
-struct Part {
-    name: String,
+pub(crate) struct Part {
+    pub(crate) name: String,
     text: String,
 }
 
@@ -48,7 +48,8 @@ pub(super) fn identity(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Res
     Ok(count.finish())
 }
 
-fn parts_of_identity(identity: Option<&Identity>) -> Vec<Part> {
+/// Returns the texts and fields of an identity.
+pub(crate) fn parts_of_identity(identity: Option<&Identity>) -> Vec<Part> {
     let mut parts = Vec::new();
     let Some(identity) = identity else { return parts };
     if let Some(prose) = &identity.prose {

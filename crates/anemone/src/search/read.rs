@@ -71,6 +71,7 @@ impl ReadReport {
 
 /// Why nothing was read.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum ReadDocumentError {
     /// Lines stand behind the path, and were named besides.
@@ -95,13 +96,10 @@ pub enum ReadDocumentError {
         similar: Vec<String>,
     },
     /// What is searched was not found.
-    #[error(transparent)]
     Target(#[from] TargetError),
     /// It cannot be read.
-    #[error(transparent)]
     Source(#[from] SourceError),
     /// The system refused.
-    #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 

@@ -84,6 +84,7 @@ type Result<T, E = TargetError> = std::result::Result<T, E>;
 
 /// Why there is nothing to search.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum TargetError {
     /// A path and a workspace were both named.
@@ -93,10 +94,8 @@ pub enum TargetError {
     #[error("there is nothing at {}", .0.display())]
     NotFound(PathBuf),
     /// The path cannot be looked at.
-    #[error(transparent)]
     Unreadable(std::io::Error),
     /// The file cannot be read.
-    #[error(transparent)]
     Io(#[from] std::io::Error),
     /// It is no regular file.
     #[error("this is not a regular file")]
@@ -125,10 +124,8 @@ pub enum TargetError {
     #[error("no folder was given")]
     NoFolder,
     /// No agent was found.
-    #[error(transparent)]
     Agent(#[from] FindAgentError),
     /// An encrypted archive cannot be opened.
-    #[error(transparent)]
     File(#[from] FileError),
     /// The folder is a runtime's state folder.
     /// The message comes from the runtime.
@@ -146,7 +143,6 @@ pub enum TargetError {
         workspace: PathBuf,
     },
     /// The folder of the index cannot be looked at.
-    #[error(transparent)]
     IndexFolder(std::io::Error),
     /// The folder of the index holds something else.
     #[error("this folder holds something other than an index")]

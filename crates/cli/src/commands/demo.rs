@@ -70,7 +70,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo> {
     let moved = steps::migrate(&stage, &exported).map_err(|error| failed(6, error))?;
     let purged = steps::purge(&stage).map_err(|error| failed(7, error))?;
     if args.keep.is_some() {
-        moments::write(&folder, context.host.threads)?;
+        moments::write(&folder, &context.silent_host())?;
     }
     Ok(Demo {
         discovered,

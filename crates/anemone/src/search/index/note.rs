@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{Durability, folder_of, make_private_folder};
+use anemone_files::{Durability, folder_of, if_exists, make_private_folder};
 use anemone_format::Moment;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -67,11 +67,8 @@ impl Note {
     /// not here or in a folder that is closed, may come back.
     pub(super) fn is_gone(&self) -> bool {
         let path = self.path();
-        let gone = |path: &Path| {
-            fs_err::symlink_metadata(path)
-                .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
-        };
-        self.was_there && gone(&path) && path.parent().is_some_and(Path::is_dir)
+        let is_gone = matches!(if_exists(fs_err::symlink_metadata(&path)), Ok(None));
+        self.was_there && is_gone && path.parent().is_some_and(Path::is_dir)
     }
 }
 
