@@ -33,7 +33,7 @@ const MAX_BYTES: u64 = 256 << 10;
 /// What the file says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    /// What compares meanings when nobody says.
+    /// The default embedder.
     pub embedder: Option<EmbedderSetting>,
     /// What does it when that one fails.
     pub fallback: Option<EmbedderSetting>,
@@ -70,9 +70,9 @@ pub struct ServiceConfig {
     pub key_file: Option<PathBuf>,
     /// How many texts it takes at once.
     pub max_batch: Option<usize>,
-    /// What it is told that a query is.
+    /// The input type that is sent with a query.
     pub query_input_type: Option<String>,
-    /// What it is told that a document is.
+    /// The input type that is sent with a document.
     pub document_input_type: Option<String>,
     /// Whether it may be called without encryption.
     pub allow_http: bool,

@@ -40,7 +40,7 @@ pub(crate) use fill::milliseconds;
 /// What compares meanings, as the user asked for it.
 #[derive(Clone, Debug, Default)]
 pub struct EmbedderChoice {
-    /// The embedder; `auto` where nobody says.
+    /// The embedder; `auto` by default.
     pub embedder: Option<EmbedderSetting>,
     /// Address of the service, instead of its usual or configured one.
     pub url: Option<String>,
@@ -191,7 +191,7 @@ impl Embedders {
         }
         let config = Config::read(host)?;
         let sets = index.vector_sets()?;
-        let maker = Maker { config: &config, host, searched, sets: &sets, haste };
+        let maker = EmbedderFactory { config: &config, host, searched, sets: &sets, haste };
         let mut notes = Vec::new();
         let main = match args.choice() {
             EmbedderSetting::None => None,
@@ -231,7 +231,7 @@ impl Embedders {
 }
 
 /// Makes embedders of their names.
-struct Maker<'a> {
+struct EmbedderFactory<'a> {
     config: &'a Config,
     host: &'a Host,
     searched: &'a SearchTarget,
@@ -247,11 +247,11 @@ pub enum LatencyBudget {
     Answer,
     /// For the vectors themselves, until told to stop.
     Vectors(Stop),
-    /// Not at all: nobody is asked anything.
+    /// Not at all: no service is called.
     Plan,
 }
 
-impl Maker<'_> {
+impl EmbedderFactory<'_> {
     fn own(&self, wanted: EmbedderName, embedder: Box<dyn Embedder>) -> ChosenEmbedder {
         let named = NamedEmbedder { wanted, url: None, target: self.searched.choice.clone() };
         ChosenEmbedder { named, embedder, host: None, refused: Refused::default() }
@@ -321,7 +321,7 @@ impl Maker<'_> {
         Ok(self.own(wanted.clone(), embedder))
     }
 
-    /// Finds what nobody named.
+    /// Chooses an embedder when none was named.
     fn auto(&self, notes: &mut Vec<SearchNote>) -> Result<Option<ChosenEmbedder>, EmbedderError> {
         if let Some(chosen) = self.of_index(notes) {
             return Ok(Some(chosen));

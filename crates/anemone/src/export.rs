@@ -166,7 +166,7 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
     let comparing = host.progress("comparing");
     let since = request.since.as_deref();
     let earlier = since.map(|path| Previous::open(path, host, &comparing)).transpose()?;
-    let job = Job {
+    let job = ExportRun {
         request,
         host,
         machine: &machine,
@@ -207,7 +207,7 @@ pub fn rehearse(
 }
 
 /// An export whose agent is known.
-struct Job<'a> {
+struct ExportRun<'a> {
     request: &'a ExportRequest,
     host: &'a Host,
     machine: &'a OwnMachine,
@@ -220,7 +220,7 @@ struct Job<'a> {
     log: &'a ExportLogEntry<'a>,
 }
 
-impl Job<'_> {
+impl ExportRun<'_> {
     /// Opens the agent, to compare it with an earlier archive and to read it.
     fn open(&self, earlier: &PreviousSnapshot) -> Result<Box<dyn OpenAgent>, ReadError> {
         let Self { machine, chosen, .. } = self;

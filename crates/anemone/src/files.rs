@@ -366,7 +366,7 @@ fn take_away(path: &Path) {
     }
 }
 
-/// Takes the folder of an unfinished import away when the process is told to stop.
+/// Removes the folder of an unfinished import when the process gets a signal.
 pub struct Unfinished;
 
 impl StagingWatch for Unfinished {
@@ -378,7 +378,7 @@ impl StagingWatch for Unfinished {
     }
 
     fn swap(&self, staging: &Path, swap: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
-        // From the swap on the folder holds the old tree, which nobody takes away.
+        // From the swap on the folder holds the old tree, which must stay.
         let mut unfinished = unfinished();
         swap()?;
         unfinished.retain(|path| path != staging);

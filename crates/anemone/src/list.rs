@@ -34,7 +34,7 @@ pub struct ListRequest {
 }
 
 impl ListRequest {
-    /// So many entries are listed when nobody says how many.
+    /// The default number of entries.
     pub const USUAL_LIMIT: u32 = 50;
 
     /// Lists the newest entries, whatever they are.

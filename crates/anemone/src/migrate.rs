@@ -25,7 +25,7 @@ use self::announced::announced;
 use self::endpoints::{check_apart, choose_source, choose_target, snapshots_folder};
 use self::layers::plan_layers;
 pub use self::layers::{Destination, KindPlan, LayerPlan, RecordPlan};
-use self::reader::Reader;
+use self::reader::SnapshotReader;
 use crate::agent::FindAgentError;
 use crate::files::FileError;
 use crate::host::Host;
@@ -255,7 +255,8 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     let key = request.credentials.then(random_key).transpose()?;
     let options = request.restore.plan_options(runtime, key.as_ref())?;
     let folder = snapshots_folder(request, host, [&source.agent, &target.agent])?;
-    let reader = Reader { request, host, machine: &machine, key: key.as_ref(), folder: &folder };
+    let reader =
+        SnapshotReader { request, host, machine: &machine, key: key.as_ref(), folder: &folder };
 
     let read = reader.read(&source)?;
     let archive = read.open()?;

@@ -115,14 +115,14 @@ pub fn file_at(path: &Path) -> Result<PathBuf, ModelsError> {
 
 /// What was read: how much, and its digest in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Content {
+pub struct CopiedBytes {
     /// How many bytes it has.
     pub bytes: u64,
     /// Its digest, in hexadecimal.
     pub sha256: String,
 }
 
-impl Content {
+impl CopiedBytes {
     /// Whether it is the file that is known.
     pub fn is(&self, pinned: Pinned) -> bool {
         (self.bytes, self.sha256.as_str()) == (pinned.bytes, pinned.sha256)
@@ -135,7 +135,7 @@ pub fn copy(
     to: &mut dyn Write,
     limit: u64,
     advance: &dyn Fn(u64),
-) -> std::io::Result<Content> {
+) -> std::io::Result<CopiedBytes> {
     let mut digest = Sha256::new();
     let mut buffer = vec![0; 256 << 10];
     let mut from = from.take(limit + 1);
@@ -154,7 +154,7 @@ pub fn copy(
         advance(read as u64);
     }
     let sha256 = Hex(&digest.finalize()).to_string();
-    Ok(Content { bytes, sha256 })
+    Ok(CopiedBytes { bytes, sha256 })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use anemone_files::edit_distance;
 
 /// How many names are offered.
 const MOST: usize = 4;
-/// Letters of a name that are compared; what is longer is nobody's slip of the finger.
+/// How many letters of a name are compared; a longer name was not mistyped.
 const COMPARED: usize = 64;
 
 /// Collects the names that are most like a wanted one.
@@ -27,7 +27,7 @@ impl Nearest {
         Self { wanted: key(wanted), best: Vec::new() }
     }
 
-    /// Takes a name that is there.
+    /// Takes an existing name.
     pub fn offer(&mut self, name: String) {
         let key = key(&name);
         let distance = edit_distance(&self.wanted, &key);

@@ -106,7 +106,7 @@ pub struct RememberReport {
     pub id: String,
     /// The file, or the name of the database.
     pub path: String,
-    /// As it stands in the file, or in the row; empty where a secret is in it.
+    /// Its text in the file or in the row; empty if it holds a secret.
     pub entry: String,
     /// The row, in a database.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,7 +202,7 @@ pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport
 impl RememberRequest {
     fn asked(&self, memory: &dyn Memory, host: &Host) -> EntryRequest {
         let now = host.now();
-        // Nobody reads parts of a second; the id tells the order within one.
+        // Fractions of a second are left out; the id gives the order within one.
         let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
         let mut stamp = ProvenanceStamp::new(host.fresh_id(), self.origin, Moment::from(second));
         stamp.source = self.source.clone();
@@ -245,7 +245,7 @@ impl RememberRequest {
             let message = "a row has no place for a type: only its importance is kept".to_owned();
             warnings.push(Caution { code: "type_not_kept", message });
         }
-        // Nobody needs to see a secret to know that it is there.
+        // A report that a secret was found must not show it.
         let shown = |text: &str| if secrets.is_empty() { text.to_owned() } else { String::new() };
         RememberReport {
             dry_run: self.dry_run,

@@ -42,7 +42,7 @@ pub struct DecryptRequest {
 }
 
 impl DecryptRequest {
-    /// The largest work factor that is accepted when nobody asks for more.
+    /// The default limit of the work factor.
     pub const USUAL_WORK_FACTOR: u8 = WORK_FACTOR;
 }
 

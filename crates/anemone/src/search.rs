@@ -72,7 +72,7 @@ pub struct SearchRequest {
 }
 
 impl SearchRequest {
-    /// So many hits are returned when nobody says how many.
+    /// The default number of hits.
     pub const USUAL_LIMIT: u32 = 6;
 
     /// Asks with the defaults.
@@ -133,7 +133,7 @@ impl Default for Ranking {
 }
 
 impl Ranking {
-    /// So many characters a hit has when nobody says how many.
+    /// The default number of characters of a hit.
     pub const USUAL_CHARS: u32 = 700;
 
     fn apply(&self, request: &mut Request) {

@@ -125,7 +125,7 @@ pub fn undo(request: &UndoRequest, host: &Host) -> Result<UndoReport, UndoError>
     let (_machine, living) = request.memory.open(access, host)?;
     let (id, noted) = last_change(&living)?;
     let memory = living.memory_of(noted.rows.as_ref());
-    // Whatever stands in the way is said before anything is touched.
+    // Every obstacle is reported before anything is changed.
     let planned = match request.action {
         UndoAction::Revert => Some(plan_undo(&*memory)?),
         UndoAction::Skip => None,

@@ -16,7 +16,7 @@ pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// What was looked for, where it stands.
+/// A match in a text.
 pub(crate) const MARK: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const ODD: Style = AnsiColor::Yellow.on_default();
 
@@ -102,7 +102,7 @@ impl Printer {
             report.write_human(&mut out)
         };
         match printed.and_then(|()| out.flush()) {
-            // Whoever reads our output has had enough of it.
+            // The reader of our output has closed it.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
             other => Ok(other.map(|()| true)?),
         }

@@ -79,10 +79,10 @@ pub enum OpenServiceError {
 /// A memory on this machine.
 #[derive(Clone)]
 pub struct LocalMemoryService {
-    inner: Arc<Inner>,
+    inner: Arc<ServiceState>,
 }
 
-struct Inner {
+struct ServiceState {
     options: ServeOptions,
     machine: OwnMachine,
     /// An encrypted archive once it was opened, so that nobody is asked for its key twice.
@@ -103,7 +103,8 @@ impl LocalMemoryService {
             return Err(OpenServiceError::NotAnAgent);
         }
         let machine = options.host.machine()?;
-        let inner = Inner { options, machine, unsealed: OnceLock::new(), warm: Mutex::new(None) };
+        let inner =
+            ServiceState { options, machine, unsealed: OnceLock::new(), warm: Mutex::new(None) };
         inner.target()?;
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -114,7 +115,7 @@ impl LocalMemoryService {
     }
 }
 
-impl Inner {
+impl ServiceState {
     fn target(&self) -> Result<Arc<SearchTarget>, TargetError> {
         if let Some(unsealed) = self.unsealed.get() {
             return Ok(Arc::clone(unsealed));
@@ -165,7 +166,7 @@ impl Inner {
         let mut index = match warm.take().filter(|warm| warm.folder == target.index_folder) {
             Some(mut kept) => match kept.index.refresh(target, host) {
                 Ok(()) => kept.index,
-                // An index that cannot be refreshed may work again once it is opened anew.
+                // An index that cannot be refreshed may work again once it is reopened.
                 Err(_) => {
                     drop(kept);
                     open()?

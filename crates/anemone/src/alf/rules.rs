@@ -15,7 +15,7 @@ use crate::export::{ExportRequest, archive_name};
 use crate::files::{Existing, open_plain};
 use crate::sealed_header::Packaging;
 
-/// The endings of sealed archives: nobody can look into one.
+/// The endings of sealed archives, whose content cannot be checked.
 const SEALED_ENDINGS: [&str; 2] = [".alf", ".alf.age"];
 const REMOVE_SECRETS: &str = "take them out; an export replaces each with a placeholder";
 

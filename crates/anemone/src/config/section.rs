@@ -1,4 +1,4 @@
-//! A section of the config that is read setting by setting: what nobody asked for is unknown.
+//! A section of the config that is read setting by setting: any other setting is unknown.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -145,7 +145,7 @@ impl<'a> Section<'a> {
         Ok(())
     }
 
-    /// Refuses what nobody asked for, and names what was probably meant.
+    /// Refuses unknown settings, and names the one that was probably meant.
     pub(super) fn end(self) -> Result<()> {
         let Some(table) = self.table else { return Ok(()) };
         let unknown = table.iter().map(|(name, _)| name);

@@ -75,7 +75,7 @@ pub(super) struct Plan {
 
 /// What is taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum RemovalScope {
     /// What was written, as it was written.
     Written,
     /// Also everything else that starts us.
@@ -287,7 +287,7 @@ impl Plan {
 pub(super) fn disconnect(
     desired: &DesiredConfig,
     record: Option<&Record>,
-    extent: Extent,
+    extent: RemovalScope,
 ) -> Result<Plan, ConnectError> {
     let mut plan = Plan::new(Vec::new());
     let elsewhere = record.map(|record| elsewhere(desired, record)).unwrap_or_default();
@@ -303,7 +303,8 @@ pub(super) fn disconnect(
         plan.folders.extend(before.into_iter().flat_map(|before| before.folders.clone()));
         let Some(now) = &place.text else { continue };
         let is_noted = before.is_some_and(|before| before.digest == sha256_hex(now.as_bytes()));
-        let is_same = (before.is_some() || extent == Extent::All) && text == Some(now.as_str());
+        let is_same =
+            (before.is_some() || extent == RemovalScope::All) && text == Some(now.as_str());
         let fate = if is_noted || is_same { FileAction::Removed } else { FileAction::Same };
         if fate == FileAction::Same {
             let why = match before {
@@ -326,7 +327,7 @@ impl Plan {
         &mut self,
         file: &DesiredFile,
         record: Option<&Record>,
-        extent: Extent,
+        extent: RemovalScope,
     ) -> Result<(), ConnectError> {
         let refuse = |error| ConnectError::refused(file, error);
         let before = record.and_then(|record| record.file(&file.path));
@@ -335,7 +336,7 @@ impl Plan {
         let mut lines =
             before.map(|before| taken_out(&before.changes, now, &text)).unwrap_or_default();
         let mut known = before.map(|_| (file.orphans)(&document)).unwrap_or_default();
-        if extent == Extent::All {
+        if extent == RemovalScope::All {
             known.extend((file.known)(&document));
         }
         if !known.is_empty() {
@@ -385,7 +386,7 @@ fn taken_out(changes: &ConfigChanges, now: &str, after: &str) -> Vec<String> {
     });
     let lines: Vec<String> = lines.cloned().collect();
     match lines.is_empty() && now != after {
-        // Its program has written it anew in another form.
+        // Its program has rewritten it in another form.
         true => changes.wants().map(ConfigEdit::name).collect(),
         false => lines,
     }

@@ -16,7 +16,7 @@ pub(super) struct ProgramFile {
     real: PathBuf,
     /// What is in it; `None` where there is no file.
     pub(super) text: Option<String>,
-    /// Whether its owner has said that nobody shall write to it.
+    /// Whether its owner has made it read-only.
     is_read_only: bool,
 }
 
@@ -54,7 +54,7 @@ impl ProgramFile {
         missing
     }
 
-    /// Returns the folder in which it lies.
+    /// Returns its folder.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.real.parent()
     }
@@ -125,7 +125,7 @@ impl Staged<'_> {
 /// Takes folders away, the outermost of which stand first, where nothing is in them.
 pub(super) fn remove_empty(folders: &[PathBuf]) {
     for folder in folders.iter().rev() {
-        // One in which something else lies by now stays.
+        // A folder that is not empty by now stays.
         fs_err::remove_dir(folder).ok();
     }
 }

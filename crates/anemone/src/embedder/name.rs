@@ -97,7 +97,7 @@ impl Serialize for EmbedderSetting {
     }
 }
 
-/// Why a text names no embedder; it is said to whoever typed it.
+/// Why a text names no embedder; it is shown to the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     #[error("there is no embedder {text:?}{}; choose one of {}", meant(.near), known())]

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use anemone_embed::{ApiKey, Embedder as _, ModelIdentity, Provider, Remote, RemoteSettings};
 use anemone_index::VectorSet;
 
-use super::{ChosenEmbedder, EmbedderError, EmbedderName, LatencyBudget, Maker, Refused};
+use super::{ChosenEmbedder, EmbedderError, EmbedderFactory, EmbedderName, LatencyBudget, Refused};
 use crate::config::ServiceConfig;
 use crate::host::Host;
 use crate::search::NamedEmbedder;
 
 /// A service, as it was asked for.
 pub(super) struct ServiceRequest<'a> {
-    pub maker: &'a Maker<'a>,
+    pub maker: &'a EmbedderFactory<'a>,
     pub wanted: &'a EmbedderName,
     pub service: Provider,
     /// Where it is, when the user said so at this run or noted it before.
@@ -24,7 +24,7 @@ impl ServiceRequest<'_> {
     /// Makes the embedder. A model that nobody knows is asked for one vector, to learn how long
     /// they are.
     pub(super) fn make(&self) -> Result<ChosenEmbedder, EmbedderError> {
-        let Maker { host, searched, sets, haste, .. } = self.maker;
+        let EmbedderFactory { host, searched, sets, haste, .. } = self.maker;
         let settings = self.settings(host)?;
         let url = settings.url.as_deref().unwrap_or(self.service.default_url());
         let host = self.checked_host(url)?;

@@ -8,7 +8,7 @@ use anemone_runtimes::mapping::{Becomes, Mapping, ORIGIN_FOLDER};
 use anemone_runtimes::{NotRestoredKind, Plan};
 use serde::Serialize;
 
-use crate::proof::{Part, name_of, parts_of_identity};
+use crate::proof::{DocumentPart, name_of, parts_of_identity};
 use crate::statement::Statement;
 use crate::text::title;
 
@@ -80,7 +80,7 @@ pub(super) fn plan_layers(
     verbose: bool,
 ) -> io::Result<Vec<LayerPlan>> {
     let mut identity = LayerPlan::new("identity");
-    for Part { name, .. } in parts_of_identity(source.identity()?.as_ref()) {
+    for DocumentPart { name, .. } in parts_of_identity(source.identity()?.as_ref()) {
         identity.add(&name, mapping.row("identity", &name).map(|row| row.becomes), &[]);
     }
     let mut principals = LayerPlan::new("principals");

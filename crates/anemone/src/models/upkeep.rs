@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anemone_embed::{LocalModel, ModelError};
 use serde::Serialize;
 
-use super::{Content, FILE, MAX_BYTES, MINILM, MODELS, Model, copy, file_at, home};
+use super::{CopiedBytes, FILE, MAX_BYTES, MINILM, MODELS, Model, copy, file_at, home};
 use crate::download::{DownloadError, download};
 use crate::files::{Existing, FileError, OutputFile};
 use crate::host::{Host, Progress};
@@ -318,7 +318,7 @@ pub fn remove_model(name: &str, dry_run: bool, host: &Host) -> Result<RemovedMod
 }
 
 /// Reads a file for its digest.
-fn content_of(path: &Path, progress: &Progress) -> Result<Content, ModelsError> {
+fn content_of(path: &Path, progress: &Progress) -> Result<CopiedBytes, ModelsError> {
     let mut file = fs_err::File::open(path)?;
     progress.expect(file.metadata()?.len());
     Ok(copy(&mut file, &mut io::sink(), MAX_BYTES, &|bytes| progress.advance(bytes))?)

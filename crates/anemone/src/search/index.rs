@@ -226,7 +226,7 @@ impl OpenIndex {
         Ok(self.index.search(request, embedders)?)
     }
 
-    /// Returns what there is to say about what is searched, and where its index lies.
+    /// Returns the notes about the sources and about the place of the index.
     pub fn notes(&self, target: &SearchTarget) -> Vec<SearchNote> {
         let not_kept = self.temporary.as_ref().map(|(_, reason)| SourceNote::IndexNotKept {
             folder: target.index_folder.clone(),
@@ -429,7 +429,7 @@ pub fn bytes_of(folder: &Path) -> u64 {
     total
 }
 
-/// Removes the index of what is searched, wherever it lies; says whether there was one.
+/// Removes the index of a target from its folder; returns whether there was one.
 pub fn drop_index(searched: &SearchTarget, host: &Host) -> Result<bool, IndexError> {
     let folder = &searched.index_folder;
     let there = is_index(folder);

@@ -77,10 +77,10 @@ pub enum ReadDocumentError {
     /// Lines stand behind the path, and were named besides.
     #[error("the lines are named twice")]
     LinesTwice,
-    /// What stands behind the path names no lines.
+    /// The suffix of the path names no lines.
     #[error("{end:?} names no lines of {document}")]
     NotLines {
-        /// What stands behind the path.
+        /// The suffix.
         end: String,
         /// The document.
         document: String,

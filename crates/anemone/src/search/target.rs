@@ -57,7 +57,7 @@ pub struct TargetChoice {
     pub index_dir: Option<PathBuf>,
 }
 
-/// What is searched, and where its index lies.
+/// What is searched, and the folder of its index.
 pub struct SearchTarget {
     /// What yields its documents.
     pub sources: Vec<Box<dyn DocumentSource>>,
@@ -75,7 +75,7 @@ pub struct SearchTarget {
     pub notes: Vec<SourceNote>,
     /// Entries without which there is nothing to search: their source, and their key.
     vital: Vec<(usize, String)>,
-    /// Where the index of something encrypted lies: no longer than the run.
+    /// The folder of the index of an encrypted archive, which is removed when the run ends.
     scratch: Option<Scratch>,
 }
 
@@ -206,7 +206,7 @@ impl TargetChoice {
         DocumentFilter { sessions: self.sessions, private: self.private }
     }
 
-    /// Finds what lies at a path by looking at it.
+    /// Finds out what kind of source a path is.
     fn by_path(&self, path: &Path, machine: &Machine, host: &Host) -> Result<ResolvedSources> {
         let named = || path.to_owned();
         let there = fs_err::metadata(path).map_err(|error| match error.kind() {
@@ -413,7 +413,7 @@ impl TargetChoice {
         Ok(found)
     }
 
-    /// Says where the index lies.
+    /// Chooses the folder of the index.
     fn place_index(&self, found: ResolvedSources, host: &Host) -> Result<SearchTarget> {
         let mut scratch = None;
         let index_folder = if found.is_encrypted {

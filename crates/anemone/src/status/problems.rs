@@ -170,7 +170,7 @@ impl Problem {
 /// What was seen of an agent.
 pub(super) struct AgentFacts {
     pub(super) workspace_exists: bool,
-    /// Whether its memories are in a database that is there.
+    /// Whether its memories are in an existing database.
     pub(super) has_rows: bool,
     pub(super) database_trouble: Option<String>,
     pub(super) source_trouble: Option<RefreshError>,

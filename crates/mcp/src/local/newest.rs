@@ -5,7 +5,7 @@ use anemone_memory::{EntryToForget, ForgetTarget, citation_of, plan_forget};
 use anemone_messages::given_time;
 use jiff::tz::TimeZone;
 
-use super::Inner;
+use super::ServiceState;
 use super::results::number;
 use crate::service::{Result, SearchArguments, SearchResult, SearchResults};
 
@@ -13,7 +13,7 @@ use crate::service::{Result, SearchArguments, SearchResult, SearchResults};
 pub(super) fn newest(
     arguments: &SearchArguments,
     most: usize,
-    inner: &Inner,
+    inner: &ServiceState,
 ) -> Result<SearchResults> {
     let host = &inner.options.host;
     let since = given_time("since", arguments.since.as_deref(), DayEnd::First, host)?;
