@@ -157,27 +157,30 @@ fn read_identities(path: &Path) -> Result<Vec<age::x25519::Identity>, KeysError>
 
 /// Makes an age encryptor for a sealing.
 pub fn encryptor(sealing: &Sealing) -> Result<age::Encryptor, KeysError> {
-    let recipients: Vec<Box<dyn age::Recipient>> = match sealing {
+    match sealing {
         Sealing::Passphrase(passphrase) => {
             let mut recipient = age::scrypt::Recipient::new(passphrase.clone());
             // A fixed cost: the library would choose one by the speed of this machine, which
             // another one may refuse.
             recipient.set_work_factor(WORK_FACTOR);
-            vec![Box::new(recipient)]
-        }
-        // One more is added by the library, so that readers do not take the number for granted.
-        Sealing::Recipients(texts) if texts.len() >= MAX_RECIPIENTS => {
-            return Err(KeysError::TooManyRecipients);
+            age::Encryptor::with_recipients(std::iter::once(&recipient as &dyn age::Recipient))
+                .map_err(|error| KeysError::Io(io::Error::other(error)))
         }
         Sealing::Recipients(texts) => {
-            let parsed: Result<Vec<age::x25519::Recipient>, &str> =
+            // One more is added by the library, so that readers do not take the number for granted.
+            if texts.len() >= MAX_RECIPIENTS {
+                return Err(KeysError::TooManyRecipients);
+            }
+            let parsed: Result<Vec<age::x25519::Recipient>, _> =
                 texts.iter().map(|text| text.parse()).collect();
-            let parsed = parsed.map_err(|reason| KeysError::NotARecipient(reason.to_owned()))?;
-            parsed.into_iter().map(|recipient| Box::new(recipient) as _).collect()
+            let parsed =
+                parsed.map_err(|reason: &str| KeysError::NotARecipient(reason.to_owned()))?;
+            age::Encryptor::with_recipients(
+                parsed.iter().map(|recipient| recipient as &dyn age::Recipient),
+            )
+            .map_err(|error| KeysError::Io(io::Error::other(error)))
         }
-    };
-    age::Encryptor::with_recipients(recipients.iter().map(|recipient| &**recipient))
-        .map_err(|error| KeysError::Io(io::Error::other(error)))
+    }
 }
 
 /// Reads a vault key from its file.
