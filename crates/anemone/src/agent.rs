@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anemone_files::if_found;
 use anemone_runtimes::{
     FoundAgent, Machine, OddityKind, Runtime, by_name, of_plain_folders, with_agents,
 };
@@ -27,6 +28,7 @@ type Result<T, E = FindAgentError> = std::result::Result<T, E>;
 
 /// Why no agent was chosen.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum FindAgentError {
     /// A folder of notes was asked for, and none was named.
@@ -36,18 +38,16 @@ pub enum FindAgentError {
     #[error("there is no folder {}", .0.display())]
     NotFound(PathBuf),
     /// It is something else than a folder.
-    #[error("{} is {}, not a folder", .folder.display(), .kind.as_str())]
+    #[error("{} is {}, not a folder", .folder.display(), .kind)]
     NotAFolder {
         /// What was taken for a folder.
         folder: PathBuf,
-        /// What it is.
-        kind: PathKind,
+        /// What it is, such as "a file".
+        kind: &'static str,
     },
     /// The folder cannot be looked at.
-    #[error(transparent)]
     Unreadable(std::io::Error),
     /// The machine cannot be prepared for reading agents.
-    #[error(transparent)]
     Io(#[from] std::io::Error),
     /// No runtime has this name.
     #[error("unknown runtime {name:?}")]
@@ -120,24 +120,6 @@ impl FindAgentError {
                 | Self::OtherAlias { .. }
                 | Self::NotInInstall(_)
         )
-    }
-}
-
-/// What a path leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathKind {
-    /// A regular file.
-    File,
-    /// A device, a pipe or a socket.
-    Special,
-}
-
-impl PathKind {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::File => "a file",
-            Self::Special => "a device, pipe or socket",
-        }
     }
 }
 
@@ -279,16 +261,13 @@ pub fn discover(
 /// Refuses a path that is not an existing folder.
 pub fn check_folder(folder: &Path) -> Result<()> {
     let named = folder.to_owned();
-    match fs_err::metadata(folder) {
-        Ok(found) if found.is_dir() => Ok(()),
-        Ok(found) => {
-            let kind = if found.is_file() { PathKind::File } else { PathKind::Special };
+    match if_found(fs_err::metadata(folder)).map_err(FindAgentError::Unreadable)? {
+        None => Err(FindAgentError::NotFound(named)),
+        Some(found) if found.is_dir() => Ok(()),
+        Some(found) => {
+            let kind = if found.is_file() { "a file" } else { "a device, pipe or socket" };
             Err(FindAgentError::NotAFolder { folder: named, kind })
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(FindAgentError::NotFound(named))
-        }
-        Err(error) => Err(FindAgentError::Unreadable(error)),
     }
 }
 
@@ -382,9 +361,8 @@ pub fn runtimes_named(runtime: Option<&str>) -> Result<Vec<&'static Runtime>> {
 /// Returns the runtime that the user named.
 pub fn runtime_named(runtime: &str) -> Result<&'static Runtime> {
     by_name(runtime).ok_or_else(|| {
-        let mut nearest = Nearest::to(runtime);
-        with_agents().for_each(|runtime| nearest.offer(runtime.name.to_owned()));
-        let nearest = nearest.into_names().first().cloned();
+        let nearest = Nearest::among(runtime, with_agents().map(|runtime| runtime.name));
+        let nearest = nearest.into_iter().next();
         FindAgentError::UnknownRuntime { name: runtime.to_owned(), nearest }
     })
 }
@@ -424,8 +402,10 @@ pub fn aliases(agents: &[FoundAgent]) -> Vec<String> {
     for agent in agents {
         let mut alias = agent.alias.clone();
         let install = agent.install.as_deref().unwrap_or(&agent.workspace);
-        if profile(agent.runtime, install).is_some() || given.contains(&alias) {
-            alias = format!("{}/{}", install_name(agent.runtime, install), agent.alias);
+        let profile = profile(agent.runtime, install);
+        if profile.is_some() || given.contains(&alias) {
+            let name = profile.unwrap_or_else(|| folder_name(install));
+            alias = format!("{name}/{}", agent.alias);
         }
         let first = alias.clone();
         let mut number = 2;
@@ -436,11 +416,6 @@ pub fn aliases(agents: &[FoundAgent]) -> Vec<String> {
         given.push(alias);
     }
     given
-}
-
-/// Returns the profile of an install, or else the name of its folder.
-fn install_name(runtime: &str, install: &Path) -> String {
-    profile(runtime, install).unwrap_or_else(|| folder_name(install))
 }
 
 /// Returns the profile whose install this is: `work` of `~/.openclaw-work`.

@@ -28,6 +28,7 @@ pub struct MemoryChoice {
 
 /// Why a memory is not found or cannot be opened.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum AgentMemoryError {
     /// The folder holds agents and is none's workspace.
@@ -38,34 +39,24 @@ pub enum AgentMemoryError {
     #[error("{}: this is a file, and Anemone keeps its state in a folder of this name", .0.display())]
     StateIsFile(PathBuf),
     /// No agent was chosen.
-    #[error(transparent)]
     Agent(#[from] FindAgentError),
     /// The files of the memory.
-    #[error(transparent)]
     Store(#[from] MarkdownStoreError),
     /// A change could not be made.
-    #[error(transparent)]
     Apply(#[from] ApplyError),
     /// The index of the memory.
-    #[error(transparent)]
     Find(#[from] FindError),
     /// The rows of the memory, or its files by way of them.
-    #[error(transparent)]
     Memory(#[from] MemoryError),
     /// The journal of the memory.
-    #[error(transparent)]
     Journal(#[from] JournalError),
     /// The system gives no random numbers.
-    #[error(transparent)]
     Random(#[from] RandomError),
     /// What of it is searched.
-    #[error(transparent)]
     Target(#[from] TargetError),
     /// The settings of memories.
-    #[error(transparent)]
     Config(#[from] ConfigError),
     /// The system refused.
-    #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 

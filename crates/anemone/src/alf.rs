@@ -13,11 +13,13 @@ mod rules;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use anemone_files::if_found;
 use anemone_format::AgentId;
 use serde::Serialize;
 use toml_edit::{Document, Item, TableLike};
 
 pub use self::rules::{AlfAgentError, AlfExport, AlfExportError, check};
+use crate::config::parse_toml;
 
 /// More than that tool writes.
 const LONGEST_BYTES: u64 = 1 << 20;
@@ -176,11 +178,9 @@ pub fn sync_states(home: &Path) -> (Vec<SyncState>, Vec<String>) {
 fn read_small(path: &Path) -> Result<Option<String>, AlfFileError> {
     let not_text = |problem| Err(AlfFileError::NotText { path: path.to_owned(), problem });
     // Looked at before it is opened: opening a pipe blocks until something writes to it.
-    match fs_err::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.into()),
-        Ok(found) if !found.is_file() => return not_text("it is not a file"),
-        Ok(_) => {}
+    let Some(found) = if_found(fs_err::metadata(path))? else { return Ok(None) };
+    if !found.is_file() {
+        return not_text("it is not a file");
     }
     let mut bytes = Vec::new();
     fs_err::File::open(path)?.take(LONGEST_BYTES + 1).read_to_end(&mut bytes)?;
@@ -194,12 +194,7 @@ fn read_small(path: &Path) -> Result<Option<String>, AlfFileError> {
 }
 
 fn parse(text: &str) -> Result<Document<&str>, String> {
-    Document::parse(text).map_err(|error| {
-        // The error itself quotes the line, and the key may stand there.
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        format!("line {line} is no TOML")
-    })
+    parse_toml(text).map_err(|line| format!("line {line} is no TOML"))
 }
 
 fn section<'a>(root: &'a dyn TableLike, name: &str) -> Result<Option<&'a dyn TableLike>, String> {

@@ -8,7 +8,7 @@ use anemone_runtimes::{
     Check, FoundAgent, FoundSecret, Issue, IssueKind, Machine, ReadOptions, Resources, Runtime,
     by_name,
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::agent::{
     AgentChoice, ChosenAgent, DiscoveryDepth, FindAgentError, check_alias, find, runtime_named,
@@ -91,27 +91,20 @@ pub struct CheckedWorkspace {
 }
 
 /// Who named a workspace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WorkspaceSource {
     /// The request.
+    #[serde(rename = "flag")]
     Request,
     /// The settings of the `alf` tool.
+    #[serde(rename = "alf_config")]
     AlfSettings,
-    /// The runtime's configuration, a file of this name.
-    RuntimeConfig(&'static str),
     /// Nobody; it is the usual one.
     Default,
-}
-
-impl Serialize for WorkspaceSource {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
-            Self::Request => "flag",
-            Self::AlfSettings => "alf_config",
-            Self::RuntimeConfig(name) => name,
-            Self::Default => "default",
-        })
-    }
+    /// The runtime's configuration, a file of this name.
+    #[serde(untagged)]
+    RuntimeConfig(&'static str),
 }
 
 /// The runtime's configuration.

@@ -11,6 +11,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anemone_embed::Provider;
+use anemone_files::if_found;
 use anemone_memory::{
     AuditSettings, CaptureSettings, ChatSettings, FlushSettings, RecallSettings, RememberSettings,
     TidySettings,
@@ -32,7 +33,7 @@ const MAX_BYTES: u64 = 256 << 10;
 /// What the file says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    /// What compares meanings when nobody says.
+    /// The default embedder.
     pub embedder: Option<EmbedderSetting>,
     /// What does it when that one fails.
     pub fallback: Option<EmbedderSetting>,
@@ -69,9 +70,9 @@ pub struct ServiceConfig {
     pub key_file: Option<PathBuf>,
     /// How many texts it takes at once.
     pub max_batch: Option<usize>,
-    /// What it is told that a query is.
+    /// The input type that is sent with a query.
     pub query_input_type: Option<String>,
-    /// What it is told that a document is.
+    /// The input type that is sent with a document.
     pub document_input_type: Option<String>,
     /// Whether it may be called without encryption.
     pub allow_http: bool,
@@ -167,7 +168,7 @@ impl ConfigProblem {
     }
 }
 
-/// Returns where the config lies, if there is one.
+/// Returns the path of the config file, which need not exist.
 pub fn path(host: &Host) -> PathBuf {
     host.folders.own_config().join("config.toml")
 }
@@ -176,13 +177,7 @@ impl Config {
     /// Reads the config; where there is none, nothing is configured.
     pub fn read(host: &Host) -> Result<Self, ConfigError> {
         let path = path(host);
-        let file = match fs_err::File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self::default());
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let Some(file) = if_found(fs_err::File::open(&path))? else { return Ok(Self::default()) };
         let mut bytes = Vec::new();
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
         let folder = path.parent().unwrap_or(Path::new("/"));
@@ -200,12 +195,7 @@ impl Config {
 
     /// Reads the text of a config; files are named relative to its folder or to the home folder.
     fn parse(text: &str, folder: &Path, home: &Path) -> Result<Self> {
-        let document = Document::parse(text).map_err(|error| {
-            // The error itself quotes the line, and that may hold what should not be shown.
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            let line = before.matches('\n').count() + 1;
-            ConfigProblem::NotToml(line)
-        })?;
+        let document = parse_toml(text).map_err(ConfigProblem::NotToml)?;
         let mut config = Self::default();
         let mut root = Section::root(document.as_table(), Folders { config: folder, home });
         root.within("embedding", |section| config.read_embedding(section))?;
@@ -235,6 +225,15 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// Parses a TOML file, or returns the line that is wrong. The error itself quotes that line, which
+/// may hold a key.
+pub(crate) fn parse_toml(text: &str) -> Result<Document<&str>, usize> {
+    Document::parse(text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        before.matches('\n').count() + 1
+    })
 }
 
 fn read_service(mut section: Section<'_>) -> Result<ServiceConfig> {

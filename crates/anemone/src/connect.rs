@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_runtimes::Machine;
-pub use anemone_runtimes::connect::{ConfigFormat, ConnectOption, Hooks, RefuseError};
+pub use anemone_runtimes::connect::{ConfigFormat, ConnectOption, Hooks, ProgramNote, RefuseError};
 use anemone_runtimes::connect::{
     ConnectPlace, ConnectedMemory, Connection, DesiredConfig, ServerEntry,
 };
@@ -26,9 +26,9 @@ use crate::statement::Statement;
 pub use by_hand::names as names_of_others;
 pub use error::ConnectError;
 use lock::Lock;
-use memory::{Memory, program_of, source_of, utf8};
+use memory::{MemoryArguments, program_of, source_of, utf8};
 pub use plan::{ConnectNote, FileAction};
-use plan::{Extent, Plan};
+use plan::{Plan, RemovalScope};
 use program_file::ProgramFile;
 use record::{Record, of_projects, path_of};
 pub use target::{ConnectTarget, Program};
@@ -174,7 +174,7 @@ pub fn disconnect(request: &DisconnectRequest, host: &Host) -> Result<ConnectRep
     let kept = path_of(host, request.target.name, project.as_deref());
     let record = Record::load(&kept)?;
     let desired = (request.target.locate)(&place_of(host, &machine, project.as_deref()));
-    let extent = if request.all { Extent::All } else { Extent::Written };
+    let extent = if request.all { RemovalScope::All } else { RemovalScope::Written };
     let mut plan = plan::disconnect(&desired, record.as_ref(), extent)?;
     plan.check()?;
     if project.is_none() {
@@ -260,7 +260,7 @@ impl ConnectRequest {
             check_option(option, None)?;
         }
         let program = program_of(self.command.as_deref(), machine)?;
-        let Memory { words, .. } = Memory::of(&self.memory, machine)?;
+        let MemoryArguments { words, .. } = MemoryArguments::of(&self.memory, machine)?;
         let entry = ServerEntry { program, memory: words, allow_write: self.allow_write };
         let mut report = ConnectReport::new(name.to_owned(), "by_hand", self.dry_run);
         report.config = Some(by_hand::config(name, &entry));
@@ -280,7 +280,7 @@ impl ConnectRequest {
         let program = program_of(self.command.as_deref(), machine)?;
         let (memory, owner) = match target.memory {
             ConnectedMemory::Agent => {
-                let Memory { words, chosen } = Memory::of(&self.memory, machine)?;
+                let MemoryArguments { words, chosen } = MemoryArguments::of(&self.memory, machine)?;
                 let is_own = chosen.runtime.name == target.name;
                 (words, Some(chosen.agent.alias).filter(|_| is_own))
             }

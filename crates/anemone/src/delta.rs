@@ -70,19 +70,16 @@ pub struct DeltaChanges {
 
 /// Why a delta was not written.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum DeltaError {
     /// One of the archives was not opened.
-    #[error(transparent)]
     Open(#[from] OpenArchiveError),
     /// The delta cannot be written.
-    #[error(transparent)]
     File(#[from] FileError),
     /// The archives cannot be compared.
-    #[error(transparent)]
     Compare(#[from] CompareError),
     /// The delta cannot be made.
-    #[error(transparent)]
     Write(#[from] WriteDeltaError),
 }
 
@@ -188,16 +185,14 @@ pub struct SkippedOperationLine {
 
 /// Why deltas were not applied.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum ApplyDeltasError {
     /// The archive or a delta was not opened.
-    #[error(transparent)]
     Open(#[from] OpenArchiveError),
     /// The archive cannot be written.
-    #[error(transparent)]
     File(#[from] FileError),
     /// An archive on the way to the result is damaged.
-    #[error(transparent)]
     Step(#[from] OpenError),
     /// A delta does not fit the archive.
     #[error("{}: {source}", .path.display())]

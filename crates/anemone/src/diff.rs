@@ -91,13 +91,12 @@ pub struct FileDifferenceLine {
 
 /// Why two archives cannot be compared.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum DiffError {
     /// One of them was not opened.
-    #[error(transparent)]
     Open(#[from] OpenArchiveError),
     /// They are of two agents, or one of them is damaged.
-    #[error(transparent)]
     Compare(#[from] CompareError),
 }
 

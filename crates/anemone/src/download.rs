@@ -10,7 +10,7 @@ use anemone_embed::{http_client, is_loopback};
 use reqwest::Url;
 use reqwest::redirect::{Attempt, Policy};
 
-use crate::models::{Content, Pinned, copy};
+use crate::models::{CopiedBytes, Pinned, copy};
 
 /// How often we may be sent on.
 const MOST_REDIRECTS: usize = 5;
@@ -125,7 +125,7 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     }
 }
 
-fn check(host: String, content: &Content, file: Pinned) -> Result<(), DownloadError> {
+fn check(host: String, content: &CopiedBytes, file: Pinned) -> Result<(), DownloadError> {
     if content.bytes < file.bytes {
         return Err(DownloadError::Incomplete(host));
     }

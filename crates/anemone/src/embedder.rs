@@ -40,7 +40,7 @@ pub(crate) use fill::milliseconds;
 /// What compares meanings, as the user asked for it.
 #[derive(Clone, Debug, Default)]
 pub struct EmbedderChoice {
-    /// The embedder; `auto` where nobody says.
+    /// The embedder; `auto` by default.
     pub embedder: Option<EmbedderSetting>,
     /// Address of the service, instead of its usual or configured one.
     pub url: Option<String>,
@@ -55,13 +55,10 @@ impl EmbedderChoice {
 
     /// Refuses a URL without a service, before anything is opened.
     pub fn check(&self) -> Result<(), EmbedderError> {
-        let is_service = |choice: &EmbedderSetting| {
-            matches!(
-                choice,
-                EmbedderSetting::This(EmbedderName { name: EmbedderKind::Service(_), .. })
-            )
-        };
-        if self.url.is_none() || self.embedder.as_ref().is_some_and(is_service) {
+        let is_service = |name: &EmbedderName| matches!(name.name, EmbedderKind::Service(_));
+        let names_service =
+            matches!(&self.embedder, Some(EmbedderSetting::This(name)) if is_service(name));
+        if self.url.is_none() || names_service {
             return Ok(());
         }
         Err(EmbedderError::UrlWithoutService)
@@ -76,6 +73,7 @@ impl EmbedderChoice {
 
 /// Why an embedder cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum EmbedderError {
     /// A URL was given, and no service.
@@ -93,10 +91,8 @@ pub enum EmbedderError {
         source: ModelError,
     },
     /// The service did not answer.
-    #[error(transparent)]
     NotReached(RemoteError),
     /// The settings of the service make no sense.
-    #[error(transparent)]
     Service(RemoteError),
     /// The config names a file with a key, and there is none. The name is left out: people put the
     /// key itself in its place.
@@ -111,10 +107,8 @@ pub enum EmbedderError {
         source: KeyError,
     },
     /// The key cannot be used.
-    #[error(transparent)]
     Key(#[from] KeyError),
     /// The config.
-    #[error(transparent)]
     Config(#[from] ConfigError),
     /// The service does not answer without a key.
     #[error("there is no key for {}", .0.name())]
@@ -126,7 +120,6 @@ pub enum EmbedderError {
     #[error("the URL of the embedder holds {0}")]
     SecretInUrl(&'static str),
     /// The index does not say whose vectors it has.
-    #[error(transparent)]
     Index(#[from] StoreError),
 }
 
@@ -198,7 +191,7 @@ impl Embedders {
         }
         let config = Config::read(host)?;
         let sets = index.vector_sets()?;
-        let maker = Maker { config: &config, host, searched, sets: &sets, haste };
+        let maker = EmbedderFactory { config: &config, host, searched, sets: &sets, haste };
         let mut notes = Vec::new();
         let main = match args.choice() {
             EmbedderSetting::None => None,
@@ -238,7 +231,7 @@ impl Embedders {
 }
 
 /// Makes embedders of their names.
-struct Maker<'a> {
+struct EmbedderFactory<'a> {
     config: &'a Config,
     host: &'a Host,
     searched: &'a SearchTarget,
@@ -254,11 +247,11 @@ pub enum LatencyBudget {
     Answer,
     /// For the vectors themselves, until told to stop.
     Vectors(Stop),
-    /// Not at all: nobody is asked anything.
+    /// Not at all: no service is called.
     Plan,
 }
 
-impl Maker<'_> {
+impl EmbedderFactory<'_> {
     fn own(&self, wanted: EmbedderName, embedder: Box<dyn Embedder>) -> ChosenEmbedder {
         let named = NamedEmbedder { wanted, url: None, target: self.searched.choice.clone() };
         ChosenEmbedder { named, embedder, host: None, refused: Refused::default() }
@@ -328,7 +321,7 @@ impl Maker<'_> {
         Ok(self.own(wanted.clone(), embedder))
     }
 
-    /// Finds what nobody named.
+    /// Chooses an embedder when none was named.
     fn auto(&self, notes: &mut Vec<SearchNote>) -> Result<Option<ChosenEmbedder>, EmbedderError> {
         if let Some(chosen) = self.of_index(notes) {
             return Ok(Some(chosen));

@@ -98,10 +98,7 @@ impl ExportRequest {
             let alias = self.agent.agent.as_deref().unwrap_or(&agent.alias);
             return PathBuf::from(format!("{}.alf", file_stem(alias)));
         }
-        let workspace = fs_err::canonicalize(&agent.workspace);
-        let workspace = workspace.unwrap_or_else(|_| agent.workspace.clone());
-        let name = workspace.file_name().map_or_else(|| "agent".into(), |name| name.to_os_string());
-        PathBuf::from(name).with_added_extension("alf")
+        archive_name(&agent.workspace)
     }
 
     fn sealing(&self) -> Option<Sealing> {
@@ -111,16 +108,14 @@ impl ExportRequest {
 
 /// Why nothing was exported.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum ExportError {
     /// No agent was chosen.
-    #[error(transparent)]
     Agent(#[from] FindAgentError),
     /// The earlier archive cannot be used.
-    #[error(transparent)]
     Earlier(#[from] OpenArchiveError),
     /// A part of the earlier archive cannot be read.
-    #[error(transparent)]
     EarlierEntry(#[from] ReadEntryError),
     /// The earlier archive is of another agent.
     #[error("the earlier archive is of agent {earlier}, the workspace of {workspace}")]
@@ -131,7 +126,6 @@ pub enum ExportError {
         workspace: AgentId,
     },
     /// The agent cannot be read.
-    #[error(transparent)]
     Read(#[from] ReadError),
     /// The folder of memories, or one in it, cannot be read.
     #[error("cannot read {}; nothing was written", .0.display())]
@@ -144,16 +138,12 @@ pub enum ExportError {
     #[error("{} would travel in clear; nothing was written", count(.0.len() as u64, "secret"))]
     Secrets(Vec<FoundSecret>),
     /// The archive cannot be written.
-    #[error(transparent)]
     Write(#[from] WriteArchiveError),
     /// The agent's id cannot be put into the workspace.
-    #[error(transparent)]
     AgentIdFile(FileError),
     /// A file cannot be read or written.
-    #[error(transparent)]
     File(#[from] FileError),
     /// A key cannot be read.
-    #[error(transparent)]
     Keys(#[from] KeysError),
 }
 
@@ -176,7 +166,7 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
     let comparing = host.progress("comparing");
     let since = request.since.as_deref();
     let earlier = since.map(|path| Previous::open(path, host, &comparing)).transpose()?;
-    let job = Job {
+    let job = ExportRun {
         request,
         host,
         machine: &machine,
@@ -217,7 +207,7 @@ pub fn rehearse(
 }
 
 /// An export whose agent is known.
-struct Job<'a> {
+struct ExportRun<'a> {
     request: &'a ExportRequest,
     host: &'a Host,
     machine: &'a OwnMachine,
@@ -230,7 +220,7 @@ struct Job<'a> {
     log: &'a ExportLogEntry<'a>,
 }
 
-impl Job<'_> {
+impl ExportRun<'_> {
     /// Opens the agent, to compare it with an earlier archive and to read it.
     fn open(&self, earlier: &PreviousSnapshot) -> Result<Box<dyn OpenAgent>, ReadError> {
         let Self { machine, chosen, .. } = self;
@@ -424,6 +414,13 @@ fn own_archives(chosen: &ChosenAgent, output: &Path, host: &Host) -> Vec<(PathBu
         Some((path, LeftOut { path: within, reason, files: 1, bytes: metadata.len() }))
     });
     left_out.collect()
+}
+
+/// Returns the name of an archive that is called after a workspace.
+pub(crate) fn archive_name(workspace: &Path) -> PathBuf {
+    let workspace = fs_err::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
+    let name = workspace.file_name().map_or_else(|| "agent".into(), ToOwned::to_owned);
+    PathBuf::from(name).with_added_extension("alf")
 }
 
 /// Returns an alias as the stem of a file name.

@@ -31,10 +31,10 @@ pub fn is_standard(path: &Path) -> bool {
 
 /// Why a file cannot be opened, written or given its name.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum FileError {
     /// The system refused.
-    #[error(transparent)]
     Io(#[from] io::Error),
     /// The system refused to give a file its name.
     #[error("{}: {error}", .path.display())]
@@ -92,10 +92,8 @@ pub enum FileError {
         error: KeysError,
     },
     /// A key cannot be used.
-    #[error(transparent)]
     Keys(#[from] KeysError),
     /// Stdin or stdout cannot be used.
-    #[error(transparent)]
     Standard(#[from] StandardStreamError),
     /// A folder has the name of a file to write.
     #[error("{}: this is a folder", .0.display())]
@@ -368,7 +366,7 @@ fn take_away(path: &Path) {
     }
 }
 
-/// Takes the folder of an unfinished import away when the process is told to stop.
+/// Removes the folder of an unfinished import when the process gets a signal.
 pub struct Unfinished;
 
 impl StagingWatch for Unfinished {
@@ -380,7 +378,7 @@ impl StagingWatch for Unfinished {
     }
 
     fn swap(&self, staging: &Path, swap: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
-        // From the swap on the folder holds the old tree, which nobody takes away.
+        // From the swap on the folder holds the old tree, which must stay.
         let mut unfinished = unfinished();
         swap()?;
         unfinished.retain(|path| path != staging);

@@ -38,6 +38,7 @@ use crate::days::{EmptyPeriodError, check_period};
 use crate::host::Host;
 use crate::known_folders::{FolderKind, known_folders};
 use crate::search::index::{IndexError, kept};
+use crate::text::has_all_words;
 
 /// Hits of a query that are counted, at most.
 const MOST_HITS: usize = 200;
@@ -100,10 +101,10 @@ pub enum Confirmation<'a> {
 
 /// Why nothing was forgotten.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum ForgetError {
     /// No time is in the period that was asked for.
-    #[error(transparent)]
     EmptyPeriod(#[from] EmptyPeriodError),
     /// The choice can match several entries, and nobody can be asked whether they are meant.
     #[error("the choice can match several entries and needs confirmation")]
@@ -117,19 +118,14 @@ pub enum ForgetError {
         skipped: Option<SkippedFile>,
     },
     /// The agent has no memory that can be written.
-    #[error(transparent)]
     NotWritable(#[from] NotWritable),
     /// It could not be planned, or it was changed meanwhile.
-    #[error(transparent)]
     Apply(#[from] ApplyForgetError),
     /// The memory cannot be opened, read or changed, or nobody could be asked.
-    #[error(transparent)]
     Memory(AgentMemoryError),
     /// The index cannot be opened.
-    #[error(transparent)]
     OpenIndex(OpenIndexError),
     /// Another index of the same memory.
-    #[error(transparent)]
     Index(#[from] IndexError),
 }
 
@@ -393,7 +389,7 @@ impl ForgetRequest {
         request.limit = MOST_HITS;
         let hits = finder.search(&request)?.hits;
         // What only means something like it, or lacks a word of it, is not what was named.
-        let is_meant = |text: &str| has_all(text, query);
+        let is_meant = |text: &str| has_all_words(text, query);
         let hits: Vec<Hit> = hits.into_iter().filter(|hit| is_meant(&hit.text)).collect();
         let mut ids: Vec<String> =
             memory.ids_of_hits(&hits, &is_meant)?.into_iter().flatten().collect();
@@ -423,7 +419,7 @@ impl ForgetRequest {
             ForgetChoice::Query { .. } if !planned.is_empty() => Vec::new(),
             ForgetChoice::Query { text, limit } => {
                 let all = store.kept_entries()?.into_iter().map(|kept| kept.entry);
-                all.filter(|entry| has_all(&entry.text, text)).take(*limit as usize).collect()
+                all.filter(|entry| has_all_words(&entry.text, text)).take(*limit as usize).collect()
             }
             _ => {
                 let mut target = target.clone();
@@ -444,14 +440,6 @@ impl ForgetRequest {
         kept.retain(|entry| !planned.iter().any(|other| other.text == entry.text));
         Ok(kept)
     }
-}
-
-/// Whether a text has every word of a query.
-fn has_all(text: &str, query: &str) -> bool {
-    let text = text.to_lowercase();
-    let query = query.to_lowercase();
-    let mut words = query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.all(|word| text.contains(word))
 }
 
 /// What an earlier run of the same request had begun and this one finished.

@@ -24,6 +24,7 @@ type Result<T, E = HookError> = std::result::Result<T, E>;
 
 /// Why a hook did not do what it is for.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum HookError {
     /// Neither the request nor the hook's JSON names the conversation that ended.
@@ -42,16 +43,12 @@ pub enum HookError {
     #[error("{0:?} is no time zone")]
     UnknownTimeZone(String),
     /// The agent would not read what is written.
-    #[error(transparent)]
     NotWritable(#[from] NotWritable),
     /// The conversation cannot be read.
-    #[error(transparent)]
     Conversation(#[from] ReadConversationError),
     /// The chat model.
-    #[error(transparent)]
     Chat(#[from] ChatError),
     /// The memory cannot be opened, read or changed.
-    #[error(transparent)]
     Memory(AgentMemoryError),
 }
 

@@ -103,7 +103,7 @@ pub struct PlannedStep {
     /// Its path in the workspace.
     pub path: String,
     /// `file`, `symlink` or `folder`.
-    pub kind: &'static str,
+    pub kind: StepKind,
     /// `create`, `replace`, `keep`, `same`, `both` or `conflict`.
     pub action: &'static str,
     /// Its bytes.
@@ -118,16 +118,14 @@ pub struct PlannedStep {
 
 /// Why an archive was not imported.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum ImportError {
     /// The runtime or the agent that was named cannot be the target.
-    #[error(transparent)]
     Agent(#[from] FindAgentError),
     /// The archive cannot be used.
-    #[error(transparent)]
     Open(#[from] OpenArchiveError),
     /// A part of the archive cannot be read.
-    #[error(transparent)]
     Entry(#[from] ReadEntryError),
     /// The archive is of a runtime that is not known.
     #[error("the archive is of the runtime {0:?}, which is not known here")]
@@ -141,13 +139,10 @@ pub enum ImportError {
         agents: Vec<String>,
     },
     /// The workspace belongs to another agent.
-    #[error(transparent)]
     DifferentAgents(#[from] DifferentAgentsError),
     /// The runtime has no such backend or layout.
-    #[error(transparent)]
     Choice(#[from] UnknownChoiceError),
     /// There is no plan.
-    #[error(transparent)]
     Plan(#[from] PlanError),
     /// Files differ, and nobody said what to do about that. Nothing was changed.
     #[error("the workspace and the archive differ; nothing was changed")]
@@ -166,10 +161,8 @@ pub enum ImportError {
         source: ApplyPlanError,
     },
     /// A file cannot be read or written.
-    #[error(transparent)]
     File(#[from] FileError),
     /// A key cannot be read.
-    #[error(transparent)]
     Keys(#[from] KeysError),
 }
 
@@ -188,7 +181,10 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
     let agent_id = source.manifest().agent.id;
     let runtime = match given {
         Some(runtime) => runtime,
-        None => adapter_of(&source.manifest().agent.source_runtime)?,
+        None => {
+            let name = &source.manifest().agent.source_runtime;
+            by_name(name).ok_or_else(|| ImportError::UnknownRuntime(name.clone()))?
+        }
     };
     let (workspace, target) = match &request.workspace {
         Some(workspace) => (workspace.clone(), runtime.locate(&machine, workspace, alias)),
@@ -229,11 +225,6 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
         note_folder(host, FolderKind::Archive, &request.file, None);
     }
     Ok(report)
-}
-
-/// Returns the runtime that an archive was made from.
-fn adapter_of(runtime: &str) -> Result<&'static Runtime, ImportError> {
-    by_name(runtime).ok_or_else(|| ImportError::UnknownRuntime(runtime.to_owned()))
 }
 
 /// Returns the folder in which a runtime looks for an agent, and the agent there: the one agent that
@@ -308,11 +299,7 @@ impl PlannedStep {
     fn new(step: &Step) -> Self {
         Self {
             path: text(&step.path),
-            kind: match step.kind() {
-                StepKind::File => "file",
-                StepKind::Symlink => "symlink",
-                StepKind::Folder => "folder",
-            },
+            kind: step.kind(),
             action: word(&step.action),
             size: step.size(),
             beside: match &step.action {

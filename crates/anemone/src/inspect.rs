@@ -203,16 +203,14 @@ pub struct RecordLine {
 
 /// Why a file cannot be inspected.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum InspectError {
     /// It was not opened.
-    #[error(transparent)]
     Open(#[from] OpenArchiveError),
     /// An entry cannot be read.
-    #[error(transparent)]
     Entry(#[from] ReadEntryError),
     /// A record cannot be read.
-    #[error(transparent)]
     Io(#[from] io::Error),
 }
 

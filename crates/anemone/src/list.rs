@@ -34,7 +34,7 @@ pub struct ListRequest {
 }
 
 impl ListRequest {
-    /// So many entries are listed when nobody says how many.
+    /// The default number of entries.
     pub const USUAL_LIMIT: u32 = 50;
 
     /// Lists the newest entries, whatever they are.
@@ -98,10 +98,10 @@ pub struct EntryLine {
 
 /// Why nothing is listed.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum ListError {
     /// No day is in the period that was asked for.
-    #[error(transparent)]
     EmptyPeriod(#[from] EmptyPeriodError),
     /// No entry is of a type, and no file gives its entries that type.
     #[error("no entry is of type {kind:?}")]
@@ -112,13 +112,10 @@ pub enum ListError {
         known: Vec<String>,
     },
     /// The files of the memory.
-    #[error(transparent)]
     Store(#[from] MarkdownStoreError),
     /// The rows of the memory.
-    #[error(transparent)]
     Memory(#[from] MemoryError),
     /// The memory was not found, or cannot be opened.
-    #[error(transparent)]
     Open(#[from] AgentMemoryError),
 }
 

@@ -25,7 +25,7 @@ use self::announced::announced;
 use self::endpoints::{check_apart, choose_source, choose_target, snapshots_folder};
 use self::layers::plan_layers;
 pub use self::layers::{Destination, KindPlan, LayerPlan, RecordPlan};
-use self::reader::Reader;
+use self::reader::SnapshotReader;
 use crate::agent::FindAgentError;
 use crate::files::FileError;
 use crate::host::Host;
@@ -165,10 +165,10 @@ type Result<T, E = MigrateError> = std::result::Result<T, E>;
 
 /// Why an agent was not moved.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum MigrateError {
     /// No agent was chosen, or the target cannot be used.
-    #[error(transparent)]
     Agent(#[from] FindAgentError),
     /// The runtime does not have exactly one agent, and none was named.
     #[error("{source}")]
@@ -197,25 +197,18 @@ pub enum MigrateError {
     #[error("the snapshots would be written into the workspace")]
     SnapshotsInWorkspace(PathBuf),
     /// The runtime has no such backend or layout.
-    #[error(transparent)]
     Choice(#[from] UnknownChoiceError),
     /// An agent cannot be read.
-    #[error(transparent)]
     Read(#[from] ReadError),
     /// A snapshot cannot be written.
-    #[error(transparent)]
     Write(#[from] WriteArchiveError),
     /// A snapshot that was just written cannot be opened.
-    #[error(transparent)]
     Open(#[from] OpenError),
     /// A part of a snapshot cannot be read.
-    #[error(transparent)]
     Entry(#[from] ReadEntryError),
     /// The target's workspace belongs to another agent.
-    #[error(transparent)]
     DifferentAgents(#[from] DifferentAgentsError),
     /// There is no plan.
-    #[error(transparent)]
     Plan(#[from] PlanError),
     /// Nobody knows what becomes of memories in that runtime.
     #[error("moving an agent to that runtime is not supported")]
@@ -247,10 +240,8 @@ pub enum MigrateError {
         report: Box<MigrateReport>,
     },
     /// A file cannot be read or written.
-    #[error(transparent)]
     File(#[from] FileError),
     /// A snapshot or a temporary file cannot be read or written.
-    #[error(transparent)]
     Io(#[from] io::Error),
 }
 
@@ -264,7 +255,8 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     let key = request.credentials.then(random_key).transpose()?;
     let options = request.restore.plan_options(runtime, key.as_ref())?;
     let folder = snapshots_folder(request, host, [&source.agent, &target.agent])?;
-    let reader = Reader { request, host, machine: &machine, key: key.as_ref(), folder: &folder };
+    let reader =
+        SnapshotReader { request, host, machine: &machine, key: key.as_ref(), folder: &folder };
 
     let read = reader.read(&source)?;
     let archive = read.open()?;

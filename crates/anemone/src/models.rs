@@ -5,8 +5,8 @@
 //!   minilm/model.safetensors
 //! ```
 //!
-//! What is in a model decides what is found, so a file is taken only when it is the very file that
-//! is meant, by its digest, or when the user says that another one is fine.
+//! A model decides what a search finds, so a file is only accepted when its digest is the published
+//! one, or when the user explicitly accepts another file.
 
 mod upkeep;
 
@@ -14,6 +14,8 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anemone_embed::LocalModel;
+use anemone_files::if_found;
+use anemone_format::Hex;
 use sha2::{Digest as _, Sha256};
 
 use crate::host::Host;
@@ -24,35 +26,6 @@ pub use self::upkeep::{
     ModelState, ModelsError, RemovedModel, add_model, fetch_model, list_models, remove_model,
     show_model,
 };
-
-/// Why there is no model, or no file of one.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ModelFileError {
-    /// The system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    /// The model is in the binary.
-    #[error("{0} comes with the program")]
-    Included(String),
-    /// No model has the name.
-    #[error("there is no model {name:?}")]
-    Unknown {
-        /// The name.
-        name: String,
-        /// A model that is called nearly so.
-        nearest: Option<String>,
-    },
-    /// A folder holds no model.
-    #[error("{}: there is no {FILE} in the folder", .0.display())]
-    NotInFolder(PathBuf),
-    /// A device, a pipe or a folder has the name.
-    #[error("{}: this is not a regular file", .0.display())]
-    NotAFile(PathBuf),
-    /// No model is so large.
-    #[error("{}: it is too large to be the model", .0.display())]
-    TooLarge(PathBuf),
-}
 
 /// A model that can be added.
 #[derive(Debug, PartialEq, Eq)]
@@ -94,26 +67,22 @@ pub const MAX_BYTES: u64 = 512 << 20;
 
 impl Model {
     /// Returns the model of a name.
-    pub fn of_name(name: &str) -> Result<&'static Self, ModelFileError> {
+    pub fn of_name(name: &str) -> Result<&'static Self, ModelsError> {
         MODELS.iter().find(|model| model.name == name).ok_or_else(|| {
             if let "builtin" | "builtin-quality" = name {
-                return ModelFileError::Included(name.to_owned());
+                return ModelsError::Included(name.to_owned());
             }
-            let mut near = Nearest::to(name);
-            for model in &MODELS {
-                near.offer(model.name.to_owned());
-            }
-            let nearest = near.into_names().first().cloned();
-            ModelFileError::Unknown { name: name.to_owned(), nearest }
+            let nearest = Nearest::among(name, MODELS.iter().map(|model| model.name));
+            ModelsError::Unknown { name: name.to_owned(), nearest: nearest.into_iter().next() }
         })
     }
 
-    /// Returns the folder that it is in, or would are in.
+    /// Returns its folder, which exists only once it was added.
     pub fn folder(&self, host: &Host) -> PathBuf {
         home(host).join(self.name)
     }
 
-    /// Returns the file that it is in, or would are in.
+    /// Returns its file, which exists only once it was added.
     pub fn path(&self, host: &Host) -> PathBuf {
         self.folder(host).join(FILE)
     }
@@ -130,35 +99,30 @@ pub fn home(host: &Host) -> PathBuf {
 }
 
 /// Finds the file that is meant: the file itself, or the one in a folder.
-pub fn file_at(path: &Path) -> Result<PathBuf, ModelFileError> {
+pub fn file_at(path: &Path) -> Result<PathBuf, ModelsError> {
     let is_folder = fs_err::metadata(path)?.is_dir();
     let file = if is_folder { path.join(FILE) } else { path.to_owned() };
-    let there = match fs_err::metadata(&file) {
-        Ok(there) => there,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(ModelFileError::NotInFolder(path.to_owned()));
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let there = if_found(fs_err::metadata(&file))?;
+    let there = there.ok_or_else(|| ModelsError::NotInFolder(path.to_owned()))?;
     if !there.is_file() {
-        return Err(ModelFileError::NotAFile(file));
+        return Err(ModelsError::NotAFile(file));
     }
     if there.len() > MAX_BYTES {
-        return Err(ModelFileError::TooLarge(file));
+        return Err(ModelsError::TooLarge(file));
     }
     Ok(file)
 }
 
 /// What was read: how much, and its digest in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Content {
+pub struct CopiedBytes {
     /// How many bytes it has.
     pub bytes: u64,
     /// Its digest, in hexadecimal.
     pub sha256: String,
 }
 
-impl Content {
+impl CopiedBytes {
     /// Whether it is the file that is known.
     pub fn is(&self, pinned: Pinned) -> bool {
         (self.bytes, self.sha256.as_str()) == (pinned.bytes, pinned.sha256)
@@ -171,7 +135,7 @@ pub fn copy(
     to: &mut dyn Write,
     limit: u64,
     advance: &dyn Fn(u64),
-) -> std::io::Result<Content> {
+) -> std::io::Result<CopiedBytes> {
     let mut digest = Sha256::new();
     let mut buffer = vec![0; 256 << 10];
     let mut from = from.take(limit + 1);
@@ -189,8 +153,8 @@ pub fn copy(
         bytes += read as u64;
         advance(read as u64);
     }
-    let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(Content { bytes, sha256 })
+    let sha256 = Hex(&digest.finalize()).to_string();
+    Ok(CopiedBytes { bytes, sha256 })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use anemone_files::edit_distance;
 
 /// How many names are offered.
 const MOST: usize = 4;
-/// Letters of a name that are compared; what is longer is nobody's slip of the finger.
+/// How many letters of a name are compared; a longer name was not mistyped.
 const COMPARED: usize = 64;
 
 /// Collects the names that are most like a wanted one.
@@ -15,12 +15,19 @@ pub struct Nearest {
 }
 
 impl Nearest {
+    /// Returns those of some names that are nearly the same as a name, the nearest first.
+    pub fn among<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+        let mut nearest = Self::to(wanted);
+        names.into_iter().for_each(|name| nearest.offer(name.to_owned()));
+        nearest.into_names()
+    }
+
     /// Compares with a name.
     pub fn to(wanted: &str) -> Self {
         Self { wanted: key(wanted), best: Vec::new() }
     }
 
-    /// Takes a name that is there.
+    /// Takes an existing name.
     pub fn offer(&mut self, name: String) {
         let key = key(&name);
         let distance = edit_distance(&self.wanted, &key);

@@ -20,6 +20,7 @@ use anemone_runtimes::KeptSnapshot;
 use anemone_runtimes::mapping::Mapping;
 use serde::Serialize;
 
+pub(crate) use self::documents::{DocumentPart, parts_of_identity};
 use self::documents::{credentials, identity, principals};
 use self::files::files;
 use self::memory::memory;
@@ -128,7 +129,7 @@ struct Evidence<'a> {
 
 /// Where something ended up.
 #[derive(Debug, PartialEq)]
-enum Fate {
+enum Outcome {
     Carried,
     /// Found, but for these fields; whether the sidecar has them.
     Degraded(Vec<&'static str>, bool),

@@ -115,25 +115,20 @@ pub struct PurgeAbsence {
 
 /// Why nothing was purged.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum PurgeError {
     /// The file was not opened.
-    #[error(transparent)]
     Open(#[from] OpenArchiveError),
     /// The result cannot be written.
-    #[error(transparent)]
     File(#[from] FileError),
     /// A record or a file is not in the file.
-    #[error(transparent)]
     Plan(#[from] PlanPurgeError),
     /// The result cannot be made.
-    #[error(transparent)]
     Apply(#[from] ApplyPurgeError),
     /// The result cannot be opened to search it.
-    #[error(transparent)]
     Result(#[from] OpenError),
     /// An entry of the result cannot be read.
-    #[error(transparent)]
     Entry(#[from] ReadEntryError),
     /// The text is also in a place that stays.
     #[error(

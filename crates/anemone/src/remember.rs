@@ -2,9 +2,10 @@
 //! memory says the same already.
 
 use anemone_format::{Moment, Origin, ProvenanceStamp, StampId};
+pub use anemone_memory::Secrets as SecretHandling;
 use anemone_memory::{
     Caution, Duplicate, EntryRequest, Importance, Label, Memory, NewEntry, Place, RememberPlan,
-    RememberPlanError, RememberSettings, RestoredText, SecretLocation, Secrets, plan_remember,
+    RememberPlanError, RememberSettings, RestoredText, SecretLocation, plan_remember,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -45,7 +46,7 @@ pub struct RememberRequest {
     pub part: MemoryPart,
     /// Whether entries that say the same are looked for.
     pub duplicates: DuplicateCheck,
-    /// What happens to secrets in it.
+    /// What happens to secrets in it: nothing is written, or a mark takes the place of each.
     pub secrets: SecretHandling,
     /// Whether it is written.
     pub dry_run: bool,
@@ -71,16 +72,6 @@ pub enum DuplicateCheck {
     Skip,
 }
 
-/// What happens to secrets in a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SecretHandling {
-    /// Nothing is written.
-    #[default]
-    Refuse,
-    /// A mark takes the place of each.
-    Redact,
-}
-
 impl RememberRequest {
     /// Remembers a text as something that the agent itself learned.
     #[must_use]
@@ -98,7 +89,7 @@ impl RememberRequest {
             supersedes: None,
             part: MemoryPart::default(),
             duplicates: DuplicateCheck::default(),
-            secrets: SecretHandling::default(),
+            secrets: SecretHandling::Report,
             dry_run: false,
         }
     }
@@ -115,7 +106,7 @@ pub struct RememberReport {
     pub id: String,
     /// The file, or the name of the database.
     pub path: String,
-    /// As it stands in the file, or in the row; empty where a secret is in it.
+    /// Its text in the file or in the row; empty if it holds a secret.
     pub entry: String,
     /// The row, in a database.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,6 +139,7 @@ pub struct RowLine {
 
 /// Why nothing was remembered.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum RememberError {
     /// There is a secret in the text.
@@ -159,13 +151,10 @@ pub enum RememberError {
     #[error("the memory already says this; nothing was written")]
     Duplicate(Box<RememberReport>),
     /// The agent has no memory that can be written.
-    #[error(transparent)]
     NotWritable(#[from] NotWritable),
     /// It cannot be planned or written.
-    #[error(transparent)]
     Memory(RememberPlanError),
     /// The memory was not found, or cannot be opened.
-    #[error(transparent)]
     Open(#[from] AgentMemoryError),
 }
 
@@ -213,7 +202,7 @@ pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport
 impl RememberRequest {
     fn asked(&self, memory: &dyn Memory, host: &Host) -> EntryRequest {
         let now = host.now();
-        // Nobody reads parts of a second; the id tells the order within one.
+        // Fractions of a second are left out; the id gives the order within one.
         let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
         let mut stamp = ProvenanceStamp::new(host.fresh_id(), self.origin, Moment::from(second));
         stamp.source = self.source.clone();
@@ -230,15 +219,11 @@ impl RememberRequest {
             MemoryPart::Curated => Place::Curated,
             MemoryPart::Log => Place::Daily(now.to_zoned(host.zone()).date()),
         };
-        let secrets = match self.secrets {
-            SecretHandling::Refuse => Secrets::Report,
-            SecretHandling::Redact => Secrets::Redact,
-        };
         let text = self.text.clone();
         EntryRequest {
             given: NewEntry { text, key, label: self.label(), tags, stamp },
             place,
-            secrets,
+            secrets: self.secrets,
         }
     }
 
@@ -253,14 +238,14 @@ impl RememberRequest {
     fn report(&self, plan: &RememberPlan) -> RememberReport {
         let (redacted, secrets) = match self.secrets {
             SecretHandling::Redact => (plan.secrets.clone(), Vec::new()),
-            SecretHandling::Refuse => (Vec::new(), plan.secrets.clone()),
+            SecretHandling::Report => (Vec::new(), plan.secrets.clone()),
         };
         let mut warnings = plan.cautions.clone();
         if self.kind.is_some() && plan.entry.row.is_some() {
             let message = "a row has no place for a type: only its importance is kept".to_owned();
             warnings.push(Caution { code: "type_not_kept", message });
         }
-        // Nobody needs to see a secret to know that it is there.
+        // A report that a secret was found must not show it.
         let shown = |text: &str| if secrets.is_empty() { text.to_owned() } else { String::new() };
         RememberReport {
             dry_run: self.dry_run,

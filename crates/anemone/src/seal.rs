@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use age::secrecy::ExposeSecret as _;
-use anemone_format::{KEY_BYTES, Limits, OpenError, VaultKey, kind_of, sha256_hex};
+use anemone_format::{KEY_BYTES, Limits, VaultKey, kind_of, sha256_hex};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -42,7 +42,7 @@ pub struct DecryptRequest {
 }
 
 impl DecryptRequest {
-    /// The largest work factor that is accepted when nobody asks for more.
+    /// The default limit of the work factor.
     pub const USUAL_WORK_FACTOR: u8 = WORK_FACTOR;
 }
 
@@ -69,16 +69,14 @@ pub enum SealAction {
 
 /// Why a file was not sealed or opened.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum SealError {
     /// A file cannot be read or written.
-    #[error(transparent)]
     File(#[from] FileError),
     /// A key cannot be used.
-    #[error(transparent)]
     Keys(#[from] KeysError),
     /// The file is damaged, or no archive.
-    #[error(transparent)]
     Open(#[from] OpenArchiveError),
     /// The file is sealed.
     #[error("{}: the file is sealed already", .0.display())]
@@ -89,16 +87,7 @@ pub enum SealError {
     /// A passphrase and recipients were given.
     #[error("a file is sealed for recipients or with a passphrase, not both")]
     TwoKeys,
-    /// What was sealed is no archive.
-    #[error("{}: {source}", .path.display())]
-    Content {
-        /// The sealed file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: OpenError,
-    },
     /// The system refused.
-    #[error(transparent)]
     Io(#[from] io::Error),
 }
 
@@ -141,7 +130,7 @@ pub fn decrypt(request: &DecryptRequest, host: &Host) -> Result<SealReport, Seal
     target.write(None, |out| copy_bytes(&source.bytes, source.length, out))?;
     let (bytes, length) = reopen(target.file())?;
     kind_of(bytes, length, &Limits::default())
-        .map_err(|source| SealError::Content { path: file.clone(), source })?;
+        .map_err(|source| OpenArchiveError::Open { path: file.clone(), source })?;
     SealReport::deliver(SealAction::Opened, output, target, host)
 }
 

@@ -72,7 +72,7 @@ pub struct SearchRequest {
 }
 
 impl SearchRequest {
-    /// So many hits are returned when nobody says how many.
+    /// The default number of hits.
     pub const USUAL_LIMIT: u32 = 6;
 
     /// Asks with the defaults.
@@ -133,7 +133,7 @@ impl Default for Ranking {
 }
 
 impl Ranking {
-    /// So many characters a hit has when nobody says how many.
+    /// The default number of characters of a hit.
     pub const USUAL_CHARS: u32 = 700;
 
     fn apply(&self, request: &mut Request) {
@@ -181,25 +181,21 @@ impl Ranking {
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum SearchError {
     /// No day is in the period that was asked for.
-    #[error(transparent)]
     EmptyPeriod(#[from] EmptyPeriodError),
     /// There is nothing to search.
-    #[error(transparent)]
     Target(#[from] TargetError),
     /// It is encrypted, and the index of that is never kept.
     #[error("the index of an encrypted archive is never kept")]
     NeverKept(PathBuf),
     /// The index.
-    #[error(transparent)]
     Index(IndexError),
     /// What compares meanings.
-    #[error(transparent)]
     Embedder(#[from] EmbedderError),
     /// The vectors of an embedder that was named.
-    #[error(transparent)]
     Fill(#[from] FillError),
 }
 

@@ -41,7 +41,7 @@ pub struct AgentScan<'a> {
     runtime: &'a Runtime,
     /// Its workspace, with links followed.
     pub workspace: PathBuf,
-    /// What holds memories and lies elsewhere, such as a database.
+    /// Stores of memories outside of the workspace, such as a database.
     stores: Vec<Store>,
     /// Files outside the workspace of which an archive has something.
     beside: Vec<PathBuf>,
@@ -89,16 +89,16 @@ impl<'a> AgentScan<'a> {
         let kind_of = |folder: &str| self.runtime.searched_folder(folder);
         let counter = FileCounter::new(&kind_of);
         let mut count =
-            Count { scan: self, counter, since, except, memories, changed: 0, unreadable: 0 };
+            SurveyWalk { scan: self, counter, since, except, memories, changed: 0, unreadable: 0 };
         match Folder::open(&self.workspace) {
             Ok(folder) => walk(&folder, &mut count),
             Err(error) => drop(count.unreadable(b"", error)),
         }
-        let Count { counter, changed, unreadable, .. } = count;
+        let SurveyWalk { counter, changed, unreadable, .. } = count;
         self.complete(since, counter.count(), Survey { changed, unreadable, ..Survey::default() })
     }
 
-    /// Returns what another walk through the workspace counted, with what lies beside it.
+    /// Returns what another walk through the workspace counted, with the files beside it.
     #[must_use]
     pub fn of_walk(&self, count: FileCount) -> Survey {
         self.complete(None, count, Survey::default())
@@ -137,7 +137,7 @@ impl<'a> AgentScan<'a> {
 }
 
 /// A scan that is under way.
-struct Count<'a> {
+struct SurveyWalk<'a> {
     scan: &'a AgentScan<'a>,
     counter: FileCounter<'a>,
     since: Option<Timestamp>,
@@ -147,7 +147,7 @@ struct Count<'a> {
     unreadable: u64,
 }
 
-impl WalkVisitor for Count<'_> {
+impl WalkVisitor for SurveyWalk<'_> {
     fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
         let Ok(stat) = visited.stat() else {
             self.unreadable += 1;

@@ -1,6 +1,6 @@
 //! The machine that the program runs on: its clock and its random numbers. Programs that embed the
 //! library may hand in another clock. Keys and delimiters are made here and nowhere else; they are
-//! not handed in, because whoever could would know them.
+//! not handed in, because the caller would know them.
 
 use anemone_memory::Clock;
 use jiff::Timestamp;

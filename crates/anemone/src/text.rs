@@ -25,6 +25,14 @@ pub fn title(text: &str) -> String {
     format!("{short}…")
 }
 
+/// Whether a text has every word of a query, in letters of either case.
+#[must_use]
+pub fn has_all_words(text: &str, query: &str) -> bool {
+    let (text, query) = (text.to_lowercase(), query.to_lowercase());
+    let mut words = query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.all(|word| text.contains(word))
+}
+
 /// Writes a count with its noun: `1 record`, `2 records`.
 #[must_use]
 pub fn count(number: u64, noun: &str) -> String {

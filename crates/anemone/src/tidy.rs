@@ -126,6 +126,7 @@ pub struct PastRows {
 
 /// Why nothing was tidied.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum TidyError {
     /// Nothing that is proposed has an id.
@@ -135,19 +136,14 @@ pub enum TidyError {
     #[error("MEMORY.md or a file that is quoted there cannot be read")]
     Unreadable,
     /// The counts of recalls.
-    #[error(transparent)]
     Recalls(#[from] RecallError),
     /// The rows of the memory.
-    #[error(transparent)]
     Rows(Box<dyn std::error::Error + Send + Sync>),
     /// The files of the memory.
-    #[error(transparent)]
     Store(#[from] MarkdownStoreError),
     /// The change could not be made.
-    #[error(transparent)]
     Apply(#[from] ApplyError),
     /// The memory was not found, or cannot be opened.
-    #[error(transparent)]
     Open(#[from] AgentMemoryError),
 }
 

@@ -38,10 +38,6 @@ pub enum UndoAction {
 /// What was undone, or would be.
 #[derive(Clone, Debug)]
 pub struct UndoReport {
-    /// Whether nothing was to be changed.
-    pub dry_run: bool,
-    /// What happens to the change.
-    pub action: UndoAction,
     /// The change.
     pub undone: ListedChange,
     /// What is done to files.
@@ -114,13 +110,12 @@ pub enum EditKind {
 
 /// Why nothing was undone.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum UndoError {
     /// The change cannot be undone.
-    #[error(transparent)]
     Memory(#[from] RevertError),
     /// The memory was not found, or cannot be opened.
-    #[error(transparent)]
     Open(#[from] AgentMemoryError),
 }
 
@@ -130,7 +125,7 @@ pub fn undo(request: &UndoRequest, host: &Host) -> Result<UndoReport, UndoError>
     let (_machine, living) = request.memory.open(access, host)?;
     let (id, noted) = last_change(&living)?;
     let memory = living.memory_of(noted.rows.as_ref());
-    // Whatever stands in the way is said before anything is touched.
+    // Every obstacle is reported before anything is changed.
     let planned = match request.action {
         UndoAction::Revert => Some(plan_undo(&*memory)?),
         UndoAction::Skip => None,
@@ -138,7 +133,7 @@ pub fn undo(request: &UndoRequest, host: &Host) -> Result<UndoReport, UndoError>
     if request.dry_run {
         let (edits, rows) = planned.map(|plan| (edits(&plan), plan.rows)).unwrap_or_default();
         let undone = ListedChange::of(id, &noted, ChangeState::Made);
-        return Ok(request.report(undone, edits, rows));
+        return Ok(UndoReport::of(undone, edits, rows));
     }
     let held = memory.store().lock().map_err(RevertError::from)?;
     let (report, applied) = match request.action {
@@ -146,13 +141,13 @@ pub fn undo(request: &UndoRequest, host: &Host) -> Result<UndoReport, UndoError>
             let (undo, applied) =
                 anemone_memory::undo(&*memory, &held, host.fresh_id(), host.now())?;
             let undone = ListedChange::of(undo.id, &undo.noted, ChangeState::Undone);
-            (request.report(undone, edits(&undo), undo.rows), applied)
+            (UndoReport::of(undone, edits(&undo), undo.rows), applied)
         }
         UndoAction::Skip => {
             let (id, noted) = last_change(&living)?;
             let applied = held.skip(id, host.fresh_id(), host.now())?;
             let undone = ListedChange::of(id, &noted, ChangeState::Skipped);
-            (request.report(undone, Vec::new(), None), applied)
+            (UndoReport::of(undone, Vec::new(), None), applied)
         }
     };
     let change = Some(applied.id.0.to_string());
@@ -200,23 +195,9 @@ fn edits(undo: &anemone_memory::Undo) -> Vec<PlannedEdit> {
     undo.change.edits.iter().map(PlannedEdit::of).collect()
 }
 
-impl UndoRequest {
-    fn report(
-        &self,
-        undone: ListedChange,
-        edits: Vec<PlannedEdit>,
-        rows: Option<RowsUndo>,
-    ) -> UndoReport {
-        UndoReport {
-            dry_run: self.dry_run,
-            action: self.action,
-            undone,
-            edits,
-            rows,
-            change: None,
-            restored: Vec::new(),
-            dropped: 0,
-        }
+impl UndoReport {
+    fn of(undone: ListedChange, edits: Vec<PlannedEdit>, rows: Option<RowsUndo>) -> Self {
+        Self { undone, edits, rows, change: None, restored: Vec::new(), dropped: 0 }
     }
 }
 

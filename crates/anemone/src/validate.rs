@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anemone_format::{
-    ArchiveKind, Counts, Edits, Finding, FindingKind, Limits, Report, find_damage, validate_with,
+    ArchiveKind, Counts, Edits, Finding, FindingKind, Limits, find_damage, validate_with,
 };
 use serde::Serialize;
 
@@ -53,7 +53,21 @@ pub fn validate(request: &ValidateRequest, host: &Host) -> Result<ValidateReport
     if !report.is_valid() && report.kind.is_none() {
         report.errors.extend(find_damage(Box::new(bytes), length, &limits));
     }
-    Ok(report.into())
+    let valid = report.is_valid();
+    Ok(ValidateReport {
+        ok: valid,
+        valid,
+        class: report.class.as_str(),
+        kind: report.kind.map(|kind| match kind {
+            ArchiveKind::Archive => "archive",
+            ArchiveKind::Delta => "delta",
+        }),
+        errors: report.errors,
+        warnings: report.warnings,
+        notes: report.notes,
+        unlisted: report.unlisted,
+        checked: report.counts,
+    })
 }
 
 impl ValidateReport {
@@ -61,25 +75,5 @@ impl ValidateReport {
     #[must_use]
     pub fn is_edited(&self) -> bool {
         self.errors.iter().any(|finding| finding.kind == FindingKind::Edited)
-    }
-}
-
-impl From<Report> for ValidateReport {
-    fn from(report: Report) -> Self {
-        let valid = report.is_valid();
-        Self {
-            ok: valid,
-            valid,
-            class: report.class.as_str(),
-            kind: report.kind.map(|kind| match kind {
-                ArchiveKind::Archive => "archive",
-                ArchiveKind::Delta => "delta",
-            }),
-            errors: report.errors,
-            warnings: report.warnings,
-            notes: report.notes,
-            unlisted: report.unlisted,
-            checked: report.counts,
-        }
     }
 }

@@ -7,7 +7,7 @@ use notify_debouncer_full::notify::{self, RecommendedWatcher, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, Debouncer, NoCache, new_debouncer_opt};
 
 /// What the system tells.
-pub enum Told {
+pub enum WatchNotice {
     /// Something may have changed.
     Changed,
     /// It lost count: anything may have changed.
@@ -22,13 +22,13 @@ pub type Watcher = Debouncer<RecommendedWatcher, NoCache>;
 pub fn watcher(
     place: &Path,
     quiet: Duration,
-    tell: impl Fn(Told) + Send + 'static,
+    tell: impl Fn(WatchNotice) + Send + 'static,
 ) -> notify::Result<Watcher> {
     let tell = move |result: DebounceEventResult| match result {
         // Reading is no change, and we read ourselves.
         Ok(events) if events.iter().all(|event| event.kind.is_access()) => {}
-        Ok(_) => tell(Told::Changed),
-        Err(errors) => tell(Told::Lost(errors.iter().map(ToString::to_string).collect())),
+        Ok(_) => tell(WatchNotice::Changed),
+        Err(errors) => tell(WatchNotice::Lost(errors.iter().map(ToString::to_string).collect())),
     };
     let config = notify::Config::default().with_follow_symlinks(false);
     let mut watcher = new_debouncer_opt(quiet, None, tell, NoCache, config)?;

@@ -162,26 +162,26 @@ pub(crate) fn run(environment: &Environment) -> ExitCode {
     let context = Context::new(environment, &printer, &no_keys);
     match dispatch(cli.command, &context) {
         Ok(code) => code,
-        Err(Stop::Usage(error)) => print_usage(&error),
-        Err(Stop::Failed(error)) => print_error(&printer, &error),
+        Err(AlfFailure::Usage(error)) => print_usage(&error),
+        Err(AlfFailure::Failed(error)) => print_error(&printer, &error),
     }
 }
 
 /// Why there is no answer.
-enum Stop {
+enum AlfFailure {
     /// The argument parser says so: text, and exit code 2.
     Usage(Box<clap::Error>),
     /// It could not be done: an error in JSON, and exit code 1.
     Failed(UserError),
 }
 
-impl<E: Into<UserError>> From<E> for Stop {
+impl<E: Into<UserError>> From<E> for AlfFailure {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }
 }
 
-fn dispatch(command: Command, context: &Context<'_>) -> Result<ExitCode, Stop> {
+fn dispatch(command: Command, context: &Context<'_>) -> Result<ExitCode, AlfFailure> {
     match command {
         Command::Export(args) => export::run(args, context)?,
         Command::Import(args) => import::run(args, context)?,
@@ -208,7 +208,7 @@ fn refused(command: &str, hint: &str) -> UserError {
 
 impl AgentArgs {
     /// Returns the runtime and the workspace that are meant, by flag or by the settings.
-    fn resolve(self, command: &str, home: &Path) -> Result<(String, PathBuf), Stop> {
+    fn resolve(self, command: &str, home: &Path) -> Result<(String, PathBuf), AlfFailure> {
         let (runtime, workspace) = AlfSettings::agent(self.runtime, self.workspace, home)
             .map_err(|error| unnamed(command, error))?;
         Ok((known(runtime)?, workspace))
@@ -227,7 +227,7 @@ fn known(runtime: String) -> Result<String> {
 }
 
 /// Says why it is not known which agent is meant.
-fn unnamed(command: &str, error: AlfAgentError) -> Stop {
+fn unnamed(command: &str, error: AlfAgentError) -> AlfFailure {
     match error {
         AlfAgentError::Settings(error) => error.into(),
         AlfAgentError::NoWorkspace => missing(command, "--workspace <DIR>"),
@@ -236,7 +236,7 @@ fn unnamed(command: &str, error: AlfAgentError) -> Stop {
 }
 
 /// Says as the argument parser does that something must be given.
-fn missing(command: &str, argument: &str) -> Stop {
+fn missing(command: &str, argument: &str) -> AlfFailure {
     let message = format!(
         "the following required arguments were not provided:\n  {argument}\n\n\
          tip: [defaults] of ~/.alf/config.toml may give it too"
@@ -247,19 +247,19 @@ fn missing(command: &str, argument: &str) -> Stop {
         Some(command) => command.error(ErrorKind::MissingRequiredArgument, message),
         None => cli.error(ErrorKind::MissingRequiredArgument, message),
     };
-    Stop::Usage(Box::new(error))
+    AlfFailure::Usage(Box::new(error))
 }
 
 /// An answer in the existing tool's shape for programs, and in our own words for people.
 #[derive(Serialize)]
 #[serde(transparent)]
-struct Answer<'a, S: Serialize, R: Report> {
+struct AlfAnswer<'a, S: Serialize, R: Report> {
     shape: S,
     #[serde(skip)]
     ours: &'a R,
 }
 
-impl<S: Serialize, R: Report> Report for Answer<'_, S, R> {
+impl<S: Serialize, R: Report> Report for AlfAnswer<'_, S, R> {
     const ADDS_OK: bool = false;
 
     fn write_human(&self, out: &mut dyn io::Write) -> io::Result<()> {
@@ -297,9 +297,7 @@ fn print_error(printer: &Printer, error: &UserError) -> ExitCode {
         printer.print_error(error);
         return ExitCode::FAILURE;
     }
-    let mut parts = vec![error.message.as_str()];
-    parts.extend(error.causes.iter().map(String::as_str));
-    let failure = Failure { ok: false, error: parts.join(": "), hint: error.hint.as_deref() };
+    let failure = Failure { ok: false, error: error.with_causes(), hint: error.hint.as_deref() };
     let text = json_text(&failure).unwrap_or_default();
     // There is nobody left to tell when even this cannot be written.
     writeln!(io::stdout(), "{text}").ok();

@@ -16,7 +16,7 @@ pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// What was looked for, where it stands.
+/// A match in a text.
 pub(crate) const MARK: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const ODD: Style = AnsiColor::Yellow.on_default();
 
@@ -102,7 +102,7 @@ impl Printer {
             report.write_human(&mut out)
         };
         match printed.and_then(|()| out.flush()) {
-            // Whoever reads our output has had enough of it.
+            // The reader of our output has closed it.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
             other => Ok(other.map(|()| true)?),
         }
@@ -245,25 +245,24 @@ pub(crate) fn print_usage(mut error: clap::Error, environment: &Environment) -> 
 }
 
 /// Words for commands that other programs have, with what to use here.
-const OTHER_WORDS: &[(&str, &str)] = &[
-    ("backup", "`anemone export` writes a backup of an agent; `anemone import` puts it back"),
-    ("restore", "`anemone import FILE.alf` puts a backup back; `anemone export` writes one"),
-    ("rm", "`anemone forget` removes an entry; `anemone purge` removes text from archives"),
-    ("remove", "`anemone forget` removes an entry; `anemone purge` removes text from archives"),
-    ("delete", "`anemone forget` removes an entry; `anemone purge` removes text from archives"),
-    ("add", "`anemone remember TEXT` adds an entry"),
-    ("update", "`anemone remember TEXT --key KEY` replaces the entry of that key"),
-    ("find", "`anemone search WORDS` searches the memory"),
-    ("grep", "`anemone search WORDS` searches the memory"),
-    ("query", "`anemone search WORDS` searches the memory"),
-    ("recall", "`anemone search WORDS` searches the memory; `anemone get` reads what was found"),
+const OTHER_WORDS: &[(&[&str], &str)] = &[
+    (&["backup"], "`anemone export` writes a backup of an agent; `anemone import` puts it back"),
+    (&["restore"], "`anemone import FILE.alf` puts a backup back; `anemone export` writes one"),
     (
-        "show",
+        &["rm", "remove", "delete"],
+        "`anemone forget` removes an entry; `anemone purge` removes text from archives",
+    ),
+    (&["add"], "`anemone remember TEXT` adds an entry"),
+    (&["update"], "`anemone remember TEXT --key KEY` replaces the entry of that key"),
+    (&["find", "grep", "query"], "`anemone search WORDS` searches the memory"),
+    (&["recall"], "`anemone search WORDS` searches the memory; `anemone get` reads what was found"),
+    (
+        &["show"],
         "`anemone get CITATION` reads what a search found; `anemone inspect` shows an archive",
     ),
-    ("ls", "`anemone list` lists entries; `anemone agents` lists agents"),
-    ("version", "`anemone --version` prints the version"),
-    ("sync", "`anemone export --since OLD.alf` writes a backup only if something changed"),
+    (&["ls"], "`anemone list` lists entries; `anemone agents` lists agents"),
+    (&["version"], "`anemone --version` prints the version"),
+    (&["sync"], "`anemone export --since OLD.alf` writes a backup only if something changed"),
 ];
 
 /// Replaces the suggestion for a command that other programs have: it goes by letters, and the
@@ -273,7 +272,10 @@ fn suggest_command(error: &mut clap::Error) {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
     };
-    let Some((_, tip)) = OTHER_WORDS.iter().find(|(word, _)| word == given) else { return };
+    let Some((_, tip)) = OTHER_WORDS.iter().find(|(words, _)| words.contains(&given.as_str()))
+    else {
+        return;
+    };
     let tip = ContextValue::StyledStrs(vec![(*tip).into()]);
     error.remove(ContextKind::SuggestedSubcommand);
     error.insert(ContextKind::Suggested, tip);

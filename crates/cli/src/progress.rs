@@ -103,7 +103,7 @@ impl anemone_index::IndexProgress for Indexing {
     }
 
     fn waiting(&self) {
-        // Said without a terminal too: whoever looks into why nothing happens looks there.
+        // Printed without a terminal too, because it explains why nothing happens.
         notice("another process has the index; waiting for it");
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn tidy_up_on_signals(on_signal: OnSignal) {
 
 /// Prints that the command was interrupted, unless nobody reads it.
 fn print_interrupted() {
-    /// Whoever holds the output may be waiting for a reader that has stopped.
+    /// The thread that holds the output may be waiting for a reader that has stopped.
     const PATIENCE: Duration = Duration::from_millis(300);
     let (done, is_done) = std::sync::mpsc::channel();
     std::thread::spawn(move || {

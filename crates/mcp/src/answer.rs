@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::service::{RefusalKind, Result, ServiceRefusal};
 
-/// Where a refusal stands in `_meta`.
+/// The key of a refusal in `_meta`.
 const REFUSAL_KEY: &str = "anemone/error";
 
 /// The answer to a call.

@@ -40,7 +40,7 @@ pub(crate) struct Follower {
     _watch: Arc<SharedWatch>,
 }
 
-/// What a follower is told.
+/// What a follower receives.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum News {
     /// Documents changed.
@@ -59,7 +59,7 @@ impl Changes {
         let (sender, receiver) = broadcast::channel(BEHIND);
         let tell = sender.clone();
         let watching = service.watch(Box::new(move |changed| {
-            // Nobody may be there to hear it.
+            // There may be no receiver.
             drop(tell.send(changed));
         }))?;
         let watch = Arc::new(SharedWatch { sender, watching: Some(watching) });

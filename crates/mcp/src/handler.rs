@@ -20,7 +20,7 @@ use crate::answer::{broken, refused};
 use crate::arguments::{BAD_ARGUMENTS, shortened};
 use crate::changes::{Changes, Follower};
 use crate::near::nearest;
-use crate::resources::{failed, not_found, path_of};
+use crate::resources::{not_found, path_of};
 use crate::service::{MemoryService, Result, ServiceRefusal};
 use crate::settings::Settings;
 use crate::subscriptions::{Subscriptions, listen};
@@ -115,8 +115,7 @@ impl Handler {
     }
 
     async fn follow(&self, cancelled: &CancellationToken) -> Result<Follower, ErrorData> {
-        let followed = self.ask(cancelled, |shared| shared.changes.follow(&*shared.service)).await;
-        followed.and_then(|followed| followed).map_err(|refusal| failed(&refusal))
+        Ok(self.ask(cancelled, |shared| shared.changes.follow(&*shared.service)).await??)
     }
 
     async fn call(
@@ -251,10 +250,8 @@ impl ServerHandler for Handler {
             self.subscriptions.add_list(follower, context.peer.clone());
         }
         let cursor = request.and_then(|request| request.cursor);
-        let listed = self
-            .ask(&context.ct, move |shared| resources::list(&*shared.service, cursor.as_deref()))
-            .await;
-        listed.map_err(|refusal| failed(&refusal))?
+        self.ask(&context.ct, move |shared| resources::list(&*shared.service, cursor.as_deref()))
+            .await?
     }
 
     async fn list_resource_templates(
@@ -270,10 +267,9 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self
-            .ask(&context.ct, move |shared| resources::read(&*shared.service, &request.uri))
-            .await;
-        read.map_err(|refusal| failed(&refusal))?.map(Into::into)
+        self.ask(&context.ct, move |shared| resources::read(&*shared.service, &request.uri))
+            .await?
+            .map(Into::into)
     }
 
     async fn subscribe(
@@ -337,12 +333,11 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let given = request.arguments.unwrap_or_default();
-        let composed = self
-            .ask(&context.ct, move |shared| {
-                prompts::get(&*shared.service, &shared.settings, &request.name, given)
-            })
-            .await;
-        composed.map_err(|refusal| failed(&refusal))?.map(Into::into)
+        self.ask(&context.ct, move |shared| {
+            prompts::get(&*shared.service, &shared.settings, &request.name, given)
+        })
+        .await?
+        .map(Into::into)
     }
 }
 

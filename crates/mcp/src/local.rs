@@ -16,7 +16,6 @@ use std::time::Instant;
 use anemone::agent::FOLDER;
 use anemone::agent_memory::{Access, AgentMemory, AgentMemoryError, MemoryChoice, delimiter};
 use anemone::context::{ContextRequest, RecallCounting, context};
-use anemone::days::day;
 use anemone::exports::last_of;
 use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
 use anemone::host::{Host, OwnMachine};
@@ -31,9 +30,8 @@ use anemone::search::{SearchRequest, ask, sink_superseded, verify_in};
 use anemone::status::SearchStatus;
 use anemone_index::{ExcerptLimits, KnownDocument};
 use anemone_memory::{Budget, Finality, Importance};
-use anemone_messages::{not_a_day, warning};
+use anemone_messages::{given_day, warning};
 use anemone_runtimes::MemoryBackend;
-use jiff::civil::Date;
 
 use self::refusal::{of_forget, of_read, of_remember, read_hint};
 use crate::lock::locked;
@@ -66,26 +64,25 @@ impl ServeOptions {
 
 /// Why a memory cannot be served.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum OpenServiceError {
     /// Writing is allowed to something that is not an agent's memory.
     #[error("only an agent's memory can be written to")]
     NotAnAgent,
     /// The memory was not found.
-    #[error(transparent)]
     Target(#[from] TargetError),
     /// The operating system refused.
-    #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 
 /// A memory on this machine.
 #[derive(Clone)]
 pub struct LocalMemoryService {
-    inner: Arc<Inner>,
+    inner: Arc<ServiceState>,
 }
 
-struct Inner {
+struct ServiceState {
     options: ServeOptions,
     machine: OwnMachine,
     /// An encrypted archive once it was opened, so that nobody is asked for its key twice.
@@ -106,7 +103,8 @@ impl LocalMemoryService {
             return Err(OpenServiceError::NotAnAgent);
         }
         let machine = options.host.machine()?;
-        let inner = Inner { options, machine, unsealed: OnceLock::new(), warm: Mutex::new(None) };
+        let inner =
+            ServiceState { options, machine, unsealed: OnceLock::new(), warm: Mutex::new(None) };
         inner.target()?;
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -117,7 +115,7 @@ impl LocalMemoryService {
     }
 }
 
-impl Inner {
+impl ServiceState {
     fn target(&self) -> Result<Arc<SearchTarget>, TargetError> {
         if let Some(unsealed) = self.unsealed.get() {
             return Ok(Arc::clone(unsealed));
@@ -156,12 +154,6 @@ impl Inner {
         self.memory().find_for(Access::Read, &self.machine.again(), &self.options.host)
     }
 
-    fn day(&self, field: &str, text: Option<&str>) -> Result<Option<Date>> {
-        let Some(text) = text else { return Ok(None) };
-        let day = day(text, self.options.host.today());
-        Ok(Some(day.ok_or_else(|| not_a_day(field, text))?))
-    }
-
     /// Brings the index up to date, works with it, and releases its lock.
     fn with_index<T>(
         &self,
@@ -174,7 +166,7 @@ impl Inner {
         let mut index = match warm.take().filter(|warm| warm.folder == target.index_folder) {
             Some(mut kept) => match kept.index.refresh(target, host) {
                 Ok(()) => kept.index,
-                // An index that cannot be refreshed may work again once it is opened anew.
+                // An index that cannot be refreshed may work again once it is reopened.
                 Err(_) => {
                     drop(kept);
                     open()?
@@ -211,8 +203,8 @@ impl MemoryService for LocalMemoryService {
         let choice = inner.options.target.clone();
         let mut request = SearchRequest::new(arguments.query.clone(), choice);
         request.limit = limit;
-        request.since = inner.day("since", arguments.since.as_deref())?;
-        request.until = inner.day("until", arguments.until.as_deref())?;
+        request.since = given_day("since", arguments.since.as_deref(), host.today())?;
+        request.until = given_day("until", arguments.until.as_deref(), host.today())?;
         request.paths.extend(arguments.path.clone());
         // Results below it are counted, and left out afterwards.
         request.ranking.min_score = arguments.min_score.map(|_| 0.0);

@@ -12,7 +12,6 @@ use serde::Deserialize;
 use crate::answer::{refusal_data, refusal_text};
 use crate::arguments;
 use crate::quote::{examined, found_text};
-use crate::resources::failed;
 use crate::schema::input_schema;
 use crate::service::{MemoryService, SearchArguments, ServiceRefusal};
 use crate::settings::Settings;
@@ -82,8 +81,8 @@ fn recall(service: &dyn MemoryService, given: JsonObject) -> Result<GetPromptRes
     let asked: Recall = arguments::read(given, &input_schema::<Recall>(), example)
         .map_err(|refusal| bad(&refusal))?;
     let question = SearchArguments { query: asked.question, ..SearchArguments::default() };
-    let found = service.search(&question).map(examined).map_err(|refusal| failed(&refusal))?;
-    let delimiter = service.delimiter().map_err(|refusal| failed(&refusal))?;
+    let found = service.search(&question).map(examined)?;
+    let delimiter = service.delimiter()?;
     let asked = one_line(&question.query);
     let text = format!(
         "My question: {asked}\n\n{}\n{USE}",

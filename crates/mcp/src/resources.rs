@@ -109,7 +109,7 @@ pub(crate) fn list(
     service: &dyn MemoryService,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let mut documents = service.documents().map_err(|refusal| failed(&refusal))?;
+    let mut documents = service.documents()?;
     documents.retain(|path| path_of(&uri_of(path)).as_ref() == Some(path));
     documents.sort_unstable();
     let start = match cursor {
@@ -151,9 +151,9 @@ pub(crate) fn read(
     let path = path_of(uri).ok_or_else(|| not_found(uri))?;
     let text = service.document(&path).map_err(|refusal| match refusal.kind {
         RefusalKind::NotFound => not_found(uri),
-        _ => failed(&refusal),
+        _ => refusal.into(),
     })?;
-    let mut frame = Frame::new(&service.delimiter().map_err(|refusal| failed(&refusal))?);
+    let mut frame = Frame::new(&service.delimiter()?);
     frame.entry(&format!("{}{}", shown_name(&path), Findings::of(&text).heading()), &text);
     let contents = ResourceContents::text(frame.finish(), uri).with_mime_type(MIME_TYPE);
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
@@ -168,9 +168,11 @@ pub(crate) fn not_found(uri: &str) -> ErrorData {
     )
 }
 
-/// Returns the error of a memory that refuses where no tool can tell of it.
-pub(crate) fn failed(refusal: &ServiceRefusal) -> ErrorData {
-    ErrorData::internal_error(refusal_text(refusal), Some(refusal_data(refusal)))
+/// The memory refuses where no tool can report it.
+impl From<ServiceRefusal> for ErrorData {
+    fn from(refusal: ServiceRefusal) -> Self {
+        Self::internal_error(refusal_text(&refusal), Some(refusal_data(&refusal)))
+    }
 }
 
 #[cfg(test)]

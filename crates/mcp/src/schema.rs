@@ -32,7 +32,7 @@ fn object_schema<T: JsonSchema>(settings: SchemaSettings) -> Arc<JsonObject> {
         Value::Object(object) => object,
         _ => JsonObject::new(),
     };
-    // What the whole is for stands in the description of the tool.
+    // The description of the tool says what the whole is for.
     object.remove("title");
     object.remove("description");
     object.insert("type".to_owned(), "object".into());

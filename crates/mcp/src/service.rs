@@ -103,10 +103,6 @@ impl ServiceRefusal {
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
-
-    pub(crate) fn is_nothing_to_forget(&self) -> bool {
-        self.kind == RefusalKind::NothingToForget
-    }
 }
 
 /// A question.

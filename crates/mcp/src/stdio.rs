@@ -97,10 +97,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport
 
     /// Returns the next message, or what to answer to a line that is none. Neither: there is
     /// nothing to say to it.
-    fn read(&self, line: Line) -> Option<Result<ClientJsonRpcMessage, Vec<u8>>> {
+    fn read(&self, line: InputLine) -> Option<Result<ClientJsonRpcMessage, Vec<u8>>> {
         let line = match line {
-            Line::Whole(line) => line,
-            Line::TooLong => return Some(Err(line_of(&Problem::TooLong.answer(None)))),
+            InputLine::Whole(line) => line,
+            InputLine::TooLong => return Some(Err(line_of(&Problem::TooLong.answer(None)))),
         };
         if line.trim_ascii().is_empty() {
             return None;
@@ -188,16 +188,16 @@ struct LineDecoder {
     is_too_long: bool,
 }
 
-enum Line {
+enum InputLine {
     Whole(Bytes),
     TooLong,
 }
 
 impl Decoder for LineDecoder {
-    type Item = Line;
+    type Item = InputLine;
     type Error = io::Error;
 
-    fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Line>> {
+    fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<InputLine>> {
         let ending = buffer[self.searched..].iter().position(|byte| *byte == b'\n');
         let Some(ending) = ending else {
             self.searched = buffer.len();
@@ -210,11 +210,11 @@ impl Decoder for LineDecoder {
         let line = buffer.split_to(self.searched + ending + 1).freeze();
         let is_too_long = self.is_too_long || line.len() > MAX_LINE_BYTES;
         *self = Self::default();
-        Ok(Some(if is_too_long { Line::TooLong } else { Line::Whole(line) }))
+        Ok(Some(if is_too_long { InputLine::TooLong } else { InputLine::Whole(line) }))
     }
 
     /// Leaves what has no line ending: it may be the beginning of a message.
-    fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Line>> {
+    fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<InputLine>> {
         self.decode(buffer)
     }
 }

@@ -14,7 +14,9 @@ use serde::de::DeserializeOwned;
 use crate::answer::Answer;
 use crate::arguments;
 use crate::schema::{input_schema, output_schema};
-use crate::service::{MemoryService, Result, ServiceRefusal};
+use crate::service::{
+    ForgetArguments, ForgetResult, MemoryService, RefusalKind, Result, ServiceRefusal,
+};
 use crate::settings::Settings;
 
 type Call = Box<dyn Fn(&dyn MemoryService, JsonObject) -> Result<Answer> + Send + Sync>;
@@ -42,22 +44,8 @@ enum Effect {
 }
 
 impl Tool {
-    /// Returns a tool that answers in words and in data of type `O`.
-    fn new<I, O>(
-        words: ToolWords,
-        effect: Effect,
-        run: impl Fn(&dyn MemoryService, I) -> Result<Answer> + Send + Sync + 'static,
-    ) -> Self
-    where
-        I: DeserializeOwned + JsonSchema,
-        O: JsonSchema,
-    {
-        let output = Some(output_schema::<O>());
-        Self { output, ..Self::in_words(words, effect, run) }
-    }
-
     /// Returns a tool that answers in words only.
-    fn in_words<I>(
+    fn new<I>(
         words: ToolWords,
         effect: Effect,
         run: impl Fn(&dyn MemoryService, I) -> Result<Answer> + Send + Sync + 'static,
@@ -72,6 +60,11 @@ impl Tool {
             run(service, arguments::read::<I>(given, &schema, example)?)
         };
         Self { words, effect, input, output: None, call: Box::new(call) }
+    }
+
+    /// Makes it answer in data of type `O`, too.
+    fn returning<O: JsonSchema>(self) -> Self {
+        Self { output: Some(output_schema::<O>()), ..self }
     }
 
     /// Leaves out hints of the memory that lead to what is not in this tool's set.
@@ -143,4 +136,16 @@ pub(crate) fn read_only(name: &str) -> ServiceRefusal {
     let message = format!("{name} would change the memory, and this server only reads it");
     ServiceRefusal::new("read_only", message)
         .with_hint("tell the user: `anemone mcp --allow-write` starts a server that may write")
+}
+
+/// Forgets an entry; `None` when there is none.
+fn forget_one(
+    service: &dyn MemoryService,
+    asked: &ForgetArguments,
+) -> Result<Option<ForgetResult>> {
+    match service.forget(asked) {
+        Ok(forgotten) => Ok(Some(forgotten).filter(|gone| !gone.entries.is_empty())),
+        Err(refusal) if refusal.kind == RefusalKind::NothingToForget => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
 }

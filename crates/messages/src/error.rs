@@ -12,6 +12,28 @@ macro_rules! pass_on {
     };
 }
 
+/// Explains errors that only pass on others: each variant as the error in it.
+macro_rules! pass_on_all {
+    ($($error:ident => $code:literal, [$($variant:ident),+];)+) => {
+        $(impl Explain for $error {
+            fn explain(&self) -> UserError {
+                pass_on!(self, $code, [$($variant),+])
+            }
+        })+
+    };
+}
+
+/// Explains errors that are one failure whatever their variant: with a code, and with what helps.
+macro_rules! failures {
+    ($($error:ident => $code:literal $(, $hint:expr)?;)+) => {
+        $(impl Explain for $error {
+            fn explain(&self) -> UserError {
+                self.failure($code)$(.hint($hint))?
+            }
+        })+
+    };
+}
+
 mod agent;
 mod alf;
 mod archive;
@@ -32,9 +54,13 @@ mod restore;
 mod runtimes;
 mod search;
 mod tidy;
-mod undo;
 
 use std::error::Error;
+
+use anemone::days::{DayEnd, day, time_of};
+use anemone::host::Host;
+use jiff::Timestamp;
+use jiff::civil::Date;
 
 /// The kind of failure; a command line derives its exit code from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +76,8 @@ pub enum Kind {
 }
 
 /// An error on its way to the user.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct UserError {
     /// How bad it is.
     pub kind: Kind,
@@ -115,6 +142,16 @@ impl UserError {
         Self { causes, ..self }
     }
 
+    /// Returns the message and the causes in one line.
+    #[must_use]
+    pub fn with_causes(&self) -> String {
+        std::iter::once(&self.message)
+            .chain(&self.causes)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(": ")
+    }
+
     /// Adds the fields of a report for programs.
     #[must_use]
     pub fn with_details(mut self, report: &impl serde::Serialize) -> Self {
@@ -132,18 +169,28 @@ impl UserError {
     }
 }
 
-/// Refuses a text that is not a day; the name is that of a flag or of an argument.
-#[must_use]
-pub fn not_a_day(name: &str, text: &str) -> UserError {
-    UserError::usage(format!("{name} {text:?} is not a day"))
-        .hint("give 2026-03-01, today, yesterday, or how long ago: 7d, 2w, 3m, 1y")
+/// Reads a day that the user gave, or refuses it; the name is that of a flag or of an argument.
+pub fn given_day(name: &str, text: Option<&str>, today: Date) -> Result<Option<Date>, UserError> {
+    let Some(text) = text else { return Ok(None) };
+    day(text, today).map(Some).ok_or_else(|| {
+        UserError::usage(format!("{name} {text:?} is not a day"))
+            .hint("give 2026-03-01, today, yesterday, or how long ago: 7d, 2w, 3m, 1y")
+    })
 }
 
-/// Refuses a text that is not a time; the name is that of a flag or of an argument.
-#[must_use]
-pub fn not_a_time(name: &str, text: &str) -> UserError {
-    UserError::usage(format!("{name} {text:?} is neither a day nor a time"))
-        .hint("give 2026-03-01, 2026-03-01T10:00:00Z, yesterday, or how long ago: 7d, 2w, 3m")
+/// Reads a time, or an end of a day, that the user gave, or refuses it; the name is that of a flag
+/// or of an argument.
+pub fn given_time(
+    name: &str,
+    text: Option<&str>,
+    end: DayEnd,
+    host: &Host,
+) -> Result<Option<Timestamp>, UserError> {
+    let Some(text) = text else { return Ok(None) };
+    time_of(text, end, host.today(), host.zone()).map(Some).ok_or_else(|| {
+        UserError::usage(format!("{name} {text:?} is neither a day nor a time"))
+            .hint("give 2026-03-01, 2026-03-01T10:00:00Z, yesterday, or how long ago: 7d, 2w, 3m")
+    })
 }
 
 /// Returns a message of the operating system without the error number and without the name of a
@@ -167,14 +214,6 @@ pub fn plain(message: &str) -> String {
     }
     text
 }
-
-impl std::fmt::Display for UserError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl Error for UserError {}
 
 /// An error of the library that is explained to the user.
 trait Explain: Error + Sized {

@@ -18,7 +18,7 @@ use anemone::agent_memory::MemoryChoice;
 use anemone::search::target::TargetChoice;
 
 pub use self::audit::fix;
-pub use self::error::{Kind, UserError, not_a_day, not_a_time, plain};
+pub use self::error::{Kind, UserError, given_day, given_time, plain};
 pub use self::forget::{holder_message, local_time, lost_change, note};
 pub use self::search::{index_command, vectors, warning};
 pub use self::status::{next, problem};

@@ -9,8 +9,7 @@ use crate::error::{UserError, plain};
 
 impl From<UserError> for NoteWords {
     fn from(error: UserError) -> Self {
-        let parts = std::iter::once(error.message).chain(error.causes);
-        let message = parts.collect::<Vec<_>>().join(": ");
+        let message = error.with_causes();
         let hint = error.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         Self { code: error.code, message: message + &hint }
     }

@@ -22,13 +22,9 @@ pub fn problem(problem: Problem) -> ProblemWords {
 }
 
 fn problem_message(problem: Problem) -> String {
-    let whole = |error: UserError| {
-        let parts = std::iter::once(error.message).chain(error.causes);
-        parts.collect::<Vec<_>>().join(": ")
-    };
     match problem {
         Problem::NoAgents => "no agents found on this machine".to_owned(),
-        Problem::ConfigBroken(error) => whole(error.into()),
+        Problem::ConfigBroken(error) => UserError::from(error).with_causes(),
         Problem::ConnectionBroken(program) => format!(
             "the record of the connection to {program} cannot be read; `anemone disconnect \
              {program} --all` removes every entry that starts anemone"
@@ -38,22 +34,23 @@ fn problem_message(problem: Problem) -> String {
         }
         Problem::WorkspaceMissing => "the workspace does not exist".to_owned(),
         Problem::DatabaseUnreadable(reason) => reason,
-        Problem::SourceUnreadable(error) => whole(error.into()),
+        Problem::SourceUnreadable(error) => UserError::from(error).with_causes(),
         Problem::Unreadable(places) => format!("{} cannot be read", count(places, "place")),
         Problem::ChangeCutOff(changes) => {
             let changes = count(changes, "change");
             format!("{changes} did not finish; the next write completes or reverts it")
         }
-        Problem::NeverExported => "it was never exported".to_owned(),
-        Problem::ArchiveGone => "the archive is no longer where it was written".to_owned(),
-        Problem::ExportOld(changed) | Problem::ExportBehind(changed) => {
-            let sealed = if changed.sealed {
-                "; it was sealed, so give the key or --recipient again"
-            } else {
-                ""
-            };
-            format!("{} changed since the last export{sealed}", count(changed.files, "file"))
-        }
+        Problem::Export { reason, changed } => match reason {
+            ExportReason::NeverExported => "it was never exported".to_owned(),
+            ExportReason::ArchiveGone => "the archive is no longer where it was written".to_owned(),
+            ExportReason::Old | ExportReason::Behind => {
+                let sealed = match changed.sealed {
+                    true => "; it was sealed, so give the key or --recipient again",
+                    false => "",
+                };
+                format!("{} changed since the last export{sealed}", count(changed.files, "file"))
+            }
+        },
         Problem::IndexMissing => "no index yet; the first search builds it".to_owned(),
         Problem::IndexBehind(changed) => {
             let files = count(changed, "file");

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anemone_files::if_found;
 use anemone_format::{ArchiveKind, Limits, kind_of};
 use anemone_runtimes::{IssueKind, SecretPolicy, Severity, Suggestion};
 
@@ -10,11 +11,11 @@ use super::{AlfFileError, AlfSettings};
 use crate::agent::AgentChoice;
 use crate::agent::FindAgentError;
 use crate::check::{self, CheckReport, CheckRequest};
-use crate::export::ExportRequest;
+use crate::export::{ExportRequest, archive_name};
 use crate::files::{Existing, open_plain};
 use crate::sealed_header::Packaging;
 
-/// The endings of sealed archives: nobody can look into one.
+/// The endings of sealed archives, whose content cannot be checked.
 const SEALED_ENDINGS: [&str; 2] = [".alf", ".alf.age"];
 const REMOVE_SECRETS: &str = "take them out; an export replaces each with a placeholder";
 
@@ -35,6 +36,7 @@ pub enum AlfAgentError {
 
 /// Why nothing can be exported to where it should go.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum AlfExportError {
     /// The workspace is not there.
@@ -44,7 +46,6 @@ pub enum AlfExportError {
     #[error("{}: the workspace is not a folder", .0.display())]
     NotAFolder(PathBuf),
     /// The workspace cannot be looked at.
-    #[error(transparent)]
     Workspace(io::Error),
     /// The output is a file of another kind.
     #[error(
@@ -53,7 +54,6 @@ pub enum AlfExportError {
     )]
     NotAnArchive(PathBuf),
     /// The output cannot be looked at.
-    #[error(transparent)]
     Output(io::Error),
 }
 
@@ -120,7 +120,7 @@ impl AlfExport {
         output: Option<PathBuf>,
     ) -> Result<Self, AlfExportError> {
         check_workspace(&workspace)?;
-        let output = output.unwrap_or_else(|| usual_output(&workspace));
+        let output = output.unwrap_or_else(|| Path::new(".").join(archive_name(&workspace)));
         let target = real_target(&output)?;
         let agent = AgentChoice { runtime: Some(runtime), workspace: Some(workspace), agent: None };
         let request = ExportRequest {
@@ -136,21 +136,11 @@ impl AlfExport {
 
 fn check_workspace(workspace: &Path) -> Result<(), AlfExportError> {
     let workspace = workspace.to_owned();
-    match fs_err::metadata(&workspace) {
-        Ok(there) if there.is_dir() => Ok(()),
-        Ok(_) => Err(AlfExportError::NotAFolder(workspace)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(AlfExportError::NoWorkspace(workspace))
-        }
-        Err(error) => Err(AlfExportError::Workspace(error)),
+    match if_found(fs_err::metadata(&workspace)).map_err(AlfExportError::Workspace)? {
+        None => Err(AlfExportError::NoWorkspace(workspace)),
+        Some(there) if there.is_dir() => Ok(()),
+        Some(_) => Err(AlfExportError::NotAFolder(workspace)),
     }
-}
-
-/// Returns the name of the archive when nobody gave one.
-fn usual_output(workspace: &Path) -> PathBuf {
-    let workspace = fs_err::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
-    let name = workspace.file_name().map_or_else(|| "agent".into(), ToOwned::to_owned);
-    Path::new(".").join(PathBuf::from(name).with_added_extension("alf"))
 }
 
 /// Returns the file behind a name, and refuses to replace one that is no archive: a slip with the

@@ -1,4 +1,4 @@
-//! A section of the config that is read setting by setting: what nobody asked for is unknown.
+//! A section of the config that is read setting by setting: any other setting is unknown.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -145,7 +145,7 @@ impl<'a> Section<'a> {
         Ok(())
     }
 
-    /// Refuses what nobody asked for, and names what was probably meant.
+    /// Refuses unknown settings, and names the one that was probably meant.
     pub(super) fn end(self) -> Result<()> {
         let Some(table) = self.table else { return Ok(()) };
         let unknown = table.iter().map(|(name, _)| name);
@@ -160,9 +160,8 @@ impl<'a> Section<'a> {
         if has_key && KEYS.contains(&name.to_lowercase().as_str()) {
             return Err(ConfigProblem::KeyInConfig(setting));
         }
-        let mut near = Nearest::to(name);
-        self.known.iter().for_each(|known| near.offer(known.clone()));
-        let nearest = near.into_names().first().map(|name| format!("{place}{name}"));
+        let near = Nearest::among(name, self.known.iter().map(String::as_str));
+        let nearest = near.first().map(|name| format!("{place}{name}"));
         Err(ConfigProblem::UnknownSetting { setting, nearest, known: self.known })
     }
 }

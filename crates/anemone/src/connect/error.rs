@@ -11,6 +11,7 @@ use crate::files::FileError;
 
 /// Why a program is not connected or disconnected.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// Something was asked for that only another program has.
@@ -107,13 +108,10 @@ pub enum ConnectError {
         changed: Vec<PathBuf>,
     },
     /// The memory that is meant was not found.
-    #[error(transparent)]
     Agent(#[from] FindAgentError),
     /// A file cannot be written.
-    #[error(transparent)]
     File(#[from] FileError),
     /// The system refused.
-    #[error(transparent)]
     Io(#[from] io::Error),
 }
 

@@ -16,9 +16,9 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Waits until nobody else connects or disconnects.
+    /// Waits until no other process connects or disconnects.
     pub(super) fn take(home: &Path) -> Result<Self, ConnectError> {
-        // Where a folder cannot be opened as a file, nobody is kept away.
+        // Where a folder cannot be opened as a file, there is no lock.
         let Ok(folder) = fs_err::File::open(home).map(fs_err::File::into_file) else {
             return Ok(Self { _folder: None });
         };

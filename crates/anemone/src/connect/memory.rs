@@ -8,12 +8,12 @@ use super::error::ConnectError;
 use crate::agent::{AgentChoice, ChosenAgent};
 
 /// A memory and the arguments that name it.
-pub(super) struct Memory {
+pub(super) struct MemoryArguments {
     pub(super) words: Vec<String>,
     pub(super) chosen: ChosenAgent,
 }
 
-impl Memory {
+impl MemoryArguments {
     pub(super) fn of(args: &AgentChoice, machine: &Machine) -> Result<Self, ConnectError> {
         let chosen = args.choose_by_files(machine)?;
         for candidate in candidates(args, &chosen) {

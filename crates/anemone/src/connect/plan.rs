@@ -32,8 +32,8 @@ pub enum FileAction {
 /// What the user should know of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectNote {
-    /// Hooks show the memory to sessions and write nothing into it.
-    ReadingHooks(String),
+    /// What the runtime of the program says.
+    Program(ProgramNote),
     /// Hooks that wrote into the memory are removed.
     WritingHooksRemoved,
     /// A project of the program is connected by itself.
@@ -52,17 +52,6 @@ pub enum ConnectNote {
         /// Whether removing everything would remove it.
         removable: bool,
     },
-    /// Words that are the same for every caller.
-    Text(String),
-}
-
-impl From<ProgramNote> for ConnectNote {
-    fn from(note: ProgramNote) -> Self {
-        match note {
-            ProgramNote::ReadingHooks(sessions) => Self::ReadingHooks(sessions),
-            ProgramNote::Text(text) => Self::Text(text),
-        }
-    }
 }
 
 /// One file, and what it will hold.
@@ -86,7 +75,7 @@ pub(super) struct Plan {
 
 /// What is taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum RemovalScope {
     /// What was written, as it was written.
     Written,
     /// Also everything else that starts us.
@@ -190,7 +179,7 @@ pub(super) fn connect(
     desired: &DesiredConfig,
     record: Option<&Record>,
 ) -> Result<Plan, ConnectError> {
-    let mut plan = Plan::new(desired.notes.iter().cloned().map(ConnectNote::from).collect());
+    let mut plan = Plan::new(desired.notes.iter().cloned().map(ConnectNote::Program).collect());
     for own in &desired.own {
         plan.add_own(own, record)?;
     }
@@ -298,7 +287,7 @@ impl Plan {
 pub(super) fn disconnect(
     desired: &DesiredConfig,
     record: Option<&Record>,
-    extent: Extent,
+    extent: RemovalScope,
 ) -> Result<Plan, ConnectError> {
     let mut plan = Plan::new(Vec::new());
     let elsewhere = record.map(|record| elsewhere(desired, record)).unwrap_or_default();
@@ -314,7 +303,8 @@ pub(super) fn disconnect(
         plan.folders.extend(before.into_iter().flat_map(|before| before.folders.clone()));
         let Some(now) = &place.text else { continue };
         let is_noted = before.is_some_and(|before| before.digest == sha256_hex(now.as_bytes()));
-        let is_same = (before.is_some() || extent == Extent::All) && text == Some(now.as_str());
+        let is_same =
+            (before.is_some() || extent == RemovalScope::All) && text == Some(now.as_str());
         let fate = if is_noted || is_same { FileAction::Removed } else { FileAction::Same };
         if fate == FileAction::Same {
             let why = match before {
@@ -322,7 +312,7 @@ pub(super) fn disconnect(
                 None => "is there, but was not put there by `anemone connect`",
             };
             let note = format!("{} {why}: it stays", path.display());
-            plan.notes.push(ConnectNote::Text(note));
+            plan.notes.push(ConnectNote::Program(ProgramNote::Text(note)));
         }
         plan.files.push(FilePlan { place, fate, text: String::new(), lines: Vec::new() });
     }
@@ -337,7 +327,7 @@ impl Plan {
         &mut self,
         file: &DesiredFile,
         record: Option<&Record>,
-        extent: Extent,
+        extent: RemovalScope,
     ) -> Result<(), ConnectError> {
         let refuse = |error| ConnectError::refused(file, error);
         let before = record.and_then(|record| record.file(&file.path));
@@ -346,7 +336,7 @@ impl Plan {
         let mut lines =
             before.map(|before| taken_out(&before.changes, now, &text)).unwrap_or_default();
         let mut known = before.map(|_| (file.orphans)(&document)).unwrap_or_default();
-        if extent == Extent::All {
+        if extent == RemovalScope::All {
             known.extend((file.known)(&document));
         }
         if !known.is_empty() {
@@ -363,7 +353,7 @@ impl Plan {
         for left in wants.filter(is_on) {
             let (name, path) = (left.name(), file.path.display());
             let note = format!("{name} in {path} stays on: there is more now that needs it");
-            self.notes.push(ConnectNote::Text(note));
+            self.notes.push(ConnectNote::Program(ProgramNote::Text(note)));
         }
         let is_made = before.is_some_and(|before| before.made) && text.is_empty();
         let fate = match &place.text {
@@ -396,7 +386,7 @@ fn taken_out(changes: &ConfigChanges, now: &str, after: &str) -> Vec<String> {
     });
     let lines: Vec<String> = lines.cloned().collect();
     match lines.is_empty() && now != after {
-        // Its program has written it anew in another form.
+        // Its program has rewritten it in another form.
         true => changes.wants().map(ConfigEdit::name).collect(),
         false => lines,
     }

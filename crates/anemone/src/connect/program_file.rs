@@ -1,9 +1,8 @@
 //! Files of other programs on disk: looked at, and replaced as a whole or not at all.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_files::make_private_folder;
+use anemone_files::{if_found, make_private_folder};
 use anemone_runtimes::connect::MAX_BYTES;
 
 use super::error::ConnectError;
@@ -17,7 +16,7 @@ pub(super) struct ProgramFile {
     real: PathBuf,
     /// What is in it; `None` where there is no file.
     pub(super) text: Option<String>,
-    /// Whether its owner has said that nobody shall write to it.
+    /// Whether its owner has made it read-only.
     is_read_only: bool,
 }
 
@@ -55,7 +54,7 @@ impl ProgramFile {
         missing
     }
 
-    /// Returns the folder in which it lies.
+    /// Returns its folder.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.real.parent()
     }
@@ -126,7 +125,7 @@ impl Staged<'_> {
 /// Takes folders away, the outermost of which stand first, where nothing is in them.
 pub(super) fn remove_empty(folders: &[PathBuf]) {
     for folder in folders.iter().rev() {
-        // One in which something else lies by now stays.
+        // A folder that is not empty by now stays.
         fs_err::remove_dir(folder).ok();
     }
 }
@@ -144,11 +143,7 @@ fn is_read_only(path: &Path) -> bool {
 
 fn read(path: &Path) -> Result<Option<String>, ConnectError> {
     // Looked at before it is opened: opening a pipe blocks until something writes to it.
-    let there = match fs_err::metadata(path) {
-        Ok(there) => there,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
+    let Some(there) = if_found(fs_err::metadata(path))? else { return Ok(None) };
     if !there.is_file() {
         return Err(ConnectError::NotAFile(path.to_owned()));
     }

@@ -87,7 +87,7 @@ impl Record {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Whether the same was done, wherever the record lies.
+    /// Whether the same was done, wherever the record is stored.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.files == other.files && self.own == other.own
     }
@@ -111,7 +111,7 @@ fn folder(host: &Host) -> PathBuf {
     host.folders.own_state().join("connections")
 }
 
-/// Returns where the record of a program lies, or that of a project of it.
+/// Returns the path of the record of a program, or of one of its projects.
 pub(super) fn path_of(host: &Host, program: &str, project: Option<&str>) -> PathBuf {
     let mark = |project: &str| format!("-{}", &sha256_hex(project.as_bytes())[..16]);
     let project = project.map(mark).unwrap_or_default();

@@ -132,6 +132,7 @@ pub enum LargeJobs {
 
 /// Why an index was not filled.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum FillError {
     /// It would send much to a service, and nobody can be asked.
@@ -178,10 +179,8 @@ pub enum FillError {
         embedder: Box<NamedEmbedder>,
     },
     /// The index.
-    #[error(transparent)]
     Index(#[from] StoreError),
     /// Nobody could be asked.
-    #[error(transparent)]
     Console(#[from] std::io::Error),
 }
 

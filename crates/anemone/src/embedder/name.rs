@@ -97,7 +97,7 @@ impl Serialize for EmbedderSetting {
     }
 }
 
-/// Why a text names no embedder; it is said to whoever typed it.
+/// Why a text names no embedder; it is shown to the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     #[error("there is no embedder {text:?}{}; choose one of {}", meant(.near), known())]
@@ -150,11 +150,8 @@ impl FromStr for EmbedderName {
             None => (text, None),
         };
         let Some(name) = EmbedderKind::ALL.into_iter().find(|value| value.name() == head) else {
-            let mut near = Nearest::to(head);
-            for name in EmbedderKind::ALL {
-                near.offer(name.name().to_owned());
-            }
-            return Err(NameError::Unknown { text: text.to_owned(), near: near.into_names() });
+            let near = Nearest::among(head, EmbedderKind::ALL.map(EmbedderKind::name));
+            return Err(NameError::Unknown { text: text.to_owned(), near });
         };
         match (name, model) {
             (_, None) => Ok(Self::of(name)),

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use anemone_embed::{ApiKey, Embedder as _, ModelIdentity, Provider, Remote, RemoteSettings};
 use anemone_index::VectorSet;
 
-use super::{ChosenEmbedder, EmbedderError, EmbedderName, LatencyBudget, Maker, Refused};
+use super::{ChosenEmbedder, EmbedderError, EmbedderFactory, EmbedderName, LatencyBudget, Refused};
 use crate::config::ServiceConfig;
 use crate::host::Host;
 use crate::search::NamedEmbedder;
 
 /// A service, as it was asked for.
 pub(super) struct ServiceRequest<'a> {
-    pub maker: &'a Maker<'a>,
+    pub maker: &'a EmbedderFactory<'a>,
     pub wanted: &'a EmbedderName,
     pub service: Provider,
     /// Where it is, when the user said so at this run or noted it before.
@@ -24,7 +24,7 @@ impl ServiceRequest<'_> {
     /// Makes the embedder. A model that nobody knows is asked for one vector, to learn how long
     /// they are.
     pub(super) fn make(&self) -> Result<ChosenEmbedder, EmbedderError> {
-        let Maker { host, searched, sets, haste, .. } = self.maker;
+        let EmbedderFactory { host, searched, sets, haste, .. } = self.maker;
         let settings = self.settings(host)?;
         let url = settings.url.as_deref().unwrap_or(self.service.default_url());
         let host = self.checked_host(url)?;
@@ -68,8 +68,9 @@ impl ServiceRequest<'_> {
             Some(path) => Some(self.key_in(path)?),
             None => self.key(host)?,
         };
-        if settings.key.is_none() && settings.url.is_none() {
-            self.needs_key()?;
+        let needs_key = self.service.key_variable().is_some() && settings.url.is_none();
+        if settings.key.is_none() && needs_key {
+            return Err(EmbedderError::NoKey(self.service));
         }
         match self.maker.haste {
             // There are other ways to answer than a service that is slow.
@@ -105,14 +106,6 @@ impl ServiceRequest<'_> {
         let variables: Vec<&str> = variables.into_iter().flatten().collect();
         let Some(text) = host.service_keys.find(&variables) else { return Ok(None) };
         Ok(Some(ApiKey::new(text.to_string())?))
-    }
-
-    /// Refuses a service that does not answer without a key.
-    fn needs_key(&self) -> Result<(), EmbedderError> {
-        match self.service.key_variable() {
-            Some(_) => Err(EmbedderError::NoKey(self.service)),
-            None => Ok(()),
-        }
     }
 
     /// Returns the host of a URL. What is given at a run is noted beside the index, and a secret in

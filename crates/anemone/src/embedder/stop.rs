@@ -23,7 +23,7 @@ impl Stop {
         }));
     }
 
-    /// Tells whoever works to stop.
+    /// Asks the running work to stop.
     pub fn tell(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -34,8 +34,8 @@ impl Stop {
     }
 }
 
-/// Two are the same when one is told with the other.
-/// Waits, and stops waiting soon after it is told to.
+/// Clones share one flag.
+/// Waits, and ends soon after a stop was requested.
 impl Pause for Stop {
     fn pause(&self, wait: Duration) -> ControlFlow<()> {
         const SOON: Duration = Duration::from_millis(100);
@@ -49,7 +49,7 @@ impl Pause for Stop {
     }
 }
 
-/// An embedder that makes no more vectors once it is told to stop.
+/// An embedder that makes no more vectors once a stop was requested.
 pub(super) struct Stoppable<'a> {
     pub embedder: &'a dyn Embedder,
     pub stop: &'a Stop,

@@ -188,7 +188,7 @@ impl ForgetReport {
         self.under_way = (begun, finished);
     }
 
-    /// Says that whoever asked was told. From here on the same request is a new one.
+    /// Confirms that the report was delivered. From then on the same request is a new one.
     pub fn told(&mut self) {
         let (begun, finished) = std::mem::take(&mut self.under_way);
         begun.into_iter().for_each(ForgetMarker::end);

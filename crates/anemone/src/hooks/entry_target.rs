@@ -65,7 +65,7 @@ impl<'a> EntryTarget<'a> {
         self.memory.place_name(self.place)
     }
 
-    /// Returns what is there: all rows, or the log of the day and some other files.
+    /// Returns the existing entries: all rows, or the log of the day and some other files.
     pub(super) fn texts(&self, also: &[&str]) -> Result<Vec<String>> {
         let page = self.memory.store().page_of(self.place);
         let paths: Vec<&str> = [page.as_str()].iter().chain(also).copied().collect();

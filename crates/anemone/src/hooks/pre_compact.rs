@@ -261,7 +261,7 @@ impl Flush<'_> {
             return Ok(flushed);
         }
         let answer = chat.ask(DIRECT_SYSTEM_PROMPT, &told(&said, DIRECT_CHARS), 1_000)?;
-        // What a model says goes the way of all that is told to it.
+        // The output of a model is treated like any other untrusted text.
         let (answer, redacted) = anemone_secrets::redact_text(&answer);
         flushed.redacted = redacted;
         let held = lock(self.memory)?;

@@ -64,11 +64,11 @@ fn memory_alone(memory: &AgentMemory, chars: usize, host: &Host) -> Result<Strin
     };
     let mut parts = compose(&memory.site, &composing).parts;
     parts.retain(is_memory);
-    let mut pages: Vec<Page<'_>> = parts.iter().map(Page::of).collect();
-    let mut left_out: Vec<Page<'_>> = Vec::new();
+    let mut pages: Vec<ShownPage<'_>> = parts.iter().map(ShownPage::of).collect();
+    let mut left_out: Vec<ShownPage<'_>> = Vec::new();
     let delimiter = delimiter()?;
     loop {
-        let framed: Vec<FramedMemory<'_>> = pages.iter().map(Page::framed).collect();
+        let framed: Vec<FramedMemory<'_>> = pages.iter().map(ShownPage::framed).collect();
         let text = frame(&framed, &delimiter) + &not_shown(pages.iter().chain(&left_out));
         let over = text.chars().count().saturating_sub(chars);
         let Some(last) = pages.last_mut().filter(|_| over > 0) else { return Ok(text) };
@@ -81,14 +81,14 @@ fn memory_alone(memory: &AgentMemory, chars: usize, host: &Host) -> Result<Strin
 }
 
 /// A page of the memory, and how much of it is shown.
-struct Page<'a> {
+struct ShownPage<'a> {
     path: &'a str,
     text: &'a str,
     /// The characters of the whole file.
     total: usize,
 }
 
-impl<'a> Page<'a> {
+impl<'a> ShownPage<'a> {
     fn of(part: &'a Part) -> Self {
         Self { path: &part.path, text: part.content(), total: part.total_chars }
     }
@@ -110,10 +110,10 @@ impl<'a> Page<'a> {
 }
 
 /// Says what is not shown, and how to get it.
-fn not_shown<'a>(pages: impl Iterator<Item = &'a Page<'a>>) -> String {
+fn not_shown<'a>(pages: impl Iterator<Item = &'a ShownPage<'a>>) -> String {
     /// So many pages are named; there may be many notes of one day.
     const MOST: usize = 4;
-    let cut: Vec<&Page<'_>> = pages.filter(|page| page.hidden() > SLACK).collect();
+    let cut: Vec<&ShownPage<'_>> = pages.filter(|page| page.hidden() > SLACK).collect();
     let mut out = String::new();
     for page in cut.iter().take(MOST) {
         let is_plain = |c: &char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '/');

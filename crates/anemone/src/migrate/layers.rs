@@ -8,7 +8,7 @@ use anemone_runtimes::mapping::{Becomes, Mapping, ORIGIN_FOLDER};
 use anemone_runtimes::{NotRestoredKind, Plan};
 use serde::Serialize;
 
-use crate::proof::name_of;
+use crate::proof::{DocumentPart, name_of, parts_of_identity};
 use crate::statement::Statement;
 use crate::text::title;
 
@@ -80,27 +80,8 @@ pub(super) fn plan_layers(
     verbose: bool,
 ) -> io::Result<Vec<LayerPlan>> {
     let mut identity = LayerPlan::new("identity");
-    let document = source.identity()?;
-    let prose = document.as_ref().and_then(|layer| layer.prose.as_ref());
-    let mut parts: Vec<String> = Vec::new();
-    if let Some(prose) = prose {
-        let texts = [
-            ("soul", &prose.soul),
-            ("operating_instructions", &prose.operating_instructions),
-            ("identity_profile", &prose.identity_profile),
-        ];
-        parts.extend(texts.iter().filter(|text| text.1.is_some()).map(|text| text.0.to_owned()));
-        let blocks = prose.custom_blocks.iter().flat_map(|blocks| blocks.iter());
-        parts.extend(blocks.map(|(name, _)| name.to_owned()));
-    }
-    let structured = document.as_ref().and_then(|layer| layer.structured.as_ref());
-    if let Some(serde_json::Value::Object(fields)) =
-        structured.and_then(|fields| serde_json::to_value(fields).ok())
-    {
-        parts.extend(fields.into_iter().map(|(name, _)| name));
-    }
-    for part in &parts {
-        identity.add(part, mapping.row("identity", part).map(|row| row.becomes), &[]);
+    for DocumentPart { name, .. } in parts_of_identity(source.identity()?.as_ref()) {
+        identity.add(&name, mapping.row("identity", &name).map(|row| row.becomes), &[]);
     }
     let mut principals = LayerPlan::new("principals");
     for _ in source.principals()?.iter().flat_map(|layer| &layer.principals) {

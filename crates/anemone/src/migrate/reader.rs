@@ -19,7 +19,7 @@ use crate::snapshot::{SnapshotSink, seal};
 use crate::text::count;
 
 /// Reads agents into archives.
-pub(super) struct Reader<'a> {
+pub(super) struct SnapshotReader<'a> {
     pub(super) request: &'a MigrateRequest,
     pub(super) host: &'a Host,
     pub(super) machine: &'a Machine,
@@ -43,7 +43,7 @@ impl NamelessArchive {
     }
 }
 
-impl Reader<'_> {
+impl SnapshotReader<'_> {
     pub(super) fn read(&self, chosen: &ChosenAgent) -> Result<NamelessArchive> {
         self.read_all(chosen, self.request.private)
     }

@@ -6,18 +6,36 @@ use std::path::{Path, PathBuf};
 use anemone_embed::{LocalModel, ModelError};
 use serde::Serialize;
 
-use super::{Content, MAX_BYTES, MINILM, MODELS, Model, ModelFileError, copy, file_at, home};
+use super::{CopiedBytes, FILE, MAX_BYTES, MINILM, MODELS, Model, copy, file_at, home};
 use crate::download::{DownloadError, download};
 use crate::files::{Existing, FileError, OutputFile};
 use crate::host::{Host, Progress};
 
 /// Why a model is not shown, added or removed.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum ModelsError {
-    /// There is no such model, or no file of one.
-    #[error(transparent)]
-    Model(#[from] ModelFileError),
+    /// The model is in the binary.
+    #[error("{0} comes with the program")]
+    Included(String),
+    /// No model has the name.
+    #[error("there is no model {name:?}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// A model that is called nearly so.
+        nearest: Option<String>,
+    },
+    /// A folder holds no model.
+    #[error("{}: there is no {FILE} in the folder", .0.display())]
+    NotInFolder(PathBuf),
+    /// A device, a pipe or a folder has the name.
+    #[error("{}: this is not a regular file", .0.display())]
+    NotAFile(PathBuf),
+    /// No model is so large.
+    #[error("{}: it is too large to be the model", .0.display())]
+    TooLarge(PathBuf),
     /// The file is not the one that the makers of the model published.
     #[error("{}: this is not the published file of {}", .path.display(), .model.full_name)]
     NotPublished {
@@ -48,10 +66,8 @@ pub enum ModelsError {
         error: DownloadError,
     },
     /// A file cannot be written.
-    #[error(transparent)]
     File(#[from] FileError),
     /// The system refused.
-    #[error(transparent)]
     Io(#[from] io::Error),
 }
 
@@ -302,7 +318,7 @@ pub fn remove_model(name: &str, dry_run: bool, host: &Host) -> Result<RemovedMod
 }
 
 /// Reads a file for its digest.
-fn content_of(path: &Path, progress: &Progress) -> Result<Content, ModelsError> {
+fn content_of(path: &Path, progress: &Progress) -> Result<CopiedBytes, ModelsError> {
     let mut file = fs_err::File::open(path)?;
     progress.expect(file.metadata()?.len());
     Ok(copy(&mut file, &mut io::sink(), MAX_BYTES, &|bytes| progress.advance(bytes))?)

@@ -2,32 +2,32 @@
 
 use anemone_format::sha256_hex;
 
-use super::{Fate, LayerProof, Loss};
+use super::{LayerProof, Loss, Outcome};
 
 /// Counts one layer.
-pub(super) struct Count<'a> {
+pub(super) struct LayerCount<'a> {
     proof: LayerProof,
     source: Vec<String>,
     target: Vec<String>,
     lost: &'a mut Vec<Loss>,
 }
 
-impl<'a> Count<'a> {
+impl<'a> LayerCount<'a> {
     pub(super) fn new(layer: &'static str, lost: &'a mut Vec<Loss>) -> Self {
         let proof = LayerProof { layer, ..LayerProof::default() };
         Self { proof, source: Vec::new(), target: Vec::new(), lost }
     }
 
     /// Counts a thing with its digest.
-    pub(super) fn add(&mut self, what: impl FnOnce() -> String, digest: String, fate: Fate) {
+    pub(super) fn add(&mut self, what: impl FnOnce() -> String, digest: String, fate: Outcome) {
         let proof = &mut self.proof;
         proof.total += 1;
         match fate {
-            Fate::Carried => {
+            Outcome::Carried => {
                 proof.carried += 1;
                 self.target.push(digest.clone());
             }
-            Fate::Degraded(fields, kept) => {
+            Outcome::Degraded(fields, kept) => {
                 proof.degraded += 1;
                 let found = if kept {
                     digest.clone()
@@ -39,15 +39,15 @@ impl<'a> Count<'a> {
                     *proof.fields.entry(field).or_default() += 1;
                 }
             }
-            Fate::Aside => {
+            Outcome::Aside => {
                 proof.kept_aside += 1;
                 self.target.push(digest.clone());
             }
-            Fate::Announced(reason) => {
+            Outcome::Announced(reason) => {
                 proof.not_carried += 1;
                 *proof.reasons.entry(reason).or_default() += 1;
             }
-            Fate::Lost(reason) => {
+            Outcome::Lost(reason) => {
                 proof.lost += 1;
                 self.lost.push(Loss { layer: proof.layer, what: what(), reason });
             }

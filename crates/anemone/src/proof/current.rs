@@ -12,7 +12,7 @@ use super::memory::called;
 use super::text::{is_comment, is_row_of, without_labels, words};
 
 /// A record that is nowhere.
-pub(super) struct Missing {
+pub(super) struct MissingText {
     pub(super) called: String,
     pub(super) digest: String,
 }
@@ -33,13 +33,13 @@ pub(super) fn missing(
     target: &dyn SnapshotSource,
     mapping: Option<&Mapping>,
     announced: &HashSet<RecordId>,
-) -> io::Result<Vec<Missing>> {
+) -> io::Result<Vec<MissingText>> {
     let mut whole: HashSet<String> = HashSet::new();
     target.each_record(&mut |record| {
         whole.insert(digest_of(&record.content));
         Ok(())
     })?;
-    let mut records: Vec<Missing> = Vec::new();
+    let mut records: Vec<MissingText> = Vec::new();
     let mut wanted: Vec<WantedText> = Vec::new();
     // A line of each text, the longest: where it is not, the text is not.
     let mut lines: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -70,7 +70,7 @@ pub(super) fn missing(
             wanted.push(WantedText { record, offset, length, found: false });
             offset += length as u64;
         }
-        records.push(Missing { called: called(record), digest });
+        records.push(MissingText { called: called(record), digest });
         Ok(())
     })?;
     out.flush()?;

@@ -9,12 +9,12 @@ use anemone_format::{
 use anemone_runtimes::mapping::{Mapping, bare_secret, mapping};
 use serde::Serialize;
 
-use super::count::Count;
-use super::{Evidence, Fate, LayerProof, Loss};
+use super::count::LayerCount;
+use super::{Evidence, LayerProof, Loss, Outcome};
 
 /// A named part of a document.
-struct Part {
-    name: String,
+pub(crate) struct DocumentPart {
+    pub(crate) name: String,
     text: String,
 }
 
@@ -28,19 +28,19 @@ pub(super) fn identity(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Res
     let rows = rows.filter(|row| row.layer == "identity");
     let mut stays = rows.filter_map(|row| expected.files.get(row.becomes.text().as_bytes()));
     let announced = stays.next().map(|announced| announced.reason);
-    let mut count = Count::new("identity", lost);
+    let mut count = LayerCount::new("identity", lost);
     for part in &was {
         let digest = sha256_hex(format!("{}\n{}", part.name, part.text).as_bytes());
         let native = is.iter().find(|other| other.name == part.name);
         let aside = kept.iter().any(|other| other.name == part.name && other.text == part.text);
         let fate = match native {
             // A text may have got sections that say what only fields said before.
-            Some(native) if native.text.contains(&part.text) => Fate::Carried,
-            Some(_) if aside => Fate::Degraded(vec!["text"], true),
-            None if aside => Fate::Aside,
+            Some(native) if native.text.contains(&part.text) => Outcome::Carried,
+            Some(_) if aside => Outcome::Degraded(vec!["text"], true),
+            None if aside => Outcome::Aside,
             _ => match announced {
-                Some(reason) => Fate::Announced(reason.to_owned()),
-                None => Fate::Lost("neither in the runtime nor in the sidecar".to_owned()),
+                Some(reason) => Outcome::Announced(reason.to_owned()),
+                None => Outcome::Lost("neither in the runtime nor in the sidecar".to_owned()),
             },
         };
         count.add(|| part.name.clone(), digest, fate);
@@ -48,7 +48,8 @@ pub(super) fn identity(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Res
     Ok(count.finish())
 }
 
-fn parts_of_identity(identity: Option<&Identity>) -> Vec<Part> {
+/// Returns the texts and fields of an identity.
+pub(crate) fn parts_of_identity(identity: Option<&Identity>) -> Vec<DocumentPart> {
     let mut parts = Vec::new();
     let Some(identity) = identity else { return parts };
     if let Some(prose) = &identity.prose {
@@ -68,15 +69,16 @@ fn parts_of_identity(identity: Option<&Identity>) -> Vec<Part> {
     parts
 }
 
-fn part(name: &str, text: &str) -> Part {
-    Part { name: name.to_owned(), text: text.trim().to_owned() }
+fn part(name: &str, text: &str) -> DocumentPart {
+    DocumentPart { name: name.to_owned(), text: text.trim().to_owned() }
 }
 
 /// Returns the fields of a document as parts.
-fn fields_of<T: Serialize>(document: Option<&T>) -> Vec<Part> {
+fn fields_of<T: Serialize>(document: Option<&T>) -> Vec<DocumentPart> {
     let value = document.and_then(|document| serde_json::to_value(document).ok());
     let Some(serde_json::Value::Object(fields)) = value else { return Vec::new() };
-    let parts = fields.into_iter().map(|(name, value)| Part { name, text: value.to_string() });
+    let parts =
+        fields.into_iter().map(|(name, value)| DocumentPart { name, text: value.to_string() });
     parts.collect()
 }
 
@@ -84,24 +86,24 @@ pub(super) fn principals(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::R
     let Evidence { source, target, expected, sidecar } = *evidence;
     let mut is = texts(parts_of_principals(target.principals()?.as_ref()));
     let mut kept = texts(parts_of_principals(sidecar.principals.as_ref()));
-    let mut count = Count::new("principals", lost);
+    let mut count = LayerCount::new("principals", lost);
     for part in parts_of_principals(source.principals()?.as_ref()) {
         let fate = if take(&mut is, &part.text) {
-            Fate::Carried
+            Outcome::Carried
         } else if take(&mut kept, &part.text) {
-            Fate::Aside
+            Outcome::Aside
         } else if let Some(announced) = user_file(target).and_then(|file| expected.files.get(file))
         {
-            Fate::Announced(announced.reason.to_owned())
+            Outcome::Announced(announced.reason.to_owned())
         } else {
-            Fate::Lost("neither in the runtime nor in the sidecar".to_owned())
+            Outcome::Lost("neither in the runtime nor in the sidecar".to_owned())
         };
         count.add(|| part.name.clone(), sha256_hex(part.text.as_bytes()), fate);
     }
     Ok(count.finish())
 }
 
-fn parts_of_principals(principals: Option<&Principals>) -> Vec<Part> {
+fn parts_of_principals(principals: Option<&Principals>) -> Vec<DocumentPart> {
     let mut parts = Vec::new();
     for (number, principal) in principals.iter().flat_map(|layer| &layer.principals).enumerate() {
         let profile = &principal.profile;
@@ -113,7 +115,7 @@ fn parts_of_principals(principals: Option<&Principals>) -> Vec<Part> {
         let fields = fields.into_iter().map(|field| format!("{}: {}", field.name, field.text));
         let fields = fields.collect::<Vec<_>>().join("\n");
         if !fields.is_empty() {
-            parts.push(Part { name: format!("{name} (fields)"), text: fields });
+            parts.push(DocumentPart { name: format!("{name} (fields)"), text: fields });
         }
     }
     parts
@@ -126,7 +128,7 @@ fn user_file(target: &dyn SnapshotSource) -> Option<&'static [u8]> {
 }
 
 /// Counts equal texts.
-fn texts(parts: Vec<Part>) -> BTreeMap<String, u64> {
+fn texts(parts: Vec<DocumentPart>) -> BTreeMap<String, u64> {
     let mut texts = BTreeMap::new();
     for part in parts {
         *texts.entry(part.text).or_default() += 1;
@@ -154,7 +156,7 @@ pub(super) fn credentials(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::
     let is: Vec<_> = there.iter().map(|credential| credential_text(credential, key)).collect();
     let kept = sidecar.credentials.iter();
     let kept: Vec<_> = kept.map(|credential| credential_text(credential, None).0).collect();
-    let mut count = Count::new("credentials", lost);
+    let mut count = LayerCount::new("credentials", lost);
     for credential in list(source.credentials()?) {
         let (text, secret) = credential_text(&credential, key);
         let Credential { service, label, .. } = &credential;
@@ -169,10 +171,10 @@ pub(super) fn credentials(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::
             secret.as_ref().map_or(*other == text, |_| *other_secret == secret)
         });
         let fate = match (found, secret.is_some()) {
-            (true, _) => Fate::Carried,
-            (false, _) if announced => Fate::Announced("the secret stays behind".to_owned()),
-            (false, false) if kept.contains(&text) => Fate::Aside,
-            _ => Fate::Lost("not in the store of the runtime".to_owned()),
+            (true, _) => Outcome::Carried,
+            (false, _) if announced => Outcome::Announced("the secret stays behind".to_owned()),
+            (false, false) if kept.contains(&text) => Outcome::Aside,
+            _ => Outcome::Lost("not in the store of the runtime".to_owned()),
         };
         let what = || names.iter().flatten().next_back().cloned().unwrap_or_default();
         count.add(what, sha256_hex(text.as_bytes()), fate);

@@ -6,8 +6,8 @@ use anemone_format::{FileRoot, Moment, SourceFile, SourceKind, sha256_hex};
 use anemone_runtimes::is_kept;
 use anemone_runtimes::mapping::{Becomes, mapping};
 
-use super::count::Count;
-use super::{Evidence, Expected, Fate, LayerProof, Loss};
+use super::count::LayerCount;
+use super::{Evidence, Expected, LayerProof, Loss, Outcome};
 
 pub(super) fn files(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> LayerProof {
     let Evidence { source, target, expected, sidecar } = *evidence;
@@ -20,7 +20,7 @@ pub(super) fn files(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> LayerProof
         let there = is.get(&(false, &file.place[..]));
         aside.extend(there.map(|there| (file.path.clone(), node_digest(there))));
     }
-    let mut count = Count::new("files", lost);
+    let mut count = LayerCount::new("files", lost);
     for file in source.files() {
         let digest = node_digest(file);
         let fate = fate_of_file(file, &digest, &is, &aside, expected);
@@ -59,7 +59,7 @@ fn fate_of_file(
     is: &HashMap<FilePlace<'_>, &SourceFile>,
     aside: &BTreeSet<(Vec<u8>, String)>,
     expected: &Expected<'_>,
-) -> Fate {
+) -> Outcome {
     let (beside, path) = lies(file);
     let lies_at = |path| is.get(&(beside, path)).filter(|there| node_digest(there) == digest);
     let announced = expected.files.get(path).filter(|_| !beside);
@@ -73,7 +73,7 @@ fn fate_of_file(
         if !is_folder && instant(file).is_some() && instant(file) != instant(there) {
             differ.push("mtime");
         }
-        return if differ.is_empty() { Fate::Carried } else { Fate::Degraded(differ, false) };
+        return if differ.is_empty() { Outcome::Carried } else { Outcome::Degraded(differ, false) };
     }
     let below = |folder: &[u8]| {
         let inside =
@@ -81,30 +81,30 @@ fn fate_of_file(
         is.keys().any(|(_, path)| inside(path))
     };
     if matches!(file.kind, SourceKind::Folder) && below(&file.path) {
-        return Fate::Carried;
+        return Outcome::Carried;
     }
     if let Some(announced) = announced {
         return match &announced.beside {
-            Some(beside) if lies_at(beside).is_some() => Fate::Carried,
-            _ => Fate::Announced(announced.reason.to_owned()),
+            Some(beside) if lies_at(beside).is_some() => Outcome::Carried,
+            _ => Outcome::Announced(announced.reason.to_owned()),
         };
     }
     if aside.contains(&(file.path.clone(), digest.to_owned())) {
-        return Fate::Aside;
+        return Outcome::Aside;
     }
     if is_kept(&file.path) {
-        return Fate::Announced("it was kept for the way back, and is put to use".to_owned());
+        return Outcome::Announced("it was kept for the way back, and is put to use".to_owned());
     }
     let row = expected.mapping.and_then(|mapping| mapping.row_of_file(&file.root, &file.path));
     match row {
         Some(row) if matches!(row.becomes, Becomes::Nowhere(_)) => {
-            Fate::Announced(row.becomes.text().to_owned())
+            Outcome::Announced(row.becomes.text().to_owned())
         }
         // A row for one file says what the runtime makes of it.
         Some(row) if row.kind.starts_with("raw/") && !row.kind.ends_with('*') => {
-            Fate::Announced(row.becomes.text().to_owned())
+            Outcome::Announced(row.becomes.text().to_owned())
         }
-        _ if file.redacted => Fate::Announced("its secrets were taken out".to_owned()),
-        _ => Fate::Lost("neither in the workspace nor in the sidecar".to_owned()),
+        _ if file.redacted => Outcome::Announced("its secrets were taken out".to_owned()),
+        _ => Outcome::Lost("neither in the workspace nor in the sidecar".to_owned()),
     }
 }

@@ -7,14 +7,14 @@ use anemone_format::{Record, RecordId, sha256_hex};
 use anemone_runtimes::mapping::{Becomes, FIELDS, telling_tags};
 use anemone_runtimes::{KeptSnapshot, digest_of};
 
-use super::count::Count;
-use super::natives::{Natives, values};
-use super::{Evidence, Expected, Fate, LayerProof, Loss, current};
+use super::count::LayerCount;
+use super::natives::{TargetRecords, values};
+use super::{Evidence, Expected, LayerProof, Loss, Outcome, current};
 use crate::text::title;
 
 pub(super) fn memory(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Result<LayerProof> {
     let Evidence { source, target, expected, sidecar } = *evidence;
-    let mut natives = Natives::read(target)?;
+    let mut natives = TargetRecords::read(target)?;
     // Ids first, so that of two equal texts each finds its own.
     let mut by_id: HashMap<RecordId, usize> = HashMap::new();
     source.each_record(&mut |record| {
@@ -30,7 +30,7 @@ pub(super) fn memory(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Resul
     })?;
     let mut kept = expected.entries_kept;
     let mut announced: HashSet<RecordId> = HashSet::new();
-    let mut count = Count::new("memory", lost);
+    let mut count = LayerCount::new("memory", lost);
     source.each_record(&mut |record| {
         let found = match by_id.remove(&record.id) {
             Some(index) => Some(vec![index]),
@@ -47,7 +47,7 @@ pub(super) fn memory(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Resul
             }
             None => fate_of_missing(record, &natives, expected, sidecar, &mut kept),
         };
-        if !matches!(fate, Fate::Carried | Fate::Degraded(..) | Fate::Lost(_)) {
+        if !matches!(fate, Outcome::Carried | Outcome::Degraded(..) | Outcome::Lost(_)) {
             announced.insert(record.id);
         }
         let fields = was.iter().flatten().cloned().collect::<Vec<_>>().join("\n");
@@ -58,7 +58,7 @@ pub(super) fn memory(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Resul
     if let Some(current) = &expected.current {
         for missing in current::missing(current, target, expected.mapping, &announced)? {
             let reason = "the agent has it now, and it is not there".to_owned();
-            count.add(|| missing.called, missing.digest, Fate::Lost(reason));
+            count.add(|| missing.called, missing.digest, Outcome::Lost(reason));
         }
     }
     Ok(count.finish())
@@ -69,10 +69,10 @@ fn fate_of_fields(
     record: &Record,
     was: &[Option<String>],
     found: &[usize],
-    natives: &Natives,
+    natives: &TargetRecords,
     expected: &Expected<'_>,
     sidecar: &KeptSnapshot,
-) -> Fate {
+) -> Outcome {
     let native = &natives.list[found[0]];
     let is_held = |position: usize, field: &str| {
         if was[position].is_none() || was[position] == native.fields[position] {
@@ -95,7 +95,7 @@ fn fate_of_fields(
         .map(|(_, field)| field.name)
         .collect();
     if missing.is_empty() {
-        return Fate::Carried;
+        return Outcome::Carried;
     }
     let stays = native.file == record.source.origin_file;
     let announced = expected.mapping.map(|mapping| {
@@ -124,9 +124,9 @@ fn fate_of_fields(
     let surprise: Vec<&str> =
         missing.iter().copied().filter(|field| !announced.contains(field)).collect();
     if surprise.is_empty() {
-        Fate::Degraded(missing, sidecar.holds(record))
+        Outcome::Degraded(missing, sidecar.holds(record))
     } else {
-        Fate::Lost(format!("its text is there, but not its {}", surprise.join(", ")))
+        Outcome::Lost(format!("its text is there, but not its {}", surprise.join(", ")))
     }
 }
 
@@ -134,31 +134,31 @@ fn fate_of_fields(
 /// so only what the runtime has no place for is kept aside in it.
 fn fate_of_missing(
     record: &Record,
-    natives: &Natives,
+    natives: &TargetRecords,
     expected: &Expected<'_>,
     sidecar: &KeptSnapshot,
     kept: &mut u64,
-) -> Fate {
+) -> Outcome {
     let file = record.source.origin_file.as_deref();
     let file = file.and_then(|file| expected.files.get(file.as_bytes()));
     if let Some(announced) = file.filter(|announced| !announced.made) {
-        return Fate::Announced(announced.reason.to_owned());
+        return Outcome::Announced(announced.reason.to_owned());
     }
     if expected.unwritten.contains(&record.id) {
-        return Fate::Announced("the plan cannot write it, and says why".to_owned());
+        return Outcome::Announced("the plan cannot write it, and says why".to_owned());
     }
     let row = expected.mapping.and_then(|mapping| mapping.row_of(record));
     match row.map(|row| row.becomes) {
-        Some(Becomes::Nowhere(reason)) => return Fate::Announced(reason.to_owned()),
-        Some(Becomes::Aside(_)) | None if sidecar.holds(record) => return Fate::Aside,
+        Some(Becomes::Nowhere(reason)) => return Outcome::Announced(reason.to_owned()),
+        Some(Becomes::Aside(_)) | None if sidecar.holds(record) => return Outcome::Aside,
         _ => {}
     }
     let same_name = || name_of(record).is_some_and(|name| natives.by_name.contains_key(&name));
     if *kept > 0 && (natives.by_id.contains_key(&record.id) || same_name()) {
         *kept -= 1;
-        return Fate::Announced("the entry that was there stays".to_owned());
+        return Outcome::Announced("the entry that was there stays".to_owned());
     }
-    Fate::Lost(if sidecar.holds(record) {
+    Outcome::Lost(if sidecar.holds(record) {
         "the runtime has a place for it, and only the sidecar has it".to_owned()
     } else {
         "neither in the runtime nor in the sidecar".to_owned()

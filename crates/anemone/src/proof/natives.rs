@@ -12,12 +12,12 @@ use super::memory::name_of;
 use super::text::holds;
 
 /// A record that the target's runtime holds by itself.
-pub(super) struct Native {
+pub(super) struct TargetRecord {
     pub(super) digest: String,
     pub(super) file: Option<String>,
     pub(super) name: Option<String>,
     pub(super) day: String,
-    /// Whether it stands in a log of a day.
+    /// Whether it is part of a daily log.
     pub(super) is_log: bool,
     /// Fields that its table has no column for.
     pub(super) without: Vec<&'static str>,
@@ -30,8 +30,8 @@ pub(super) struct Native {
 }
 
 /// Every record of the target, to be found by id, text or name.
-pub(super) struct Natives {
-    pub(super) list: Vec<Native>,
+pub(super) struct TargetRecords {
+    pub(super) list: Vec<TargetRecord>,
     pub(super) by_id: HashMap<RecordId, usize>,
     /// By digest; by digest and file; by digest, file and name. Those that are used go from the
     /// front, so that many equal texts are walked once.
@@ -43,7 +43,7 @@ pub(super) struct Natives {
     spool: std::fs::File,
 }
 
-impl Natives {
+impl TargetRecords {
     pub(super) fn read(target: &dyn SnapshotSource) -> io::Result<Self> {
         let mut natives = Self {
             list: Vec::new(),
@@ -61,7 +61,7 @@ impl Natives {
         target.each_record(&mut |record| {
             out.write_all(record.content.as_bytes())?;
             let index = natives.list.len();
-            let native = Native {
+            let native = TargetRecord {
                 digest: digest_of(&record.content),
                 file: record.source.origin_file.clone(),
                 name: name_of(record),

@@ -48,6 +48,7 @@ pub struct EvalRequest {
 
 /// Why nothing was measured.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum EvalError {
     /// A line of the file is no question.
@@ -61,7 +62,6 @@ pub enum EvalError {
         reason: String,
     },
     /// The file cannot be read.
-    #[error(transparent)]
     Queries(#[from] std::io::Error),
     /// There is no question in the file.
     #[error("there is no question in the file")]
@@ -76,7 +76,6 @@ pub enum EvalError {
     #[error("the embedder failed")]
     EmbedderFailed(Box<VectorNote>),
     /// There was no answer.
-    #[error(transparent)]
     Search(#[from] SearchError),
 }
 

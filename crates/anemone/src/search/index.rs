@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anemone_embed::{Builtin, Embedder};
+use anemone_files::if_found;
 use anemone_format::Moment;
 use anemone_index::{
     Answer, Document, Freshness, Index, NoProgress, OpenIndexError, QueryError as AskError,
@@ -70,13 +71,12 @@ pub enum Rebuild {
 
 /// Why an index cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum IndexError {
     /// What is searched cannot be read; no other index would help.
-    #[error(transparent)]
     Source(#[from] SourceError),
     /// It cannot be opened.
-    #[error(transparent)]
     Open(#[from] OpenIndexError),
     /// It cannot be written.
     #[error("cannot bring the index up to date")]
@@ -90,13 +90,10 @@ pub enum IndexError {
         source: Box<Self>,
     },
     /// It cannot be asked.
-    #[error(transparent)]
     Ask(#[from] AskError),
     /// It cannot be read.
-    #[error(transparent)]
     Store(#[from] StoreError),
     /// A file beside it cannot be read or removed.
-    #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 
@@ -229,7 +226,7 @@ impl OpenIndex {
         Ok(self.index.search(request, embedders)?)
     }
 
-    /// Returns what there is to say about what is searched, and where its index lies.
+    /// Returns the notes about the sources and about the place of the index.
     pub fn notes(&self, target: &SearchTarget) -> Vec<SearchNote> {
         let not_kept = self.temporary.as_ref().map(|(_, reason)| SourceNote::IndexNotKept {
             folder: target.index_folder.clone(),
@@ -329,11 +326,8 @@ pub(crate) fn is_in_cache(index: &Path, host: &Host) -> bool {
 
 /// Lists a folder that may not exist.
 fn entries(folder: &Path) -> Result<Vec<fs_err::DirEntry>, IndexError> {
-    match fs_err::read_dir(folder) {
-        Ok(entries) => Ok(entries.collect::<Result<_, _>>()?),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(error.into()),
-    }
+    let listed = if_found(fs_err::read_dir(folder))?;
+    Ok(listed.into_iter().flatten().collect::<Result<_, _>>()?)
 }
 
 /// An index that is in the cache.
@@ -435,7 +429,7 @@ pub fn bytes_of(folder: &Path) -> u64 {
     total
 }
 
-/// Removes the index of what is searched, wherever it lies; says whether there was one.
+/// Removes the index of a target from its folder; returns whether there was one.
 pub fn drop_index(searched: &SearchTarget, host: &Host) -> Result<bool, IndexError> {
     let folder = &searched.index_folder;
     let there = is_index(folder);
@@ -451,10 +445,8 @@ pub fn drop_index(searched: &SearchTarget, host: &Host) -> Result<bool, IndexErr
 /// waited for, and whoever searches next starts over.
 fn remove(folder: &Path) -> Result<(), IndexError> {
     remove_index(folder, &NoProgress).map_err(OpenIndexError::from)?;
-    match fs_err::remove_file(note_path(folder)) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
-    }
+    if_found(fs_err::remove_file(note_path(folder)))?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ pub enum SearchNote {
     },
 }
 
-/// Something worth saying about what is searched, and where its index lies.
+/// A note about the sources, or about the place of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceNote {
     /// A runtime says something about the agent.

@@ -71,15 +71,16 @@ impl ReadReport {
 
 /// Why nothing was read.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum ReadDocumentError {
     /// Lines stand behind the path, and were named besides.
     #[error("the lines are named twice")]
     LinesTwice,
-    /// What stands behind the path names no lines.
+    /// The suffix of the path names no lines.
     #[error("{end:?} names no lines of {document}")]
     NotLines {
-        /// What stands behind the path.
+        /// The suffix.
         end: String,
         /// The document.
         document: String,
@@ -95,13 +96,10 @@ pub enum ReadDocumentError {
         similar: Vec<String>,
     },
     /// What is searched was not found.
-    #[error(transparent)]
     Target(#[from] TargetError),
     /// It cannot be read.
-    #[error(transparent)]
     Source(#[from] SourceError),
     /// The system refused.
-    #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 

@@ -57,7 +57,7 @@ pub struct TargetChoice {
     pub index_dir: Option<PathBuf>,
 }
 
-/// What is searched, and where its index lies.
+/// What is searched, and the folder of its index.
 pub struct SearchTarget {
     /// What yields its documents.
     pub sources: Vec<Box<dyn DocumentSource>>,
@@ -75,7 +75,7 @@ pub struct SearchTarget {
     pub notes: Vec<SourceNote>,
     /// Entries without which there is nothing to search: their source, and their key.
     vital: Vec<(usize, String)>,
-    /// Where the index of something encrypted lies: no longer than the run.
+    /// The folder of the index of an encrypted archive, which is removed when the run ends.
     scratch: Option<Scratch>,
 }
 
@@ -84,6 +84,7 @@ type Result<T, E = TargetError> = std::result::Result<T, E>;
 
 /// Why there is nothing to search.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[non_exhaustive]
 pub enum TargetError {
     /// A path and a workspace were both named.
@@ -93,10 +94,8 @@ pub enum TargetError {
     #[error("there is nothing at {}", .0.display())]
     NotFound(PathBuf),
     /// The path cannot be looked at.
-    #[error(transparent)]
     Unreadable(std::io::Error),
     /// The file cannot be read.
-    #[error(transparent)]
     Io(#[from] std::io::Error),
     /// It is no regular file.
     #[error("this is not a regular file")]
@@ -125,10 +124,8 @@ pub enum TargetError {
     #[error("no folder was given")]
     NoFolder,
     /// No agent was found.
-    #[error(transparent)]
     Agent(#[from] FindAgentError),
     /// An encrypted archive cannot be opened.
-    #[error(transparent)]
     File(#[from] FileError),
     /// The folder is a runtime's state folder.
     /// The message comes from the runtime.
@@ -146,7 +143,6 @@ pub enum TargetError {
         workspace: PathBuf,
     },
     /// The folder of the index cannot be looked at.
-    #[error(transparent)]
     IndexFolder(std::io::Error),
     /// The folder of the index holds something else.
     #[error("this folder holds something other than an index")]
@@ -210,7 +206,7 @@ impl TargetChoice {
         DocumentFilter { sessions: self.sessions, private: self.private }
     }
 
-    /// Finds what lies at a path by looking at it.
+    /// Finds out what kind of source a path is.
     fn by_path(&self, path: &Path, machine: &Machine, host: &Host) -> Result<ResolvedSources> {
         let named = || path.to_owned();
         let there = fs_err::metadata(path).map_err(|error| match error.kind() {
@@ -417,7 +413,7 @@ impl TargetChoice {
         Ok(found)
     }
 
-    /// Says where the index lies.
+    /// Chooses the folder of the index.
     fn place_index(&self, found: ResolvedSources, host: &Host) -> Result<SearchTarget> {
         let mut scratch = None;
         let index_folder = if found.is_encrypted {

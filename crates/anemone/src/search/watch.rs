@@ -15,11 +15,11 @@ use serde::Serialize;
 
 use crate::embedder::{FillError, Stop};
 use crate::host::Host;
-use crate::watcher::{Told, watcher};
+use crate::watcher::{WatchNotice, watcher};
 
 /// How long it is quiet before changes are taken in.
 const QUIET: Duration = Duration::from_millis(1500);
-/// How often we look when nobody tells us.
+/// How often we look where changes are not reported.
 const LOOK: Duration = Duration::from_secs(5);
 /// How often we look although we are told: not all that is searched is in one place.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
@@ -89,10 +89,10 @@ pub fn watch_index(
     };
     let watcher = watcher(&place, QUIET, move |told| {
         let wake = match told {
-            Told::Changed => Wake::Changed,
-            Told::Lost(why) => Wake::Lost(why),
+            WatchNotice::Changed => Wake::Changed,
+            WatchNotice::Lost(why) => Wake::Lost(why),
         };
-        // Nobody listens any more when the watch has ended.
+        // The receiver is gone once the watch has ended.
         sender.send(wake).ok();
     });
     let report = Box::new(update_index(request, Some(&stop), host)?);

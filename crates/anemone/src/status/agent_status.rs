@@ -118,7 +118,7 @@ fn rows(searchable: &Searchable) -> Option<&Path> {
     }
 }
 
-/// Says why a database that is there cannot be one.
+/// Says why an existing file cannot be a database.
 fn database_trouble(path: &Path) -> Option<String> {
     let there = fs_err::metadata(path).ok()?;
     if !there.is_file() {

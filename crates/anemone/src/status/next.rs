@@ -114,8 +114,8 @@ pub enum NextStep {
     ListCommands,
 }
 
-/// Why an agent should be exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why an agent should be exported, the most urgent first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExportReason {
     /// There is no archive of it.
     NeverExported,
@@ -128,17 +128,14 @@ pub enum ExportReason {
 }
 
 impl ExportReason {
-    /// All of them, the weightiest first.
-    const ALL: [Self; 4] = [Self::NeverExported, Self::ArchiveGone, Self::Old, Self::Behind];
-
-    const fn is_that_of(self, problem: &Problem) -> bool {
-        matches!(
-            (self, problem),
-            (Self::NeverExported, Problem::NeverExported)
-                | (Self::ArchiveGone, Problem::ArchiveGone)
-                | (Self::Old, Problem::ExportOld(_))
-                | (Self::Behind, Problem::ExportBehind(_))
-        )
+    /// Returns a stable word for programs.
+    pub(super) const fn code(self) -> &'static str {
+        match self {
+            Self::NeverExported => "never_exported",
+            Self::ArchiveGone => "archive_gone",
+            Self::Old => "export_old",
+            Self::Behind => "export_behind",
+        }
     }
 
     /// Whether the last archive can still be compared with.
@@ -198,17 +195,19 @@ fn export(
     host: &Host,
     is_free: &dyn Fn(&Path) -> bool,
 ) -> Option<NextStep> {
-    // Nobody knows here for whom a sealed one was sealed, and in plain text it shall not lie there.
+    // The recipients of a sealed archive are unknown here, and a plain copy of it must not be
+    // suggested.
     let is_plain =
         |agent: &&AgentStatus| agent.last_export.as_ref().is_none_or(|export| !export.sealed);
-    let (agent, reason) = ExportReason::ALL.into_iter().find_map(|reason| {
-        let mut weak = agents.iter().copied().filter(is_plain);
-        let has_reason = |agent: &&AgentStatus| {
-            let mut problems = agent.problems.iter().filter_map(Statement::typed);
-            problems.any(|problem| reason.is_that_of(problem))
-        };
-        Some((weak.find(has_reason)?, reason))
-    })?;
+    let with_reason = |agent: &&AgentStatus| {
+        agent.problems.iter().filter_map(Statement::typed).find_map(|problem| match problem {
+            Problem::Export { reason, .. } => Some(*reason),
+            _ => None,
+        })
+    };
+    let plain = agents.iter().copied().filter(is_plain);
+    let weak = plain.filter_map(|agent| Some((agent, with_reason(&agent)?)));
+    let (agent, reason) = weak.min_by_key(|(_, reason)| *reason)?;
     let known = agent.last_export.as_ref().filter(|export| export.exists && reason.has_archive());
     let folder = known.and_then(|export| Path::new(&export.archive).parent());
     Some(NextStep::Export {
@@ -257,8 +256,12 @@ mod tests {
     }
 
     fn agent(name: &str, state: Readiness, problems: Vec<Problem>) -> AgentStatus {
-        let known = !problems.iter().any(|problem| matches!(problem, Problem::NeverExported));
-        let exists = !problems.iter().any(|problem| matches!(problem, Problem::ArchiveGone));
+        let has = |wanted| {
+            let is_it = |problem: &Problem| matches!(problem, Problem::Export { reason, .. } if *reason == wanted);
+            problems.iter().any(is_it)
+        };
+        let known = !has(ExportReason::NeverExported);
+        let exists = !has(ExportReason::ArchiveGone);
         let last = LastExport {
             archive: "/b/old one.alf".to_owned(),
             at: "2026-03-01T00:00:00Z".parse().unwrap(),
@@ -306,7 +309,9 @@ mod tests {
     #[test]
     fn what_weighs_most_comes_first() {
         use Readiness::{Behind, Missing, Ready};
-        let changed = ChangedFiles { files: 1, sealed: false };
+        let problem = |reason| {
+            vec![Problem::Export { reason, changed: ChangedFiles { files: 1, sealed: false } }]
+        };
         let search = || NextStep::Search(alias("a"));
         let audit = || NextStep::Audit(alias("a"));
         let check_export = || NextStep::Check { runtime: "openclaw", agent: alias("a") };
@@ -315,7 +320,7 @@ mod tests {
             NextStep::ConnectArchive { runtime: "openclaw", archive: "/b/old one.alf".to_owned() };
         check(&[], false, &[NextStep::Demo, NextStep::NameWorkspace, NextStep::ListCommands]);
         check(
-            &[agent("a", Missing, vec![Problem::NeverExported])],
+            &[agent("a", Missing, problem(ExportReason::NeverExported))],
             false,
             &[
                 export("a", false, "a-2026-11-16.alf", ExportReason::NeverExported),
@@ -324,19 +329,19 @@ mod tests {
             ],
         );
         check(
-            &[agent("a", Ready, vec![Problem::ExportBehind(changed)])],
+            &[agent("a", Ready, problem(ExportReason::Behind))],
             true,
             &[export("a", true, "/b/a-2026-11-16.alf", ExportReason::Behind), search(), audit()],
         );
         check(
-            &[agent("a", Ready, vec![Problem::ArchiveGone])],
+            &[agent("a", Ready, problem(ExportReason::ArchiveGone))],
             false,
             &[export("a", false, "a-2026-11-16.alf", ExportReason::ArchiveGone), search(), audit()],
         );
         check(
             &[
-                agent("a", Behind, vec![Problem::ExportOld(changed)]),
-                agent("b", Missing, vec![Problem::NeverExported]),
+                agent("a", Behind, problem(ExportReason::Old)),
+                agent("b", Missing, problem(ExportReason::NeverExported)),
             ],
             false,
             &[
@@ -346,7 +351,7 @@ mod tests {
             ],
         );
         check(
-            &[sealed(agent("a", Ready, vec![Problem::ExportBehind(changed)]))],
+            &[sealed(agent("a", Ready, problem(ExportReason::Behind)))],
             false,
             &[search(), audit(), check_export()],
         );

@@ -5,7 +5,7 @@ use anemone_runtimes::OddityKind;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::{LastExport, Readiness, SearchStatus};
+use super::{ExportReason, LastExport, Readiness, SearchStatus};
 use crate::config::ConfigError;
 
 /// Changes that are not in an archive for longer than this are a risk.
@@ -33,14 +33,13 @@ pub enum Problem {
     Unreadable(u64),
     /// Changes of ours were begun and did not finish.
     ChangeCutOff(u64),
-    /// There is no export of it.
-    NeverExported,
-    /// The last archive is no longer where it was written.
-    ArchiveGone,
-    /// Something changed long ago and is in no archive.
-    ExportOld(ChangedFiles),
-    /// Something changed since the last export.
-    ExportBehind(ChangedFiles),
+    /// No archive has the agent as it is now.
+    Export {
+        /// Why.
+        reason: ExportReason,
+        /// What the last archive does not have.
+        changed: ChangedFiles,
+    },
     /// There is no index.
     IndexMissing,
     /// The index does not have every file as it is now.
@@ -63,7 +62,7 @@ pub enum Problem {
 }
 
 /// Files that the last archive does not have as they are now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChangedFiles {
     /// How many.
     pub files: u64,
@@ -119,10 +118,7 @@ impl Problem {
             Self::DatabaseUnreadable(_) => "database_unreadable",
             Self::SourceUnreadable(_) | Self::Unreadable { .. } => "unreadable",
             Self::ChangeCutOff { .. } => "change_cut_off",
-            Self::NeverExported => "never_exported",
-            Self::ArchiveGone => "archive_gone",
-            Self::ExportOld(_) => "export_old",
-            Self::ExportBehind(_) => "export_behind",
+            Self::Export { reason, .. } => reason.code(),
             Self::IndexMissing => "index_missing",
             Self::IndexBehind { .. } => "index_behind",
             Self::IndexUnfinished => "index_unfinished",
@@ -148,7 +144,7 @@ impl Problem {
     #[must_use]
     pub const fn topic(&self) -> ProblemTopic {
         match self {
-            Self::NeverExported => ProblemTopic::FirstExport,
+            Self::Export { reason: ExportReason::NeverExported, .. } => ProblemTopic::FirstExport,
             Self::IndexMissing
             | Self::IndexBehind { .. }
             | Self::IndexUnfinished
@@ -162,14 +158,10 @@ impl Problem {
     #[must_use]
     pub const fn level(&self) -> Level {
         match self {
-            Self::ExportBehind(_)
-            | Self::IndexMissing
-            | Self::IndexBehind { .. }
-            | Self::IndexUnfinished
-            | Self::IndexOutdated
-            | Self::IndexDamaged
+            Self::Export { reason: ExportReason::Behind, .. }
             | Self::Partial
             | Self::Oddity { .. } => Level::Note,
+            _ if matches!(self.topic(), ProblemTopic::SearchIndex) => Level::Note,
             _ => Level::Wrong,
         }
     }
@@ -178,7 +170,7 @@ impl Problem {
 /// What was seen of an agent.
 pub(super) struct AgentFacts {
     pub(super) workspace_exists: bool,
-    /// Whether its memories are in a database that is there.
+    /// Whether its memories are in an existing database.
     pub(super) has_rows: bool,
     pub(super) database_trouble: Option<String>,
     pub(super) source_trouble: Option<RefreshError>,
@@ -220,20 +212,17 @@ pub(super) fn problems(facts: AgentFacts) -> Vec<Problem> {
 }
 
 fn of_export(export: Option<&LastExport>, now: Timestamp) -> Option<Problem> {
-    let Some(export) = export else { return Some(Problem::NeverExported) };
-    if !export.exists {
-        return Some(Problem::ArchiveGone);
-    }
-    if export.changed_since == 0 {
-        return None;
-    }
-    let changed = ChangedFiles { files: export.changed_since, sealed: export.sealed };
-    let age = now.duration_since(export.at.instant());
-    Some(if age > SignedDuration::from_hours(24 * DAYS) {
-        Problem::ExportOld(changed)
-    } else {
-        Problem::ExportBehind(changed)
-    })
+    let is_old = |at: Timestamp| now.duration_since(at) > SignedDuration::from_hours(24 * DAYS);
+    let reason = match export {
+        None => ExportReason::NeverExported,
+        Some(export) if !export.exists => ExportReason::ArchiveGone,
+        Some(export) if export.changed_since == 0 => return None,
+        Some(export) if is_old(export.at.instant()) => ExportReason::Old,
+        Some(_) => ExportReason::Behind,
+    };
+    let changed =
+        export.map(|export| ChangedFiles { files: export.changed_since, sealed: export.sealed });
+    Some(Problem::Export { reason, changed: changed.unwrap_or_default() })
 }
 
 const fn of_search(search: &SearchStatus) -> Option<Problem> {

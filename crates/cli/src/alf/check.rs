@@ -9,7 +9,7 @@ use anemone::connect::quoted;
 use anemone_runtimes::{Resources, Severity};
 use serde::Serialize;
 
-use super::{Answer, CheckArgs, Stop, known, unnamed};
+use super::{AlfAnswer, AlfFailure, CheckArgs, known, unnamed};
 use crate::commands::Context;
 use crate::commands::check::{CheckAnswer, IssueLine};
 
@@ -35,7 +35,7 @@ struct Issue<'a> {
     fix: &'a str,
 }
 
-pub(super) fn run(args: CheckArgs, context: &Context<'_>) -> Result<(), Stop> {
+pub(super) fn run(args: CheckArgs, context: &Context<'_>) -> Result<(), AlfFailure> {
     let runtime = AlfSettings::runtime(args.runtime, &context.environment.folders.home);
     let runtime = Some(known(runtime.map_err(|error| unnamed("check", error))?)?);
     let agent = AgentChoice { runtime, workspace: args.workspace, agent: None };
@@ -62,7 +62,7 @@ pub(super) fn run(args: CheckArgs, context: &Context<'_>) -> Result<(), Stop> {
         issues: issues.iter().map(Issue::new).collect(),
         suggestions,
     };
-    Ok(context.printer.print(&Answer { shape, ours: &answer })?)
+    Ok(context.printer.print(&AlfAnswer { shape, ours: &answer })?)
 }
 
 impl<'a> Issue<'a> {

@@ -5,7 +5,7 @@ use anemone::export::{ExportSummary, export};
 use anemone_runtimes::FoundSecret;
 use serde::Serialize;
 
-use super::{Answer, ExportArgs, Stop, warn};
+use super::{AlfAnswer, AlfFailure, ExportArgs, warn};
 use crate::commands::Context;
 use crate::commands::export::shown;
 use crate::output::{Result, count};
@@ -20,7 +20,7 @@ struct ExportShape<'a> {
     file_size: u64,
 }
 
-pub(super) fn run(args: ExportArgs, context: &Context<'_>) -> Result<(), Stop> {
+pub(super) fn run(args: ExportArgs, context: &Context<'_>) -> Result<(), AlfFailure> {
     let (runtime, workspace) = args.agent.resolve("export", &context.environment.folders.home)?;
     let AlfExport { output, request } = AlfExport::plan(runtime, workspace, args.output)?;
     let exported = shown(export(&request, &context.host)?);
@@ -39,7 +39,7 @@ pub(super) fn run(args: ExportArgs, context: &Context<'_>) -> Result<(), Stop> {
         memory_records,
         file_size: exported.file_size.unwrap_or_default(),
     };
-    Ok(context.printer.print(&Answer { shape, ours: &exported })?)
+    Ok(context.printer.print(&AlfAnswer { shape, ours: &exported })?)
 }
 
 /// What happened to files that do not travel as they are.

@@ -6,7 +6,7 @@ use anemone_messages::UserError;
 use anemone_runtimes::OnConflict;
 use serde::Serialize;
 
-use super::{Answer, ImportArgs, Stop};
+use super::{AlfAnswer, AlfFailure, ImportArgs};
 use crate::commands::Context;
 
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct ImportShape<'a> {
     warnings: Vec<String>,
 }
 
-pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), Stop> {
+pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), AlfFailure> {
     let (runtime, workspace) = args.agent.resolve("import", &context.environment.folders.home)?;
     if fs_err::metadata(&args.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     {
@@ -54,5 +54,5 @@ pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), Stop> {
         credentials_count: imported.credentials_count,
         warnings,
     };
-    Ok(context.printer.print(&Answer { shape, ours: &imported })?)
+    Ok(context.printer.print(&AlfAnswer { shape, ours: &imported })?)
 }

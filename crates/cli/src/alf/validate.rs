@@ -7,7 +7,7 @@ use anemone_format::{Edits, Finding};
 use anemone_messages::UserError;
 use serde::Serialize;
 
-use super::{Answer, ValidateArgs, print_error};
+use super::{AlfAnswer, ValidateArgs, print_error};
 use crate::commands::Context;
 use crate::output::{Result, count};
 
@@ -36,7 +36,7 @@ pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode
         errors: validated.errors.iter().map(FindingLine::new).collect(),
         warnings: validated.warnings.iter().map(FindingLine::new).collect(),
     };
-    context.printer.print(&Answer { shape, ours: &validated })?;
+    context.printer.print(&AlfAnswer { shape, ours: &validated })?;
     if validated.valid {
         return Ok(ExitCode::SUCCESS);
     }

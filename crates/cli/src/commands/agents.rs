@@ -49,7 +49,7 @@ pub(crate) fn print_aliases(args: &AgentsArgs, context: &Context<'_>) -> Result<
         return Ok(false);
     }
     let aliases = aliases(&args.request(), &context.host)?;
-    // A line ends where an alias does, whatever stands in it.
+    // An alias with a line break must not become two lines.
     let lines: String = aliases.iter().map(|alias| safe(alias) + "\n").collect();
     super::print_bytes(lines.as_bytes())?;
     Ok(true)

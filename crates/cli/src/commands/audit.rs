@@ -6,8 +6,7 @@ use anemone::audit::{AuditReport, AuditRequest, audit};
 use anemone::statement::Statement;
 use anemone_format::StampTable;
 use anemone_memory::{AgeCounts, KindCounts};
-use anemone_messages::UserError;
-use anemone_messages::{fix, memory_words};
+use anemone_messages::{UserError, fix, memory_words};
 use clap::Args;
 
 use super::Context;

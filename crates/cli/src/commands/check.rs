@@ -105,9 +105,9 @@ fn suggestions(issues: &[IssueLine]) -> Vec<String> {
 
 /// Says why an export would refuse.
 fn refusal_issue(error: UserError) -> IssueLine {
+    let message = error.with_causes();
     let suggestion = error.hint.unwrap_or_else(|| "see `anemone export`".to_owned());
-    let parts: Vec<String> = std::iter::once(error.message).chain(error.causes).collect();
-    IssueLine::new(Severity::Error, error.code, parts.join(": "), suggestion)
+    IssueLine::new(Severity::Error, error.code, message, suggestion)
 }
 
 /// Says that the existing tool's settings are ignored, and why.

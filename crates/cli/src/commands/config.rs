@@ -28,7 +28,7 @@ pub(crate) struct ConfigArgs {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct ConfigAnswer {
     path: PathBuf,
     /// Whether there is a file.
     exists: bool,
@@ -51,10 +51,10 @@ pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<()> {
     }
     Config::read(&context.host)?;
     let exists = path.exists();
-    context.printer.print(&Shown { path, exists, written: args.init })
+    context.printer.print(&ConfigAnswer { path, exists, written: args.init })
 }
 
-impl Report for Shown {
+impl Report for ConfigAnswer {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         let path = self.path.display();
         match (self.written, self.exists) {

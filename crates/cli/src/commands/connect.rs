@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::connect::{
-    ConnectNote, ConnectReport, ConnectRequest, ConnectTarget, DisconnectRequest, FileAction, Hooks,
+    ConnectNote, ConnectReport, ConnectRequest, ConnectTarget, DisconnectRequest, FileAction,
+    Hooks, ProgramNote,
 };
 use anemone::statement::Statement;
 use anemone_runtimes::connect::ConnectOption;
@@ -180,7 +181,7 @@ pub(crate) fn disconnect(args: &DisconnectArgs, context: &Context<'_>) -> Result
 
 fn in_words(mut report: ConnectReport) -> ConnectReport {
     Statement::word_all(&mut report.notes, |note| match note {
-        ConnectNote::ReadingHooks(sessions) => format!(
+        ConnectNote::Program(ProgramNote::ReadingHooks(sessions)) => format!(
             "{sessions} is shown this memory, and writes nothing into it; --hooks none gives it \
              the tools alone, --hooks write also keeps notes of sessions"
         ),
@@ -198,7 +199,7 @@ fn in_words(mut report: ConnectReport) -> ConnectReport {
                 path.display()
             )
         }
-        ConnectNote::Text(text) => text,
+        ConnectNote::Program(ProgramNote::Text(text)) => text,
     });
     report
 }

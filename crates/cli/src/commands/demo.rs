@@ -59,7 +59,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo> {
         }
         None => real(&temporary.path().join("demo")),
     };
-    // What a command keeps for itself is of no interest to whoever looks around.
+    // The state of the commands is of no interest to the user.
     let own = real(temporary.path()).join("own");
     let stage = Stage::set(&folder, &own, context.environment)?;
     let discovered = steps::discover(&stage).map_err(|error| failed(1, error))?;
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo> {
     let moved = steps::migrate(&stage, &exported).map_err(|error| failed(6, error))?;
     let purged = steps::purge(&stage).map_err(|error| failed(7, error))?;
     if args.keep.is_some() {
-        moments::write(&folder, context.host.threads)?;
+        moments::write(&folder, &context.silent_host())?;
     }
     Ok(Demo {
         discovered,

@@ -4,11 +4,11 @@ mod report;
 
 use std::io;
 
-use anemone::days::{DayEnd, time_of};
+use anemone::days::DayEnd;
 use anemone::forget::{Confirmation, ForgetChoice, ForgetReport, ForgetRequest, forget};
 use anemone::host::Host;
 use anemone_memory::{EntryToForget, Finality};
-use anemone_messages::not_a_time;
+use anemone_messages::given_time;
 use clap::Args;
 
 use super::Context;
@@ -126,13 +126,8 @@ impl EntryChoiceArgs {
         if !self.id.is_empty() {
             return Ok(ForgetChoice::Ids(self.id.clone()));
         }
-        let moment = |flag: &str, text: &Option<String>, end: DayEnd| {
-            let Some(text) = text else { return Ok(None) };
-            let time = time_of(text, end, host.today(), host.zone());
-            time.map(Some).ok_or_else(|| not_a_time(flag, text))
-        };
-        let since = moment("--since", &self.since, DayEnd::First)?;
-        let until = moment("--until", &self.until, DayEnd::Last)?;
+        let since = given_time("--since", self.since.as_deref(), DayEnd::First, host)?;
+        let until = given_time("--until", self.until.as_deref(), DayEnd::Last, host)?;
         Ok(ForgetChoice::Written { since, until })
     }
 }

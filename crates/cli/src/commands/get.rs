@@ -50,7 +50,7 @@ pub(crate) struct GetArgs {
 
     /// Print the JSON that memory_get of another program returns
     #[arg(long, default_value = OURS, value_parser = shapes())]
-    shape: Shape,
+    shape: GetShape,
 }
 
 /// The name of our own JSON.
@@ -58,15 +58,15 @@ const OURS: &str = "anemone";
 
 /// Whose JSON.
 #[derive(Clone, Copy, Debug)]
-enum Shape {
+enum GetShape {
     Anemone,
     Native(&'static ExcerptShape),
 }
 
 /// Reads the name of a shape.
-fn shapes() -> impl TypedValueParser<Value = Shape> {
-    let native = excerpt_shapes().map(|shape| (shape.name, shape.title, Shape::Native(shape)));
-    one_of(std::iter::once((OURS, "Ours", Shape::Anemone)).chain(native))
+fn shapes() -> impl TypedValueParser<Value = GetShape> {
+    let native = excerpt_shapes().map(|shape| (shape.name, shape.title, GetShape::Native(shape)));
+    one_of(std::iter::once((OURS, "Ours", GetShape::Anemone)).chain(native))
 }
 
 pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<()> {
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<()> {
         lines: args.lines.map(|count| count as usize),
     };
     let target = args.searched.choice(args.source.clone());
-    if let Shape::Native(shape) = args.shape {
+    if let GetShape::Native(shape) = args.shape {
         let machine = context.host.machine()?;
         let found = find_document(&args.path, lines, &target.find(&machine, &context.host)?)?;
         return print_shape(shape, &args.path, found);

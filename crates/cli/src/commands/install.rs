@@ -10,7 +10,7 @@ use anemone_messages::UserError;
 use clap::Args;
 use serde::Serialize;
 
-use self::place::Places;
+use self::place::InstallPaths;
 use self::plan::{Action, Plan, Step};
 use super::Context;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, Result, count, safe};
@@ -81,7 +81,8 @@ pub(crate) fn run(args: &InstallArgs, context: &Context<'_>) -> Result<InstallRe
         let error = UserError::usage("--bin is the folder for the link alf");
         return Err(error.hint("give --alf too"));
     }
-    let places = Places::new(args.prefix.as_deref(), args.bin.as_deref(), context.environment)?;
+    let places =
+        InstallPaths::new(args.prefix.as_deref(), args.bin.as_deref(), context.environment)?;
     let plan = match args.remove {
         true => Plan::to_remove(&places)?,
         false => Plan::to_install(&places, args.alf, args.force)?,

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use anemone::list::{EntryLine, ListReport, ListRequest, list};
 use anemone_format::Origin;
+use anemone_messages::given_day;
 use clap::Args;
 use jiff::civil::Date;
 
 use super::Context;
-use super::search::day;
 use crate::args::MemoryArgs;
 use crate::output::{BOLD, DIM, ODD, Report, Result, count, safe};
 
@@ -63,9 +63,9 @@ pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport> 
 
 impl ListArgs {
     fn request(&self, today: Date) -> Result<ListRequest> {
-        let on = day("--day", self.day.as_deref(), today)?;
-        let since = day("--since", self.since.as_deref(), today)?;
-        let until = day("--until", self.until.as_deref(), today)?;
+        let on = given_day("--day", self.day.as_deref(), today)?;
+        let since = given_day("--since", self.since.as_deref(), today)?;
+        let until = given_day("--until", self.until.as_deref(), today)?;
         Ok(ListRequest {
             memory: self.memory.choice(),
             since: on.or(since),

@@ -112,7 +112,7 @@ pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode> {
     let Some(address) = args.http else {
         return Ok(match speak(args, context) {
             Ok(()) => ExitCode::SUCCESS,
-            // Stdout is the client's: what went wrong stands where its owner reads it.
+            // Stdout belongs to the protocol, so errors are printed on stderr.
             Err(error) => Printer::new(Format::Human, context.environment).print_error(&error),
         });
     };
@@ -132,7 +132,7 @@ fn speak(args: &McpArgs, context: &Context<'_>) -> Result<()> {
     let runtime = runtime()?;
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
     let served = runtime.block_on(serve_stdio(service, args.settings(), input, output, stop));
-    // Somebody may still wait for a line that nobody writes any more.
+    // The thread that reads stdin may wait forever.
     runtime.shutdown_background();
     served.map_err(|error| not_served(&error))
 }
@@ -177,11 +177,11 @@ fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(
     served.map_err(|error| not_served(&error))
 }
 
-/// Is done when the process is told to stop for the first time.
+/// Completes when the process gets the first signal.
 fn stopped() -> impl Future<Output = ()> + Send + 'static {
     let (stop, stopped) = oneshot::channel::<()>();
     crate::signals::on_first_signal(Box::new(move || {
-        // Whoever is not there any more does not need to stop.
+        // The receiver may be gone already.
         stop.send(()).ok();
     }));
     async move {

@@ -188,10 +188,7 @@ impl Report for MigrateReport {
         }
         let ForgottenLine { count: number, names } = &self.plan.forgotten;
         if *number > 0 {
-            let memories = match number {
-                1 => "1 memory".to_owned(),
-                number => format!("{number} memories"),
-            };
+            let memories = count(*number, "memory");
             let runtime = from.runtime;
             writeln!(out, "{ODD}forgotten:{ODD:#} {memories} that {runtime} has no longer")?;
             for name in names {

@@ -116,7 +116,7 @@ impl RememberArgs {
             supersedes: self.supersedes.clone(),
             part: if self.curated { MemoryPart::Curated } else { MemoryPart::Log },
             duplicates: if self.force { DuplicateCheck::Skip } else { DuplicateCheck::Refuse },
-            secrets: if self.redact { SecretHandling::Redact } else { SecretHandling::Refuse },
+            secrets: if self.redact { SecretHandling::Redact } else { SecretHandling::Report },
             dry_run: self.dry_run,
         })
     }

@@ -5,10 +5,9 @@ mod shown;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anemone::days;
 use anemone::search::{SearchHit, SearchReport, SearchRequest, search};
 use anemone::statement::Statement;
-use anemone_messages::{not_a_day, warning};
+use anemone_messages::{given_day, warning};
 use clap::Args;
 use jiff::civil::Date;
 
@@ -104,12 +103,6 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<SearchRepo
     Ok(found)
 }
 
-/// Reads a day that somebody gave with a flag.
-pub(crate) fn day(flag: &str, text: Option<&str>, today: Date) -> Result<Option<Date>> {
-    let Some(text) = text else { return Ok(None) };
-    days::day(text, today).map(Some).ok_or_else(|| not_a_day(flag, text))
-}
-
 /// Endings of what is searched by its path, whether it exists or not.
 const SOURCE_ENDINGS: [&str; 5] = ["alf", "alf-delta", "db", "age", "md"];
 
@@ -143,8 +136,8 @@ impl SearchArgs {
             query: words.join(" "),
             target: self.searched.choice(path),
             limit: self.limit,
-            since: day("--since", self.since.as_deref(), today)?,
-            until: day("--until", self.until.as_deref(), today)?,
+            since: given_day("--since", self.since.as_deref(), today)?,
+            until: given_day("--until", self.until.as_deref(), today)?,
             types: self.types.clone(),
             namespaces: self.namespace.clone(),
             paths: self.path.clone(),

@@ -169,16 +169,16 @@ fn write_problem(problem: &ProblemWords, indent: &str, out: &mut dyn Write) -> i
 
 /// Says how long ago something was, in one number.
 fn ago(now: Timestamp, then: Timestamp) -> String {
-    let seconds = now.duration_since(then).as_secs();
+    let Ok(seconds) = u64::try_from(now.duration_since(then).as_secs()) else {
+        return "in the future".to_owned();
+    };
     let (number, noun) = match seconds {
-        i64::MIN..=-1 => return "in the future".to_owned(),
         0..=59 => return "just now".to_owned(),
         60..=3_599 => (seconds / 60, "minute"),
         3_600..=86_399 => (seconds / 3_600, "hour"),
         _ => (seconds / 86_400, "day"),
     };
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural} ago")
+    format!("{} ago", count(number, noun))
 }
 
 #[cfg(test)]

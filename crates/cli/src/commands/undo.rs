@@ -7,8 +7,7 @@ use anemone::undo::{
     clear_changes, count_changes, list_changes, undo,
 };
 use anemone_memory::{RestoredText, RowsUndo};
-use anemone_messages::UserError;
-use anemone_messages::local_time;
+use anemone_messages::{UserError, local_time};
 use clap::Args;
 use serde::Serialize;
 
@@ -88,7 +87,7 @@ pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoAnswer> 
     }
     let action = if args.skip { UndoAction::Skip } else { UndoAction::Revert };
     let report = undo(&UndoRequest { memory, action, dry_run: args.dry_run }, &context.host)?;
-    let UndoReport { undone, edits, rows, change, restored, dropped, .. } = report;
+    let UndoReport { undone, edits, rows, change, restored, dropped } = report;
     let undone = Some(undone);
     Ok(UndoAnswer { undone, edits, rows, change, restored, dropped, ..UndoAnswer::nothing(args) })
 }

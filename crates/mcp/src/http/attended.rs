@@ -1,4 +1,4 @@
-//! A connection that ends when nobody reads from it any more.
+//! A connection that ends when the client no longer reads from it.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

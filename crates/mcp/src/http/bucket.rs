@@ -11,10 +11,10 @@ use crate::lock::locked;
 pub(super) struct Bucket {
     per_second: f64,
     longest_wait: Duration,
-    level: Mutex<Level>,
+    level: Mutex<FillLevel>,
 }
 
-struct Level {
+struct FillLevel {
     /// Below zero where some wait already.
     drops: f64,
     at: Instant,
@@ -24,7 +24,7 @@ impl Bucket {
     /// Returns a bucket for which nobody waits longer than this.
     pub(super) fn new(per_second: u32, longest_wait: Duration, now: Instant) -> Self {
         let per_second = f64::from(per_second.max(1));
-        let level = Mutex::new(Level { drops: per_second * 2.0, at: now });
+        let level = Mutex::new(FillLevel { drops: per_second * 2.0, at: now });
         Self { per_second, longest_wait, level }
     }
 

@@ -3,7 +3,7 @@
 //! A server on loopback is in reach of every page that its owner opens: a page can send requests
 //! to it, and with a name that it lets point to 127.0.0.1 it could read the answers too. So a
 //! request must be sent to a name of ours, must not come from a page, and must carry the token,
-//! on loopback as anywhere. Nothing of its body is read before that is settled.
+//! on loopback as anywhere. Its body is only read after these checks.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -134,7 +134,7 @@ fn normal_origin(origin: &str) -> Option<String> {
     })
 }
 
-/// Returns a header that is there once or not at all.
+/// Returns a header that must not occur twice.
 fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Refused> {
     let mut values = headers.get_all(name).iter();
     let first = values.next();

@@ -226,7 +226,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             return None;
         }
         let units = u32::try_from(bytes.div_ceil(UNIT).min(self.large_units)).ok()?;
-        // It cannot be closed, because nobody closes it.
+        // The semaphore is never closed.
         Arc::clone(&self.large).acquire_many_owned(units).await.ok()
     }
 }

@@ -53,7 +53,7 @@ impl Guests {
                 if let Some((_, oldest)) = locked(&self.strangers).waiting.pop_first() {
                     oldest.cancel();
                 }
-                // It cannot be closed, because nobody closes it.
+                // The semaphore is never closed.
                 Arc::clone(&self.places).acquire_owned().await.ok()
             }
         };

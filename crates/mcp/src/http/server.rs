@@ -158,7 +158,7 @@ async fn talk<H: ServerHandler + Send + 'static>(
         .max_headers(MAX_HEADERS)
         .max_header_size(limits.head_bytes)
         .serve_connection(TokioIo::new(StallGuard::new(stream, limits.stall)), service);
-    // How a connection ended makes no difference to us: there is nobody left to tell.
+    // How a connection ended makes no difference: there is no client left to tell.
     let ended = tokio::select! {
         _how = poll_fn(|context| connection.poll_without_shutdown(context)) => true,
         () = says_nothing => true,

@@ -33,11 +33,11 @@ pub(super) struct Sessions {
     most: usize,
     kept: LocalSessionManager,
     making: tokio::sync::Mutex<()>,
-    uses: Mutex<Uses>,
+    uses: Mutex<SessionUses>,
 }
 
 #[derive(Default)]
-struct Uses {
+struct SessionUses {
     count: u64,
     last: HashMap<SessionId, u64>,
     /// Those with which a wrong token came.
@@ -46,12 +46,12 @@ struct Uses {
 }
 
 /// A request that waits for its answer, until this is dropped.
-struct Waiting {
+struct WaitingRequest {
     unanswered: UnansweredRequests,
     id: Option<RequestId>,
 }
 
-impl Drop for Waiting {
+impl Drop for WaitingRequest {
     fn drop(&mut self) {
         if let Some(id) = &self.id {
             self.unanswered.forget(id);
@@ -195,7 +195,7 @@ impl SessionManager for Sessions {
             JsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
         };
-        let mut waiting = Some(Waiting { unanswered, id: request });
+        let mut waiting = Some(WaitingRequest { unanswered, id: request });
         let answers = self.kept.create_stream(id, message).await?;
         let answers = answers.inspect(move |event| {
             if is_answer(event) {

@@ -13,11 +13,11 @@ use crate::lock::locked;
 pub(super) struct Streams {
     most: usize,
     most_of_session: usize,
-    open: Arc<Mutex<Open>>,
+    open: Arc<Mutex<OpenStreams>>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenStreams {
     all: usize,
     by_session: HashMap<String, usize>,
 }
@@ -25,7 +25,7 @@ struct Open {
 /// One of them, until it is dropped.
 pub(super) struct Stream {
     session: Option<String>,
-    open: Arc<Mutex<Open>>,
+    open: Arc<Mutex<OpenStreams>>,
 }
 
 impl Streams {

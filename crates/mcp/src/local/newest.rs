@@ -1,13 +1,11 @@
 //! A question without words: what was written last.
 
-use anemone::days::{DayEnd, time_of};
-use anemone::host::Host;
+use anemone::days::DayEnd;
 use anemone_memory::{EntryToForget, ForgetTarget, citation_of, plan_forget};
-use anemone_messages::not_a_time;
-use jiff::Timestamp;
+use anemone_messages::given_time;
 use jiff::tz::TimeZone;
 
-use super::Inner;
+use super::ServiceState;
 use super::results::number;
 use crate::service::{Result, SearchArguments, SearchResult, SearchResults};
 
@@ -15,11 +13,11 @@ use crate::service::{Result, SearchArguments, SearchResult, SearchResults};
 pub(super) fn newest(
     arguments: &SearchArguments,
     most: usize,
-    inner: &Inner,
+    inner: &ServiceState,
 ) -> Result<SearchResults> {
     let host = &inner.options.host;
-    let since = time(host, "since", arguments.since.as_deref(), DayEnd::First)?;
-    let until = time(host, "until", arguments.until.as_deref(), DayEnd::Last)?;
+    let since = given_time("since", arguments.since.as_deref(), DayEnd::First, host)?;
+    let until = given_time("until", arguments.until.as_deref(), DayEnd::Last, host)?;
     let memory = inner.agent_memory()?;
     let wanted = ForgetTarget::Written { since, until, zone: host.zone() };
     let plan = plan_forget(&*memory.memory(), &wanted)?;
@@ -31,13 +29,6 @@ pub(super) fn newest(
     let notes = vec!["these are the newest: there were no words to look for".to_owned()];
     let results = entries.into_iter().take(most).map(|entry| found(entry, &host.zone())).collect();
     Ok(SearchResults { results, mode: "newest".to_owned(), model: None, notes })
-}
-
-/// Reads a time, or a day as people say it.
-fn time(host: &Host, field: &str, text: Option<&str>, end: DayEnd) -> Result<Option<Timestamp>> {
-    let Some(text) = text else { return Ok(None) };
-    let time = time_of(text, end, host.today(), host.zone());
-    Ok(Some(time.ok_or_else(|| not_a_time(field, text))?))
 }
 
 fn found(entry: EntryToForget, zone: &TimeZone) -> SearchResult {

@@ -11,17 +11,17 @@ use std::time::Duration;
 
 use anemone::watcher::{Watcher, watcher};
 
-use super::Inner;
+use super::ServiceState;
 use crate::service::{DocumentChanges, Result, Watch};
 
 /// How long it is quiet before somebody is told.
 const QUIET: Duration = Duration::from_millis(300);
 /// How often we look although we are told: not all that is searched lies in one place.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
-/// How often we look when nobody tells us.
+/// How often we look where changes are not reported.
 const LOOK: Duration = Duration::from_secs(5);
 
-type Known = BTreeMap<String, Vec<u8>>;
+type KnownDigests = BTreeMap<String, Vec<u8>>;
 
 /// What is dropped to end a watch: with the watcher goes one end of a channel, and with it the
 /// thread that listens at the other.
@@ -32,7 +32,7 @@ struct ActiveWatch {
 
 /// Tells of changes until what is returned is dropped.
 pub(super) fn watch(
-    inner: Arc<Inner>,
+    inner: Arc<ServiceState>,
     tell: Box<dyn Fn(DocumentChanges) + Send + Sync>,
 ) -> Result<Watch> {
     let place = inner.target()?.place.clone();
@@ -40,7 +40,7 @@ pub(super) fn watch(
     let told = std::sync::Mutex::new(end.clone());
     // Watching begins before the first look, so that nothing falls between the two.
     let watcher = watcher(&place, QUIET, move |_| {
-        // Nobody listens any more when the watch has ended.
+        // The receiver is gone once the watch has ended.
         if let Ok(told) = told.lock() {
             told.send(()).ok();
         }
@@ -62,7 +62,7 @@ pub(super) fn watch(
     Ok(Box::new(std::sync::Mutex::new(ActiveWatch { _watcher: watcher, _end: end })))
 }
 
-fn known(inner: &Inner) -> Result<Known> {
+fn known(inner: &ServiceState) -> Result<KnownDigests> {
     Ok(inner
         .known_documents()?
         .into_iter()
@@ -70,7 +70,7 @@ fn known(inner: &Inner) -> Result<Known> {
         .collect())
 }
 
-fn difference(before: &Known, now: &Known) -> DocumentChanges {
+fn difference(before: &KnownDigests, now: &KnownDigests) -> DocumentChanges {
     let gone_or_other = before.iter().filter(|(path, digest)| now.get(*path) != Some(*digest));
     let new = now.iter().filter(|(path, _)| !before.contains_key(*path));
     let mut paths: Vec<String> = gone_or_other.chain(new).map(|(path, _)| path.clone()).collect();
@@ -82,7 +82,7 @@ fn difference(before: &Known, now: &Known) -> DocumentChanges {
 mod tests {
     use super::*;
 
-    fn known(documents: &[(&str, u8)]) -> Known {
+    fn known(documents: &[(&str, u8)]) -> KnownDigests {
         documents.iter().map(|(path, digest)| ((*path).to_owned(), vec![*digest])).collect()
     }
 

@@ -28,62 +28,48 @@ const CONTEXT_NOTICE: &str = "What was remembered is quoted between <recalled-me
 
 pub(super) fn tools(allow_write: bool) -> Vec<Tool> {
     vec![
-        Tool::new::<SearchArguments, Quoted<SearchResults>>(
-            SEARCH,
-            Effect::Reads,
-            |service, question| {
-                let path = question.path.as_deref().map(name_from_shown);
-                let found = examined(service.search(&SearchArguments { path, ..question })?);
-                let text = found_text(&found, OTHERWISE, &service.delimiter()?);
-                Answer::with_data(text, &quoted(found))
-            },
-        ),
-        Tool::new::<ReadArguments, Examined<ReadResult>>(GET, Effect::Reads, |service, reading| {
+        Tool::new(SEARCH, Effect::Reads, |service, question: SearchArguments| {
+            let path = question.path.as_deref().map(name_from_shown);
+            let found = examined(service.search(&SearchArguments { path, ..question })?);
+            let text = found_text(&found, OTHERWISE, &service.delimiter()?);
+            Answer::with_data(text, &quoted(found))
+        })
+        .returning::<Quoted<SearchResults>>(),
+        Tool::new(GET, Effect::Reads, |service, reading: ReadArguments| {
             let path = name_from_shown(&reading.path);
             get(service, &ReadArguments { path, ..reading })
-        }),
-        Tool::new::<RememberArguments, Quoted<RememberResult>>(
-            REMEMBER,
-            Effect::Adds,
-            |service, remembering| {
-                let supersedes = remembering.supersedes.as_deref().map(name_from_shown);
-                let mut remembered =
-                    service.remember(&RememberArguments { supersedes, ..remembering })?;
-                let text = remembered_text(&remembered, &service.delimiter()?);
-                for duplicate in &mut remembered.duplicates {
-                    duplicate.text = barred(&duplicate.text);
-                }
-                Answer::with_data(
-                    text,
-                    &Quoted::some(!remembered.duplicates.is_empty(), remembered),
-                )
-            },
-        ),
-        Tool::new::<ForgetArguments, Quoted<ForgetResult>>(FORGET, Effect::Removes, forget),
-        Tool::new::<ContextArguments, Examined<ContextResult>>(
-            CONTEXT,
-            Effect::Reads,
-            |service, asked| {
-                let mut context = service.context(&asked)?;
-                let findings = Findings {
-                    suspicion_reason: context.suspicion_reason.take(),
-                    hidden_characters: context.hidden_characters.take(),
-                };
-                context.text = shown(&context.text);
-                let text = format!("{}\n{}", context.text, notes(&context.notes));
-                let data = Examined::new(Quoted::new(context), findings).noticing(CONTEXT_NOTICE);
-                Answer::with_data(text, &data)
-            },
-        ),
-        Tool::new::<NoArguments, MemoryStatus>(
-            STATUS,
-            Effect::Reads,
-            move |service, NoArguments {}| {
-                let mut status = service.status()?;
-                status.writable &= allow_write;
-                Answer::with_data(status_text(&status), &status)
-            },
-        ),
+        })
+        .returning::<Examined<ReadResult>>(),
+        Tool::new(REMEMBER, Effect::Adds, |service, remembering: RememberArguments| {
+            let supersedes = remembering.supersedes.as_deref().map(name_from_shown);
+            let mut remembered =
+                service.remember(&RememberArguments { supersedes, ..remembering })?;
+            let text = remembered_text(&remembered, &service.delimiter()?);
+            for duplicate in &mut remembered.duplicates {
+                duplicate.text = barred(&duplicate.text);
+            }
+            Answer::with_data(text, &Quoted::some(!remembered.duplicates.is_empty(), remembered))
+        })
+        .returning::<Quoted<RememberResult>>(),
+        Tool::new(FORGET, Effect::Removes, forget).returning::<Quoted<ForgetResult>>(),
+        Tool::new(CONTEXT, Effect::Reads, |service, asked: ContextArguments| {
+            let mut context = service.context(&asked)?;
+            let findings = Findings {
+                suspicion_reason: context.suspicion_reason.take(),
+                hidden_characters: context.hidden_characters.take(),
+            };
+            context.text = shown(&context.text);
+            let text = format!("{}\n{}", context.text, notes(&context.notes));
+            let data = Examined::new(Quoted::new(context), findings).noticing(CONTEXT_NOTICE);
+            Answer::with_data(text, &data)
+        })
+        .returning::<Examined<ContextResult>>(),
+        Tool::new(STATUS, Effect::Reads, move |service, NoArguments {}| {
+            let mut status = service.status()?;
+            status.writable &= allow_write;
+            Answer::with_data(status_text(&status), &status)
+        })
+        .returning::<MemoryStatus>(),
     ]
 }
 

@@ -6,7 +6,7 @@ use anemone_runtimes::NativeTools;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Effect, Tool};
+use super::{Effect, Tool, forget_one};
 use crate::answer::Answer;
 use crate::arguments::bad;
 use crate::quote::{examined, name_line};
@@ -23,11 +23,11 @@ const DAILY: &str = "daily";
 pub(super) fn tools(native: &NativeTools) -> Vec<Tool> {
     let example = native.recall.example;
     vec![
-        Tool::in_words::<Store>(native.store, Effect::Replaces, store),
-        Tool::in_words::<Recall>(native.recall, Effect::Reads, move |service, asked| {
+        Tool::new(native.store, Effect::Replaces, store),
+        Tool::new(native.recall, Effect::Reads, move |service, asked| {
             recall(service, asked, example)
         }),
-        Tool::in_words::<Forget>(native.forget, Effect::Removes, forget),
+        Tool::new(native.forget, Effect::Removes, forget),
     ]
 }
 
@@ -126,17 +126,10 @@ fn line_of(memory: &SearchResult) -> String {
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
 fn forget(service: &dyn MemoryService, asked: Forget) -> Result<Answer> {
     let key = name_from_shown(&asked.key);
-    let gone = match service
-        .forget(&ForgetArguments { key: Some(key.clone()), ..ForgetArguments::default() })
-    {
-        Ok(forgotten) => !forgotten.entries.is_empty(),
-        Err(refusal) if refusal.is_nothing_to_forget() => false,
-        Err(refusal) => return Err(refusal),
-    };
+    let by_key = ForgetArguments { key: Some(key.clone()), ..ForgetArguments::default() };
     let key = name_line(&key);
-    Ok(Answer::words(if gone {
-        format!("Forgot memory: {key}")
-    } else {
-        format!("No memory found with key: {key}")
+    Ok(Answer::words(match forget_one(service, &by_key)? {
+        Some(_) => format!("Forgot memory: {key}"),
+        None => format!("No memory found with key: {key}"),
     }))
 }

@@ -1,11 +1,12 @@
 //! Tools that store texts by their meaning, and answer with data.
 
+use anemone::text::has_all_words;
 use anemone_memory::{barred, name_from_shown, shown_name};
 use anemone_runtimes::NativeTools;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, Tool};
+use super::{Effect, Tool, forget_one};
 use crate::answer::Answer;
 use crate::quote::{Quoted, examined, found_text, framed, name_line, notes};
 use crate::service::{
@@ -24,11 +25,12 @@ const DEFAULT_IMPORTANCE: f64 = 0.7;
 pub(super) fn tools(native: &NativeTools) -> Vec<Tool> {
     let example = native.forget.example;
     vec![
-        Tool::new::<Recall, Quoted<Recalled>>(native.recall, Effect::Reads, recall),
-        Tool::new::<Store, Quoted<Stored>>(native.store, Effect::Adds, store),
-        Tool::new::<Forget, Quoted<Gone>>(native.forget, Effect::Removes, move |service, asked| {
+        Tool::new(native.recall, Effect::Reads, recall).returning::<Quoted<Recalled>>(),
+        Tool::new(native.store, Effect::Adds, store).returning::<Quoted<Stored>>(),
+        Tool::new(native.forget, Effect::Removes, move |service, asked| {
             forget(service, asked, example)
-        }),
+        })
+        .returning::<Quoted<Gone>>(),
     ]
 }
 
@@ -237,7 +239,8 @@ fn forget(service: &dyn MemoryService, asked: Forget, example: &str) -> Result<A
     }
     let mut sure = found.results.iter().filter(|candidate| candidate.score > SURE_SCORE);
     if let (Some(only), None) = (sure.next(), sure.next())
-        && holds_words(&only.snippet, &query)
+        && query.chars().any(char::is_alphanumeric)
+        && has_all_words(&only.snippet, &query)
     {
         return forget_id(service, &id_of(only));
     }
@@ -262,16 +265,8 @@ fn forget(service: &dyn MemoryService, asked: Forget, example: &str) -> Result<A
 /// Forgets by an id as it was shown.
 fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer> {
     let id = name_from_shown(shown);
-    let forgotten = match service
-        .forget(&ForgetArguments { id: Some(id.clone()), ..ForgetArguments::default() })
-    {
-        Ok(forgotten) => forgotten,
-        Err(refusal) if refusal.is_nothing_to_forget() => return nothing(),
-        Err(refusal) => return Err(refusal),
-    };
-    if forgotten.entries.is_empty() {
-        return nothing();
-    }
+    let by_id = ForgetArguments { id: Some(id.clone()), ..ForgetArguments::default() };
+    let Some(forgotten) = forget_one(service, &by_id)? else { return nothing() };
     let text = format!("Deleted {}.\n{}", name_line(&id), notes(&forgotten.notes));
     let gone = Gone { action: Some("deleted"), id: Some(id), ..Gone::default() };
     Answer::with_data(text, &Quoted::nothing(gone))
@@ -280,13 +275,4 @@ fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer> {
 fn nothing() -> Result<Answer> {
     let gone = Gone { found: Some(0), ..Gone::default() };
     Answer::with_data("There is no such memory.", &Quoted::nothing(gone))
-}
-
-/// Whether a text holds every word of a query.
-fn holds_words(text: &str, query: &str) -> bool {
-    let text = text.to_lowercase();
-    let query = query.to_lowercase();
-    let mut words =
-        query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
-    words.peek().is_some() && words.all(|word| text.contains(word))
 }

@@ -49,16 +49,18 @@ impl Explain for OpenError {
     }
 }
 
-impl Explain for ReadEntryError {
-    fn explain(&self) -> UserError {
-        self.failure("corrupt_archive").hint(VALIDATE_HINT)
-    }
+failures! {
+    ReadEntryError => "corrupt_archive", VALIDATE_HINT;
+    WriteArchiveError => "write_failed";
+    VaultError => "vault";
 }
 
-impl Explain for WriteArchiveError {
-    fn explain(&self) -> UserError {
-        self.failure("write_failed")
-    }
+pass_on_all! {
+    WriteDeltaError => "write_failed", [Compare, Read];
+    ApplyPurgeError => "write_failed", [Read];
+    InspectError => "corrupt_archive", [Open, Entry, Io];
+    DiffError => "corrupt_archive", [Open, Compare];
+    DeltaError => "write_failed", [Open, File, Compare, Write];
 }
 
 impl Explain for CompareError {
@@ -70,12 +72,6 @@ impl Explain for CompareError {
             Self::Read(error) => error.explain(),
             _ => self.failure("corrupt_archive").hint(VALIDATE_HINT),
         }
-    }
-}
-
-impl Explain for WriteDeltaError {
-    fn explain(&self) -> UserError {
-        pass_on!(self, "write_failed", [Compare, Read])
     }
 }
 
@@ -106,27 +102,9 @@ impl Explain for PlanPurgeError {
     }
 }
 
-impl Explain for ApplyPurgeError {
-    fn explain(&self) -> UserError {
-        pass_on!(self, "write_failed", [Read])
-    }
-}
-
 impl Explain for ParseIdError {
     fn explain(&self) -> UserError {
         self.misuse("usage")
-    }
-}
-
-impl Explain for VaultError {
-    fn explain(&self) -> UserError {
-        self.failure("vault")
-    }
-}
-
-impl Explain for InspectError {
-    fn explain(&self) -> UserError {
-        pass_on!(self, "corrupt_archive", [Open, Entry, Io])
     }
 }
 
@@ -142,18 +120,6 @@ impl Explain for OpenArchiveError {
             Self::Invalid { .. } => self.failure("invalid").hint(VALIDATE_HINT),
             other => other.failure("corrupt_archive"),
         }
-    }
-}
-
-impl Explain for DiffError {
-    fn explain(&self) -> UserError {
-        pass_on!(self, "corrupt_archive", [Open, Compare])
-    }
-}
-
-impl Explain for DeltaError {
-    fn explain(&self) -> UserError {
-        pass_on!(self, "write_failed", [Open, File, Compare, Write])
     }
 }
 
@@ -189,7 +155,6 @@ impl Explain for SealError {
             Self::AlreadySealed(_) => self.failure("already_sealed"),
             Self::NotSealed(_) => self.failure("not_sealed"),
             Self::TwoKeys => self.misuse("usage"),
-            Self::Content { path, source } => source.explain().about(path),
             other => pass_on!(other, "io", [File, Keys, Open, Io]),
         }
     }

@@ -85,10 +85,8 @@ impl Explain for FillError {
     }
 }
 
-impl Explain for ModelError {
-    fn explain(&self) -> UserError {
-        self.failure("model").hint("`anemone model get minilm` fetches the model")
-    }
+failures! {
+    ModelError => "model", "`anemone model get minilm` fetches the model";
 }
 
 impl Explain for KeyError {

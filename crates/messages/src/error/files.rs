@@ -4,7 +4,7 @@ use anemone::download::DownloadError;
 use anemone::files::FileError;
 use anemone::host::StandardStreamError;
 use anemone::keys::KeysError;
-use anemone::models::{FILE, MODELS, ModelFileError, ModelsError};
+use anemone::models::{FILE, MODELS, ModelsError};
 use anemone::sealed_header::HeaderFault;
 use anemone::text::bytes;
 
@@ -96,7 +96,7 @@ impl Explain for KeysError {
     }
 }
 
-impl Explain for ModelFileError {
+impl Explain for ModelsError {
     fn explain(&self) -> UserError {
         match self {
             Self::Included(name) => self
@@ -112,15 +112,6 @@ impl Explain for ModelFileError {
             Self::NotInFolder(_) => self.failure("not_found").hint("give the file itself"),
             Self::NotAFile(_) => self.failure("not_a_file"),
             Self::TooLarge(_) => self.failure("too_large"),
-            Self::Io(error) => error.explain(),
-            other => other.failure("model"),
-        }
-    }
-}
-
-impl Explain for ModelsError {
-    fn explain(&self) -> UserError {
-        match self {
             Self::NotPublished { path, model, bytes: length } => {
                 let mut message = format!("this is not the published file of {}", model.full_name);
                 if *length != model.file.bytes {
@@ -148,7 +139,7 @@ impl Explain for ModelsError {
                     model.full_name, model.file.sha256
                 ))
             }
-            other => pass_on!(other, "model", [Model, File, Io]),
+            other => pass_on!(other, "model", [File, Io]),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{Explain, UserError};
 impl Explain for SourceError {
     fn explain(&self) -> UserError {
         let whole = self.failure("source_unreadable");
-        // What lies behind it has a code and a hint of its own where we know it.
+        // The underlying error has its own code and hint, if its type is known here.
         match known(&*self.source) {
             Some(UserError { code, hint, .. }) => UserError { code, hint, ..whole },
             None => whole,
@@ -29,10 +29,10 @@ fn known(error: &(dyn std::error::Error + 'static)) -> Option<UserError> {
 /// What to do about an index that cannot be used.
 pub(super) const INDEX_HINT: &str = "keep the index elsewhere with --index-dir DIR";
 
-impl Explain for OpenIndexError {
-    fn explain(&self) -> UserError {
-        self.failure("index").hint(INDEX_HINT)
-    }
+failures! {
+    OpenIndexError => "index", INDEX_HINT;
+    StoreError => "index", INDEX_HINT;
+    QueryError => "index", "rebuild it with `anemone index --rebuild`";
 }
 
 impl Explain for RefreshError {
@@ -41,17 +41,5 @@ impl Explain for RefreshError {
             Self::Source(error) => error.explain(),
             Self::Store(_) => self.failure("index").hint(INDEX_HINT),
         }
-    }
-}
-
-impl Explain for StoreError {
-    fn explain(&self) -> UserError {
-        self.failure("index").hint(INDEX_HINT)
-    }
-}
-
-impl Explain for QueryError {
-    fn explain(&self) -> UserError {
-        self.failure("index").hint("rebuild it with `anemone index --rebuild`")
     }
 }

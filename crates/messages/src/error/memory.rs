@@ -1,6 +1,7 @@
 //! Why a memory cannot be read or changed, in words.
 
 use anemone::agent_memory::{AgentMemoryError, RandomError};
+use anemone::undo::UndoError;
 use anemone_memory::{
     ApplyError, FindError, ForgetPlanError, JournalError, MarkdownStoreError, MemoryError,
     RememberPlanError, RevertError,
@@ -29,10 +30,14 @@ impl Explain for AgentMemoryError {
     }
 }
 
-impl Explain for RandomError {
-    fn explain(&self) -> UserError {
-        self.failure("random")
-    }
+failures! {
+    RandomError => "random";
+    FindError => "index";
+    JournalError => "journal";
+}
+
+pass_on_all! {
+    UndoError => "memory", [Memory, Open];
 }
 
 impl Explain for MarkdownStoreError {
@@ -54,18 +59,6 @@ impl Explain for ApplyError {
             }
             _ => self.failure("memory"),
         }
-    }
-}
-
-impl Explain for FindError {
-    fn explain(&self) -> UserError {
-        self.failure("index")
-    }
-}
-
-impl Explain for JournalError {
-    fn explain(&self) -> UserError {
-        self.failure("journal")
     }
 }
 

@@ -24,10 +24,8 @@ impl Explain for ReadError {
     }
 }
 
-impl Explain for ReadConversationError {
-    fn explain(&self) -> UserError {
-        self.failure("conversation")
-    }
+failures! {
+    ReadConversationError => "conversation";
 }
 
 impl Explain for PlanError {

@@ -87,7 +87,8 @@ pub struct Step {
 }
 
 /// The kind of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StepKind {
     /// A regular file.
     File,

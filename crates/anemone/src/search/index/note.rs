@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{Durability, folder_of, make_private_folder};
+use anemone_files::{Durability, folder_of, if_found, make_private_folder};
 use anemone_format::Moment;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use crate::search::target::SearchTarget;
 
 /// What the note beside an index says.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(super) struct Note {
+pub(super) struct IndexNote {
     pub kind: String,
     /// The place; what is not UTF-8 is replaced.
     pub place: String,
@@ -44,7 +44,7 @@ pub struct NotedEmbedder {
     pub url: Option<String>,
 }
 
-impl Note {
+impl IndexNote {
     pub(super) fn of(kind: &str, place: &Path, used_at: Timestamp) -> Self {
         Self {
             kind: kind.to_owned(),
@@ -67,11 +67,8 @@ impl Note {
     /// not here or in a folder that is closed, may come back.
     pub(super) fn is_gone(&self) -> bool {
         let path = self.path();
-        let gone = |path: &Path| {
-            fs_err::symlink_metadata(path)
-                .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
-        };
-        self.was_there && gone(&path) && path.parent().is_some_and(Path::is_dir)
+        let is_gone = matches!(if_found(fs_err::symlink_metadata(&path)), Ok(None));
+        self.was_there && is_gone && path.parent().is_some_and(Path::is_dir)
     }
 }
 
@@ -84,7 +81,7 @@ pub(super) fn note_source(searched: &SearchTarget, host: &Host) {
         new.embedder.clone_from(&old.embedder);
         let is_old = |used_at: Timestamp| now(host).duration_since(used_at).abs() >= OFTEN;
         old.used_at.as_str().parse().map_or(true, is_old)
-            || Note { used_at: old.used_at.clone(), ..new.clone() } != *old
+            || IndexNote { used_at: old.used_at.clone(), ..new.clone() } != *old
     });
 }
 
@@ -102,7 +99,7 @@ pub fn noted_embedder(searched: &SearchTarget, host: &Host) -> Option<NotedEmbed
     is_in_cache(folder, host).then(|| read_note(&note_path(folder)))??.embedder
 }
 
-/// Nobody wants to know it to the nanosecond.
+/// Whole seconds are exact enough.
 fn now(host: &Host) -> Timestamp {
     let now = host.now();
     Timestamp::from_second(now.as_second()).unwrap_or(now)
@@ -112,14 +109,14 @@ fn now(host: &Host) -> Timestamp {
 fn write_if_other(
     searched: &SearchTarget,
     host: &Host,
-    is_other: impl FnOnce(Option<&Note>, &mut Note) -> bool,
+    is_other: impl FnOnce(Option<&IndexNote>, &mut IndexNote) -> bool,
 ) {
     // Elsewhere than in our own folder nothing is put beside an index.
     if !is_in_cache(&searched.index_folder, host) {
         return;
     }
     let place = std::path::absolute(&searched.place).unwrap_or_else(|_| searched.place.clone());
-    let mut new = Note::of(searched.kind, &place, now(host));
+    let mut new = IndexNote::of(searched.kind, &place, now(host));
     let path = note_path(&searched.index_folder);
     if is_other(read_note(&path).as_ref(), &mut new)
         && make_private_folder(folder_of(&path)).is_ok()
@@ -129,7 +126,7 @@ fn write_if_other(
 }
 
 /// Writes a note as a whole; a link in its place is replaced.
-pub(super) fn write_note(path: &Path, note: &Note) -> std::io::Result<()> {
+pub(super) fn write_note(path: &Path, note: &IndexNote) -> std::io::Result<()> {
     // A search writes it, and must not wait for the disk.
     note_file::write(path, note, Durability::Eventual)
 }
@@ -138,7 +135,7 @@ pub(super) fn note_path(folder: &Path) -> PathBuf {
     folder.with_extension("json")
 }
 
-pub(super) fn read_note(path: &Path) -> Option<Note> {
+pub(super) fn read_note(path: &Path) -> Option<IndexNote> {
     /// A path or a URL has some thousand bytes, and no byte of it takes more than ten in JSON.
     const MAX_NOTE: u64 = 64 << 10;
     note_file::read(path, MAX_NOTE)
@@ -154,7 +151,7 @@ mod tests {
         let (victim, path) = (home.path().join("victim"), home.path().join("a.json"));
         fs_err::write(&victim, "mine").unwrap();
         fs_err::os::unix::fs::symlink(&victim, &path).unwrap();
-        let note = Note::of("folder", home.path(), Timestamp::UNIX_EPOCH);
+        let note = IndexNote::of("folder", home.path(), Timestamp::UNIX_EPOCH);
         write_note(&path, &note).unwrap();
         assert_eq!(fs_err::read_to_string(&victim).unwrap(), "mine");
         assert_eq!(read_note(&path), Some(note));
@@ -167,13 +164,13 @@ mod tests {
         let odd = folder.join(OsStr::from_bytes(b"not\xff\"utf-8"));
         fs_err::create_dir_all(&odd).unwrap();
         let path = home.path().join("a.json");
-        write_note(&path, &Note::of("folder", &odd, Timestamp::UNIX_EPOCH)).unwrap();
+        write_note(&path, &IndexNote::of("folder", &odd, Timestamp::UNIX_EPOCH)).unwrap();
         let note = read_note(&path).unwrap();
         assert_eq!(note.path(), odd);
         assert!(!note.is_gone());
         fs_err::remove_dir(&odd).unwrap();
         assert!(note.is_gone());
-        let absent = Note::of("zeroclaw", &odd, Timestamp::UNIX_EPOCH);
+        let absent = IndexNote::of("zeroclaw", &odd, Timestamp::UNIX_EPOCH);
         assert!(!absent.is_gone(), "it never was there");
         fs_err::remove_dir(&folder).unwrap();
         assert!(!note.is_gone(), "the disk may come back");

@@ -177,7 +177,8 @@ pub(super) fn extra_sources(
     notes: &mut Vec<SourceNote>,
 ) -> Vec<Box<dyn DocumentSource>> {
     let mut sources: Vec<Box<dyn DocumentSource>> = Vec::new();
-    let mut earlier = vec![Claim { root: text(workspace), rules: ClaimRules::Agent(runtime) }];
+    let agent = Arc::new(AgentRules(runtime));
+    let mut earlier = vec![ClaimedFolder { root: text(workspace), rules: agent }];
     for place in places {
         let rules = match place.pattern.as_deref().map(MarkdownFolder::matching).transpose() {
             Ok(rules) => rules.unwrap_or_default(),
@@ -187,53 +188,37 @@ pub(super) fn extra_sources(
                 continue;
             }
         };
-        let root = text(&place.path);
-        let rules = ExtraRules { root: root.clone(), rules, earlier: earlier.clone() };
-        let claim = Claim { root, rules: ClaimRules::Markdown(rules.rules.clone()) };
-        earlier.push(claim);
+        let own = ClaimedFolder { root: text(&place.path), rules: Arc::new(rules) };
+        let rules = ExtraRules { own: own.clone(), earlier: earlier.clone() };
+        earlier.push(own);
         sources.push(Box::new(ExtraSource::new(workspace, place, rules)));
     }
     sources
 }
 
-/// What a source takes, by absolute paths.
+/// The folder of a source, and what the source takes of it.
 #[derive(Clone)]
-struct Claim {
+struct ClaimedFolder {
     root: String,
-    rules: ClaimRules,
+    rules: Arc<dyn FolderRules>,
 }
 
-#[derive(Clone)]
-enum ClaimRules {
-    Agent(&'static Runtime),
-    Markdown(MarkdownFolder),
-}
-
-impl Claim {
+impl ClaimedFolder {
+    /// Whether the source takes the file at an absolute path.
     fn has(&self, path: &str) -> bool {
-        let Some(rest) =
-            path.strip_prefix(self.root.as_str()).and_then(|rest| rest.strip_prefix('/'))
-        else {
-            // A place may be one file.
-            return path == self.root;
-        };
-        match &self.rules {
-            ClaimRules::Agent(runtime) => takes(&AgentRules(runtime), rest),
-            ClaimRules::Markdown(rules) => takes(rules, rest),
-        }
+        let below = path.strip_prefix(self.root.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        // A place may be one file.
+        let Some(below) = below else { return path == self.root };
+        let mut folders = below.match_indices('/').map(|(at, _)| &below[..at]);
+        folders.all(|folder| self.rules.enters(folder).is_ok())
+            && self.rules.document(below).is_some()
     }
-}
-
-fn takes(rules: &dyn FolderRules, path: &str) -> bool {
-    let mut folders = path.match_indices('/').map(|(at, _)| &path[..at]);
-    folders.all(|folder| rules.enters(folder).is_ok()) && rules.document(path).is_some()
 }
 
 /// Markdown below an extra place that no earlier source has.
 struct ExtraRules {
-    root: String,
-    rules: MarkdownFolder,
-    earlier: Vec<Claim>,
+    own: ClaimedFolder,
+    earlier: Vec<ClaimedFolder>,
 }
 
 impl ExtraRules {
@@ -244,24 +229,19 @@ impl ExtraRules {
 
 impl FolderRules for ExtraRules {
     fn identity(&self) -> String {
-        let earlier: Vec<String> = self
-            .earlier
-            .iter()
-            .map(|earlier| match &earlier.rules {
-                ClaimRules::Agent(runtime) => format!("{} {:?}", runtime.name, earlier.root),
-                ClaimRules::Markdown(rules) => format!("{} {:?}", rules.identity(), earlier.root),
-            })
-            .collect();
-        format!("{} but not {}", self.rules.identity(), earlier.join(", "))
+        let earlier = self.earlier.iter();
+        let earlier = earlier.map(|other| format!("{} {:?}", other.rules.identity(), other.root));
+        let earlier: Vec<String> = earlier.collect();
+        format!("{} but not {}", self.own.rules.identity(), earlier.join(", "))
     }
 
     fn enters(&self, folder: &str) -> Result<(), SkipReason> {
-        self.rules.enters(folder)
+        self.own.rules.enters(folder)
     }
 
     fn document(&self, path: &str) -> Option<Document> {
-        let document = self.rules.document(path)?;
-        (!self.is_taken(&format!("{}/{path}", self.root))).then_some(document)
+        let document = self.own.rules.document(path)?;
+        (!self.is_taken(&format!("{}/{path}", self.own.root))).then_some(document)
     }
 }
 
@@ -288,7 +268,7 @@ impl ExtraSource {
     fn new(workspace: &Path, place: &ExtraPlace, rules: ExtraRules) -> Self {
         let name = relative(workspace, &place.path);
         let prefix = if name.is_empty() { String::new() } else { format!("{name}/") };
-        let is_taken = rules.is_taken(&rules.root);
+        let is_taken = rules.is_taken(&rules.own.root);
         Self {
             path: place.path.clone(),
             is_taken,

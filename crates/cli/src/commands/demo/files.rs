@@ -1,4 +1,4 @@
-//! Files of the demo, byte by byte: what is the same in two folders, and where a text stands.
+//! Files of the demo, byte by byte: which are the same in two folders, and which hold a text.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,7 +27,7 @@ pub(super) fn read_all(folder: &Path) -> io::Result<BTreeMap<String, Vec<u8>>> {
     Ok(found)
 }
 
-/// Whether a text stands in these bytes.
+/// Whether these bytes contain a text.
 pub(super) fn holds(bytes: &[u8], text: &str) -> bool {
     !text.is_empty() && bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }

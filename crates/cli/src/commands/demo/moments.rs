@@ -1,44 +1,35 @@
 //! Two archives of the sample agent, a month apart, and the change between them: something to look
 //! at with `inspect`, `diff`, `delta` and `apply`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::output::Result;
+use anemone::delta::{ApplyRequest, DeltaRequest, apply, delta};
 use anemone::files::{Existing, OutputFile, spool};
-use anemone_format::{Archive, Delta, Limits, Snapshot, apply_delta, write_delta};
+use anemone::host::Host;
+use anemone::result_file::{ResultFile, ResultSealing};
+use anemone_format::Snapshot;
 use anemone_messages::UserError;
 use anemone_sample as sample;
 
+use crate::output::Result;
+
 /// Writes march.alf, april.alf, march-to-april.alf-delta, and applied.alf, which is March with the
 /// delta applied.
-pub(super) fn write(folder: &Path, threads: usize) -> Result<()> {
+pub(super) fn write(folder: &Path, host: &Host) -> Result<()> {
     let (march, april) = (folder.join("march.alf"), folder.join("april.alf"));
-    write_archive(&sample::agent(), &march, threads)?;
-    write_archive(&sample::agent_a_month_later(), &april, threads)?;
-    let open = |path: &Path| -> Result<Archive> {
-        let bytes = fs_err::read(path)?;
-        let length = bytes.len() as u64;
-        Ok(Archive::open(Box::new(bytes), length, &Limits::default())?)
+    write_archive(&sample::agent(), &march, host.threads)?;
+    write_archive(&sample::agent_a_month_later(), &april, host.threads)?;
+    let file = |path: &PathBuf| {
+        let (path, sealing) = (Some(path.clone()), ResultSealing::Plain);
+        ResultFile { path, existing: Existing::Keep, sealing }
     };
-    let (base, target) = (open(&march)?, open(&april)?);
-
-    let path = folder.join("march-to-april.alf-delta");
-    let mut file = OutputFile::create(&path, Existing::Keep)?;
-    file.write(None, |out| {
-        Ok::<_, UserError>(write_delta(&base, &target, out, spool(Some(&path))?, threads)?.1)
-    })?;
-    file.commit()?;
-    let bytes = fs_err::read(&path)?;
-    let length = bytes.len() as u64;
-    let delta = Delta::open(Box::new(bytes), length, &Limits::default())?;
-
-    let path = folder.join("applied.alf");
-    let mut file = OutputFile::create(&path, Existing::Keep)?;
-    file.write(None, |out| {
-        Ok::<_, UserError>(apply_delta(&base, &delta, out, spool(Some(&path))?, threads)?.1)
-    })?;
-    file.commit()?;
-    if fs_err::read(&path)? == fs_err::read(&april)? {
+    let change = folder.join("march-to-april.alf-delta");
+    let (base, target, output) = (march.clone(), april.clone(), file(&change));
+    delta(&DeltaRequest { base, target, output }, host)?;
+    let applied = folder.join("applied.alf");
+    let output = file(&applied);
+    apply(&ApplyRequest { base: march, earlier: Vec::new(), last: change, output }, host)?;
+    if fs_err::read(&applied)? == fs_err::read(&april)? {
         return Ok(());
     }
     let message = "March with the change applied is not April";

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anemone::connect::quoted;
 
 use super::Demo;
-use super::steps::{AnswerStep, Leg};
+use super::steps::{AnswerStep, MigrationLeg};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, count, safe, title};
 
 impl Report for Demo {
@@ -108,7 +108,7 @@ impl AnswerStep {
     }
 }
 
-impl Leg {
+impl MigrationLeg {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         command(out, &self.command)?;
         let counts = self.layers.iter().filter(|layer| layer.total > 0).map(|layer| {

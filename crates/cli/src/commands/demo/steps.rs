@@ -19,7 +19,7 @@ const ARCHIVE: &str = "clawdia.alf";
 /// Where Jonas' secret stands, and a word of it that stands nowhere else.
 const SECRET_FILE: &str = "memory/2026-01-23.md";
 const SECRET_WORD: &str = "Teekannenform";
-/// What Clawdia is told.
+/// What Clawdia remembers in the demo.
 const TOLD: &str = "The lute man is called Ansgar Quint, and he is afraid of cats.";
 const ASKED: &str = "What is the lute man called?";
 
@@ -123,21 +123,21 @@ pub(super) struct Finding {
 
 #[derive(Serialize)]
 pub(super) struct MoveStep {
-    pub(super) there: Leg,
-    pub(super) back: Leg,
+    pub(super) there: MigrationLeg,
+    pub(super) back: MigrationLeg,
     /// Files that came home, byte for byte.
     pub(super) files_identical: u64,
 }
 
 /// One way of a journey.
 #[derive(Serialize)]
-pub(super) struct Leg {
+pub(super) struct MigrationLeg {
     pub(super) command: String,
-    pub(super) layers: Vec<Layer>,
+    pub(super) layers: Vec<LayerCounts>,
 }
 
 #[derive(Deserialize, Serialize)]
-pub(super) struct Layer {
+pub(super) struct LayerCounts {
     pub(super) layer: String,
     pub(super) total: u64,
     pub(super) carried: u64,
@@ -286,7 +286,7 @@ pub(super) fn migrate(stage: &Stage, exported: &ExportStep) -> Result<MoveStep> 
     let returned = format!("{home}:{}", stage.at("returned"));
     let there = leg(stage, &from, &away)?;
     let back = leg(stage, &away, &returned)?;
-    let memory = |leg: &Leg| {
+    let memory = |leg: &MigrationLeg| {
         leg.layers.iter().find(|layer| layer.layer == "memory").map(|layer| layer.total)
     };
     claim(memory(&there) == Some(exported.records), "every memory was moved")?;
@@ -306,14 +306,14 @@ pub(super) fn migrate(stage: &Stage, exported: &ExportStep) -> Result<MoveStep> 
 }
 
 /// Goes one way.
-fn leg(stage: &Stage, from: &str, to: &str) -> Result<Leg> {
+fn leg(stage: &Stage, from: &str, to: &str) -> Result<MigrationLeg> {
     let snapshots = stage.at("snapshots");
     let words = ["migrate", "--from", from, "--to", to, "--snapshots", &snapshots];
     let moved = stage.run(&words)?;
-    let layers: Vec<Layer> = list(&moved["proof"]["layers"]);
+    let layers: Vec<LayerCounts> = list(&moved["proof"]["layers"]);
     claim(!layers.is_empty(), "there is a proof")?;
     claim(layers.iter().all(|layer| layer.lost == 0), "nothing is lost")?;
-    Ok(Leg { command: stage.typed(&words[..5]), layers })
+    Ok(MigrationLeg { command: stage.typed(&words[..5]), layers })
 }
 
 pub(super) fn purge(stage: &Stage) -> Result<PurgeStep> {

@@ -12,9 +12,9 @@ use crate::output::Result;
 
 /// More than a hook is ever told.
 const MAX_BYTES: u64 = 4 << 20;
-/// Whoever starts a hook and says nothing for so long says nothing at all.
+/// How long to wait for the first byte.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Whoever begins to speak ends within so long.
+/// How long to wait for the whole document.
 const MOST_TIME: Duration = Duration::from_secs(5);
 
 /// Reads stdin, unless a person sits there; nothing at all is nothing said.
@@ -28,7 +28,7 @@ pub(super) fn read(context: &Context<'_>) -> Result<HookInput> {
     std::thread::spawn(move || {
         let mut stdin = std::io::stdin().lock().take(MAX_BYTES);
         stdin.fill_buf().ok();
-        // Nobody listens any more when it took too long.
+        // The receiver is gone when it took too long.
         begun.send(()).ok();
         // Reads to the end of the document, which may come before that of stdin.
         let mut documents = serde_json::Deserializer::from_reader(stdin).into_iter::<HookInput>();

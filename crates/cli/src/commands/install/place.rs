@@ -9,7 +9,7 @@ use crate::output::Result;
 const KNOWN_PREFIXES: [&str; 2] = ["usr", "usr/local"];
 
 /// Where everything goes.
-pub(super) struct Places {
+pub(super) struct InstallPaths {
     pub(super) bash: PathBuf,
     pub(super) zsh: PathBuf,
     pub(super) fish: PathBuf,
@@ -31,7 +31,7 @@ pub(super) struct Link {
     program: PathBuf,
 }
 
-impl Places {
+impl InstallPaths {
     /// Returns the places for this user, or below a prefix.
     pub(super) fn new(
         prefix: Option<&Path>,
@@ -67,7 +67,7 @@ impl Places {
         if self.are_known {
             return vec![bash];
         }
-        // As it stands between single quotes.
+        // Escaped for single quotes.
         let folder = |path: &Path| {
             path.parent().unwrap_or(path).display().to_string().replace('\'', r"'\''")
         };
@@ -100,7 +100,7 @@ impl Link {
         Ok(Self { path: folder.join("alf"), target, program })
     }
 
-    /// Whether what lies there leads to this program.
+    /// Whether the existing link leads to this program.
     pub(super) fn is_ours(&self) -> bool {
         let said = fs_err::read_link(&self.path);
         let Ok(said) = said else { return false };

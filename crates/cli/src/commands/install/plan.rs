@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anemone::files::{Existing, FileError, OutputFile};
 use clap_complete::Shell;
 
-use super::place::{Link, Places};
+use super::place::{InstallPaths, Link};
 use crate::commands::{completions, man};
 use crate::output::Result;
 
@@ -27,11 +27,11 @@ pub(super) struct Plan {
 pub(super) struct Step {
     pub(super) path: PathBuf,
     pub(super) action: Action,
-    thing: Thing,
+    thing: InstalledItem,
 }
 
 /// What is put there, or was.
-enum Thing {
+enum InstalledItem {
     File {
         kind: &'static str,
         /// Nothing, when it is to go.
@@ -73,7 +73,7 @@ impl Action {
 
 impl Plan {
     /// Plans to write everything; pages of commands that are gone are taken out.
-    pub(super) fn to_install(places: &Places, alf: bool, force: bool) -> Result<Self> {
+    pub(super) fn to_install(places: &InstallPaths, alf: bool, force: bool) -> Result<Self> {
         let mut steps = Vec::new();
         for (path, shell) in completions_at(places) {
             let content = marked(&completions::script(shell), "# ", shell == Shell::Zsh);
@@ -96,7 +96,7 @@ impl Plan {
     }
 
     /// Plans to take out what is ours.
-    pub(super) fn to_remove(places: &Places) -> Result<Self> {
+    pub(super) fn to_remove(places: &InstallPaths) -> Result<Self> {
         let completions = completions_at(places).map(|(path, _)| (path.to_owned(), COMPLETION));
         let pages = pages_in(&places.man).into_iter().map(|(_, path)| (path, PAGE));
         let mut steps = Vec::new();
@@ -108,7 +108,7 @@ impl Plan {
             steps.push(Step::leaving(path, kind, action));
         }
         if places.link.is_ours() {
-            let thing = Thing::Link(places.link.target.clone());
+            let thing = InstalledItem::Link(places.link.target.clone());
             let path = places.link.path.clone();
             steps.push(Step { path, action: Action::Remove, thing });
         }
@@ -124,7 +124,7 @@ impl Plan {
     }
 
     /// Does it. What cannot be done stops it; doing it again goes on from there.
-    pub(super) fn apply(&self, places: &Places) -> Result<()> {
+    pub(super) fn apply(&self, places: &InstallPaths) -> Result<()> {
         for step in &self.steps {
             match step.action {
                 Action::Create | Action::Replace => step.put()?,
@@ -142,8 +142,8 @@ impl Plan {
 impl Step {
     pub(super) const fn kind(&self) -> &'static str {
         match self.thing {
-            Thing::File { kind, .. } => kind,
-            Thing::Link(_) => LINK,
+            InstalledItem::File { kind, .. } => kind,
+            InstalledItem::Link(_) => LINK,
         }
     }
 
@@ -161,11 +161,11 @@ impl Step {
             Ok(there) if there.is_dir() => Action::Blocked,
             Ok(_) => replacing(is_marked(path)?, force),
         };
-        Ok(Self { path: path.to_owned(), action, thing: Thing::File { kind, content } })
+        Ok(Self { path: path.to_owned(), action, thing: InstalledItem::File { kind, content } })
     }
 
     const fn leaving(path: PathBuf, kind: &'static str, action: Action) -> Self {
-        Self { path, action, thing: Thing::File { kind, content: Vec::new() } }
+        Self { path, action, thing: InstalledItem::File { kind, content: Vec::new() } }
     }
 
     fn linking(link: &Link) -> Self {
@@ -175,7 +175,7 @@ impl Step {
             // Another program of that name is somebody's tool, whatever --force says.
             Ok(_) => Action::Blocked,
         };
-        Self { path: link.path.clone(), action, thing: Thing::Link(link.target.clone()) }
+        Self { path: link.path.clone(), action, thing: InstalledItem::Link(link.target.clone()) }
     }
 
     fn put(&self) -> Result<()> {
@@ -183,7 +183,7 @@ impl Step {
             fs_err::create_dir_all(folder)?;
         }
         match &self.thing {
-            Thing::File { content, .. } => {
+            InstalledItem::File { content, .. } => {
                 let mut target = OutputFile::create(&self.path, Existing::Replace)?;
                 target.write(None, |out| out.write_all(content).map_err(FileError::Io))?;
                 // Everybody may read them: a package is for all users.
@@ -194,7 +194,7 @@ impl Step {
                     .set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
                 Ok(target.commit()?)
             }
-            Thing::Link(target) => link(target, &self.path),
+            InstalledItem::Link(target) => link(target, &self.path),
         }
     }
 }
@@ -216,7 +216,7 @@ fn link(_: &Path, path: &Path) -> Result<()> {
     Err(error.hint("copy the program to alf.exe; it goes by its name"))
 }
 
-fn completions_at(places: &Places) -> [(&Path, Shell); 3] {
+fn completions_at(places: &InstallPaths) -> [(&Path, Shell); 3] {
     [(&places.bash, Shell::Bash), (&places.zsh, Shell::Zsh), (&places.fish, Shell::Fish)]
         .map(|(path, shell)| (path.as_path(), shell))
 }

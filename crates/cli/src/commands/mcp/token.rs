@@ -16,7 +16,7 @@ use crate::output::Result;
 const RANDOM_BYTES: usize = 32;
 const MOST_BYTES: u64 = 4096;
 
-/// A token and the file it stands in.
+/// A token and its file.
 pub(super) struct Token {
     pub(super) text: Zeroizing<String>,
     pub(super) path: PathBuf,
