@@ -1,16 +1,20 @@
 //! Sets of words that reports and files have for a fixed set of cases.
 
-/// Defines an enum, and the word of each of its variants.
+/// Defines an enum, and the word of each of its variants; a variant with data names the function
+/// that returns the word of it.
 macro_rules! word_enum {
     (
         $(#[$meta:meta])*
         pub enum $name:ident {
-            $( $(#[$variant_meta:meta])* $variant:ident = $word:literal, )*
+            $(
+                $(#[$variant_meta:meta])*
+                $variant:ident $( ($data:ty) = $word_of:path )? $( = $word:literal )?,
+            )*
         }
     ) => {
         $(#[$meta])*
         pub enum $name {
-            $( $(#[$variant_meta])* $variant, )*
+            $( $(#[$variant_meta])* $variant $( ($data) )?, )*
         }
 
         impl $name {
@@ -18,7 +22,10 @@ macro_rules! word_enum {
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
-                    $( Self::$variant => $word, )*
+                    $(
+                        $( Self::$variant(data) => $word_of(data), )?
+                        $( Self::$variant => $word, )?
+                    )*
                 }
             }
         }

@@ -11,12 +11,12 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::{
-    CREDENTIALS, FileLine, IDENTITY, LINKS, LinkLine, LinkPart, PLACED, PRINCIPALS, RECORDS,
-    SIDECAR, lines::MAX_BYTES, lines::next_line,
+    CREDENTIALS, FileLine, IDENTITY, LINKS, Link, LinkPart, PLACED, PRINCIPALS, RECORDS, SIDECAR,
+    lines::MAX_BYTES, lines::next_line,
 };
 use crate::kit::hex;
 
-/// What a runtime could not hold of a snapshot, as it lies in the folder beside the runtime's files.
+/// What a runtime could not hold of a snapshot, as the folder beside the runtime's files holds it.
 #[derive(Default)]
 pub struct KeptSnapshot {
     /// Who the agent was.
@@ -37,7 +37,7 @@ pub struct KeptSnapshot {
 pub struct KeptFile {
     /// Its path in the snapshot.
     pub path: Vec<u8>,
-    /// Where it lies now, from the workspace.
+    /// Its path in the workspace.
     pub place: Vec<u8>,
 }
 
@@ -75,8 +75,8 @@ impl KeptSnapshot {
                 }
             })?,
             LINKS => each_line(agent, index, &mut |line| {
-                if let Ok(LinkLine { link, .. }) = serde_json::from_slice(line) {
-                    self.links.insert(link.id, link.parts);
+                if let Ok(Link { id, places }) = serde_json::from_slice(line) {
+                    self.links.insert(id, places.parts);
                 }
             })?,
             PLACED => each_line(agent, index, &mut |line| {
@@ -106,7 +106,7 @@ impl KeptFile {
     }
 }
 
-/// Whether a path lies in the folder.
+/// Whether a path is below the folder.
 #[must_use]
 pub fn is_kept(path: &[u8]) -> bool {
     name_in_folder(path).is_some()

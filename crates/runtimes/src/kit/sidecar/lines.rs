@@ -5,22 +5,22 @@ use std::io::{self, BufRead, BufReader, Read};
 use anemone_format::Record;
 use serde::de::DeserializeOwned;
 
+use crate::kit::PlanError;
+
 /// Bytes of a document, and of a line, at most: as in archives.
 pub(super) const MAX_BYTES: u64 = 64 << 20;
 /// Values in a document or a line, at most: one takes many times the two bytes of its text.
 const MAX_VALUES: usize = 4_000_000;
 
-/// Why the folder cannot be read.
-#[derive(Debug)]
+/// Why the folder cannot be used.
+#[derive(Debug, thiserror::Error)]
 pub(super) enum SidecarFault {
     /// What was read is not what it should be.
+    #[error("{0}")]
     Broken(String),
-    /// It could not be read.
-    Io(io::Error),
-    /// There is no place for temporary files.
-    Scratch(io::Error),
-    /// The memories that the runtime has now were not read.
-    Unread,
+    /// There can be no plan at all.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
 }
 
 /// Reads a whole document.
@@ -29,7 +29,7 @@ pub(super) fn document<T: DeserializeOwned>(
     reader: &mut dyn Read,
 ) -> Result<T, SidecarFault> {
     let mut bytes = Vec::new();
-    reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(SidecarFault::Io)?;
+    reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(PlanError::Source)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(SidecarFault::Broken(format!("{name} is larger than {MAX_BYTES} bytes")));
     }
@@ -71,7 +71,7 @@ fn each_parsed_line<T>(
     let mut line = Vec::new();
     let mut number = 0_u64;
     loop {
-        if !next_line(&mut reader, &mut line).map_err(SidecarFault::Io)? {
+        if !next_line(&mut reader, &mut line).map_err(PlanError::Source)? {
             return Ok(());
         }
         number += 1;
