@@ -23,8 +23,8 @@ use super::{
     PRINCIPALS, RECORDS, RecordPlaces, SIDECAR, VERSION, digest_of_node, is_in_sidecar, root_of,
 };
 use crate::kit::{
-    Forgotten, Machine, PlanError, Warning, brief_line, each_record, hex, is_name, lossy, name_of,
-    short_digest, spelled, stays_below,
+    Forgotten, Machine, PlanError, Warning, brief_line, each_record, hex, is_name, keep_newest,
+    lossy, name_of, short_digest, spelled, stays_below,
 };
 
 /// Describes the database that rows were read from; it is one of the runtime's files.
@@ -278,9 +278,7 @@ impl<'a> ReturningSnapshot<'a> {
                 record.status = native.status;
             }
             let at = native.temporal.updated_at.unwrap_or(native.temporal.created_at);
-            if newest.as_ref().is_none_or(|newest| newest.instant() < at.instant()) {
-                newest = Some(at);
-            }
+            keep_newest(&mut newest, Some(&at));
         }
         record.temporal.updated_at = newest.or(record.temporal.updated_at);
         if state.same_text {

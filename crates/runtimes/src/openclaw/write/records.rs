@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use super::{one_line, split_records, split_records::cut};
 use crate::kit::{
     FoundAgent, Machine, PlacedFile, PlanBuilder, PlanError, PlannedFile, RawPlace, RecordPlaces,
-    SESSION, Spooler, UnwrittenRecords, each_record, plan,
+    SESSION, Spooler, UnwrittenRecords, each_record, keep_newest, plan,
 };
 use crate::openclaw::{RUNTIME, layout::MemoryKind};
 
@@ -95,9 +95,7 @@ impl PageDraft {
 
     /// Notes that something in it changed.
     pub(super) fn changed(&mut self, at: &Moment) {
-        if self.changed_at.as_ref().is_none_or(|changed| changed.instant() < at.instant()) {
-            self.changed_at = Some(at.clone());
-        }
+        keep_newest(&mut self.changed_at, Some(at));
     }
 
     /// Returns whether another record can be added.

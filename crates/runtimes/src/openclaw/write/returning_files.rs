@@ -16,7 +16,8 @@ use super::{FilePlaces, one_line, split_records, split_records::cut};
 use crate::kit::{
     FoundAgent, LinkPart, MAX_TEXT_BYTES, Machine, NotRestored, NotRestoredKind, PlacedFile,
     PlanBuilder, PlanError, PlannedFile, RecordChange, RecordPlaces, ReturningSnapshot, SESSION,
-    SIDECAR, Warning, brief_line, digest_of, each_record, is_in_sidecar, name_of, spelled,
+    SIDECAR, Warning, brief_line, digest_of, each_record, is_in_sidecar, keep_newest, name_of,
+    spelled,
 };
 use crate::openclaw::{RUNTIME, layout::FACTS, layout::MemoryKind};
 
@@ -258,9 +259,7 @@ impl ReturnPlanner<'_> {
                 kept += 1;
                 continue;
             };
-            if newest.as_ref().is_none_or(|newest| newest.instant() < edit.at.instant()) {
-                newest = Some(edit.at.clone());
-            }
+            keep_newest(&mut newest, Some(&edit.at));
             let Some(now) = edit.now else {
                 if rows {
                     result.push_str(&without_row(old, at == 0));
