@@ -56,7 +56,7 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ReadJsonErro
 }
 
 /// Reads a whole document of bounded size.
-pub(crate) fn read_all(reader: &mut dyn Read, limit: u64) -> Result<Vec<u8>, ReadJsonError> {
+pub fn read_all(reader: &mut dyn Read, limit: u64) -> Result<Vec<u8>, ReadJsonError> {
     let mut bytes = Vec::new();
     reader.take(limit + 1).read_to_end(&mut bytes).map_err(ReadJsonError::Io)?;
     if bytes.len() as u64 > limit {
@@ -67,7 +67,7 @@ pub(crate) fn read_all(reader: &mut dyn Read, limit: u64) -> Result<Vec<u8>, Rea
 
 /// Refuses text that is nested too deeply or has too many values, without parsing it; returns
 /// about how many it has.
-pub(crate) fn check_depth(bytes: &[u8]) -> Result<usize, ReadJsonError> {
+pub fn check_depth(bytes: &[u8]) -> Result<usize, ReadJsonError> {
     let mut depth = 0_usize;
     let mut values = 0_usize;
     let mut at = 0;
@@ -105,7 +105,7 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
 ///
 /// Lines end at LF and nowhere else: U+2028 and its like are content. A CR before the LF and blank
 /// lines are dropped.
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     reader: R,
     line: Vec<u8>,
     number: u64,
@@ -113,14 +113,16 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(crate) fn new(reader: R, limit: usize) -> Self {
+    /// Reads lines of at most so many bytes.
+    pub fn new(reader: R, limit: usize) -> Self {
         Self { reader, line: Vec::new(), number: 0, limit }
     }
 
     /// Returns the next line that is not blank, with its number from 1.
     ///
     /// After [`ReadJsonError::TooLong`] the next call goes on behind that line.
-    pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, ReadJsonError> {
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its buffer")]
+    pub fn next(&mut self) -> Result<Option<(u64, &[u8])>, ReadJsonError> {
         loop {
             self.line.clear();
             let limit = self.limit as u64 + 1;
@@ -146,7 +148,8 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Returns the number of the line that was read last.
-    pub(crate) fn number(&self) -> u64 {
+    #[must_use]
+    pub fn number(&self) -> u64 {
         self.number
     }
 

@@ -76,7 +76,10 @@ pub use identity::{
     Capability, Identity, Idiolect, Linguistics, ModelHints, Names, PersonalityTraits, Portability,
     ProseIdentity, Psychology, StructuredIdentity, SubAgent, SubAgentStatus,
 };
-pub use json::{ReadJsonError, with_causes};
+pub use json::{
+    Lines as JsonLines, ReadJsonError, check_depth as check_json, read_all as read_json,
+    with_causes,
+};
 pub use limits::Limits;
 pub use manifest::{
     ALF_VERSION, AgentInfo, AttachmentsLayer, CountedLayer, Entry, EntryKind, IdentityLayer,

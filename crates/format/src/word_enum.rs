@@ -1,6 +1,7 @@
 //! Sets of words that reports and files have for a fixed set of cases.
 
-/// Defines an enum, and the word of each of its variants.
+/// Defines an enum, and the word of each of its variants. A variant with data names the function that
+/// returns the word of the data.
 #[macro_export]
 macro_rules! word_enum {
     (
@@ -27,6 +28,38 @@ macro_rules! word_enum {
             #[must_use]
             pub fn of_word(word: &str) -> Option<Self> {
                 [$(Self::$variant),*].into_iter().find(|variant| variant.as_str() == word)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    };    (
+        $(#[$meta:meta])*
+        pub enum $name:ident {
+            $(
+                $(#[$variant_meta:meta])*
+                $variant:ident $( ($data:ty) = $word_of:path )? $( = $word:literal )?,
+            )*
+        }
+    ) => {
+        $(#[$meta])*
+        pub enum $name {
+            $( $(#[$variant_meta])* $variant $( ($data) )?, )*
+        }
+
+        impl $name {
+            /// Returns the word that reports and files have for it.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(
+                        $( Self::$variant(data) => $word_of(data), )?
+                        $( Self::$variant => $word, )?
+                    )*
+                }
             }
         }
 

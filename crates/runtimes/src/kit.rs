@@ -61,7 +61,7 @@ pub(crate) use paths::*;
 pub(crate) use persona::*;
 pub use plan::*;
 pub use previous::*;
-pub(crate) use raw_place::*;
+pub use raw_place::*;
 pub(crate) use restore::*;
 pub use restore_source::*;
 pub use runtime::*;

@@ -18,6 +18,8 @@ use std::path::Path;
 
 use anemone_memory::ContextRules;
 
+#[cfg(test)]
+pub(crate) use kit::Unwatched;
 pub use kit::{
     AGENT_ID_FILE, Action, AppliedTree, ApplyTreeError, Check, ConfigFile, ConfigState, ConfigStep,
     Conflict, Conversation, ConversationMessage, CredentialsStep, DEFAULT_ARTIFACT_LIMIT,
@@ -33,10 +35,10 @@ pub use kit::{
     Runtime, SERVE_ARGUMENT, SampleAgent, SampleFile, SampleInstall, SealSecret, SearchAgents,
     SearchIndexState, Searchable, SearchableRecord, SearchedFile, SearchedFolder, SecretPolicy,
     ServeDatabaseError, SessionCounts, Severity, StagingWatch, Step, StepKind, Store, StoreKind,
-    Suggestion, ToolForm, ToolWords, Unchanged, UnsearchedCounts, Unwatched, UsualPlaces, VectorOf,
+    Suggestion, ToolForm, ToolWords, Unchanged, UnsearchedCounts, UsualPlaces, VectorOf,
     WantedModel, Warning, WorkspaceFiles, apply, connect, digest_of, excerpt_shapes, is_kept,
-    mapping, native_chunkers, native_tools, noted_agent_id, ranking_profiles, recover_leftovers,
-    serve_database, sidecar::name_of, timestamp, vectors_in, without_private,
+    mapping, name_of, native_chunkers, native_tools, noted_agent_id, ranking_profiles,
+    recover_leftovers, serve_database, timestamp, vectors_in, without_private,
 };
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
@@ -77,7 +79,7 @@ pub fn of_plain_folders() -> &'static Runtime {
     with_agents().next().expect("some runtime has agents")
 }
 
-/// Returns what a runtime puts before a session; where it says nothing, what is put before one in a
+/// Returns what a runtime puts before a session; if it has no rules, what is put before one in a
 /// plain folder.
 ///
 /// # Panics

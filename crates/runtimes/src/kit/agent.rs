@@ -14,7 +14,9 @@ use anemone_format::{
 };
 use serde::Serialize;
 
-use crate::kit::{EntryKind, FileCount, FoundEntry, PreviousSnapshot, lossy, word_enum::word_enum};
+use crate::kit::{
+    DatabaseError, EntryKind, FileCount, FoundEntry, PreviousSnapshot, lossy, word_enum::word_enum,
+};
 use anemone_secrets as secrets;
 use anemone_secrets::SecretHit;
 
@@ -583,6 +585,18 @@ pub enum ReadError {
     /// What was read could not be handed on.
     #[error(transparent)]
     Sink(#[from] SinkError),
+}
+
+impl ReadError {
+    /// Says why the memories in a database cannot be read.
+    pub(crate) fn memories(path: &Path, error: DatabaseError) -> Self {
+        Self::Memories { path: path.to_owned(), source: Box::new(error) }
+    }
+
+    /// Says why the vectors in a database cannot be read.
+    pub(crate) fn vectors(path: &Path, error: DatabaseError) -> Self {
+        Self::Vectors { path: path.to_owned(), source: Box::new(error) }
+    }
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub(crate) struct Artifact {
     pub(crate) size: u64,
     /// Its SHA-256 in lower-case hexadecimal.
     pub(crate) sha256: String,
-    /// Where it lies in the archive, when it travels.
+    /// Its path in the archive, when it travels.
     pub(crate) archive_path: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Artifact {
 pub(crate) struct Mentions {
     /// `None` when there is nothing to look for.
     names: Option<AhoCorasick>,
-    /// The artifact that a pattern stands for.
+    /// The artifact that each pattern finds.
     artifacts: Vec<usize>,
     /// By path, because an artifact that cannot be read is found and not carried.
     mentioned_by: Vec<(String, Vec<RecordId>)>,

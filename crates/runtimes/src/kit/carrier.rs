@@ -34,7 +34,7 @@ pub(crate) struct FileBytes {
     pub(crate) mtime: Option<Moment>,
 }
 
-/// A file that a runtime makes: it lies in no workspace.
+/// A file that a runtime generates: it is in no workspace.
 #[derive(Clone, Debug)]
 pub(crate) struct GeneratedFile {
     pub(crate) root: Root<'static>,
@@ -220,7 +220,7 @@ impl<'a> Carrier<'a> {
     }
 
     /// Notes secrets in a text that has no file of its own, and replaces them if it shall: then
-    /// it returns the new text. `line` is where the text stands in the file at `path`.
+    /// it returns the new text. `line` is the line of the text in the file at `path`.
     pub(crate) fn search_text(&mut self, path: &str, line: u64, text: &str) -> Option<String> {
         let hits = secrets::scan(text.as_bytes());
         FoundSecret::note(&mut self.outcome.secrets, path, line, &hits);
@@ -333,7 +333,7 @@ impl<'a> Carrier<'a> {
     ) -> Result<Option<CarriedFile>, ReadError> {
         // Once to search and hash, once to carry: what is searched must be what travels.
         let surveyed = self.open(found).and_then(|mut file| {
-            let mut survey = Survey::of(file.try_clone()?)?;
+            let mut survey = FileSurvey::of(file.try_clone()?)?;
             (survey.mode, survey.mtime) = self.head_of(found, survey.mode, survey.mtime.take());
             file.rewind()?;
             Ok((file, survey))
@@ -393,7 +393,7 @@ impl<'a> Carrier<'a> {
             self.outcome.artifacts.push(artifact);
             return Ok(());
         }
-        match self.open(found).and_then(hash) {
+        match self.open(found).and_then(hash_file) {
             Ok((size, sha256)) => {
                 self.outcome.leave_out(found, LeftOutReason::Referenced);
                 self.outcome.artifacts.push(Artifact { path, size, sha256, archive_path: None });
@@ -499,7 +499,7 @@ pub(crate) fn is_unchanged<'r, 'f>(
                 if !as_large && !is_named {
                     return false;
                 }
-                let Ok((size, sha256)) = workspace.file(&found.path).and_then(hash) else {
+                let Ok((size, sha256)) = workspace.file(&found.path).and_then(hash_file) else {
                     return false;
                 };
                 if is_named {
@@ -555,7 +555,7 @@ fn read_stable(open: &dyn Fn() -> io::Result<File>) -> io::Result<(FileBytes, bo
 }
 
 /// What a large file is, found by reading it once.
-struct Survey {
+struct FileSurvey {
     size: u64,
     sha256: String,
     mode: Option<u32>,
@@ -563,7 +563,7 @@ struct Survey {
     secrets: Vec<SecretHit>,
 }
 
-impl Survey {
+impl FileSurvey {
     fn of(file: File) -> io::Result<Self> {
         let stat = FileStat::of(&file)?;
         let (mut scanner, mut hasher, mut size) = (FileScanner::new(), Sha256::new(), 0);
@@ -583,7 +583,8 @@ impl Survey {
     }
 }
 
-fn hash(file: File) -> io::Result<(u64, String)> {
+/// Returns the size of a file and its SHA-256.
+pub(crate) fn hash_file(file: File) -> io::Result<(u64, String)> {
     let (mut hasher, mut size) = (Sha256::new(), 0);
     each_block(file, &mut |block| {
         hasher.update(block);

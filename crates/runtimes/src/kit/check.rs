@@ -155,98 +155,64 @@ pub struct Issue {
     pub suggestion: Suggestion,
 }
 
-/// What an issue is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IssueKind {
-    /// Something unusual about where the agent lies.
-    Oddity(OddityKind),
-    /// The runtime's configuration was not found; the word for programs is the runtime's.
-    NoConfig(&'static str),
-    /// The `.alfignore` of the workspace cannot be used.
-    IgnoreFile,
-    /// The runtime has no search index.
-    IndexMissing,
-    /// The runtime has a search index.
-    IndexPresent,
-    /// The runtime's search index is older than the newest memory file.
-    IndexStale,
-    /// The database holds memories of the agent.
-    MemoriesPresent,
-    /// The folder of memories holds no daily log.
-    MemoryDirEmpty,
-    /// The table of memories lacks columns.
-    MissingColumns,
-    /// There are no memories.
-    NoMemoryContent,
-    /// There is no file of a persona.
-    NoPersona,
-    /// The database holds no table of memories.
-    NoTableOfMemories,
-    /// Files are too large to be scanned for secrets.
-    NotScanned,
-    /// Agents of the runtime cannot be exported.
-    NotSupported,
-    /// Texts are not UTF-8.
-    NotUtf8,
-    /// Memories are somebody's own and would not travel.
-    PrivateRows,
-    /// Secrets were found in files that would travel in clear.
-    SecretsFound,
-    /// Sockets, pipes and devices do not travel.
-    SpecialFiles,
-    /// Links lead out of the workspace.
-    SymlinkOutside,
-    /// The table of memories has columns that are not known.
-    UnknownColumns,
-    /// The database has tables that do not travel.
-    UnknownTables,
-    /// Files cannot be read and would not travel.
-    UnreadableFiles,
-    /// The workspace contains no agent files.
-    WorkspaceEmpty,
-    /// The configuration names another workspace.
-    WorkspaceMismatch,
-    /// There is no workspace.
-    WorkspaceNotFound,
-    /// The workspace cannot be read.
-    WorkspaceNotReadable,
-    /// The workspace may not be written to.
-    WorkspaceNotWritable,
-}
-
-impl IssueKind {
-    /// Returns the word for programs, such as `no_soul_md`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Oddity(kind) => kind.as_str(),
-            Self::NoConfig(code) => code,
-            Self::IgnoreFile => "alfignore",
-            Self::IndexMissing => "index_missing",
-            Self::IndexPresent => "index_present",
-            Self::IndexStale => "index_stale",
-            Self::MemoriesPresent => "memories_present",
-            Self::MemoryDirEmpty => "memory_dir_empty",
-            Self::MissingColumns => "missing_columns",
-            Self::NoMemoryContent => "no_memory_content",
-            Self::NoPersona => "no_soul_md",
-            Self::NoTableOfMemories => "no_table_of_memories",
-            Self::NotScanned => "not_scanned",
-            Self::NotSupported => "not_supported",
-            Self::NotUtf8 => "not_utf8",
-            Self::PrivateRows => "private_rows",
-            Self::SecretsFound => "secrets_found",
-            Self::SpecialFiles => "special_files",
-            Self::SymlinkOutside => "symlink_outside",
-            Self::UnknownColumns => "unknown_columns",
-            Self::UnknownTables => "unknown_tables",
-            Self::UnreadableFiles => "unreadable_files",
-            Self::WorkspaceEmpty => "workspace_empty",
-            Self::WorkspaceMismatch => "workspace_mismatch",
-            Self::WorkspaceNotFound => "workspace_not_found",
-            Self::WorkspaceNotReadable => "workspace_not_readable",
-            Self::WorkspaceNotWritable => "workspace_not_writable",
-        }
+word_enum! {
+    /// What an issue is about.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum IssueKind {
+        /// Something unusual about the agent's install or workspace.
+        Oddity(OddityKind) = OddityKind::as_str,
+        /// The runtime's configuration was not found; the word for programs is the runtime's.
+        NoConfig(&'static str) = std::convert::identity,
+        /// The `.alfignore` of the workspace cannot be used.
+        IgnoreFile = "alfignore",
+        /// The runtime has no search index.
+        IndexMissing = "index_missing",
+        /// The runtime has a search index.
+        IndexPresent = "index_present",
+        /// The runtime's search index is older than the newest memory file.
+        IndexStale = "index_stale",
+        /// The database holds memories of the agent.
+        MemoriesPresent = "memories_present",
+        /// The folder of memories holds no daily log.
+        MemoryDirEmpty = "memory_dir_empty",
+        /// The table of memories lacks columns.
+        MissingColumns = "missing_columns",
+        /// There are no memories.
+        NoMemoryContent = "no_memory_content",
+        /// There is no file of a persona.
+        NoPersona = "no_soul_md",
+        /// The database holds no table of memories.
+        NoTableOfMemories = "no_table_of_memories",
+        /// Files are too large to be scanned for secrets.
+        NotScanned = "not_scanned",
+        /// Agents of the runtime cannot be exported.
+        NotSupported = "not_supported",
+        /// Texts are not UTF-8.
+        NotUtf8 = "not_utf8",
+        /// Memories are somebody's own and would not travel.
+        PrivateRows = "private_rows",
+        /// Secrets were found in files that would travel in clear.
+        SecretsFound = "secrets_found",
+        /// Sockets, pipes and devices do not travel.
+        SpecialFiles = "special_files",
+        /// Links lead out of the workspace.
+        SymlinkOutside = "symlink_outside",
+        /// The table of memories has columns that are not known.
+        UnknownColumns = "unknown_columns",
+        /// The database has tables that do not travel.
+        UnknownTables = "unknown_tables",
+        /// Files cannot be read and would not travel.
+        UnreadableFiles = "unreadable_files",
+        /// The workspace contains no agent files.
+        WorkspaceEmpty = "workspace_empty",
+        /// The configuration names another workspace.
+        WorkspaceMismatch = "workspace_mismatch",
+        /// There is no workspace.
+        WorkspaceNotFound = "workspace_not_found",
+        /// The workspace cannot be read.
+        WorkspaceNotReadable = "workspace_not_readable",
+        /// The workspace may not be written to.
+        WorkspaceNotWritable = "workspace_not_writable",
     }
 }
 
@@ -288,7 +254,7 @@ word_enum! {
 }
 
 impl Check {
-    /// Whether nothing stands in the way.
+    /// Whether nothing prevents an export.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.issues.iter().all(|issue| issue.severity != Severity::Error)
@@ -301,7 +267,7 @@ impl Check {
         self.issues.push(Issue { severity, kind, message, suggestion });
     }
 
-    /// Notes what is odd about where an agent lies, unless that is said already.
+    /// Notes what is odd about an agent's install or workspace, unless it is noted already.
     pub(crate) fn note_oddities(&mut self, advice: Advice, agent: &FoundAgent) {
         let said: Vec<IssueKind> = self.issues.iter().map(|issue| issue.kind).collect();
         for Oddity { kind, message } in &agent.oddities {
@@ -335,7 +301,7 @@ impl Check {
         }
     }
 
-    /// Notes what lies in the workspace.
+    /// Notes what was found in the workspace.
     pub(crate) fn note_survey(&mut self, survey: Survey) {
         let places: Vec<String> = survey
             .secrets
@@ -434,7 +400,7 @@ fn is_inside(workspace: &Path, name: &str) -> bool {
     file.starts_with(root) && file.is_file()
 }
 
-/// What lies in a workspace, as far as a check wants to know.
+/// The content of a workspace, as far as a check needs it.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     /// Regular files that travel, by path.

@@ -25,7 +25,7 @@ use anemone_secrets::SecretValues;
 pub use clean::without_private;
 pub(crate) use event::{
     Boundary, Entrance, Event, LineReading, Message, TranscriptFormat, TranscriptLine, boundary,
-    spoken,
+    spoken, spoken_at,
 };
 use gather::MessageCollector;
 pub(crate) use gather::SessionFacts;
@@ -201,7 +201,7 @@ pub(crate) fn read_file(
             Line::Text(bytes) => gather.take(bytes),
             Line::TooLong => gather.skip(),
         };
-        if gather.is_within() {
+        if !gather.ended {
             begin = from;
         }
         flow
@@ -212,7 +212,7 @@ pub(crate) fn read_file(
             gather.header(&first);
         }
     }
-    if gather.is_strange() && size > 0 {
+    if !gather.known && size > 0 {
         return Ok(None);
     }
     let session = gather.session_id();
@@ -224,7 +224,7 @@ pub(crate) fn read_file(
         held.session_key.get_or_insert_with(|| stem.to_owned());
     }
     // Where nothing ended the part that counts, all of the file counts.
-    let since = if gather.has_ended() { size - begin } else { size };
+    let since = if gather.ended { size - begin } else { size };
     Ok(Some(gather.finish(since, held)))
 }
 
@@ -258,13 +258,13 @@ pub(crate) fn read_events<E>(
             Some(event) => gather.take(event),
             None => gather.skip(),
         };
-        if gather.is_within() {
+        if !gather.ended {
             since += event.as_ref().map_or(0, Vec::len) as u64;
         }
         if flow == ControlFlow::Break(()) {
             break;
         }
     }
-    let since = if gather.has_ended() { since } else { all };
+    let since = if gather.ended { since } else { all };
     Ok(Some(gather.finish(since, held)))
 }

@@ -62,7 +62,7 @@ pub(crate) fn unreadable(path: impl Display, what: impl Display) -> Warning {
 }
 
 /// Returns what people call a credential.
-pub(crate) fn name_of(credential: &Credential) -> String {
+pub(crate) fn credential_name(credential: &Credential) -> String {
     match &credential.label {
         Some(label) => format!("{}: {label}", credential.service),
         None => credential.service.clone(),
@@ -71,7 +71,7 @@ pub(crate) fn name_of(credential: &Credential) -> String {
 
 /// Returns a credential that is not put back.
 pub(crate) fn not_restored(credential: &Credential, reason: impl Into<String>) -> NotRestored {
-    NotRestored::of(NotRestoredKind::Credential, name_of(credential), reason)
+    NotRestored::of(NotRestoredKind::Credential, credential_name(credential), reason)
 }
 
 /// Opens a sealed credential for an agent, or says why it stays closed.

@@ -266,7 +266,7 @@ pub(crate) fn merge_rows(
         .map_err(|error| DatabaseError::Failed(format!("its rows could not be kept: {error}")))?;
     merge.probe = spool.is_none();
     merge.bytes = spool.as_ref().map_or(0, |(_, bytes)| *bytes);
-    // It says nothing before it is done.
+    // It sends nothing before it is done.
     let patience = patience(copy::size_of(db).saturating_add(merge.bytes).saturating_mul(4));
     let table = RowSchema::of(&merge.runtime).map_or("", |schema| schema.table);
     let spool = spool.map(|(file, _)| file);

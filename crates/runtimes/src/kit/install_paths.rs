@@ -94,7 +94,7 @@ pub(crate) fn with_logs(database: &Path) -> Vec<PathBuf> {
     ["", "-wal", "-journal"].map(|end| with_suffix(database, end)).to_vec()
 }
 
-/// When a database was last written; what is new stands beside it first.
+/// When a database was last written; new data is in the file beside it first.
 pub(crate) fn written_at(database: &Path) -> Option<Moment> {
     let files = [database.to_owned(), with_suffix(database, "-wal")];
     let written = files.iter().filter_map(|path| times::modified(&fs_err::metadata(path).ok()?));

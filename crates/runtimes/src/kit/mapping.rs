@@ -18,8 +18,9 @@ pub struct Mapping {
     pub runtime: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// What becomes of each part, in tables; the first row that fits counts.
-    pub tables: &'static [&'static [Row]],
+    /// What becomes of each part: tables with one row a line, which has a layer, a kind, the word
+    /// of a [`Becomes`] and a text. The first row that fits counts.
+    pub(crate) tables: &'static [&'static str],
     /// Which fields of a record it holds, and how far.
     pub fields: &'static [FieldRule],
     /// How it keeps memories, where there are several ways and this is not the usual one.
@@ -70,14 +71,30 @@ pub(crate) fn joined(
 }
 
 /// What becomes of one kind of thing.
-#[derive(Debug)]
-pub struct Row {
+#[derive(Clone, Copy, Debug)]
+pub struct MappingRow {
     /// The layer: `identity`, `principals`, `credentials`, `memory` or `files`.
     pub layer: &'static str,
     /// The namespace of records, the part of a document, or the files; `*` is any other.
     pub kind: &'static str,
     /// What it becomes.
     pub becomes: Becomes,
+}
+
+impl MappingRow {
+    fn parse(line: &'static str) -> Option<Self> {
+        let mut words = line.splitn(4, ' ');
+        let (layer, kind, word, text) =
+            (words.next()?, words.next()?, words.next()?, words.next()?);
+        let becomes = match word {
+            "native" => Becomes::Native(text),
+            "secret" => Becomes::NativeSecret(text),
+            "aside" => Becomes::Aside(text),
+            "nowhere" => Becomes::Nowhere(text),
+            _ => return None,
+        };
+        Some(Self { layer, kind, becomes })
+    }
 }
 
 /// Where something goes.
@@ -127,8 +144,8 @@ pub struct Field {
     pub value: fn(&Record) -> Option<String>,
 }
 
-/// The fields of a record that mean something to whoever remembers it. What says where a record
-/// came from is not among them: it always rides in the sidecar.
+/// The fields of a record that are part of its meaning. What says where a record
+/// came from is not among them: the sidecar always has it.
 pub const FIELDS: &[Field] = &[
     Field {
         name: "created_at",
@@ -167,7 +184,7 @@ fn vectors(record: &Record) -> Option<String> {
     list(&vectors)
 }
 
-/// A category that repeats the shelf says nothing.
+/// A category that repeats the namespace adds nothing.
 fn category(record: &Record) -> Option<String> {
     let shelf = record.namespace.as_str();
     let shelf = shelf.strip_prefix("custom:").unwrap_or(shelf);
@@ -192,22 +209,6 @@ fn tags(record: &Record) -> Option<String> {
     tags.sort_unstable();
     tags.dedup();
     list(&tags)
-}
-
-pub(crate) const fn native(layer: &'static str, kind: &'static str, becomes: &'static str) -> Row {
-    Row { layer, kind, becomes: Becomes::Native(becomes) }
-}
-
-pub(crate) const fn native_secret(layer: &'static str, becomes: &'static str) -> Row {
-    Row { layer, kind: "*", becomes: Becomes::NativeSecret(becomes) }
-}
-
-pub(crate) const fn aside(layer: &'static str, kind: &'static str, reason: &'static str) -> Row {
-    Row { layer, kind, becomes: Becomes::Aside(reason) }
-}
-
-pub(crate) const fn nowhere(layer: &'static str, kind: &'static str, reason: &'static str) -> Row {
-    Row { layer, kind, becomes: Becomes::Nowhere(reason) }
 }
 
 pub(crate) const fn without(field: &'static str, note: &'static str) -> FieldRule {
@@ -262,13 +263,13 @@ pub fn mapping_with(runtime: &str, backend: InstallBackend) -> Option<&'static M
 
 impl Mapping {
     /// Returns every row.
-    pub fn rows(&self) -> impl Iterator<Item = &'static Row> + use<> {
-        self.tables.iter().copied().flatten()
+    pub fn rows(&self) -> impl Iterator<Item = MappingRow> + use<> {
+        self.tables.iter().flat_map(|table| table.lines()).filter_map(MappingRow::parse)
     }
 
     /// Returns what becomes of a part of a layer.
     #[must_use]
-    pub fn row(&self, layer: &str, kind: &str) -> Option<&'static Row> {
+    pub fn row(&self, layer: &str, kind: &str) -> Option<MappingRow> {
         let rows = || self.rows().filter(|row| row.layer == layer);
         let exact = rows().find(|row| row.kind == kind && !MARKS.contains(&row.kind));
         exact.or_else(|| rows().find(|row| fits(row.kind, kind)))
@@ -276,7 +277,7 @@ impl Mapping {
 
     /// Returns what becomes of a record.
     #[must_use]
-    pub fn row_of(&self, record: &Record) -> Option<&'static Row> {
+    pub fn row_of(&self, record: &Record) -> Option<MappingRow> {
         let foreign = record.source.runtime != self.runtime;
         let mark = match record.status.effective() {
             Status::Deleted => Some(DELETED),
@@ -290,7 +291,7 @@ impl Mapping {
 
     /// Returns what becomes of a file.
     #[must_use]
-    pub fn row_of_file(&self, root: &FileRoot, path: &[u8]) -> Option<&'static Row> {
+    pub fn row_of_file(&self, root: &FileRoot, path: &[u8]) -> Option<MappingRow> {
         let path = String::from_utf8_lossy(path);
         match root {
             FileRoot::Raw(runtime) => self.row("files", &format!("raw/{runtime}/{path}")),

@@ -30,7 +30,7 @@ pub enum ToolForm {
     Keyed,
 }
 
-/// What a model is told of a tool.
+/// The description of a tool for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolWords {
     /// Its name.

@@ -18,14 +18,14 @@ const MAX_NOTE_BYTES: u64 = 1 << 16;
 
 /// What a note says.
 #[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Note {
+pub(crate) struct InstallNote {
     /// The agent that moves in.
     pub(crate) agent_id: AgentId,
     /// What it is called there.
     pub(crate) alias: String,
 }
 
-impl Note {
+impl InstallNote {
     /// Reads the note in an install; `None` when there is none, or nothing that is one.
     pub(crate) fn read(install: &Path) -> Option<Self> {
         let text = read_small(&install.join(NOTE), MAX_NOTE_BYTES).ok()??;
@@ -37,18 +37,18 @@ impl Note {
 #[derive(Debug)]
 pub struct NewInstall {
     folder: PathBuf,
-    note: Note,
+    note: InstallNote,
 }
 
 impl NewInstall {
-    pub(crate) fn new(folder: PathBuf, note: Note) -> Self {
+    pub(crate) fn new(folder: PathBuf, note: InstallNote) -> Self {
         Self { folder, note }
     }
 
     /// Writes the note; returns the folders that were made for it, to be given to
     /// [`NewInstall::cancel`]. `None` if a run that was killed has written it.
     pub fn begin(&self) -> io::Result<Option<Vec<PathBuf>>> {
-        if Note::read(&self.folder).is_some_and(|read| read.agent_id == self.note.agent_id) {
+        if InstallNote::read(&self.folder).is_some_and(|read| read.agent_id == self.note.agent_id) {
             return Ok(None);
         }
         let missing =
@@ -88,11 +88,11 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("a/.zeroclaw");
         let agent_id: AgentId = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap();
-        let note = Note { agent_id, alias: "ada".to_owned() };
+        let note = InstallNote { agent_id, alias: "ada".to_owned() };
         let install = NewInstall::new(folder.clone(), note);
         let made = install.begin().unwrap().unwrap();
         assert_eq!(install.begin().unwrap(), None);
-        let read = Note::read(&folder).unwrap();
+        let read = InstallNote::read(&folder).unwrap();
         assert_eq!((read.agent_id, read.alias.as_str()), (agent_id, "ada"));
         install.cancel(&made);
         assert!(!root.path().join("a").exists());
@@ -102,11 +102,11 @@ mod tests {
     #[test]
     fn what_is_no_note_says_nothing() {
         let root = tempfile::tempdir().unwrap();
-        assert!(Note::read(root.path()).is_none());
+        assert!(InstallNote::read(root.path()).is_none());
         fs_err::write(root.path().join(NOTE), "{").unwrap();
-        assert!(Note::read(root.path()).is_none());
+        assert!(InstallNote::read(root.path()).is_none());
         fs_err::remove_file(root.path().join(NOTE)).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", root.path().join(NOTE)).unwrap();
-        assert!(Note::read(root.path()).is_none());
+        assert!(InstallNote::read(root.path()).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! An open workspace and what lies in it: where every reading of an agent starts.
+//! An open workspace and its files: where every reading of an agent starts.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,8 @@ use serde::Serialize;
 use crate::kit::{
     AGENT_ID_FILE, Carrier, EntryKind, FileCount, FoundAgent, FoundEntry, IGNORE_FILE,
     IgnoreFileError, LeftOut, LeftOutReason, Namespaces, NotRequested, NotRequestedKind,
-    PreviousSnapshot, ReadError, ReadOptions, Reading, SearchedFolder, SessionCounts, WalkResult,
-    WalkRules, Warning, Workspace, is_included, lossy, names_in, real, times,
+    PreviousSnapshot, ReadError, ReadOptions, Reading, SearchedFolder, SessionCounts, Unchanged,
+    WalkResult, WalkRules, Warning, Workspace, is_included, lossy, names_in, real, times,
 };
 
 /// What a runtime tells of an agent, beside what the carrier carried.
@@ -84,7 +84,7 @@ pub(crate) fn comparable<'a>(
 /// `settings` is the configuration of the install, where it does not travel.
 pub(crate) fn not_requested(
     options: &ReadOptions<'_>,
-    transcripts: Files,
+    transcripts: ConversationFiles,
     credentials: Option<&Credentials>,
     settings: Option<&Path>,
 ) -> Vec<NotRequested> {
@@ -95,7 +95,7 @@ pub(crate) fn not_requested(
         .count();
     let settings = settings.and_then(|path| fs_err::metadata(path).ok());
     let settings = settings.filter(std::fs::Metadata::is_file).map_or(0, |setting| setting.len());
-    let transcripts = if options.sessions { Files::default() } else { transcripts };
+    let transcripts = if options.sessions { ConversationFiles::default() } else { transcripts };
     let all = [
         some(NotRequestedKind::Transcripts, transcripts.count, transcripts.bytes),
         some(NotRequestedKind::CredentialSecrets, unsealed as u64, 0),
@@ -110,12 +110,12 @@ fn some(kind: NotRequestedKind, count: u64, bytes: u64) -> Option<NotRequested> 
 
 /// A number of files and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Files {
+pub(crate) struct ConversationFiles {
     pub(crate) count: u64,
     pub(crate) bytes: u64,
 }
 
-impl Files {
+impl ConversationFiles {
     pub(crate) fn add(&mut self, bytes: u64) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(bytes);
@@ -227,7 +227,7 @@ impl OpenWorkspace {
         artifacts.chain(of(true).map(move |found| (Root::Raw(runtime), found)))
     }
 
-    /// Returns what is too large to travel, though nothing else stands in its way.
+    /// Returns what is too large to travel, though nothing else prevents it.
     pub(crate) fn large(
         &self,
         threshold: u64,
@@ -241,6 +241,22 @@ impl OpenWorkspace {
             .iter()
             .filter(large)
             .map(|found| LeftOut::file(lossy(&found.path), LeftOutReason::Referenced, found.size()))
+    }
+
+    /// Says that the agent did not change; what the runtime adds comes after what the walk found.
+    pub(crate) fn unchanged(
+        &self,
+        warnings: impl IntoIterator<Item = Warning>,
+        left_out: impl IntoIterator<Item = LeftOut>,
+        not_requested: Vec<NotRequested>,
+    ) -> Unchanged {
+        let walked = &self.walked;
+        Unchanged {
+            count: walked.count,
+            warnings: walked.warnings.iter().cloned().chain(warnings).collect(),
+            left_out: walked.left_out.iter().cloned().chain(left_out).collect(),
+            not_requested,
+        }
     }
 
     /// Reports what the walk left out, and links that keep memories out of the archive.

@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
+use crate::kit::MAX_DEPTH;
+
 /// Returns a name or path as the bytes it has in an archive.
 pub(crate) fn path_bytes(path: &OsStr) -> Vec<u8> {
     std::os::unix::ffi::OsStrExt::as_bytes(path).to_vec()
@@ -43,7 +45,14 @@ pub(crate) fn is_name(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && !text.contains(['/', '\\', '\0'])
 }
 
-/// Whether a path is a folder or lies in it.
+/// Whether a path leads to something below its folder, and not deeper than an import makes it.
+pub(crate) fn stays_below(path: &[u8]) -> bool {
+    let odd = |part: &[u8]| matches!(part, b"" | b"." | b"..") || part.contains(&0);
+    let mut parts = path.split(|byte| *byte == b'/');
+    parts.clone().count() <= MAX_DEPTH && !parts.any(odd)
+}
+
+/// Whether a path is a folder or below it.
 pub(crate) fn is_within(path: &[u8], folder: &str) -> bool {
     path.strip_prefix(folder.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }

@@ -17,7 +17,7 @@ pub(crate) use self::write::{brief_line, documents, one_line};
 /// Bytes of all files of one document: JSON may take six times as much, and has a limit.
 const MAX_PROSE_BYTES: u64 = 8 << 20;
 
-/// The files of a workspace where the persona lies in files of these names.
+/// The files of a workspace whose persona is in files of these names.
 pub(crate) const WORKSPACE_FILES: WorkspaceFiles = WorkspaceFiles {
     known: &[
         "AGENTS.md",
@@ -121,6 +121,7 @@ pub(crate) fn versioned(identity: Identity, earlier: Option<&PreviousSnapshot>) 
 }
 
 /// The texts of these files, as they travel.
+#[derive(Default)]
 pub(crate) struct Prose {
     runtime: &'static str,
     persona: Vec<(Persona, String)>,
@@ -141,14 +142,7 @@ impl Prose {
         carrier: &mut Carrier<'_>,
         place_of: &dyn Fn(&[u8]) -> Option<PersonaPlace>,
     ) -> Self {
-        let mut prose = Self {
-            runtime,
-            persona: Vec::new(),
-            user: None,
-            others: Vec::new(),
-            persona_at: None,
-            users_at: None,
-        };
+        let mut prose = Self { runtime, ..Self::default() };
         let (mut of_persona, mut of_users) = (MAX_PROSE_BYTES, MAX_PROSE_BYTES);
         for found in found.iter().filter(|found| found.is_file()) {
             let Some(place) = place_of(&found.path) else { continue };

@@ -26,8 +26,8 @@ use self::databases::DatabaseDecision;
 pub(crate) use self::error::StoreError;
 pub use self::error::{PlanError, RestoreError};
 use crate::kit::{
-    MAX_TABLE_BYTES, Machine, NewInstall, RestoreSource, Site, Warning, as_path, destination,
-    is_in_sidecar, lossy, tree, tree::Survey, without_dots,
+    MAX_TABLE_BYTES, Machine, NewInstall, OldTree, RestoreSource, Warning, as_path, destination,
+    hash_file, is_in_sidecar, lossy, stays_below, tree, tree::TreeSurvey, without_dots,
 };
 
 /// Deeper than any workspace, and few enough folders to hold open at once.
@@ -62,11 +62,11 @@ pub struct Plan {
     pub credentials: Option<CredentialsStep>,
     /// Notes that an install is being made, so that a run that is killed can be finished.
     pub new_install: Option<NewInstall>,
-    /// Whether anything stands in the way of applying it.
+    /// Whether anything prevents applying it.
     pub(crate) blocked: bool,
     /// Keys of what the new tree must not have, though the snapshot has nothing in its place.
     pub(crate) aside: BTreeSet<Vec<u8>>,
-    pub(crate) site: Site,
+    pub(crate) site: OldTree,
     pub(crate) spool: Option<File>,
 }
 
@@ -145,7 +145,7 @@ pub struct CredentialsStep {
     /// Names of those that the store has already; they stay as they are.
     pub kept: Vec<String>,
     /// Makes the change.
-    pub change: PlannedChange,
+    pub change: Box<dyn PlannedChange>,
 }
 
 /// Memories that go into a database, which may lie outside the workspace. It is written after the
@@ -165,7 +165,7 @@ pub struct MemoriesStep {
     /// Entries that exist already.
     pub same: u64,
     /// Makes the change.
-    pub change: PlannedChange,
+    pub change: Box<dyn PlannedChange>,
 }
 
 /// Settings that are added to a configuration file; existing ones are not changed.
@@ -180,19 +180,19 @@ pub struct ConfigStep {
     /// Keys that are there with another value, which stays.
     pub kept: Vec<String>,
     /// Makes the change.
-    pub change: PlannedChange,
+    pub change: Box<dyn PlannedChange>,
 }
 
-/// What changes something that is not part of the workspace's tree.
-pub(crate) trait Restore {
-    /// Checks whether it could be done now; another process may be writing.
+/// A change of something that is not part of the workspace's tree.
+pub trait PlannedChange {
+    /// Checks whether it could be made now; another process may be writing.
     fn check(&self, _machine: &Machine) -> Result<(), RestoreError> {
         Ok(())
     }
 
-    /// Applies it completely or not at all; returns where a copy of the old state is, if one was
+    /// Makes it completely or not at all; returns where a copy of the old state is, if one was
     /// made. `source` is what the plan was made from.
-    fn restore(
+    fn apply(
         &self,
         machine: &Machine,
         source: &RestoreSource<'_>,
@@ -205,31 +205,10 @@ pub(crate) trait Restore {
     }
 }
 
-impl fmt::Debug for dyn Restore {
+impl fmt::Debug for dyn PlannedChange {
     /// Prints nothing: some changes hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("..")
-    }
-}
-
-/// Changes something that is not part of the workspace's tree.
-#[derive(Debug)]
-pub struct PlannedChange(pub(crate) Box<dyn Restore>);
-
-impl PlannedChange {
-    /// Checks whether it could be done now; another process may be writing.
-    pub fn check(&self, machine: &Machine) -> Result<(), RestoreError> {
-        self.0.check(machine)
-    }
-
-    /// Does it completely or not at all; returns the copy of what was there, if one was made.
-    pub fn apply(
-        &self,
-        machine: &Machine,
-        source: &RestoreSource<'_>,
-        now: &Moment,
-    ) -> Result<Option<PathBuf>, RestoreError> {
-        self.0.restore(machine, source, now)
     }
 }
 
@@ -457,7 +436,7 @@ impl Plan {
     /// Returns whether applying the plan would change anything in the workspace's tree.
     #[must_use]
     pub fn changes_anything(&self) -> bool {
-        matches!(self.site, Site::Absent)
+        matches!(self.site, OldTree::Absent)
             || self.steps.iter().any(|step| step.destination().is_some())
     }
 
@@ -484,36 +463,28 @@ fn open<'a>(
 ) -> io::Result<Box<dyn Read + 'a>> {
     match content {
         Content::Source(file) => source.content(*file),
-        Content::Pieces(pieces) => {
-            Ok(Box::new(Pieces { pieces: pieces.iter(), now: None, at: 0, spool }))
-        }
+        Content::Pieces(pieces) => Ok(Box::new(PiecesReader { pieces, at: 0, spool })),
     }
 }
 
 /// Reads pieces one after the other.
-struct Pieces<'a> {
-    pieces: std::slice::Iter<'a, Piece>,
-    now: Option<&'a Piece>,
+struct PiecesReader<'a> {
+    pieces: &'a [Piece],
+    /// How much of the first of them was read.
     at: u64,
     spool: Option<&'a File>,
 }
 
-impl Read for Pieces<'_> {
+impl Read for PiecesReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if buffer.is_empty() {
             return Ok(0);
         }
         loop {
-            let Some(piece) = self.now else {
-                match self.pieces.next() {
-                    Some(piece) => (self.now, self.at) = (Some(piece), 0),
-                    None => return Ok(0),
-                }
-                continue;
-            };
+            let Some((piece, rest)) = self.pieces.split_first() else { return Ok(0) };
             let left = piece.length() - self.at;
             if left == 0 {
-                self.now = None;
+                (self.pieces, self.at) = (rest, 0);
                 continue;
             }
             let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
@@ -538,7 +509,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Compares what a runtime wants with what lies in the workspace.
+/// Compares the planned files with the workspace.
 pub(crate) fn plan(
     workspace: &Path,
     mut draft: PlanBuilder,
@@ -624,7 +595,9 @@ fn tidy(
 ) -> Result<BTreeMap<Vec<u8>, PlannedFile>, PlanError> {
     let mut sorted: BTreeMap<Vec<u8>, PlannedFile> = BTreeMap::new();
     for wanted in wanted {
-        check_path(&wanted.path)?;
+        if !stays_below(&wanted.path) {
+            return Err(unsafe_path(&wanted.path));
+        }
         let key = tree::key_of(&wanted.path);
         // The runtime's own files come first and count.
         if sorted.contains_key(&key) {
@@ -654,15 +627,6 @@ fn tidy(
     Ok(sorted)
 }
 
-fn check_path(path: &[u8]) -> Result<(), PlanError> {
-    let mut parts = path.split(|byte| *byte == b'/');
-    let odd = |part: &[u8]| matches!(part, b"" | b"." | b"..") || part.contains(&0);
-    if parts.clone().count() > MAX_DEPTH || parts.any(odd) {
-        return Err(unsafe_path(path));
-    }
-    Ok(())
-}
-
 fn unsafe_path(path: &[u8]) -> PlanError {
     PlanError::UnsafePath(lossy(path))
 }
@@ -670,7 +634,7 @@ fn unsafe_path(path: &[u8]) -> PlanError {
 struct Planner<'a> {
     source: &'a dyn SnapshotSource,
     spool: Option<&'a File>,
-    site: &'a Site,
+    site: &'a OldTree,
     workspace: &'a Path,
     on_conflict: OnConflict,
     /// Keys of names that a file beside another must not have.
@@ -709,7 +673,9 @@ impl Planner<'_> {
             return Ok(());
         }
         if wanted.redacted {
-            self.note_redacted(&wanted.path);
+            let reason = "they were taken out of the file when it was read";
+            let path = lossy(&wanted.path);
+            self.not_restored.push(NotRestored::of(NotRestoredKind::Secrets, path, reason));
         }
         let key = tree::key_of(&wanted.path);
         let ruling = self.rulings.remove(&key);
@@ -718,8 +684,8 @@ impl Planner<'_> {
             return Ok(());
         }
         let seen = match self.site {
-            Site::Absent | Site::Empty(_) => None,
-            Site::Full(survey) => survey.nodes.get(&key),
+            OldTree::Absent | OldTree::Empty(_) => None,
+            OldTree::Full(survey) => survey.nodes.get(&key),
         };
         let Some(seen) = seen else {
             self.push(wanted, Action::Create, None, false);
@@ -761,18 +727,10 @@ impl Planner<'_> {
     fn join_stamps(&mut self, mut wanted: PlannedFile) -> Result<(), PlanError> {
         let PlannedNode::File { content, .. } = &wanted.node else { return Ok(()) };
         let mut theirs = Vec::new();
-        let mut reader = open(content, self.source, self.spool).map_err(PlanError::Source)?;
-        reader
-            .by_ref()
-            .take(MAX_TABLE_BYTES)
-            .read_to_end(&mut theirs)
-            .map_err(PlanError::Source)?;
-        drop(reader);
+        let reader = open(content, self.source, self.spool).map_err(PlanError::Source)?;
+        reader.take(MAX_TABLE_BYTES).read_to_end(&mut theirs).map_err(PlanError::Source)?;
         let mut ours = Vec::new();
-        let failed = |source| PlanError::Workspace {
-            path: tree::join(self.workspace, &wanted.path),
-            source,
-        };
+        let failed = |source| self.unreadable(&wanted.path, source);
         let there = tree::open_file(self.workspace, &wanted.path).map_err(failed)?;
         there.take(MAX_TABLE_BYTES).read_to_end(&mut ours).map_err(failed)?;
         let ours = StampTable::new(ours);
@@ -821,9 +779,8 @@ impl Planner<'_> {
         }
     }
 
-    fn note_redacted(&mut self, path: &[u8]) {
-        let reason = "they were taken out of the file when it was read";
-        self.not_restored.push(NotRestored::of(NotRestoredKind::Secrets, lossy(path), reason));
+    fn unreadable(&self, path: &[u8], source: io::Error) -> PlanError {
+        PlanError::Workspace { path: tree::join(self.workspace, path), source }
     }
 
     fn push(
@@ -851,10 +808,7 @@ impl Planner<'_> {
         wanted: &PlannedFile,
         seen: &FileStat,
     ) -> Result<Option<&'static str>, PlanError> {
-        let failed = |source| PlanError::Workspace {
-            path: tree::join(self.workspace, &wanted.path),
-            source,
-        };
+        let failed = |source| self.unreadable(&wanted.path, source);
         let same = match (&wanted.node, seen.kind) {
             (PlannedNode::Folder, FileKind::Folder) => true,
             (PlannedNode::Symlink(target), FileKind::Symlink) => {
@@ -872,7 +826,7 @@ impl Planner<'_> {
                     Err(error) => return Err(failed(error)),
                 };
                 match sha256 {
-                    Some(sha256) => tree::sha256_of(&mut there).map_err(failed)? == *sha256,
+                    Some(sha256) => hash_file(there).map_err(failed)?.1 == *sha256,
                     None => {
                         let mut ours =
                             open(content, self.source, self.spool).map_err(PlanError::Source)?;
@@ -910,8 +864,8 @@ impl Planner<'_> {
                 .collect();
             keys.push(tree::key_of(&beside));
             let there = |key| match self.site {
-                Site::Full(Survey { nodes, .. }) => nodes.contains_key(key),
-                Site::Absent | Site::Empty(_) => false,
+                OldTree::Full(TreeSurvey { nodes, .. }) => nodes.contains_key(key),
+                OldTree::Absent | OldTree::Empty(_) => false,
             };
             if !keys.iter().any(|key| there(key) || self.taken.contains(key)) {
                 self.taken.extend(keys);

@@ -25,3 +25,11 @@ impl RawPlace {
         raw.and_then(|raw| raw.parse().ok()).unwrap_or_default()
     }
 }
+
+/// Returns what the runtime that holds a record calls it: its key or its heading.
+#[must_use]
+pub fn name_of(record: &Record) -> Option<String> {
+    let RawPlace { key, heading, .. } = RawPlace::of(record);
+    let name = if key.is_null() { heading } else { key };
+    name.as_str().map(str::to_owned)
+}

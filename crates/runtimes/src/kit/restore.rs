@@ -50,8 +50,7 @@ pub(crate) fn note_artifacts(
             reason.push_str(", at ");
             reason.push_str(place);
         }
-        let path = Some(it.source_path.clone());
-        draft.not_restored.push(NotRestored { what: NotRestoredKind::Artifact, path, reason });
+        draft.omit(NotRestoredKind::Artifact, &it.source_path, reason);
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ pub struct RestoreSource<'a> {
 
 impl<'a> RestoreSource<'a> {
     /// Takes a snapshot for an agent of `runtime`, and looks for what it keeps of that runtime.
-    /// What the runtime read itself is no stranger's, whatever rides along.
+    /// A snapshot that the runtime itself read does not return, whatever sidecar it has.
     pub fn open(
         machine: &Machine,
         snapshot: &'a dyn SnapshotSource,

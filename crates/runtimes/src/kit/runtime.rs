@@ -178,7 +178,7 @@ pub trait FindAgents: Sync {
 
 /// Reads an agent as a snapshot.
 pub trait ReadAgents: Sync {
-    /// Returns whether an agent can be exported, and what stands in the way, with the agent that
+    /// Returns whether an agent can be exported, and what prevents it, with the agent that
     /// was opened for it.
     fn check(
         &self,

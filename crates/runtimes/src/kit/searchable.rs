@@ -41,7 +41,7 @@ pub enum MemoryBackend {
     Markdown,
     /// In rows of a database, which may not exist yet.
     Sqlite(PathBuf),
-    /// Nowhere: it is told to keep nothing.
+    /// Nowhere: it is configured to keep nothing.
     None,
     /// Out of our reach, such as `postgres`.
     External(String),
@@ -181,7 +181,7 @@ pub struct SearchableRecord {
 
 /// A record as it is written, without what a search has no use for: vectors are most of it.
 #[derive(Deserialize)]
-struct Line {
+struct RecordLine {
     id: String,
     content: String,
     memory_type: String,
@@ -239,7 +239,7 @@ impl SearchableRecord {
     pub fn of_record(record: Record) -> Self {
         let trust = record.source.unknown.get("trust");
         let trust = trust.and_then(|json| serde_json::from_str(json).ok());
-        Self::of(Line {
+        Self::of(RecordLine {
             id: record.id.to_string(),
             memory_type: record.memory_type.as_str().to_owned(),
             namespace: record.namespace,
@@ -271,8 +271,8 @@ impl SearchableRecord {
         })
     }
 
-    fn of(line: Line) -> Self {
-        let row = Row::of(&line);
+    fn of(line: RecordLine) -> Self {
+        let row = OriginalRow::of(&line);
         let source = &line.source;
         let is_session = line.namespace == "session" && source.origin.as_deref() == Some("session");
         let path = path_of(&line, row.as_ref(), is_session);
@@ -311,7 +311,7 @@ impl SearchableRecord {
     }
 }
 
-/// Returns when something was made. The first moment of 1970 stands for no time at all, and a fact
+/// Returns when something was made. The first moment of 1970 means that there is no time, and a fact
 /// that has no time of its own has that of its file, which changes with every fact.
 fn known_time(temporal: &TemporalLine, is_fact: bool) -> Option<String> {
     let of_file = is_fact && temporal.updated_at.as_ref() == Some(&temporal.created_at);
@@ -342,14 +342,14 @@ fn origin(source: &SourceLine) -> Option<&'static str> {
 
 /// What a record says of the row that it was.
 #[derive(Deserialize)]
-struct Row {
+struct OriginalRow {
     key: String,
     #[serde(default)]
     row: Option<std::collections::BTreeMap<String, Option<IgnoredAny>>>,
 }
 
-impl Row {
-    fn of(line: &Line) -> Option<Self> {
+impl OriginalRow {
+    fn of(line: &RecordLine) -> Option<Self> {
         let is_row = line.source.origin.as_deref() == Some("sqlite") && rows_of(line).is_some();
         line.raw_source_format.as_ref().filter(|_| is_row)?.parse().ok()
     }
@@ -363,12 +363,12 @@ impl Row {
 }
 
 /// Returns how rows of the runtime of a record are told from each other.
-fn rows_of(line: &Line) -> Option<RowRules> {
+fn rows_of(line: &RecordLine) -> Option<RowRules> {
     by_name(&line.source.runtime)?.records.rows
 }
 
 /// Whether a piece of a conversation is private.
-fn is_private_piece(line: &Line) -> bool {
+fn is_private_piece(line: &RecordLine) -> bool {
     #[derive(Deserialize)]
     struct Piece {
         #[serde(default)]
@@ -378,13 +378,13 @@ fn is_private_piece(line: &Line) -> bool {
     raw.is_some_and(|raw| raw.private)
 }
 
-fn is_fact(line: &Line) -> bool {
+fn is_fact(line: &RecordLine) -> bool {
     let in_database = line.source.origin_file.as_deref().is_some_and(|file| file.ends_with(".db"));
     in_database && line.source.origin.as_deref() == Some("sqlite")
 }
 
 /// Returns where a thing is found, by what its runtime calls it.
-fn path_of(line: &Line, row: Option<&Row>, is_session: bool) -> String {
+fn path_of(line: &RecordLine, row: Option<&OriginalRow>, is_session: bool) -> String {
     if let Some(row) = row.filter(|row| !row.key.is_empty()) {
         return format!("memories/{}", part(&row.key));
     }

@@ -1,4 +1,4 @@
-//! What a runtime cannot hold of a snapshot of another one: it lies in a folder of the workspace,
+//! What a runtime cannot hold of a snapshot of another one: it is kept in a folder of the workspace,
 //! for people to read and for the way back.
 //!
 //! ```text
@@ -8,14 +8,14 @@
 //!   identity.json, principals.json, credentials.json, attachments.json
 //!   records.jsonl      every record, one a line, as it was
 //!   links.jsonl        what each record became here
-//!   placed.jsonl       where each file of the snapshot lies, and what it held
+//!   placed.jsonl       where each file of the snapshot is, and what it held
 //!   files/             files that have no place in the workspace, as they were:
 //!     raw/<runtime>/, artifacts/, other/ as in an archive, flat/ for paths that would be too long
 //! ```
 //!
 //! Everything is UTF-8; a `.jsonl` file has one JSON object a line. `manifest.json` is the
 //! snapshot's manifest with one more field, `alf_origin`: the version of this layout, and the
-//! documents that are there. What lies in the folder and is not named by one of its lists was left
+//! documents that exist. A file in the folder that none of its lists names was left
 //! by an earlier move, and is not read.
 
 mod claims;
@@ -40,7 +40,6 @@ use crate::kit::{
 
 pub(crate) use self::claims::{Claim, Claims};
 pub use self::kept::{KeptFile, KeptSnapshot, is_kept};
-pub use self::returning::name_of;
 pub(crate) use self::returning::{RecordChange, ReturningSnapshot};
 pub(crate) use self::spool::Spooler;
 
@@ -67,14 +66,36 @@ const VERSION: u64 = 1;
 /// a limit not far above.
 const MAX_KEPT_BYTES: usize = 3500;
 
-/// What a record became in the runtime that it was moved to.
+/// A line of [`LINKS`]: what a record became in the runtime that it was moved to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Link {
     /// The record.
     pub(crate) id: RecordId,
+    /// Where it is now.
+    #[serde(flatten)]
+    pub(crate) places: RecordPlaces,
+}
+
+impl Link {
+    /// Describes a record that was written as it is.
+    pub(crate) fn new(id: RecordId, parts: Vec<LinkPart>) -> Self {
+        Self { id, places: RecordPlaces { parts, ..RecordPlaces::default() } }
+    }
+}
+
+/// What a record became, and what was written beside its content.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RecordPlaces {
     /// The records that the runtime reads back; several when the text was cut, none when
     /// the runtime has no place for it.
     pub(crate) parts: Vec<LinkPart>,
+    /// Texts that were put around and into the content, in their order there. A content that comes
+    /// back changed comes back without them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) added: Vec<String>,
+    /// The status that is read back, where the text itself says one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) status: Option<String>,
 }
 
 /// A record as it is read back.
@@ -107,19 +128,7 @@ pub fn digest_of(content: &str) -> String {
     sha256_hex(content.trim().as_bytes())
 }
 
-/// What was written of a record beside its content.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct WrittenRecord {
-    /// Texts that were put around and into the content, in the order in which they stand there. A
-    /// content that comes back changed comes back without them.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub(crate) added: Vec<String>,
-    /// The status that is read back, where the text itself says one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(crate) status: Option<String>,
-}
-
-/// A file of the snapshot that lies in the workspace itself, or one that was made there.
+/// A file of the snapshot in the workspace itself, or one that was generated there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlacedFile {
     /// Its path in the workspace; percent-encoded where it is not UTF-8.
@@ -133,7 +142,7 @@ pub(crate) struct PlacedFile {
 }
 
 impl PlacedFile {
-    /// Describes a file of the snapshot that lies at its path in the workspace.
+    /// Describes a file of the snapshot at its path in the workspace.
     pub(crate) fn of(file: &SourceFile) -> Self {
         Self { path: spelled(&file.path), sha256: digest_of_node(&file.kind), made: false }
     }
@@ -160,7 +169,7 @@ fn digest_of_node(kind: &SourceKind) -> String {
 
 /// What a plan adds to the folder.
 #[derive(Debug, Default)]
-pub(crate) struct Keep {
+pub(crate) struct SidecarContent {
     /// Files of the snapshot that have no place in the workspace, by their position.
     pub(crate) aside: Vec<usize>,
     /// Files that have one.
@@ -180,22 +189,13 @@ struct FileLine {
     /// Where the snapshot has it: `raw/<runtime>`, `artifacts` or `other`; nowhere if it was made.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     root: Option<String>,
-    /// Where it lies in the folder; else it lies in the workspace.
+    /// Its path in the folder; without one, it is in the workspace.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     kept: Option<String>,
     #[serde(skip_serializing_if = "String::is_empty", default)]
     sha256: String,
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     redacted: bool,
-}
-
-/// A line of [`LINKS`].
-#[derive(Debug, Serialize, Deserialize)]
-struct LinkLine {
-    #[serde(flatten)]
-    link: Link,
-    #[serde(flatten)]
-    written: WrittenRecord,
 }
 
 /// Our field of the manifest.
@@ -209,21 +209,10 @@ struct Mark {
 pub(crate) fn keep(
     machine: &Machine,
     source: &dyn SnapshotSource,
-    keep: Keep,
+    keep: SidecarContent,
     draft: &mut PlanBuilder,
 ) -> Result<(), PlanError> {
-    keep_with(machine, source, keep, &BTreeMap::new(), draft)
-}
-
-/// Adds the folder to a draft, and what was written of each record beside its content.
-pub(crate) fn keep_with(
-    machine: &Machine,
-    source: &dyn SnapshotSource,
-    keep: Keep,
-    written: &BTreeMap<RecordId, WrittenRecord>,
-    draft: &mut PlanBuilder,
-) -> Result<(), PlanError> {
-    let mut folder = Folder {
+    let mut folder = SidecarWriter {
         spool: Spooler::of(machine, draft)?,
         at: source.manifest().created_at.clone(),
         wanted: Vec::new(),
@@ -235,11 +224,7 @@ pub(crate) fn keep_with(
     folder.document(CREDENTIALS, source.credentials().map_err(read)?.map(named_only))?;
     folder.document(ATTACHMENTS, source.attachments().map_err(read)?)?;
     let records = folder.records(source)?;
-    let links = keep
-        .links
-        .into_iter()
-        .map(|link| LinkLine { written: written.get(&link.id).cloned().unwrap_or_default(), link });
-    folder.lines(LINKS, links)?;
+    folder.lines(LINKS, keep.links.into_iter())?;
     let lines = folder.files(source, &keep.aside, keep.placed);
     folder.lines(PLACED, lines.into_iter())?;
     let mut manifest = source.manifest().clone();
@@ -295,14 +280,14 @@ fn readme(runtime: &str, records: u64, files: usize) -> String {
 }
 
 /// The folder while it is put together.
-struct Folder {
+struct SidecarWriter {
     spool: Spooler,
     at: Moment,
     wanted: Vec<PlannedFile>,
     documents: Vec<String>,
 }
 
-impl Folder {
+impl SidecarWriter {
     fn add(&mut self, name: &str, pieces: Vec<Piece>) {
         let path = format!("{SIDECAR}/{name}").into_bytes();
         // Memories may be private.
@@ -357,7 +342,7 @@ impl Folder {
         Ok(count)
     }
 
-    /// Puts files aside, and says where each file of the snapshot lies.
+    /// Puts files aside, and returns where each file of the snapshot is.
     fn files(
         &mut self,
         source: &dyn SnapshotSource,
@@ -426,7 +411,7 @@ fn hex_of(path: &[u8]) -> Option<String> {
     std::str::from_utf8(path).is_err().then(|| anemone_format::Hex(path).to_string())
 }
 
-/// Whether a path is the folder, or lies in it.
+/// Whether a path is the folder, or below it.
 pub(crate) fn is_in_sidecar(path: &[u8]) -> bool {
     is_within(path, SIDECAR)
 }

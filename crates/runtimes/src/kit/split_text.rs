@@ -12,10 +12,7 @@ pub(crate) fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while rest.len() > MAX_ESCAPED_BYTES / 6 {
-        let mut at = MAX_ESCAPED_BYTES / 6;
-        while !rest.is_char_boundary(at) {
-            at -= 1;
-        }
+        let at = rest.floor_char_boundary(MAX_ESCAPED_BYTES / 6);
         let at = rest[..at].rfind('\n').map_or(at, |newline| newline + 1);
         let (piece, tail) = rest.split_at(at);
         pieces.push(piece);

@@ -27,7 +27,7 @@ struct NotedStamp<'a> {
 pub(crate) struct RowStamp {
     /// A word of [`Origin`]'s.
     pub(crate) origin: String,
-    /// When it was written, as it stands there.
+    /// When it was written, as the table has it.
     pub(crate) at: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,

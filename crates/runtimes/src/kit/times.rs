@@ -10,6 +10,7 @@ use anemone_files::FileStat;
 use anemone_format::Moment;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
+use jiff::fmt::temporal::Pieces;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 
 use crate::kit::Value;
@@ -44,7 +45,7 @@ pub(crate) struct DatedName {
 }
 
 /// What the runtime's session-memory hook writes at the top of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SessionHeader {
     /// When the session was saved; `None` if its time zone is unknown.
     pub(crate) at: Option<Moment>,
@@ -96,6 +97,11 @@ pub(crate) fn moment(instant: Timestamp) -> Option<Moment> {
 /// Takes milliseconds since 1970.
 pub(crate) fn from_millis(millis: i64) -> Option<Moment> {
     Timestamp::from_millisecond(millis).ok().and_then(moment)
+}
+
+/// Takes milliseconds since 1970; zero and below is what an unset field looks like.
+pub(crate) fn from_set_millis(millis: i64) -> Option<Moment> {
+    from_millis(millis).filter(|_| millis > 0)
 }
 
 /// Reads a time in one of the ways in which people write them into SQLite. Without an offset it is
@@ -260,7 +266,9 @@ fn dated(text: &str) -> Option<DatedName> {
     }
     for exact in [until_space(text, 0), until_space(text, 11)].into_iter().flatten() {
         if let Ok(zoned) = exact.parse::<Moment>() {
-            let offset = written_offset(exact);
+            let pieces = Pieces::parse(exact).ok();
+            let offset = pieces.and_then(|pieces| pieces.to_numeric_offset());
+            let offset = offset.unwrap_or(Offset::UTC);
             let local = offset.to_datetime(zoned.instant());
             let (date, time) = (local.date(), Some(local.time()));
             return Some(DatedName { date, time, offset: Some(offset) });
@@ -278,33 +286,11 @@ fn until_space(text: &str, from: usize) -> Option<&str> {
     Some(text[..end].trim_end_matches([')', ']', ',', ';']))
 }
 
-/// Returns the offset of an RFC 3339 text.
-fn written_offset(text: &str) -> Offset {
-    let tail = text.len().checked_sub(6).and_then(|at| text.get(at..));
-    let read = |tail: &str| {
-        let hours: i32 = tail[1..3].parse().ok()?;
-        let minutes: i32 = tail[4..].parse().ok()?;
-        let seconds = hours * 3600 + minutes * 60;
-        match tail.as_bytes()[0] {
-            b'+' => Offset::from_seconds(seconds).ok(),
-            b'-' => Offset::from_seconds(-seconds).ok(),
-            _ => None,
-        }
-    };
-    tail.filter(|tail| tail.is_ascii()).and_then(read).unwrap_or(Offset::UTC)
-}
-
 /// Reads the header of a session-memory file: `# Session: 2026-01-30 14:30:00 UTC` and the lines
 /// below it.
 pub(crate) fn session_header(page: &Page<'_>) -> Option<SessionHeader> {
     let at = page.title()?.strip_prefix("Session:")?.trim();
-    let mut header = SessionHeader {
-        at: zoned(at),
-        session_key: None,
-        session_id: None,
-        source: None,
-        reason: None,
-    };
+    let mut header = SessionHeader { at: zoned(at), ..SessionHeader::default() };
     for field in page.fields(page.preamble()) {
         let value = Some(field.value.to_owned());
         match field.label.to_ascii_lowercase().as_str() {

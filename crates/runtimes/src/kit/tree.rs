@@ -2,7 +2,7 @@
 //! one, at every moment and after any crash.
 //!
 //! The new tree is built beside the workspace, in `.<name>.anemone-<inode>-XXXXXX`. What stays of the old
-//! one is hard-linked, so that it costs nothing and keeps its identity for whoever has it open;
+//! one is hard-linked, so that it costs nothing and keeps its identity for programs that have it open;
 //! what is new is written. When all of it is on disk and the old tree is still as it was when the
 //! plan was made, the two folders change names in one step of the file system. What was replaced
 //! stays beside the workspace as `<name>.replaced-<n>`.
@@ -35,7 +35,7 @@ pub use self::recover::recover_leftovers;
 use self::rename::{exchange_folders, keep_aside};
 use self::site::{FIRST, is_still, staging_prefix, survey};
 pub(crate) use self::site::{
-    Site, Survey, equal, join, key_of, leftovers, look, open_file, path_of, read_link, sha256_of,
+    OldTree, TreeSurvey, equal, join, key_of, leftovers, look, open_file, path_of, read_link,
     time_of,
 };
 use crate::kit::{Action, Plan, Warning, lossy};
@@ -46,7 +46,7 @@ const FEW_FILES: usize = 64;
 const BUFFER_BYTES: usize = 128 << 10;
 
 /// Is told about the folder in which a tree is being built, so that it can be taken away when the
-/// process is told to end.
+/// process is asked to end.
 pub trait StagingWatch {
     /// Makes the folder by `make`, and knows it from the moment it is there.
     fn start(&self, make: &mut dyn FnMut() -> io::Result<PathBuf>) -> io::Result<PathBuf>;
@@ -61,9 +61,10 @@ pub trait StagingWatch {
 }
 
 /// Watches nothing.
-#[derive(Clone, Copy, Debug)]
-pub struct Unwatched;
+#[cfg(test)]
+pub(crate) struct Unwatched;
 
+#[cfg(test)]
 impl StagingWatch for Unwatched {
     fn start(&self, make: &mut dyn FnMut() -> io::Result<PathBuf>) -> io::Result<PathBuf> {
         make()
@@ -96,7 +97,7 @@ pub enum ApplyTreeError {
     /// No folder can be made beside the workspace.
     #[error("cannot make a folder in {parent}")]
     Staging {
-        /// The folder that the workspace lies in.
+        /// The folder that contains the workspace.
         parent: PathBuf,
         /// The cause.
         source: io::Error,
@@ -201,7 +202,7 @@ fn apply_with(
     let made = make_parents(parent, &mut sync_folder_if_possible)?;
     let failed = |source| ApplyTreeError::Staging { parent: parent.to_owned(), source };
     let mut prefix = staging_prefix(&plan.workspace).unwrap_or_default();
-    if matches!(plan.site, Site::Absent) {
+    if matches!(plan.site, OldTree::Absent) {
         prefix.push(FIRST);
     }
     let mut make = || {
@@ -209,7 +210,7 @@ fn apply_with(
         // What the system makes of these bits is what a new folder gets here.
         builder.prefix(&prefix).permissions(std::fs::Permissions::from_mode(0o777));
         let made = builder.tempdir_in(parent)?.keep();
-        if matches!(plan.site, Site::Absent) { Ok(made) } else { name_by_inode(&made, &prefix) }
+        if matches!(plan.site, OldTree::Absent) { Ok(made) } else { name_by_inode(&made, &prefix) }
     };
     let mut lock = None;
     let mut make = || {
@@ -246,7 +247,7 @@ fn name_by_inode(staging: &Path, prefix: &OsStr) -> io::Result<PathBuf> {
 }
 
 /// Makes the folders above the workspace and returns those that were not there. Each is made safe
-/// by `sync`, which is told the folder that it lies in: after a crash, the workspace is where it
+/// by `sync`, which gets the folder that contains it: after a crash, the workspace is where it
 /// was said to be.
 fn make_parents(
     parent: &Path,
@@ -321,7 +322,7 @@ impl Apply<'_> {
         self.check()?;
         self.settle_database()?;
         self.pass(TestPoint::Checked)?;
-        if matches!(self.plan.site, Site::Full(_)) {
+        if matches!(self.plan.site, OldTree::Full(_)) {
             self.old_lock = lock_folder(&self.plan.workspace);
         }
         self.swap()?;
@@ -342,11 +343,13 @@ impl Apply<'_> {
         rustix::fs::fchmod(&root, Mode::RWXU).map_err(|error| here(error.into()))?;
         self.pass(TestPoint::Staged)?;
         let (old, top) = match &plan.site {
-            Site::Absent => (None, Attributes { mode: Some(natural.mode), ..Default::default() }),
-            Site::Empty(seen) => {
+            OldTree::Absent => {
+                (None, Attributes { mode: Some(natural.mode), ..Default::default() })
+            }
+            OldTree::Empty(seen) => {
                 (Folder::open_unlinked(&plan.workspace).ok(), Attributes::of_root(seen))
             }
-            Site::Full(survey) => {
+            OldTree::Full(survey) => {
                 let old = Folder::open_unlinked(&plan.workspace).map_err(here)?;
                 (Some(old), Attributes::of_root(&survey.root))
             }
@@ -381,7 +384,7 @@ impl Apply<'_> {
         let workspace = &self.plan.workspace;
         let changed = |key: &[u8]| ApplyTreeError::Changed(join(workspace, &path_of(key)));
         // What is absent or empty is checked by the file system when the folder gets its name.
-        let Site::Full(before) = &self.plan.site else { return Ok(()) };
+        let OldTree::Full(before) = &self.plan.site else { return Ok(()) };
         let now = survey(workspace).map_err(|_| changed(b""))?;
         if !is_still(&before.root, &now.root) {
             return Err(changed(b""));
@@ -406,10 +409,10 @@ impl Apply<'_> {
         let (staging, workspace, able) = (self.staging, &self.plan.workspace, self.able);
         let site = &self.plan.site;
         let mut swap = || match site {
-            Site::Absent => rename_to_free(staging, workspace),
+            OldTree::Absent => rename_to_free(staging, workspace),
             // A folder takes the place of an empty one, and of no other.
-            Site::Empty(_) => Ok(rustix::fs::rename(staging, workspace)?),
-            Site::Full(_) => exchange_folders(staging, workspace, able),
+            OldTree::Empty(_) => Ok(rustix::fs::rename(staging, workspace)?),
+            OldTree::Full(_) => exchange_folders(staging, workspace, able),
         };
         self.watch.swap(staging, &mut swap).map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => {
@@ -434,7 +437,7 @@ impl Apply<'_> {
         if let Err(error) = &synced {
             trouble(parent, error);
         }
-        let Site::Full(survey) = &self.plan.site else {
+        let OldTree::Full(survey) = &self.plan.site else {
             return applied;
         };
         let mut old = self.staging.to_owned();

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::kit::hex;
 
-/// What stands beside a vector that is of another text than its record's: that text's SHA-256.
+/// A field beside a vector that is of another text than its record's: that text's SHA-256.
 pub(crate) const TEXT_DIGEST: &str = "text_sha256";
 
 /// The provider of a vector whose model is unknown.
@@ -34,7 +34,7 @@ pub enum VectorOf<'a> {
 
 impl WantedModel<'_> {
     /// Says whether a name is this model's: `model` alone, or behind its provider. Where the name
-    /// says nothing of a provider, the model decides.
+    /// names no provider, the model decides.
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
         let Some(before) = name.strip_suffix(self.model).filter(|_| !self.model.is_empty()) else {
@@ -80,7 +80,7 @@ pub(crate) fn digest_in(text: &str) -> Option<[u8; 32]> {
 
 /// The vectors of a record, with the text that they are of.
 #[derive(Deserialize)]
-struct Line {
+struct VectorLine {
     content: String,
     source: SourceLine,
     #[serde(default)]
@@ -111,7 +111,7 @@ pub fn vectors_in(
     wanted: &WantedModel<'_>,
     take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
 ) {
-    let Ok(line) = serde_json::from_slice::<Line>(line) else { return };
+    let Ok(line) = serde_json::from_slice::<VectorLine>(line) else { return };
     let own = |line: &EmbeddingLine| wanted.is_named(&line.model);
     let rules = crate::by_name(&line.source.runtime).map(|runtime| runtime.records);
     let is_of_content = rules.is_none_or(|rules| rules.vectors_are_of_text)

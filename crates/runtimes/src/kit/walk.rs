@@ -213,8 +213,7 @@ impl Workspace {
     fn read_ignore_file(&self, warnings: &mut Vec<Warning>) -> io::Result<Gitignore> {
         let bytes = self.ignore_bytes().map_err(IgnoreFileError)?;
         let mut warn = |message: String| {
-            let path = Some(IGNORE_FILE.to_owned());
-            warnings.push(Warning { code: "alfignore", path, message });
+            warnings.push(Warning::about("alfignore", IGNORE_FILE, message));
         };
         if std::str::from_utf8(&bytes).is_err() {
             warn("is not UTF-8; those patterns may not match".to_owned());

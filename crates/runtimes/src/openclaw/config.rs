@@ -25,7 +25,7 @@ const MAX_EXTRA: usize = 1000;
 /// How deep values may lie in each other; reading and dropping them takes a stack.
 const MAX_NESTING: usize = 100;
 
-/// The agent that is there when nothing names one.
+/// The agent that exists when nothing names one.
 pub(super) const DEFAULT_AGENT: &str = "main";
 
 /// What a configuration says that matters to us.
@@ -81,7 +81,7 @@ impl Config {
         if !fs_err::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) {
             return None;
         }
-        let mut reader = Reader::default();
+        let mut reader = ConfigReader::default();
         let value = reader.file(path, 0);
         let mut config =
             Self { path: path.to_owned(), oddities: reader.oddities, ..Self::default() };
@@ -227,7 +227,7 @@ fn substitute(machine: &Machine, text: &str) -> String {
 
 /// Reads files that include each other.
 #[derive(Default)]
-struct Reader {
+struct ConfigReader {
     /// The files that are being read, outermost first.
     open: Vec<PathBuf>,
     files: usize,
@@ -235,7 +235,7 @@ struct Reader {
     oddities: Vec<Oddity>,
 }
 
-impl Reader {
+impl ConfigReader {
     fn file(&mut self, path: &Path, depth: usize) -> Option<Value> {
         let shown = path.display();
         let real = fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -285,7 +285,7 @@ impl Reader {
                         merge(&mut result, value);
                     }
                 }
-                // What stands beside an include has the last word.
+                // Settings beside an include override it.
                 if !fields.is_empty() {
                     merge(&mut result, Value::Object(fields));
                 }
@@ -336,7 +336,7 @@ fn merge(under: &mut Value, over: Value) {
     }
 }
 
-/// Reads a text; says why not without naming what stands in it.
+/// Reads a text; errors do not quote its content.
 fn read(path: &Path, limit: u64) -> Result<String, String> {
     // Looked at before it is opened: opening a pipe waits for somebody to write to it.
     let there = fs_err::metadata(path).map_err(|error| unreadable(&error))?;

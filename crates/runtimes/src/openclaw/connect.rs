@@ -28,22 +28,22 @@ pub(crate) const CONNECT: Connect = Connect {
     config: "~/.openclaw/openclaw.json, or where OPENCLAW_CONFIG_PATH and OPENCLAW_STATE_DIR say",
     options: &[ConnectOption::Source],
     memory: ConnectedMemory::Sources { most: MOST_SOURCES, of: sources_of },
-    locate: |place| Files::of(place).bare(),
-    desire: |place, connection| Ok(Files::of(place).desired(connection)),
+    locate: |place| PluginFiles::of(place).bare(),
+    desire: |place, connection| Ok(PluginFiles::of(place).desired(connection)),
     writes: |_| false,
     shows_tools_to: |_, _| true,
     add_http_server: None,
 };
 
 /// Where OpenClaw and its parts lie.
-struct Files {
+struct PluginFiles {
     config: PathBuf,
     state: PathBuf,
     /// The folder of our plugin.
     plugin: PathBuf,
 }
 
-impl Files {
+impl PluginFiles {
     fn of(place: &ConnectPlace<'_>) -> Self {
         let profile = place.machine.variable("OPENCLAW_PROFILE").and_then(|name| name.to_str());
         let profile = profile.filter(|name| !name.is_empty() && !name.contains(['/', '\\']));
@@ -165,7 +165,7 @@ mod tests {
     fn what_is_written_fits_the_schema_of_the_plugin() {
         let manifest: Value = serde_json::from_str(MANIFEST).unwrap();
         let properties = manifest["configSchema"]["properties"].as_object().unwrap();
-        let files = Files {
+        let files = PluginFiles {
             config: "/h/.openclaw/openclaw.json".into(),
             state: "/h/.openclaw".into(),
             plugin: "/h/anemone/integrations/openclaw".into(),

@@ -50,7 +50,7 @@ fn in_database(
     read_events(FORMAT, events, reach, held.clone())
 }
 
-/// Finds a session by its id, or the one that a key stands for now.
+/// Finds a session by its id, or the current one of a key.
 fn window_of(
     database: &InstallDatabase,
     session: &str,

@@ -92,12 +92,12 @@ pub(super) fn credentials(
 }
 
 /// The text of one store; wiped when dropped.
-struct Store {
+struct ProfileStore {
     path: PathBuf,
     text: Zeroizing<String>,
 }
 
-impl Store {
+impl ProfileStore {
     fn warning(&self, what: &str) -> Warning {
         unreadable(self.path.display(), what)
     }
@@ -109,10 +109,10 @@ fn stores(
     alias: &str,
     database: Option<&InstallDatabase>,
     warnings: &mut Vec<Warning>,
-) -> Vec<Store> {
+) -> Vec<ProfileStore> {
     let mut stores = Vec::new();
     let mut add = |path: PathBuf, text: Result<Option<Zeroizing<String>>, String>| match text {
-        Ok(Some(text)) => stores.push(Store { path, text }),
+        Ok(Some(text)) => stores.push(ProfileStore { path, text }),
         Ok(None) => {}
         Err(what) => warnings.push(unreadable(path.display(), what)),
     };
@@ -196,7 +196,7 @@ fn profiles_of(text: &str) -> Result<Fields<'_>, serde_json::Error> {
 /// What a profile says beside its secret.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Head<'a> {
+struct ProfileHead<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -213,7 +213,7 @@ fn credential_of(
     profile: &RawValue,
     fallback: &Moment,
 ) -> Option<Credential> {
-    let head: Head<'_> = serde_json::from_str(profile.get()).ok()?;
+    let head: ProfileHead<'_> = serde_json::from_str(profile.get()).ok()?;
     let service = head.provider.as_deref().or_else(|| id.split(':').next()).unwrap_or(id);
     let mut credential = bare(agent_id, id, service, fallback);
     credential.credential_type = match head.kind.as_deref() {
@@ -290,7 +290,7 @@ impl<T: Ord> FirstNames<T> {
     }
 }
 
-/// Lists the files and folders of a folder that is no link; `true` stands for a folder.
+/// Lists the files and folders of a folder that is no link; `true` means a folder.
 fn entries(folder: &Path) -> impl Iterator<Item = (String, bool)> {
     let is_folder = fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
     let entries = is_folder.then(|| fs::read_dir(folder).ok()).flatten();

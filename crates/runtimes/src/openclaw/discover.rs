@@ -81,7 +81,7 @@ pub(super) fn locate(machine: &Machine, workspace: &Path) -> FoundAgent {
         .unwrap_or_else(|| bare(workspace))
 }
 
-/// A workspace that lies in a state folder, such as one that was moved from another machine.
+/// A workspace in a state folder, such as one that was moved from another machine.
 fn beside_its_install(
     machine: &Machine,
     installs: Vec<Install>,
@@ -313,16 +313,13 @@ impl Install {
             oddities.extend(schema_oddity(database, known));
         }
         let mut agent = FoundAgent {
-            runtime: RUNTIME,
             generation: self.generation,
-            alias: id.to_owned(),
-            workspace,
-            shares_workspace: false,
             install: Some(self.folder.clone()),
             config: self.config_file.clone(),
             database,
             version,
             oddities,
+            ..FoundAgent::without_install(RUNTIME, id.to_owned(), workspace)
         };
         settle(&mut agent);
         agent
@@ -365,7 +362,7 @@ pub(super) fn schema_version(database: &Path) -> Option<u32> {
     header(database).ok().flatten()
 }
 
-/// Returns what is unusual about a database that is there.
+/// Returns what is unusual about an existing database.
 fn schema_oddity(database: &Path, known: u32) -> Option<Oddity> {
     if !database.is_file() {
         return None;

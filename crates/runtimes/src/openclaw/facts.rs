@@ -79,7 +79,7 @@ pub(super) fn each_fact<E>(
         return Ok(Vec::new());
     };
     let names: Vec<String> = table.columns.into_iter().map(|column| column.name).collect();
-    let Some(shape) = Shape::of(&names) else {
+    let Some(shape) = FactColumns::of(&names) else {
         return Ok(warning("the table facts has no entity, key and value".to_owned()));
     };
     let mut columns = names.clone();
@@ -105,7 +105,7 @@ pub(super) fn each_fact<E>(
 }
 
 /// Where the columns are that we know.
-struct Shape {
+struct FactColumns {
     id: Option<usize>,
     entity: usize,
     key: usize,
@@ -116,7 +116,7 @@ struct Shape {
     accesses: Option<usize>,
 }
 
-impl Shape {
+impl FactColumns {
     fn of(names: &[String]) -> Option<Self> {
         let find = |known: &[&str]| {
             known

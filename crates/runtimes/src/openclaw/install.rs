@@ -1,4 +1,4 @@
-//! What lies where in a state folder, and the databases in it.
+//! The paths in a state folder, and the databases in it.
 
 use std::path::{Path, PathBuf};
 

@@ -74,7 +74,7 @@ pub(crate) struct Promotion {
 
 /// Reads the labels of a section; the first tag is the category of its file.
 pub(crate) fn labels(page: &Page<'_>, section: &Section<'_>, file_category: &str) -> Labels {
-    let mut reader = Reader {
+    let mut reader = LabelReader {
         section,
         labels: Labels::default(),
         hashtags: Vec::new(),
@@ -96,7 +96,7 @@ pub(crate) fn labels(page: &Page<'_>, section: &Section<'_>, file_category: &str
     reader.finish(file_category)
 }
 
-struct Reader<'a> {
+struct LabelReader<'a> {
     section: &'a Section<'a>,
     labels: Labels,
     hashtags: Vec<&'a str>,
@@ -106,7 +106,7 @@ struct Reader<'a> {
     line: u64,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LabelReader<'a> {
     fn prose(&mut self, from: usize, to: usize) {
         let text = self.section.text;
         for at in memchr::memchr2_iter(b'[', b'#', &text.as_bytes()[from..to]) {

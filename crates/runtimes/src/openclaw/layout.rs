@@ -61,7 +61,7 @@ pub(super) fn place_of(path: &[u8]) -> PathRole {
     }
 }
 
-/// Whether OpenClaw manages what lies at a path: it travels under `raw/`.
+/// Whether OpenClaw manages the file at a path: it travels under `raw/`.
 pub(super) fn is_managed(path: &[u8]) -> bool {
     const FILES: &[&str] = &["USER.md", "MEMORY.md", "memory.md", "DREAMS.md", "dreams.md"];
     const FOLDERS: &[&str] = &[MEMORY, ".openclaw", "users", SIDECAR];

@@ -3,56 +3,19 @@
 use anemone_format::Record;
 
 use super::{RUNTIME, proof::PROOF, write::home};
-use crate::kit::mapping::{
-    BLANK, DELETED, FieldRule, Mapping, PRIVATE, Row, aside, is_midnight, native, native_secret,
-    never, nowhere, telling_tags, within, without,
-};
+use crate::kit::mapping::{FieldRule, Mapping, is_midnight, never, telling_tags, within, without};
 
 /// What becomes of a snapshot of another runtime.
 pub(super) const MAPPINGS: &[Mapping] = &[Mapping {
     runtime: RUNTIME,
     title: "OpenClaw",
-    tables: &[ROWS],
+    tables: &[include_str!("mapping/rows.txt")],
     fields: FIELDS,
     backend: None,
     backends: &[],
     layouts: &[],
     proof: &PROOF,
 }];
-
-const ROWS: &[Row] = &[
-    native("identity", "soul", "SOUL.md"),
-    native("identity", "identity_profile", "IDENTITY.md"),
-    native("identity", "operating_instructions", "AGENTS.md"),
-    native("identity", "tools_guidance", "TOOLS.md"),
-    native("identity", "heartbeat_checklist", "HEARTBEAT.md"),
-    native("identity", "boot_checklist", "BOOT.md"),
-    native("identity", "bootstrap", "BOOTSTRAP.md"),
-    native("identity", "names", "IDENTITY.md"),
-    native("identity", "role", "IDENTITY.md"),
-    native("identity", "goals", "IDENTITY.md"),
-    native("identity", "capabilities", "IDENTITY.md"),
-    native("identity", "sub_agents", "sections of AGENTS.md"),
-    aside("identity", "*", "OpenClaw has no file for it"),
-    native("principals", "*", "USER.md, users/*/USER.md"),
-    native_secret("credentials", "a profile in the install's store"),
-    nowhere("memory", DELETED, "only a deletion marker remains"),
-    aside("memory", PRIVATE, "OpenClaw shows its files to everyone"),
-    aside("memory", BLANK, "there is nothing to read"),
-    native("memory", "daily", "a section of memory/YYYY-MM-DD.md"),
-    native("memory", "curated", "a section of MEMORY.md"),
-    native("memory", "core", "a section of MEMORY.md"),
-    native("memory", "custom:*", "a section of memory/LABEL.md"),
-    native("memory", "active-context", "memory/active-context.md"),
-    native("memory", "project", "a section of memory/project-NAME.md"),
-    native("memory", "procedural", "a section of memory/gating-policies.md"),
-    native("memory", "facts", "a section of memory/facts.md"),
-    aside("memory", "session", "the runtime keeps transcripts in its own store"),
-    native("memory", "*", "a section of memory/NAMESPACE.md"),
-    native("files", "artifacts", "the file itself"),
-    nowhere("files", "raw/zeroclaw/.alf-database.json", "describes the database for the archive"),
-    native("files", "raw/*", "the file itself where OpenClaw knows it, else the sidecar"),
-];
 
 const FIELDS: &[FieldRule] = &[
     within("created_at", "the day of a daily log; elsewhere the file's time", |record| {
@@ -125,7 +88,7 @@ fn is_tagged(record: &Record) -> bool {
         && category.chars().any(char::is_alphanumeric)
 }
 
-/// Returns whether a value stands in a comment as it is, and comes out of it as one.
+/// Returns whether a value can be written into a comment as it is, and read back as one.
 fn is_a_word_or_more(value: &str) -> bool {
     let spaced = value.split_whitespace().collect::<Vec<_>>().join(" ");
     !value.is_empty() && value == spaced && !value.contains(',') && !value.contains("--")

@@ -2,7 +2,7 @@
 
 use anemone_format::{
     AgentId, Embedding, EmbeddingSource, ExtractionMethod, MemoryType, Moment, Opaque, Record,
-    Source, StampTable, Status, Temporal, Unknown,
+    Source, StampTable, Status, Unknown,
 };
 use serde::Serialize;
 
@@ -133,32 +133,21 @@ pub(super) fn records<E>(
                 chunk.start_line <= section.line_end && chunk.end_line >= first_line
             });
             let chunks: Vec<&Chunk> = if is_cut { Vec::new() } else { overlapping.collect() };
-            let mut record = Record {
-                id: NAMESPACES.record(file.path, index),
-                agent_id: shared.agent_id,
-                content: text.to_owned(),
-                memory_type: file.kind.memory_type(),
-                source: source(file, shared, session.as_ref(), &chunks),
-                temporal: Temporal {
-                    updated_at: Some(file.mtime.clone()),
-                    observed_at: observed_at(file.kind, &labels),
-                    ..Temporal::new(created_at)
-                },
-                status: match labels.status {
-                    Some(Validity::Superseded) => Status::Superseded,
-                    _ => Status::Active,
-                },
-                namespace: file.kind.namespace().to_owned(),
-                category: labels.category.clone(),
-                supersedes: None,
-                confidence: labels.confidence,
-                entities: Vec::new(),
-                tags: labels.tags.clone(),
-                embeddings: chunks.iter().filter_map(|chunk| embedding(chunk)).collect(),
-                related_records: Vec::new(),
-                raw_source_format: Some(place),
-                unknown: Unknown::default(),
-            };
+            let id = NAMESPACES.record(file.path, index);
+            let mut record = Record::new(id, shared.agent_id, RUNTIME, created_at, text);
+            record.memory_type = file.kind.memory_type();
+            record.source = source(file, shared, session.as_ref(), &chunks);
+            record.temporal.updated_at = Some(file.mtime.clone());
+            record.temporal.observed_at = observed_at(file.kind, &labels);
+            if labels.status == Some(Validity::Superseded) {
+                record.status = Status::Superseded;
+            }
+            record.namespace = file.kind.namespace().to_owned();
+            record.category.clone_from(&labels.category);
+            record.confidence = labels.confidence;
+            record.tags.clone_from(&labels.tags);
+            record.embeddings = chunks.iter().filter_map(|chunk| embedding(chunk)).collect();
+            record.raw_source_format = Some(place);
             note_stamps(&mut record, &shared.stamps);
             take(record)?;
             index += 1;

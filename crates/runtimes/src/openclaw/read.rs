@@ -11,8 +11,8 @@ use super::memory::{self, MemoryFile, Shared};
 use super::{NAMESPACES, OpenClaw, RUNTIME, check, credentials, facts, searchable, sessions};
 use super::{config, config::Config, install::InstallDatabase};
 use crate::kit::{
-    Carrier, Check, Database, Files, FoundAgent, FoundEntry, Machine, NotRequested, OpenAgent,
-    OpenWorkspace, Prose, ReadAgents, ReadError, ReadOptions, Reading, ReadingParts,
+    Carrier, Check, ConversationFiles, Database, FoundAgent, FoundEntry, Machine, NotRequested,
+    OpenAgent, OpenWorkspace, Prose, ReadAgents, ReadError, ReadOptions, Reading, ReadingParts,
     SearchAgents as _, SecretPolicy, SessionCounts, StableCopies, StoreKind, Unchanged,
     WalkedWorkspace, Warning, carrier, carry_credential_times, comparable, configured_at,
     end_reading, lossy, not_requested, persona, reading_info, spelled, times, warn_of_nothing,
@@ -32,8 +32,7 @@ impl ReadAgents for OpenClaw {
     ) -> (Check, Result<Box<dyn OpenAgent>, ReadError>) {
         let walked = walk(agent, options);
         let check = check::check(machine, agent, walked.as_ref());
-        let opened = walked.and_then(|walked| WorkspaceWalk::of(walked, agent, options));
-        (check, opened.map(|opened| Box::new(opened) as Box<dyn OpenAgent>))
+        (check, walked.and_then(|walked| opened(walked, agent, options)))
     }
 
     fn open(
@@ -42,7 +41,7 @@ impl ReadAgents for OpenClaw {
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
     ) -> Result<Box<dyn OpenAgent>, ReadError> {
-        Ok(Box::new(WorkspaceWalk::of(walk(agent, options)?, agent, options)?))
+        opened(walk(agent, options)?, agent, options)
     }
 }
 
@@ -56,14 +55,12 @@ pub(super) fn walk(
     WalkedWorkspace::open(agent, options, MEMORY, searchable::folder)
 }
 
-impl WorkspaceWalk {
-    fn of(
-        walked: WalkedWorkspace,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-    ) -> Result<Self, ReadError> {
-        Ok(Self(OpenWorkspace::of(walked, agent, options, &NAMESPACES)?))
-    }
+fn opened(
+    walked: WalkedWorkspace,
+    agent: &FoundAgent,
+    options: &ReadOptions<'_>,
+) -> Result<Box<dyn OpenAgent>, ReadError> {
+    Ok(Box::new(WorkspaceWalk(OpenWorkspace::of(walked, agent, options, &NAMESPACES)?)))
 }
 
 impl OpenAgent for WorkspaceWalk {
@@ -93,11 +90,8 @@ impl OpenAgent for WorkspaceWalk {
         if facts.info != *info {
             return Ok(None);
         }
-        let mut left_out = opened.walked.left_out.clone();
-        left_out.extend(opened.large(threshold, layout::is_managed));
-        let warnings = opened.walked.warnings.iter().cloned().chain(facts.warnings).collect();
-        let count = opened.walked.count;
-        Ok(Some(Unchanged { count, warnings, left_out, not_requested: facts.not_requested }))
+        let large = opened.large(threshold, layout::is_managed);
+        Ok(Some(opened.unchanged(facts.warnings, large, facts.not_requested)))
     }
 
     fn read(
@@ -128,13 +122,19 @@ impl OpenAgent for WorkspaceWalk {
             identity_version: identity.as_ref().map(|identity| identity.version),
             stamps: opened.workspace.stamps(options.secrets),
         };
-        let mut reader =
-            Reader { machine, opened, shared, chunks: facts.chunks, carrier, hidden_facts: false };
+        let mut reader = AgentReader {
+            machine,
+            opened,
+            shared,
+            chunks: facts.chunks,
+            carrier,
+            hidden_facts: false,
+        };
         reader.files()?;
         let database = facts.database.as_ref();
         let sessions =
             if options.sessions { Some(reader.sessions(agent, database)?) } else { None };
-        let Reader { chunks, mut carrier, .. } = reader;
+        let AgentReader { chunks, mut carrier, .. } = reader;
         let (counts, warnings) = chunks.finish();
         carrier.outcome.warnings.extend(warnings);
         let mut warn = |code, message| {
@@ -185,7 +185,7 @@ struct InstallFacts {
 
 /// Everything that decides what an archive holds, beside the files of the workspace.
 #[derive(Serialize)]
-struct Inputs<'a> {
+struct ReadingInputs<'a> {
     runtime_version: Option<&'a str>,
     name: Option<&'a str>,
     sessions: bool,
@@ -225,7 +225,7 @@ impl InstallFacts {
         let chunks = ChunkStream::open(database.as_ref().filter(|_| options.embeddings));
         let version = agent.version.clone().or_else(|| database.as_ref().and_then(app_version));
         let name = configured_name(config.as_deref(), agent);
-        let inputs = Inputs {
+        let inputs = ReadingInputs {
             runtime_version: version.as_deref(),
             name: name.as_deref(),
             sessions: options.sessions,
@@ -259,11 +259,11 @@ fn transcripts(
     agent: &FoundAgent,
     database: Option<&InstallDatabase>,
     workspace: &Path,
-) -> Files {
+) -> ConversationFiles {
     let stores = OpenClaw.searchable(machine, agent).stores;
     let folders = stores.into_iter().filter(|store| store.kind == StoreKind::Sessions);
     let folders: Vec<PathBuf> = folders.flat_map(|folder| folder.folders).collect();
-    let mut files = Files::with_conversations(&folders, workspace);
+    let mut files = ConversationFiles::with_conversations(&folders, workspace);
     if let Some(database) = database.filter(|database| sessions::has_events(database)) {
         files.add(fs_err::metadata(database.path()).map_or(0, |metadata| metadata.len()));
     }
@@ -310,7 +310,7 @@ fn configured_name(config: Option<&Config>, agent: &FoundAgent) -> Option<String
 }
 
 /// Takes the files one by one.
-struct Reader<'a> {
+struct AgentReader<'a> {
     machine: &'a Machine,
     opened: &'a OpenWorkspace,
     shared: Shared,
@@ -320,7 +320,7 @@ struct Reader<'a> {
     hidden_facts: bool,
 }
 
-impl Reader<'_> {
+impl AgentReader<'_> {
     fn files(&mut self) -> Result<(), ReadError> {
         let opened = self.opened;
         for (root, found) in opened.placed(RUNTIME, layout::is_managed) {

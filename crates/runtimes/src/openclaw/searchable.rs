@@ -1,7 +1,7 @@
 //! What can be searched of an agent: `MEMORY.md`, `USER.md`, `memory/**/*.md`, the extra paths of
 //! the configuration, the structured facts and the conversations.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::config::{self, Config, ExtraText};
 use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
@@ -173,7 +173,8 @@ fn each_fact(
     shared: &Shared,
     take: &mut dyn FnMut(SearchableRecord),
 ) -> Result<UnsearchedCounts, ReadError> {
-    let database = Database::open(machine, path).map_err(|error| unreadable(path, error))?;
+    let database =
+        Database::open(machine, path).map_err(|error| ReadError::memories(path, error))?;
     // Stands for no time at all.
     let fallback = times::epoch();
     let warnings = facts::each_fact(&database, FACTS, &mut |fact| {
@@ -191,9 +192,8 @@ fn read_sessions(
     take: &mut dyn FnMut(SearchableRecord),
 ) -> Result<UnsearchedCounts, ReadError> {
     let database = match agent.database.as_deref() {
-        Some(path) => {
-            InstallDatabase::open(machine, path).map_err(|error| unreadable(path, error))?
-        }
+        Some(path) => InstallDatabase::open(machine, path)
+            .map_err(|error| ReadError::memories(path, error))?,
         None => None,
     };
     let tally = sessions::sessions(agent, database.as_ref(), &sessions::redacted, &mut |piece| {
@@ -204,12 +204,10 @@ fn read_sessions(
     Ok(UnsearchedCounts { unreadable, ..UnsearchedCounts::default() })
 }
 
-fn unreadable(path: &Path, error: crate::kit::database::DatabaseError) -> ReadError {
-    ReadError::Memories { path: PathBuf::from(path), source: Box::new(error) }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use jiff::civil::date;
     use rusqlite::Connection;
     use tempfile::TempDir;

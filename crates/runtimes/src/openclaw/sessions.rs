@@ -26,7 +26,7 @@ use crate::kit::{
     FoundAgent, Line, Read, SessionCounts, SessionText, Value, Warning, lossy, read_line, times,
 };
 use anemone_secrets as secrets;
-use transcript::{SeenEvents, Transcript, moment_of_millis};
+use transcript::{SeenEvents, Transcript};
 use transcript_files::{MOST, ReadLimits, TranscriptFiles, TranscriptPlace, part_of, row_of};
 use unpack::unpacked;
 pub(super) use unpack::unpacked_event;
@@ -102,7 +102,7 @@ fn sessions_limited<E>(
         tally.warn(database.path(), &error);
     }
     places.name_cold(&mut tally);
-    let mut reader = Reader { alias: &agent.alias, places, redact, take, tally };
+    let mut reader = SessionReader { alias: &agent.alias, places, redact, take, tally };
     if let Some(database) = database {
         reader.database(database)?;
     }
@@ -144,7 +144,7 @@ impl SessionTally {
 }
 
 /// Reads transcripts and hands out records.
-struct Reader<'a, E> {
+struct SessionReader<'a, E> {
     alias: &'a str,
     places: TranscriptFiles,
     redact: &'a Redact<'a>,
@@ -152,7 +152,7 @@ struct Reader<'a, E> {
     tally: SessionTally,
 }
 
-impl<E> Reader<'_, E> {
+impl<E> SessionReader<'_, E> {
     /// Reads the events in the database, and after each conversation what else there is of it.
     fn database(&mut self, database: &InstallDatabase) -> Result<(), E> {
         let columns = ["session_id", "event_json", "event_zstd", "event_utf8_bytes", "created_at"];
@@ -187,7 +187,7 @@ impl<E> Reader<'_, E> {
             let Some(transcript) = &mut current else { continue };
             match unpacked_event(json, packed, size) {
                 Some(event) => {
-                    let at = created_at.as_integer().and_then(moment_of_millis);
+                    let at = created_at.as_integer().and_then(times::from_set_millis);
                     let piece = transcript.event(&event, at, self.redact, &mut self.tally.counts);
                     hand_out(piece, self.take)?;
                 }
@@ -214,7 +214,7 @@ impl<E> Reader<'_, E> {
         self.others(&session_id, database, seen)
     }
 
-    /// Reads what lies of a conversation outside the list of events.
+    /// Reads the parts of a conversation that are not in the table of events.
     fn others(
         &mut self,
         session_id: &str,

@@ -33,18 +33,22 @@ fn line(json: &Json) -> LineReading {
 
 /// Reads what somebody said, and whether that was the owner.
 fn said(line: &Json, message: &Json) -> Event {
-    let owner = |json: &Json| json.get("__openclaw")?.get("senderIsOwner")?.as_bool();
     let mut event = spoken(line, message);
     if let Event::Message(said) = &mut event {
-        said.by_owner = owner(line).or_else(|| owner(message));
+        said.by_owner = by_owner(line).or_else(|| by_owner(message));
     }
     event
+}
+
+/// Returns whether an event or a message says that the agent's owner sent it.
+pub(super) fn by_owner(json: &Json) -> Option<bool> {
+    json.get("__openclaw")?.get("senderIsOwner")?.as_bool()
 }
 
 /// What the list of sessions says of one of them.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct ListedSession {
     session_id: Option<String>,
     channel: Option<String>,
     last_channel: Option<String>,
@@ -52,7 +56,7 @@ struct Entry {
 }
 
 /// Reads the list of sessions; one that cannot be read lists nothing.
-fn listed(folder: &Folder) -> BTreeMap<String, Entry> {
+fn listed(folder: &Folder) -> BTreeMap<String, ListedSession> {
     let read = folder.file("sessions.json").and_then(|file| read_limited(&file, MAX_INDEX_BYTES));
     read.map_or_else(
         |_| BTreeMap::new(),
@@ -60,7 +64,7 @@ fn listed(folder: &Folder) -> BTreeMap<String, Entry> {
     )
 }
 
-/// Returns the session that a key stands for now.
+/// Returns the current session of a key.
 pub(super) fn session_of_key(folder: &Folder, key: &str) -> Option<String> {
     listed(folder).remove(key)?.session_id
 }
@@ -70,7 +74,8 @@ fn beside(folder: &Folder, name: &Path, session_id: Option<&str>) -> Option<Sess
     let stem = name.file_name()?.to_str()?;
     let stem = stem.split(".jsonl").next().unwrap_or(stem);
     let wanted = session_id.unwrap_or(stem);
-    let is_wanted = |(_, entry): &(String, Entry)| entry.session_id.as_deref() == Some(wanted);
+    let is_wanted =
+        |(_, entry): &(String, ListedSession)| entry.session_id.as_deref() == Some(wanted);
     let (key, entry) = listed(folder).into_iter().find(is_wanted)?;
     Some(SessionFacts {
         session_id: None,

@@ -18,8 +18,7 @@ pub(super) fn read(
     take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
 ) -> Result<(), ReadError> {
     let Some(path) = agent.database.as_deref() else { return Ok(()) };
-    each(machine, path, wanted, take)
-        .map_err(|error| ReadError::Vectors { path: path.to_owned(), source: Box::new(error) })
+    each(machine, path, wanted, take).map_err(|error| ReadError::vectors(path, error))
 }
 
 fn each(

@@ -18,15 +18,15 @@ use anemone_format::{
     SourceKind,
 };
 
-use self::records::{Pages, RecordPlaces};
+use self::records::PageWriter;
 use super::layout::{MemoryKind, PathRole, place_of};
 use super::{RUNTIME, credentials::OnExisting, credentials::plan_store};
 use crate::kit::{
-    AGENT_ID_FILE, Claim, Claims, CredentialsStep, FoundAgent, Keep, Link, Machine, NotRestored,
+    AGENT_ID_FILE, Claim, Claims, CredentialsStep, FoundAgent, Link, Machine, NotRestored,
     NotRestoredKind, OnConflict, PlacedFile, Plan, PlanBuilder, PlanError, PlanOptions,
-    PlannedChange, PlannedFile, PlannedNode, RestoreSource, WrittenRecord, agent_id_file,
-    documents, is_in_sidecar, keep_with, lossy, not_restored, note_artifacts, note_capabilities,
-    note_records, one_line, open, plan,
+    PlannedFile, PlannedNode, RecordPlaces, RestoreSource, SidecarContent, agent_id_file,
+    documents, is_in_sidecar, lossy, not_restored, note_artifacts, note_capabilities, note_records,
+    one_line, open, plan, sidecar,
 };
 
 /// Plans how a snapshot of this runtime becomes the workspace of an agent again.
@@ -94,7 +94,7 @@ fn finish(
 }
 
 /// Where a record of another runtime goes, and what is read of it there.
-pub(crate) struct Home {
+pub(crate) struct TargetFile {
     pub(crate) path: String,
     /// The day that the file's name says.
     pub(crate) day: Option<jiff::civil::Date>,
@@ -102,7 +102,7 @@ pub(crate) struct Home {
 }
 
 /// Returns where a record of another runtime goes.
-pub(crate) fn home(record: &Record) -> Home {
+pub(crate) fn home(record: &Record) -> TargetFile {
     let path = records::file_of(record);
     let (day, memory_type) = match split_records::kind_of(&path) {
         Some(MemoryKind::Daily(name)) => (Some(name.date), "episodic"),
@@ -110,7 +110,7 @@ pub(crate) fn home(record: &Record) -> Home {
         Some(MemoryKind::Gating) => (None, "procedural"),
         _ => (None, "semantic"),
     };
-    Home { path, day, memory_type }
+    TargetFile { path, day, memory_type }
 }
 
 /// Puts back the files of a snapshot of this runtime; where it has none, they are made.
@@ -129,7 +129,7 @@ fn restore(
         for (path, text, at) in documents(source, identity, draft).map_err(read)? {
             draft.wanted.push(PlannedFile::text(&path, text, at));
         }
-        let mut pages = Pages::new(machine, target, draft)?;
+        let mut pages = PageWriter::new(machine, target, draft)?;
         pages.take_all(source)?;
         pages.write_all(draft)?;
         pages.finish(draft)?;
@@ -150,7 +150,7 @@ fn settle(
     identity: Option<&Identity>,
     draft: &mut PlanBuilder,
 ) -> Result<(), PlanError> {
-    let mut pages = Pages::new(machine, target, draft)?;
+    let mut pages = PageWriter::new(machine, target, draft)?;
     pages.take_all(source)?;
     let mut homes = FilePlaces::default();
     for (index, file) in source.files().iter().enumerate() {
@@ -184,7 +184,13 @@ struct FilePlaces {
 
 impl FilePlaces {
     /// Puts a file where it means the same, or aside.
-    fn find(&mut self, index: usize, file: &SourceFile, pages: &Pages, draft: &mut PlanBuilder) {
+    fn find(
+        &mut self,
+        index: usize,
+        file: &SourceFile,
+        pages: &PageWriter,
+        draft: &mut PlanBuilder,
+    ) {
         let is_file = matches!(file.kind, SourceKind::File { .. });
         let same = is_file
             && match place_of(&file.path) {
@@ -197,7 +203,13 @@ impl FilePlaces {
                 }
                 _ => false,
             };
-        if same && self.claims.claim(&file.path, false) == Claim::Free {
+        self.put(index, file, same, draft);
+    }
+
+    /// Takes a file into the workspace where it may be and its path is free; else it is kept aside.
+    fn put(&mut self, index: usize, file: &SourceFile, may_be: bool, draft: &mut PlanBuilder) {
+        let is_folder = file.kind == SourceKind::Folder;
+        if may_be && self.claims.claim(&file.path, is_folder) == Claim::Free {
             draft.wanted.push(PlannedFile::carried(index, file));
             self.placed.push(PlacedFile::of(file));
         } else {
@@ -231,14 +243,8 @@ impl FilePlaces {
 
     /// Puts a file that is nobody's where it was, or aside when that is taken.
     fn artifact(&mut self, index: usize, file: &SourceFile, draft: &mut PlanBuilder) {
-        let is_folder = file.kind == SourceKind::Folder;
         let is_ours = is_in_sidecar(&file.path) || file.path == AGENT_ID_FILE.as_bytes();
-        if !is_ours && self.claims.claim(&file.path, is_folder) == Claim::Free {
-            draft.wanted.push(PlannedFile::carried(index, file));
-            self.placed.push(PlacedFile::of(file));
-        } else {
-            self.aside.push(index);
-        }
+        self.put(index, file, !is_ours, draft);
     }
 
     /// Keeps what has no place.
@@ -249,16 +255,9 @@ impl FilePlaces {
         became: BTreeMap<RecordId, RecordPlaces>,
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
-        let mut links = Vec::with_capacity(became.len());
-        let mut written: BTreeMap<RecordId, WrittenRecord> = BTreeMap::new();
-        for (id, became) in became {
-            links.push(Link { id, parts: became.parts });
-            if became.written != WrittenRecord::default() {
-                written.insert(id, became.written);
-            }
-        }
-        let keep = Keep { aside: self.aside, placed: self.placed, links };
-        keep_with(machine, source, keep, &written, draft)
+        let links = became.into_iter().map(|(id, places)| Link { id, places }).collect();
+        let keep = SidecarContent { aside: self.aside, placed: self.placed, links };
+        sidecar::keep(machine, source, keep, draft)
     }
 }
 
@@ -328,7 +327,7 @@ fn plan_credentials(
                 added: change.added.clone(),
                 replaced: change.replaced.clone(),
                 kept: change.kept.clone(),
-                change: PlannedChange(Box::new(change)),
+                change: Box::new(change),
             });
         }
         Err(warning) => {

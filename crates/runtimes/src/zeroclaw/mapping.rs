@@ -3,10 +3,7 @@
 use anemone_format::{MemoryType, Record, Status};
 
 use super::{RUNTIME, proof::PROOF};
-use crate::kit::mapping::{
-    BLANK, DELETED, FieldRule, Mapping, Row, aside, is_midnight, native, native_secret, nowhere,
-    within, without,
-};
+use crate::kit::mapping::{FieldRule, Mapping, is_midnight, within, without};
 use crate::kit::{InstallBackend, InstallLayout};
 
 /// What becomes of a snapshot of another runtime, for each way to keep memories.
@@ -33,50 +30,13 @@ pub(super) const MAPPINGS: &[Mapping] = &[
     },
 ];
 
+const PERSONA: &str = include_str!("mapping/persona.txt");
+const ENTRIES: &str = include_str!("mapping/entries.txt");
+const MARKDOWN: &str = include_str!("mapping/markdown.txt");
+const FILES: &str = include_str!("mapping/files.txt");
+
 const BACKENDS: &[InstallBackend] = &[InstallBackend::Sqlite, InstallBackend::Markdown];
 const LAYOUTS: &[InstallLayout] = &[InstallLayout::Data, InstallLayout::Workspace];
-
-/// What is the same in ZeroClaw however it keeps memories.
-const PERSONA: &[Row] = &[
-    native("identity", "soul", "SOUL.md"),
-    native("identity", "identity_profile", "IDENTITY.md"),
-    native("identity", "operating_instructions", "AGENTS.md"),
-    native("identity", "tools_guidance", "TOOLS.md"),
-    native("identity", "heartbeat_checklist", "HEARTBEAT.md"),
-    native("identity", "bootstrap", "BOOTSTRAP.md"),
-    native("identity", "names", "IDENTITY.md or AIEOS"),
-    native("identity", "role", "IDENTITY.md or AIEOS"),
-    native("identity", "goals", "IDENTITY.md or AIEOS"),
-    native("identity", "psychology", "AIEOS"),
-    native("identity", "linguistics", "AIEOS"),
-    native("identity", "capabilities", "IDENTITY.md or AIEOS"),
-    native("identity", "sub_agents", "sections of AGENTS.md"),
-    aside("identity", "*", "ZeroClaw has no file for it"),
-    native("principals", "*", "USER.md"),
-    native_secret("credentials", "a secret of config.toml"),
-    nowhere("memory", DELETED, "only a deletion marker remains"),
-    aside("memory", BLANK, "there is nothing to read"),
-];
-
-const ENTRIES: &[Row] = &[
-    native("memory", "curated", "an entry of category core"),
-    native("memory", "facts", "an entry of category core"),
-    native("memory", "daily", "an entry of category daily"),
-    native("memory", "procedural", "an entry of category procedural"),
-    native("memory", "project", "an entry of category project"),
-    native("memory", "session", "an entry of category conversation"),
-    native("memory", "core", "an entry of category core"),
-    native("memory", "conversation", "an entry of category conversation"),
-    native("memory", "custom:*", "an entry of that category"),
-    native("memory", "*", "an entry whose category is the namespace"),
-];
-
-const FILES: &[Row] = &[
-    native("files", "artifacts", "the file itself"),
-    native("files", "raw/zeroclaw/config.toml", "settings that config.toml does not have yet"),
-    nowhere("files", "raw/zeroclaw/.alf-database.json", "describes the database for the archive"),
-    native("files", "raw/*", "the file itself where ZeroClaw knows it, else the sidecar"),
-];
 
 const FIELDS: &[FieldRule] = &[
     within("created_at", "created_at", |_| true),
@@ -102,15 +62,6 @@ const FIELDS: &[FieldRule] = &[
     without("entities", "none"),
     without("related_records", "none"),
     without("embeddings", "none: ZeroClaw recomputes them"),
-];
-
-const MARKDOWN: &[Row] = &[
-    aside("memory", "session", "the runtime keeps transcripts in its own store"),
-    native("memory", "curated", "an entry of MEMORY.md"),
-    native("memory", "core", "an entry of MEMORY.md"),
-    native("memory", "daily", "an entry of memory/YYYY-MM-DD.md"),
-    native("memory", "conversation", "an entry of memory/YYYY-MM-DD.md"),
-    native("memory", "*", "an entry of MEMORY.md, or of the log of its day"),
 ];
 
 const MARKDOWN_FIELDS: &[FieldRule] = &[

@@ -10,7 +10,7 @@ use std::path::Path;
 use anemone_format::{AgentInfo, Identity, Moment, Opaque, RecordId, Root, Sink, Unknown};
 use tempfile::TempDir;
 
-use self::install_facts::{InstallFacts, memories_unreadable};
+use self::install_facts::InstallFacts;
 use super::brain::{Brain, RowCounts};
 use super::layout::{self, AIEOS, MEMORY, PathRole};
 use super::rows::{RowReader, Shared};
@@ -79,15 +79,11 @@ impl OpenAgent for ReadWorkspace {
         {
             return Ok(None);
         }
-        let mut left_out = opened.walked.left_out.clone();
-        left_out.extend(self.left_out(facts.brain.is_some()));
+        let mut left_out = self.left_out(facts.brain.is_some());
         left_out.extend(shared_files::left_out(agent, options));
         left_out.extend(opened.large(threshold, layout::is_managed));
-        let warnings = opened.walked.warnings.iter().cloned();
-        let warnings =
-            warnings.chain(self.warnings.iter().cloned()).chain(facts.warnings).collect();
-        let count = opened.walked.count;
-        Ok(Some(Unchanged { count, warnings, left_out, not_requested: facts.not_requested }))
+        let warnings = self.warnings.iter().cloned().chain(facts.warnings);
+        Ok(Some(opened.unchanged(warnings, left_out, facts.not_requested)))
     }
 
     fn read(
@@ -135,7 +131,7 @@ impl OpenAgent for ReadWorkspace {
         if let Some(brain) = &facts.brain {
             let path = agent.database.clone().unwrap_or_default();
             let counts = reader.rows(brain, options).map_err(|error| match error {
-                RowsError::Database(error) => memories_unreadable(&path, error),
+                RowsError::Database(error) => ReadError::memories(&path, error),
                 RowsError::Read(error) => error,
             })?;
             reader.tell(agent, &counts);
@@ -407,21 +403,12 @@ fn in_workspace(home: &ReadWorkspace, path: &[u8], carrier: &mut Carrier<'_>) ->
 }
 
 /// Why rows could not be read.
+#[derive(Debug, thiserror::Error)]
 enum RowsError {
-    Database(DatabaseError),
-    Read(ReadError),
-}
-
-impl From<DatabaseError> for RowsError {
-    fn from(error: DatabaseError) -> Self {
-        Self::Database(error)
-    }
-}
-
-impl From<ReadError> for RowsError {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
 }
 
 /// Takes the files, the rows and the conversations one by one.

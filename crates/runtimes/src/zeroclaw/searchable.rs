@@ -98,7 +98,7 @@ impl SearchAgents for ZeroClaw {
                 let Some(path) = agent.database.as_deref() else {
                     return Ok(UnsearchedCounts::default());
                 };
-                let failed = |error| unreadable(path, error);
+                let failed = |error| ReadError::memories(path, error);
                 let brain = Brain::open(machine, path).map_err(failed)?;
                 let Some(brain) = brain else {
                     let detail = "it holds no table of memories".to_owned();
@@ -209,10 +209,6 @@ fn rows(
         Ok(())
     })?;
     Ok(counts.private)
-}
-
-fn unreadable(path: &Path, error: DatabaseError) -> ReadError {
-    ReadError::Memories { path: PathBuf::from(path), source: Box::new(error) }
 }
 
 #[cfg(test)]

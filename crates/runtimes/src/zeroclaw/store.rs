@@ -32,8 +32,8 @@ use super::{brain::DESCRIPTION, brain::Description, rows::raw_of, schema::KNOWN,
 use crate::kit::{
     AgentEntry, Conflict, DatabaseError, FoundAgent, Layout, Link, LinkPart, Machine, MemoriesStep,
     Merge, MergeColumn, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
-    PlanOptions, PlannedChange, RecordChange, Restore, RestoreError, RestoreSource,
-    ReturningSnapshot, RowSpool, RowVerb, StoreError, Value, Warning, merge_rows, sidecar::name_of,
+    PlanOptions, PlannedChange, RecordChange, RestoreError, RestoreSource, ReturningSnapshot,
+    RowSpool, RowVerb, StoreError, Value, Warning, merge_rows, name_of,
 };
 
 /// How the folder starts in which a new database is made; six letters and digits follow.
@@ -417,7 +417,7 @@ impl<'a> Planner<'a> {
             change.writes += 1;
         }
         change.steps.push(Step { record: record.id, action });
-        self.links.push(Link { id: record.id, parts: link.into_iter().collect() });
+        self.links.push(Link::new(record.id, link.into_iter().collect()));
     }
 
     fn decide(
@@ -682,7 +682,7 @@ impl<'a> Planner<'a> {
             replaced,
             kept,
             same,
-            change: PlannedChange(Box::new(change)),
+            change: Box::new(change),
         });
         self.links
     }
@@ -706,7 +706,7 @@ fn settle_vector(shared: &Shared, entry: &mut Entry, same_content: bool) {
     }
 }
 
-impl Restore for Change {
+impl PlannedChange for Change {
     fn check(&self, machine: &Machine) -> Result<(), RestoreError> {
         if self.is_new {
             return Ok(self.check_is_free()?);
@@ -718,7 +718,7 @@ impl Restore for Change {
         Ok(probed.map_err(|error| self.error(error))?)
     }
 
-    fn restore(
+    fn apply(
         &self,
         machine: &Machine,
         source: &RestoreSource<'_>,

@@ -22,7 +22,7 @@ pub(super) fn read(
 ) -> Result<(), ReadError> {
     let Some(path) = agent.database.as_deref() else { return Ok(()) };
     each(machine, path, agent, wanted, private, take)
-        .map_err(|error| ReadError::Vectors { path: path.to_owned(), source: Box::new(error) })
+        .map_err(|error| ReadError::vectors(path, error))
 }
 
 fn each(

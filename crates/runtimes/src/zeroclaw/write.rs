@@ -22,10 +22,10 @@ use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
 use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
 use super::{layout, layout::PathRole, layout::generation, store, store::Records};
 use crate::kit::{
-    ConfigFile, FoundAgent, InstallBackend, InstallLayout, Keep, Link, Machine, NewInstall,
-    NotRestoredKind, Note, PlacedFile, Plan, PlanBuilder, PlanError, PlanOptions, PlannedFile,
-    RecordChange, RestoreSource, ReturningSnapshot, Warning, is_in_sidecar, lossy, persona,
-    restore, sidecar, spelled,
+    ConfigFile, FoundAgent, InstallBackend, InstallLayout, InstallNote, Link, Machine, NewInstall,
+    NotRestoredKind, PlacedFile, Plan, PlanBuilder, PlanError, PlanOptions, PlannedFile,
+    RecordChange, RestoreSource, ReturningSnapshot, SidecarContent, Warning, is_in_sidecar, lossy,
+    persona, restore, sidecar, spelled,
 };
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
@@ -67,7 +67,7 @@ pub(super) fn plan(
     if let Some(install) = site.target.install.clone()
         && (resumes || draft.config.as_ref().is_some_and(|config| config.made))
     {
-        let note = Note { agent_id, alias: site.target.alias.clone() };
+        let note = InstallNote { agent_id, alias: site.target.alias.clone() };
         draft.new_install = Some(NewInstall::new(install, note));
     }
     if is_ours && planner.holds_as_it_was(archived.as_deref()) {
@@ -172,7 +172,7 @@ impl PreviousStorage {
 /// the name that it was to have.
 fn resume(target: &mut FoundAgent, agent_id: AgentId) -> bool {
     let Some(install) = target.install.clone() else { return false };
-    let Some(note) = Note::read(&install).filter(|read| read.agent_id == agent_id) else {
+    let Some(note) = InstallNote::read(&install).filter(|read| read.agent_id == agent_id) else {
         return false;
     };
     if target.alias == DEFAULT_ALIAS
@@ -462,7 +462,7 @@ impl Planner<'_> {
         links: Vec<Link>,
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
-        let mut keep = Keep::default();
+        let mut keep = SidecarContent::default();
         let placed: HashSet<&[u8]> = draft.wanted.iter().map(|file| &file.path[..]).collect();
         for (index, file) in self.source.files().iter().enumerate() {
             let is_other = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
@@ -485,13 +485,13 @@ impl Planner<'_> {
                 Some(_) => returned.natives(link.id).iter().copied(),
                 None => {
                     let id = returned.native_of(link.id);
-                    keep.links.push(Link { id, parts: link.parts });
+                    keep.links.push(Link { id, ..link });
                     continue;
                 }
             };
             // The first of several stands for all of them.
-            keep.links.extend(natives.next().map(|id| Link { id, parts: link.parts }));
-            keep.links.extend(natives.map(|id| Link { id, parts: Vec::new() }));
+            keep.links.extend(natives.next().map(|id| Link { id, ..link }));
+            keep.links.extend(natives.map(|id| Link::new(id, Vec::new())));
         }
         // A sidecar that came back with the files is of an earlier move.
         draft.wanted.retain(|file| !is_in_sidecar(&file.path));
@@ -500,7 +500,7 @@ impl Planner<'_> {
 
     /// Lets an agent of another runtime move in.
     fn move_in(&self, draft: &mut PlanBuilder) -> Result<(), PlanError> {
-        let mut keep = Keep::default();
+        let mut keep = SidecarContent::default();
         for (index, file) in self.now.files().iter().enumerate() {
             if self.has_a_place(file) {
                 draft.wanted.push(self.carried(index));
@@ -537,7 +537,11 @@ impl Planner<'_> {
     }
 
     /// Makes the files of the persona and of the user that the snapshot only tells of.
-    fn documents(&self, keep: &mut Keep, draft: &mut PlanBuilder) -> Result<(), PlanError> {
+    fn documents(
+        &self,
+        keep: &mut SidecarContent,
+        draft: &mut PlanBuilder,
+    ) -> Result<(), PlanError> {
         let identity = self.now.identity().map_err(PlanError::Source)?;
         let files = persona::documents(self.now, identity.as_ref(), draft);
         let mut files = files.map_err(PlanError::Source)?;

@@ -106,7 +106,7 @@ pub enum RefuseError {
 
 /// One thing that was put in.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-struct Step {
+struct ChangeStep {
     /// `None` for what an empty file needs to be a file at all.
     want: Option<ConfigEdit>,
     /// How many of the things around it were made for it.
@@ -123,7 +123,7 @@ pub struct ConfigChanges {
     format: ConfigFormat,
     /// The digest of the text with the changes.
     digest: String,
-    steps: Vec<Step>,
+    steps: Vec<ChangeStep>,
     /// What was put in, for people.
     lines: Vec<String>,
 }
@@ -140,7 +140,7 @@ impl ConfigEdit {
         }
     }
 
-    /// Returns what it stands in.
+    /// Returns the path of the table or list that contains it.
     fn path(&self) -> &[String] {
         match self {
             Self::Member { path, .. } | Self::Element { path, .. } | Self::Switch { path, .. } => {
@@ -149,7 +149,7 @@ impl ConfigEdit {
         }
     }
 
-    /// Returns whether the other is called the same and stands at the same place.
+    /// Returns whether the other has the same name at the same path.
     pub fn is_called(&self, other: &Self) -> bool {
         match (self, other) {
             (
@@ -163,7 +163,7 @@ impl ConfigEdit {
         }
     }
 
-    /// Returns what stands where this should.
+    /// Returns the existing value in its place.
     fn in_the_way<'a>(&self, document: &'a Value) -> Option<&'a Value> {
         match self {
             Self::Member { path, key, .. } => at(document, path)?.get(key),
@@ -205,7 +205,7 @@ fn switched(want: &ConfigEdit, document: &Value) -> Option<String> {
     Some(sha256_hex(there.map(Value::to_string).unwrap_or_default().as_bytes()))
 }
 
-/// Returns what stands at a path.
+/// Returns the value at a path.
 pub fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
     path.iter().try_fold(document, |value, key| value.get(key))
 }
@@ -228,7 +228,7 @@ impl ConfigFormat {
     }
 
     /// Takes something out by what it is, not by where it was put.
-    fn take_out(self, text: &str, want: &ConfigEdit, step: &Step) -> Option<String> {
+    fn take_out(self, text: &str, want: &ConfigEdit, step: &ChangeStep) -> Option<String> {
         match self {
             Self::Json => json_file::take_out(text, want, step.made),
             Self::Toml => toml_cut::take_out(text, want, step.made, step.was_off()),
@@ -251,7 +251,7 @@ pub fn put_in(
         own.note(&edits);
         text = edit::apply(&text, &edits);
         let edits = edit::note(&edits, &text);
-        steps.push(Step { want: None, made: 0, edits, beside: None });
+        steps.push(ChangeStep { want: None, made: 0, edits, beside: None });
     }
     for want in wants {
         let before = format.parse(&text)?;
@@ -267,7 +267,7 @@ pub fn put_in(
         let after = format.parse(&changed).map_err(|_| form())?;
         let noted = edit::note(&edits, &changed);
         let beside = switched(want, &before);
-        let step = Step { want: Some(want.clone()), made, edits: noted, beside };
+        let step = ChangeStep { want: Some(want.clone()), made, edits: noted, beside };
         // Only what is wanted may differ.
         if !want.is_in(&after) || step.removed_from(&after) != before {
             return Err(form());
@@ -335,7 +335,7 @@ impl ConfigChanges {
     }
 }
 
-impl Step {
+impl ChangeStep {
     fn take_out(&self, format: ConfigFormat, text: &str) -> Result<String, RefuseError> {
         // The braces of a file that was empty look like any others.
         let Some(want) = &self.want else { return Ok(text.to_owned()) };
@@ -406,7 +406,8 @@ pub fn take_out_known(
 ) -> Result<String, RefuseError> {
     let mut text = text.to_owned();
     for want in wants {
-        let step = Step { want: Some(want.clone()), made: 0, edits: Vec::new(), beside: None };
+        let step =
+            ChangeStep { want: Some(want.clone()), made: 0, edits: Vec::new(), beside: None };
         text = step.take_out(format, &text)?;
     }
     Ok(text)
@@ -440,6 +441,15 @@ pub(super) fn line_break(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",
         _ => "\n",
+    }
+}
+
+/// Returns where the whitespace before a position begins, with at most one line break.
+pub(super) fn start_of_gap(text: &str, position: usize) -> usize {
+    let blank = text[..position].trim_end_matches([' ', '\t']).len();
+    match text[..blank].strip_suffix('\n') {
+        Some(rest) => rest.strip_suffix('\r').unwrap_or(rest).len(),
+        None => blank,
     }
 }
 

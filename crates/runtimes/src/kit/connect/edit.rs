@@ -43,7 +43,7 @@ pub(crate) struct AppliedEdit {
     at: usize,
     old: String,
     new: String,
-    /// Digests of what stands before it, for each reach.
+    /// Digests of the text before it, for each reach.
     before: Vec<String>,
     after: Vec<String>,
 }
@@ -90,7 +90,7 @@ pub(crate) fn take_back_found(text: &str, made: &[AppliedEdit]) -> Option<String
     without(text, made, &places?)
 }
 
-/// Puts back what was there, if every change lies where it is said to.
+/// Puts back the old text, if every change is at its position.
 fn without(text: &str, made: &[AppliedEdit], places: &[usize]) -> Option<String> {
     let mut edits = Vec::new();
     let mut done = 0;
@@ -105,7 +105,7 @@ fn without(text: &str, made: &[AppliedEdit], places: &[usize]) -> Option<String>
     Some(apply(text, &edits))
 }
 
-/// Finds the one place of a change: by what stands on both sides, or else on one.
+/// Finds the one place of a change: by the text on both sides, or else on one.
 fn find(text: &str, made: &AppliedEdit) -> Option<usize> {
     if made.new.is_empty() {
         return None;

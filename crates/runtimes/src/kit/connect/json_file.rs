@@ -3,9 +3,11 @@
 use serde::Serialize as _;
 use serde_json::Value;
 
-use super::document::{ConfigEdit, RefuseError, indentation, line_and_column, line_break};
+use super::document::{
+    ConfigEdit, RefuseError, indentation, line_and_column, line_break, start_of_gap,
+};
 use super::edit::{self, Edit};
-use super::scan::{Item, Node, NodeKind, Stop, end_of_line, scan};
+use super::scan::{Item, Node, NodeKind, ScanError, end_of_line, scan};
 
 pub(crate) fn parse(text: &str) -> Result<Value, RefuseError> {
     // First, because it bounds the depth.
@@ -28,7 +30,7 @@ fn expectation(error: &json5::Error) -> &'static str {
 }
 
 fn scan_file(text: &str) -> Result<Node, RefuseError> {
-    scan(text).map_err(|Stop { at, expected }| {
+    scan(text).map_err(|ScanError { at, expected }| {
         let (line, column) = line_and_column(text, at);
         RefuseError::Unparsable { line, column, expected: expected.to_owned() }
     })
@@ -180,11 +182,7 @@ fn removal(text: &str, around: &Node, index: usize) -> Vec<Edit> {
     let items = around.items().unwrap_or_default();
     let Some(item) = items.get(index) else { return Vec::new() };
     let before = index.checked_sub(1).and_then(|before| items.get(before));
-    let blank = text[..item.start].trim_end_matches([' ', '\t']).len();
-    let start = match text[..blank].strip_suffix('\n') {
-        Some(rest) => rest.strip_suffix('\r').unwrap_or(rest).len(),
-        None => blank,
-    };
+    let start = start_of_gap(text, item.start);
     let end = item.comma.map_or(item.value.span.end, |comma| comma + 1);
     let cut = |range: std::ops::Range<usize>| Edit {
         at: range.start,

@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Deeper than any configuration, and shallow enough for the stack.
 const MAX_DEPTH: usize = 96;
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) span: Range<usize>,
@@ -30,13 +30,13 @@ pub(super) struct Item {
     /// Where the member begins: its name, or the value of an element.
     pub(super) start: usize,
     pub(super) value: Node,
-    /// Where the comma behind it stands.
+    /// The position of the comma behind it.
     pub(super) comma: Option<usize>,
 }
 
 /// Where a text stops being JSON5.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stop {
+pub(super) struct ScanError {
     pub(super) at: usize,
     pub(super) expected: &'static str,
 }
@@ -60,8 +60,8 @@ impl Node {
     }
 }
 
-/// Finds where everything stands.
-pub(super) fn scan(text: &str) -> Result<Node, Stop> {
+/// Finds the positions of all values.
+pub(super) fn scan(text: &str) -> Result<Node, ScanError> {
     let mut scanner = Scanner { text, at: 0 };
     scanner.skip()?;
     let root = scanner.value(0)?;
@@ -109,8 +109,8 @@ impl<'a> Scanner<'a> {
         &self.text[self.at..]
     }
 
-    fn stop(&self, expected: &'static str) -> Stop {
-        Stop { at: self.at, expected }
+    fn stop(&self, expected: &'static str) -> ScanError {
+        ScanError { at: self.at, expected }
     }
 
     fn peek(&self) -> Option<char> {
@@ -118,7 +118,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips whitespace and comments.
-    fn skip(&mut self) -> Result<(), Stop> {
+    fn skip(&mut self) -> Result<(), ScanError> {
         while let Some(c) = self.peek() {
             if is_space(c) {
                 self.at += c.len_utf8();
@@ -131,7 +131,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn comment(&mut self) -> Result<(), Stop> {
+    fn comment(&mut self) -> Result<(), ScanError> {
         let rest = self.rest();
         let length = if rest.starts_with("//") {
             let is_break = |c| matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
@@ -145,7 +145,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, Stop> {
+    fn value(&mut self, depth: usize) -> Result<Node, ScanError> {
         if depth > MAX_DEPTH {
             return Err(self.stop("fewer levels of brackets"));
         }
@@ -165,7 +165,7 @@ impl<'a> Scanner<'a> {
         Ok(Node { span: start..self.at, kind })
     }
 
-    fn items(&mut self, close: char, depth: usize) -> Result<Vec<Item>, Stop> {
+    fn items(&mut self, close: char, depth: usize) -> Result<Vec<Item>, ScanError> {
         self.at += 1;
         let mut items: Vec<Item> = Vec::new();
         loop {
@@ -188,12 +188,12 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads the name of a member, and the colon behind it.
-    fn key(&mut self) -> Result<String, Stop> {
+    fn key(&mut self) -> Result<String, ScanError> {
         let start = self.at;
         let key = if matches!(self.peek(), Some('"' | '\'')) {
             self.string()?;
             json5::from_str(&self.text[start..self.at])
-                .map_err(|_| Stop { at: start, expected: "a name in quotes" })?
+                .map_err(|_| ScanError { at: start, expected: "a name in quotes" })?
         } else {
             self.word("a name or }")?;
             self.text[start..self.at].to_owned()
@@ -207,7 +207,7 @@ impl<'a> Scanner<'a> {
         Ok(key)
     }
 
-    fn string(&mut self) -> Result<(), Stop> {
+    fn string(&mut self) -> Result<(), ScanError> {
         let start = self.at;
         let mut chars = self.rest().char_indices();
         let Some((_, quote)) = chars.next() else { return Err(self.stop("a text")) };
@@ -231,7 +231,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips a number, a name, `true` and the like.
-    fn word(&mut self, expected: &'static str) -> Result<(), Stop> {
+    fn word(&mut self, expected: &'static str) -> Result<(), ScanError> {
         let is_end = |c: char| {
             is_space(c) || matches!(c, ',' | ':' | '{' | '}' | '[' | ']' | '/' | '"' | '\'')
         };
@@ -280,7 +280,7 @@ mod tests {
             ("{ /* }", 2, "*/ at the end of this comment"),
             ("{,}", 1, "a name or }"),
         ] {
-            assert_eq!(scan(text).unwrap_err(), Stop { at, expected }, "{text}");
+            assert_eq!(scan(text).unwrap_err(), ScanError { at, expected }, "{text}");
         }
     }
 

@@ -7,8 +7,9 @@ use std::ops::Range;
 
 use toml_edit::{Document, InlineTable, Item, Key, Table};
 
+use super::document::{ConfigEdit, is_void, start_of_gap};
 use super::toml_file::{find, of_item, of_table, of_value};
-use super::{document::ConfigEdit, document::is_void, edit, edit::Edit};
+use super::{edit, edit::Edit};
 
 /// Takes something out by what it is; `was_off` says that a switch was there, and off.
 pub(super) fn take_out(
@@ -130,11 +131,7 @@ fn from_inline_table(text: &str, table: &InlineTable, key: &str) -> Option<Vec<R
 /// Returns what goes with one part of a list: its line where it has one of its own, and a comma.
 fn from_list(text: &str, parts: &[Range<usize>], index: usize) -> Vec<Range<usize>> {
     let Some(part) = parts.get(index) else { return Vec::new() };
-    let blank = text[..part.start].trim_end_matches([' ', '\t']).len();
-    let start = match text[..blank].strip_suffix('\n') {
-        Some(rest) => rest.strip_suffix('\r').unwrap_or(rest).len(),
-        None => blank,
-    };
+    let start = start_of_gap(text, part.start);
     let mut cuts = Vec::new();
     cuts.push(start..part.end);
     let before = index.checked_sub(1).and_then(|before| parts.get(before));
@@ -149,7 +146,7 @@ fn from_list(text: &str, parts: &[Range<usize>], index: usize) -> Vec<Range<usiz
     cuts
 }
 
-/// Returns where the comma behind a part of a list stands, if it has one.
+/// Returns the position of the comma behind a part of a list, if it has one.
 pub(super) fn comma_after(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {

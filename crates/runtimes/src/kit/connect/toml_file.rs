@@ -169,7 +169,7 @@ fn into_array(
     }
 }
 
-/// Returns where a line ends, if nothing but a comment stands behind a position.
+/// Returns where a line ends, if nothing but a comment follows a position.
 fn end_of_line(text: &str, from: usize) -> Option<usize> {
     let rest = text.get(from..)?;
     let line = rest.split_once('\n')?.0.trim_end_matches('\r');

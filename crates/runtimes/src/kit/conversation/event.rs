@@ -168,20 +168,22 @@ pub(crate) fn spoken(event: &Json, message: &Json) -> Event {
         _ => other += 1,
     }
     parts.retain(|part| !part.is_empty());
-    let written = event.get("timestamp").and_then(Json::as_str).and_then(|text| text.parse().ok());
-    let millis = || {
-        let millis = message.get("timestamp")?.as_i64().filter(|millis| *millis > 0)?;
-        times::from_millis(millis)
-    };
     Event::Message(Message {
         role,
         text: parts.join("\n"),
-        at: written.or_else(millis),
+        at: spoken_at(event, Some(message)),
         by_owner: None,
         tokens: message.get("usage").and_then(tokens_of),
         tools,
         other,
     })
+}
+
+/// Returns when something was said: as its event says, else as the message in it does.
+pub(crate) fn spoken_at(event: &Json, message: Option<&Json>) -> Option<Moment> {
+    let written = event.get("timestamp").and_then(Json::as_str).and_then(|text| text.parse().ok());
+    let millis = || message?.get("timestamp")?.as_i64().and_then(times::from_set_millis);
+    written.or_else(millis)
 }
 
 /// Adds up what a request took: all that was sent, and what came back.

@@ -42,10 +42,10 @@ pub(crate) struct MessageCollector<'a> {
     tokens: Option<u64>,
     /// Characters since then.
     characters_since: u64,
-    /// Whether what is read now still counts.
-    within: bool,
-    ended: bool,
-    known: bool,
+    /// Whether a compaction was found: what is read from then on does not count.
+    pub(super) ended: bool,
+    /// Whether some line was one of a transcript.
+    pub(super) known: bool,
     nameless: bool,
     channel: Option<&'static str>,
     typed: bool,
@@ -77,7 +77,6 @@ impl<'a> MessageCollector<'a> {
             is_enough: false,
             tokens: None,
             characters_since: 0,
-            within: true,
             ended: false,
             known: false,
             nameless: false,
@@ -146,7 +145,6 @@ impl<'a> MessageCollector<'a> {
         match (self.reach, kind) {
             (Reach::Compaction(_), _) => {
                 self.conversation.compaction = Some(id);
-                self.within = false;
                 self.ended = true;
                 ControlFlow::Break(())
             }
@@ -292,24 +290,9 @@ impl<'a> MessageCollector<'a> {
         self.conversation.session_id.is_some() || self.nameless
     }
 
-    /// Whether no line was one of a transcript.
-    pub(super) fn is_strange(&self) -> bool {
-        !self.known
-    }
-
     /// Whether no line says which session it is.
     pub(super) fn is_nameless(&self) -> bool {
         self.nameless && self.conversation.session_id.is_none()
-    }
-
-    /// Whether what was read last belongs to what counts.
-    pub(super) fn is_within(&self) -> bool {
-        self.within
-    }
-
-    /// Whether a compaction was found.
-    pub(super) fn has_ended(&self) -> bool {
-        self.ended
     }
 
     /// Returns the conversation, given the size of what counts and what else is known.

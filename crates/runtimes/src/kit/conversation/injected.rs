@@ -7,7 +7,7 @@ use crate::RUNTIMES;
 pub(crate) struct InjectedText {
     /// Blocks between lines, from the first to the second.
     pub(crate) blocks: &'static [(&'static str, &'static str)],
-    /// How metadata begins that stands before a fence of JSON.
+    /// The beginning of metadata that precedes a fence of JSON.
     pub(crate) metadata: &'static [&'static str],
     /// How memories begin that stand before a message, up to an empty line.
     pub(crate) memories: &'static [&'static str],

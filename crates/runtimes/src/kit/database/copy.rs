@@ -233,7 +233,7 @@ fn copy_parts(
 
 /// Takes the name of a super-journal out of a copied journal.
 ///
-/// SQLite deletes the file that such a name points to, wherever it lies, once it has rolled back.
+/// SQLite deletes the file that such a name points to, wherever it is, once it has rolled back.
 /// As long as that file exists the transaction is not finished, and the journal is to be played
 /// back; otherwise it is finished, and the journal means nothing.
 fn disarm_journal(path: &Path) -> io::Result<()> {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::types::{Null, ToSqlOutput, ValueRef};
+use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -78,7 +78,7 @@ pub(crate) struct AgentEntry {
     /// Its name.
     #[serde(default)]
     pub(crate) alias: String,
-    /// When it was made; empty stands for now.
+    /// When it was made; empty means now.
     #[serde(default)]
     pub(crate) created_at: String,
     /// Its id, unless the database knows the agent already.
@@ -105,7 +105,7 @@ pub(crate) fn digest(cells: &[Value]) -> [u8; 32] {
     Sha256::digest(writer.into_output()).into()
 }
 
-/// What stands before the cells of a row: the digest, the number, which cells it speaks of, and
+/// What precedes the cells of a row: the digest, the number, which cells it speaks of, and
 /// where it comes from.
 const LEADING: usize = 4;
 
@@ -669,18 +669,9 @@ fn write(
     cells: &[Value],
 ) -> Result<(), Stop> {
     for (place, at) in (first..).zip(spoken) {
-        match &cells[*at] {
-            Value::Null => statement.raw_bind_parameter(place, Null)?,
-            Value::Integer(number) => statement.raw_bind_parameter(place, number)?,
-            Value::Real(number) => statement.raw_bind_parameter(place, number)?,
-            Value::Text(text) => statement.raw_bind_parameter(place, text)?,
-            Value::OddText(bytes) => {
-                statement
-                    .raw_bind_parameter(place, ToSqlOutput::Borrowed(ValueRef::Text(bytes)))?;
-            }
-            Value::Blob(bytes) => statement.raw_bind_parameter(place, bytes)?,
-            Value::TooLong(_) => return Err(fault(FaultKind::Refused, "a value without a value")),
-        }
+        let cell = cells[*at].as_cell();
+        let cell = cell.map_err(|_| fault(FaultKind::Refused, "a value without a value"))?;
+        statement.raw_bind_parameter(place, ToSqlOutput::Borrowed(cell))?;
     }
     match statement.raw_execute()? {
         1 => Ok(()),

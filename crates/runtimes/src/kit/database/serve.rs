@@ -11,6 +11,7 @@ use std::path::{Component, Path};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use zeroize::Zeroizing;
 
 use super::copy::size_of;
@@ -39,7 +40,7 @@ const MAX_OPEN_FILES: u64 = 64;
 const CPU_SECONDS: u64 = 60;
 
 const MAX_TABLES: usize = 4_096;
-/// The longest type or default of a column that is told.
+/// The longest type or default of a column that is sent.
 const MAX_DETAIL_BYTES: usize = 1_024;
 /// As many as SQLite itself is set to select.
 pub(super) const MAX_COLUMNS: usize = 1_000;
@@ -76,14 +77,15 @@ pub fn serve_database(input: impl Read, output: impl Write) -> Result<(), ServeD
         Ask::Merge(merge) => merge.needs(size),
         _ => (size.saturating_add(request_bytes), CPU_SECONDS),
     };
-    limit_files(most_bytes.saturating_add(SPARE_FILE_BYTES)).map_err(ServeDatabaseError::Limits)?;
-    limit_time(most_seconds).map_err(ServeDatabaseError::Limits)?;
+    // Playing back a log or a journal writes into the copy.
+    limit(Resource::Fsize, most_bytes.saturating_add(SPARE_FILE_BYTES))
+        .and_then(|()| limit(Resource::Cpu, most_seconds))
+        .map_err(ServeDatabaseError::Limits)?;
     reply(folder, &request, input, output)
 }
 
 /// Limits everything that does not depend on the request.
 fn limit_process() -> io::Result<()> {
-    use rustix::process::Resource;
     limit(Resource::As, 1 << 30)?;
     limit(Resource::Core, 0)?;
     limit(Resource::Nofile, MAX_OPEN_FILES)?;
@@ -91,18 +93,7 @@ fn limit_process() -> io::Result<()> {
     limit(Resource::Nproc, 0)
 }
 
-/// Limits how long files may become: playing back a log or a journal writes into the copy.
-fn limit_files(most_bytes: u64) -> io::Result<()> {
-    limit(rustix::process::Resource::Fsize, most_bytes)
-}
-
-/// Limits how long the process may compute.
-fn limit_time(most_seconds: u64) -> io::Result<()> {
-    limit(rustix::process::Resource::Cpu, most_seconds)
-}
-
-fn limit(resource: rustix::process::Resource, most: u64) -> io::Result<()> {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+fn limit(resource: Resource, most: u64) -> io::Result<()> {
     let most = getrlimit(resource).maximum.map_or(most, |known| known.min(most));
     match setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }) {
         Ok(()) => Ok(()),
@@ -311,7 +302,7 @@ fn rows<W: Write>(
     read: &TableRead,
     reply: &mut ReplyWriter<W>,
 ) -> Result<(), Stop> {
-    let plan = Plan::of(connection, read)?;
+    let plan = SelectPlan::of(connection, read)?;
     check(connection, path, &read.table)?;
     reply.header(plan.present.len())?;
     if plan.impossible {
@@ -353,7 +344,7 @@ fn send_row<W: Write>(
 }
 
 /// A read that has been held against the table.
-struct Plan {
+struct SelectPlan {
     sql: String,
     /// For every asked column whether the table has it.
     present: Vec<bool>,
@@ -361,7 +352,7 @@ struct Plan {
     impossible: bool,
 }
 
-impl Plan {
+impl SelectPlan {
     fn of(connection: &Connection, read: &TableRead) -> Result<Self, Stop> {
         if read.columns.len() > MAX_COLUMNS || read.order_by.len() > MAX_COLUMNS {
             return Err(fault(FaultKind::Refused, "too many columns"));
@@ -456,7 +447,7 @@ pub(super) fn columns_of(connection: &Connection, table: &str) -> Result<Vec<Col
     Ok(columns)
 }
 
-/// Returns whether a name that is no column stands for the row's number.
+/// Returns whether a name that is no column means the row's number.
 fn is_rowid(connection: &Connection, table: &str, name: &str) -> bool {
     name.eq_ignore_ascii_case("rowid")
         && connection.prepare(&format!("SELECT {table}.rowid FROM main.{table}")).is_ok()
@@ -495,7 +486,11 @@ pub(super) fn check_verdict(
 
 /// Looks at the program that SQLite made of the read: it may open tables and read columns, and may
 /// not call functions, run triggers or enter virtual tables, whatever the schema says.
-fn check_is_plain(connection: &Connection, plan: &Plan, read: &TableRead) -> Result<(), Stop> {
+fn check_is_plain(
+    connection: &Connection,
+    plan: &SelectPlan,
+    read: &TableRead,
+) -> Result<(), Stop> {
     let mut statement = connection.prepare(&format!("EXPLAIN {}", plan.sql))?;
     bind_filter(&mut statement, read)?;
     let mut found = statement.raw_query();
@@ -599,16 +594,14 @@ fn put_within(connection: &Connection, change: &Put) -> Result<(), Stop> {
 mod tests {
     use std::process::Command;
 
-    use rustix::process::{Resource, getrlimit};
-
     use super::*;
 
     #[test]
     #[ignore = "limits the process that it runs in; another test starts it in one of its own"]
     fn in_a_process_of_its_own() {
         limit_process().unwrap();
-        limit_files(1_000).unwrap();
-        limit_time(60).unwrap();
+        limit(Resource::Fsize, 1_000).unwrap();
+        limit(Resource::Cpu, 60).unwrap();
         let limits = [
             (Resource::Nofile, 64),
             (Resource::Nproc, 0),

@@ -170,6 +170,19 @@ impl Value {
         }
     }
 
+    /// Returns what SQLite takes for the value; of one that is too long, its length.
+    pub(crate) fn as_cell(&self) -> Result<ValueRef<'_>, u64> {
+        Ok(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Real(number) => ValueRef::Real(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::OddText(bytes) => ValueRef::Text(bytes),
+            Self::Blob(bytes) => ValueRef::Blob(bytes),
+            Self::TooLong(length) => return Err(*length),
+        })
+    }
+
     /// Returns the integer, if it is one, or a real that is whole.
     pub(crate) fn as_integer(&self) -> Option<i64> {
         match self {
@@ -279,30 +292,26 @@ impl<W: Write> ReplyWriter<W> {
 
     /// Writes a value as it was read.
     pub(crate) fn put(&mut self, value: &Value) -> io::Result<()> {
-        match value {
-            Value::Null => self.null(),
-            Value::Integer(number) => self.integer(*number),
-            Value::Real(number) => self.real(*number),
-            Value::Text(text) => self.text(text.as_bytes()),
-            Value::OddText(bytes) => self.text(bytes),
-            Value::Blob(bytes) => self.blob(bytes),
-            Value::TooLong(length) => {
-                self.output.write_all(b"l")?;
-                self.output.write_all(&length.to_le_bytes())
-            }
+        match value.as_cell() {
+            Ok(cell) => self.cell(cell),
+            Err(length) => self.too_long(length),
         }
     }
 
     fn value(&mut self, tag: &[u8], bytes: &[u8]) -> io::Result<()> {
         let length = bytes.len() as u64;
         if length > MAX_VALUE_BYTES || length > self.left {
-            self.output.write_all(b"l")?;
-            return self.output.write_all(&length.to_le_bytes());
+            return self.too_long(length);
         }
         self.left -= length;
         self.output.write_all(tag)?;
         self.length(bytes.len())?;
         self.output.write_all(bytes)
+    }
+
+    fn too_long(&mut self, length: u64) -> io::Result<()> {
+        self.output.write_all(b"l")?;
+        self.output.write_all(&length.to_le_bytes())
     }
 
     pub(crate) fn end(&mut self) -> io::Result<()> {

@@ -8,6 +8,7 @@ use anemone_format::{
 };
 use anemone_markdown::atx_heading;
 
+use super::identity::CUSTOM_BLOCKS;
 use crate::kit::{NotRestoredKind, PlanBuilder};
 
 /// Makes the files that say who the agent is and whom it works for.
@@ -36,17 +37,10 @@ fn write_identity(identity: &Identity, draft: &mut PlanBuilder) -> Vec<(String, 
         files.extend(prose.identity_profile.clone().map(|text| ("IDENTITY.md", text)));
         instructions.clone_from(&prose.operating_instructions);
         for (name, text) in prose.custom_blocks.iter().flat_map(|block| block.iter()) {
-            let file = match name {
-                "tools_guidance" => "TOOLS.md",
-                "heartbeat_checklist" => "HEARTBEAT.md",
-                "boot_checklist" => "BOOT.md",
-                "bootstrap" => "BOOTSTRAP.md",
-                _ => {
-                    draft.omit(NotRestoredKind::Text, name, "no file is known for it");
-                    continue;
-                }
-            };
-            files.push((file, text.clone()));
+            match CUSTOM_BLOCKS.into_iter().find(|(block, _)| *block == name) {
+                Some((_, file)) => files.push((file, text.clone())),
+                None => draft.omit(NotRestoredKind::Text, name, "no file is known for it"),
+            }
         }
     }
     let structured = identity.structured.as_ref();

@@ -1,4 +1,4 @@
-//! A SQLite database and the logs beside it are one unit: whoever opens the database replays the
+//! A SQLite database and the logs beside it are one unit: a program that opens the database replays the
 //! log into it, so an old log destroys a new database. The plan therefore treats these files
 //! alike.
 
@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use anemone_files::{FileKind, FileStat};
 
 use super::{Action, Conflict, OnConflict, PlanError, PlannedFile, PlannedNode, Planner, open};
-use crate::kit::{SQLITE_MAGIC, Site, tree};
+use crate::kit::{OldTree, SQLITE_MAGIC, tree};
 
 /// How the names end of what SQLite keeps beside a database. Only the first two hold content.
 pub(super) const SIDECARS: [&str; 3] = ["-wal", "-journal", "-shm"];
@@ -41,7 +41,7 @@ impl Planner<'_> {
         &mut self,
         wanted: &BTreeMap<Vec<u8>, PlannedFile>,
     ) -> Result<(), PlanError> {
-        let Site::Full(survey) = self.site else { return Ok(()) };
+        let OldTree::Full(survey) = self.site else { return Ok(()) };
         let here = &survey.nodes;
         let bases: BTreeSet<&[u8]> =
             wanted.keys().chain(here.keys()).filter_map(|key| base_of(key)).collect();

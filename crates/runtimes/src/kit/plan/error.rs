@@ -43,7 +43,7 @@ pub enum PlanError {
     #[error("cannot write a temporary file")]
     Scratch(#[source] io::Error),
     /// The runtime does not know this way to keep memories or to lay out an install, or the
-    /// install that is there has another.
+    /// existing install has another.
     #[error("{what} {given:?} is not available here: {reason}")]
     Choice {
         /// `backend` or `layout`.

@@ -48,8 +48,7 @@ impl Plan {
                     "comes from the archive and can give somebody access: look at it first"
                 }
             };
-            let path = Some(lossy(&step.path));
-            Warning { code: "powerful_file", path, message: message.to_owned() }
+            Warning::about("powerful_file", lossy(&step.path), message)
         });
         let more = found.len().saturating_sub(MOST_NAMED);
         let rest = (more > 0).then(|| {

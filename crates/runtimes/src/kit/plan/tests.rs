@@ -197,10 +197,10 @@ fn pieces_read_as_one_text() {
         Piece::Text("c".into()),
     ];
     let mut text = String::new();
-    let mut reader = Pieces { pieces: pieces.iter(), now: None, at: 0, spool: Some(&spool) };
+    let mut reader = PiecesReader { pieces: &pieces, at: 0, spool: Some(&spool) };
     reader.read_to_string(&mut text).unwrap();
     assert_eq!(text, "ab234c");
     let short = [Piece::Spool { offset: 8, length: 3 }];
-    let mut reader = Pieces { pieces: short.iter(), now: None, at: 0, spool: Some(&spool) };
+    let mut reader = PiecesReader { pieces: &short, at: 0, spool: Some(&spool) };
     assert!(reader.read_to_string(&mut text).is_err());
 }

@@ -1,22 +1,22 @@
 //! Reads the sidecar for comparisons; unreadable parts count as missing.
 
 use std::collections::HashMap;
-use std::io::{self, BufReader, Read as _};
+use std::io::{self, Read as _};
 
 use anemone_format::{
-    Credential, Credentials, Identity, Principals, Record, RecordId, SnapshotSource, SourceKind,
-    sha256_hex,
+    Credential, Credentials, Identity, Principals, ReadJsonError, Record, RecordId, SnapshotSource,
+    SourceKind, sha256_hex,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::{
-    CREDENTIALS, FileLine, IDENTITY, LINKS, LinkLine, LinkPart, PLACED, PRINCIPALS, RECORDS,
-    SIDECAR, lines::MAX_BYTES, lines::next_line,
+    CREDENTIALS, FileLine, IDENTITY, LINKS, Link, LinkPart, PLACED, PRINCIPALS, RECORDS, SIDECAR,
+    lines::MAX_BYTES, lines::lines_of,
 };
 use crate::kit::hex;
 
-/// What a runtime could not hold of a snapshot, as it lies in the folder beside the runtime's files.
+/// What a runtime could not hold of a snapshot, as the folder beside the runtime's files holds it.
 #[derive(Default)]
 pub struct KeptSnapshot {
     /// Who the agent was.
@@ -37,7 +37,7 @@ pub struct KeptSnapshot {
 pub struct KeptFile {
     /// Its path in the snapshot.
     pub path: Vec<u8>,
-    /// Where it lies now, from the workspace.
+    /// Its path in the workspace.
     pub place: Vec<u8>,
 }
 
@@ -71,12 +71,12 @@ impl KeptSnapshot {
             RECORDS => each_line(agent, index, &mut |line| {
                 // A record as it was is the line as it was written: only its id is parsed.
                 if let Ok(NamedRecord { id }) = serde_json::from_slice(line) {
-                    self.records.insert(id, sha256_hex(line.trim_ascii_end()));
+                    self.records.insert(id, sha256_hex(line));
                 }
             })?,
             LINKS => each_line(agent, index, &mut |line| {
-                if let Ok(LinkLine { link, .. }) = serde_json::from_slice(line) {
-                    self.links.insert(link.id, link.parts);
+                if let Ok(Link { id, places }) = serde_json::from_slice(line) {
+                    self.links.insert(id, places.parts);
                 }
             })?,
             PLACED => each_line(agent, index, &mut |line| {
@@ -106,7 +106,7 @@ impl KeptFile {
     }
 }
 
-/// Whether a path lies in the folder.
+/// Whether a path is below the folder.
 #[must_use]
 pub fn is_kept(path: &[u8]) -> bool {
     name_in_folder(path).is_some()
@@ -118,7 +118,7 @@ fn name_in_folder(path: &[u8]) -> Option<&[u8]> {
 
 fn document<T: DeserializeOwned>(agent: &dyn SnapshotSource, file: usize) -> io::Result<Option<T>> {
     let mut bytes = Vec::new();
-    agent.content(file)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    agent.content(file)?.take(MAX_BYTES as u64).read_to_end(&mut bytes)?;
     Ok(serde_json::from_slice(&bytes).ok())
 }
 
@@ -127,10 +127,14 @@ fn each_line(
     file: usize,
     take: &mut dyn FnMut(&[u8]),
 ) -> io::Result<()> {
-    let mut content = BufReader::with_capacity(256 << 10, agent.content(file)?);
-    let mut line = Vec::new();
-    while next_line(&mut content, &mut line)? {
-        take(&line);
+    let mut lines = lines_of(agent.content(file)?);
+    loop {
+        match lines.next() {
+            Ok(Some((_, line))) => take(line),
+            Ok(None) => return Ok(()),
+            Err(ReadJsonError::Io(error)) => return Err(error),
+            // Lines that are too long count as missing.
+            Err(_) => {}
+        }
     }
-    Ok(())
 }

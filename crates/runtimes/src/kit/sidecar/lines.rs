@@ -1,26 +1,24 @@
-//! Untrusted JSON: bounded before it is parsed.
+//! The documents and lines of the folder, with the bounds of archives.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufReader, Read};
 
-use anemone_format::Record;
+use anemone_format::{JsonLines, ReadJsonError, Record, check_json, read_json};
 use serde::de::DeserializeOwned;
 
-/// Bytes of a document, and of a line, at most: as in archives.
-pub(super) const MAX_BYTES: u64 = 64 << 20;
-/// Values in a document or a line, at most: one takes many times the two bytes of its text.
-const MAX_VALUES: usize = 4_000_000;
+use crate::kit::PlanError;
 
-/// Why the folder cannot be read.
-#[derive(Debug)]
+/// Bytes of a document, and of a line, at most: as in archives.
+pub(super) const MAX_BYTES: usize = 64 << 20;
+
+/// Why the folder cannot be used.
+#[derive(Debug, thiserror::Error)]
 pub(super) enum SidecarFault {
     /// What was read is not what it should be.
+    #[error("{0}")]
     Broken(String),
-    /// It could not be read.
-    Io(io::Error),
-    /// There is no place for temporary files.
-    Scratch(io::Error),
-    /// The memories that the runtime has now were not read.
-    Unread,
+    /// There can be no plan at all.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
 }
 
 /// Reads a whole document.
@@ -28,19 +26,20 @@ pub(super) fn document<T: DeserializeOwned>(
     name: &str,
     reader: &mut dyn Read,
 ) -> Result<T, SidecarFault> {
-    let mut bytes = Vec::new();
-    reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(SidecarFault::Io)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(SidecarFault::Broken(format!("{name} is larger than {MAX_BYTES} bytes")));
-    }
-    parse(name, &bytes, &from_json)
+    let value = read_json(reader, MAX_BYTES as u64).and_then(|bytes| parse(&bytes, &from_json));
+    let what = match value {
+        Ok(value) => return Ok(value),
+        Err(ReadJsonError::Io(error)) => return Err(PlanError::Source(error).into()),
+        Err(ReadJsonError::TooLong { limit }) => format!("is larger than {limit} bytes"),
+        Err(ReadJsonError::TooMany) => "has too many values".to_owned(),
+        Err(_) => "is not what it should be".to_owned(),
+    };
+    Err(SidecarFault::Broken(format!("{name} {what}")))
 }
 
-/// Reads the next line, with its end; returns false where there is none. Of a line that is too long,
-/// so much is read that it shows.
-pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
-    line.clear();
-    Ok(reader.take(MAX_BYTES + 1).read_until(b'\n', line)? > 0)
+/// Returns the lines of a file that are not blank.
+pub(super) fn lines_of<R: Read>(content: R) -> JsonLines<BufReader<R>> {
+    JsonLines::new(BufReader::with_capacity(256 << 10, content), MAX_BYTES)
 }
 
 /// Yields the values of a JSONL file. Blank lines are skipped.
@@ -67,25 +66,22 @@ fn each_parsed_line<T>(
     parser: &dyn Fn(&[u8]) -> serde_json::Result<T>,
     take: &mut dyn FnMut(T, usize) -> Result<(), SidecarFault>,
 ) -> Result<(), SidecarFault> {
-    let mut reader = BufReader::with_capacity(256 << 10, reader);
-    let mut line = Vec::new();
-    let mut number = 0_u64;
+    let mut lines = lines_of(reader);
     loop {
-        if !next_line(&mut reader, &mut line).map_err(SidecarFault::Io)? {
-            return Ok(());
+        let next = lines.next().and_then(|line| {
+            line.map(|(_, line)| Ok((parse(line, parser)?, line.len()))).transpose()
+        });
+        match next {
+            Ok(Some((value, length))) => take(value, length)?,
+            Ok(None) => return Ok(()),
+            Err(ReadJsonError::Io(error)) => return Err(PlanError::Source(error).into()),
+            Err(error) => {
+                let is_too_long = matches!(error, ReadJsonError::TooLong { .. });
+                let what = if is_too_long { "is too long" } else { "is not what it should be" };
+                let number = lines.number();
+                return Err(SidecarFault::Broken(format!("line {number} of {name} {what}")));
+            }
         }
-        number += 1;
-        let broken = |what: &str| SidecarFault::Broken(format!("line {number} of {name} {what}"));
-        if line.len() as u64 > MAX_BYTES {
-            return Err(broken("is too long"));
-        }
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        take(
-            parse(name, &line, parser).map_err(|_| broken("is not what it should be"))?,
-            line.len(),
-        )?;
     }
 }
 
@@ -94,46 +90,16 @@ fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
 }
 
 fn parse<T>(
-    name: &str,
     bytes: &[u8],
     parser: &dyn Fn(&[u8]) -> serde_json::Result<T>,
-) -> Result<T, SidecarFault> {
-    let broken = |what: &str| SidecarFault::Broken(format!("{name} {what}"));
-    if values(bytes) > MAX_VALUES {
-        return Err(broken("has too many values"));
-    }
-    parser(bytes).map_err(|_| broken("is not what it should be"))
-}
-
-/// Counts the values in a JSON text, about.
-fn values(bytes: &[u8]) -> usize {
-    let (mut count, mut at) = (0, 0);
-    while let Some(found) = memchr::memchr3(b',', b'[', b'"', &bytes[at..]) {
-        at += found + 1;
-        if bytes[at - 1] != b'"' {
-            count += 1;
-            continue;
-        }
-        while let Some(end) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
-            at += end + 1;
-            if bytes[at - 1] == b'"' {
-                break;
-            }
-            at = (at + 1).min(bytes.len());
-        }
-    }
-    count
+) -> Result<T, ReadJsonError> {
+    check_json(bytes)?;
+    parser(bytes).map_err(ReadJsonError::Json)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_in_texts_do_not_count() {
-        assert_eq!(values(br#"{"a":"1,2,[","b":[1,2,"\",,"]}"#), 4);
-        assert_eq!(values(br#""open\"#), 0);
-    }
 
     #[test]
     fn a_line_that_is_none_is_named_by_its_number() {

@@ -10,7 +10,6 @@ use anemone_format::{
     RecordCache, RecordId, SnapshotSource, SourceFile, SourceKind, Status, Unknown,
 };
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
@@ -20,20 +19,23 @@ use super::lines::{self, SidecarFault};
 use super::matching::{self, Digest, Native, WantedRecord};
 use super::spool::{Spooler, read_at};
 use super::{
-    ATTACHMENTS, CREDENTIALS, FILES, FileLine, IDENTITY, LINKS, LinkLine, MANIFEST, MARK, Mark,
-    PLACED, PRINCIPALS, RECORDS, SIDECAR, VERSION, digest_of_node, is_in_sidecar, root_of,
+    ATTACHMENTS, CREDENTIALS, FILES, FileLine, IDENTITY, LINKS, Link, MANIFEST, MARK, Mark, PLACED,
+    PRINCIPALS, RECORDS, RecordPlaces, SIDECAR, VERSION, digest_of_node, is_in_sidecar, root_of,
 };
 use crate::kit::{
-    Forgotten, MAX_DEPTH, Machine, PlanError, Warning, brief_line, hex, is_name, lossy,
-    short_digest, spelled,
+    Forgotten, Machine, PlanError, Warning, brief_line, each_record, hex, is_name, keep_newest,
+    lossy, name_of, short_digest, spelled, stays_below,
 };
 
-/// Describes the database that rows were read from; it lies among the files of the runtime.
+/// Describes the database that rows were read from; it is one of the runtime's files.
 const DESCRIPTION: &str = ".alf-database.json";
 
 /// Texts that were written beside the content of one record, at most, and their bytes.
 const MAX_ADDED: usize = 4;
 const MAX_ADDED_BYTES: usize = 1 << 20;
+
+/// Bytes of a path, at most.
+const MAX_PATH_BYTES: usize = 4096;
 
 /// Bytes of JSON of the records that are kept once they were parsed, at most.
 const MAX_PARSED_BYTES: usize = 64 << 20;
@@ -67,7 +69,7 @@ pub(crate) struct ReturningSnapshot<'a> {
     strangers: Vec<usize>,
     /// Where the records lie as they were.
     records: usize,
-    states: HashMap<RecordId, State>,
+    states: HashMap<RecordId, RecordState>,
     /// Records that the snapshot did not have, oldest first.
     new: Vec<SpooledRecord>,
     /// New ones that had the id of a record of the snapshot: their ids here, and those they had.
@@ -88,7 +90,7 @@ struct ReturningRecord {
 }
 
 /// What became of one record.
-struct State {
+struct RecordState {
     fate: RecordChange,
     /// The records that it is now.
     natives: Vec<RecordId>,
@@ -119,7 +121,7 @@ impl<'a> ReturningSnapshot<'a> {
         warnings: &mut Vec<Warning>,
     ) -> Result<Option<Self>, PlanError> {
         let mut found = Vec::new();
-        let opened = Folder::find(source, runtime)
+        let opened = StoredSidecar::find(source, runtime)
             .and_then(|folder| folder.map(|folder| folder.open(machine, &mut found)).transpose());
         match opened {
             Ok(returned) => {
@@ -137,12 +139,7 @@ impl<'a> ReturningSnapshot<'a> {
                 ));
                 Ok(None)
             }
-            Err(SidecarFault::Io(error)) => Err(PlanError::Source(error)),
-            Err(SidecarFault::Scratch(error)) => Err(PlanError::Scratch(error)),
-            Err(SidecarFault::Unread) => {
-                let runtime = source.manifest().agent.source_runtime.clone();
-                Err(PlanError::MemoriesUnread(runtime))
-            }
+            Err(SidecarFault::Plan(error)) => Err(error),
         }
     }
 
@@ -189,7 +186,7 @@ impl<'a> ReturningSnapshot<'a> {
     pub(crate) fn forgotten(&self) -> io::Result<Forgotten> {
         /// Those that are named.
         const NAMED: usize = 20;
-        let is_forgotten = |state: &State| state.fate == RecordChange::Forgotten;
+        let is_forgotten = |state: &RecordState| state.fate == RecordChange::Forgotten;
         let count = self.states.values().filter(|value| is_forgotten(value)).count() as u64;
         let mut names = Vec::new();
         if count > 0 {
@@ -233,8 +230,9 @@ impl<'a> ReturningSnapshot<'a> {
             let current = state.map(|state| self.patched(record.clone(), state)).transpose()?;
             take(ReturningRecord { original: Some(record), current }, length)
         };
-        let mut take_original =
-            |record: Record, length: usize| take_original(record, length).map_err(SidecarFault::Io);
+        let mut take_original = |record: Record, length: usize| {
+            Ok(take_original(record, length).map_err(PlanError::Source)?)
+        };
         let kept = self.originals.lock().unwrap_or_else(PoisonError::into_inner).take();
         let walked = match kept {
             Some(kept) => {
@@ -242,10 +240,10 @@ impl<'a> ReturningSnapshot<'a> {
             }
             None => lines::each_record(RECORDS, &mut content, &mut take_original),
         };
-        walked.map_err(|trouble| match trouble {
+        walked.map_err(|fault| match fault {
             SidecarFault::Broken(what) => io::Error::new(io::ErrorKind::InvalidData, what),
-            SidecarFault::Io(error) | SidecarFault::Scratch(error) => error,
-            SidecarFault::Unread => io::ErrorKind::Other.into(),
+            SidecarFault::Plan(PlanError::Source(error) | PlanError::Scratch(error)) => error,
+            SidecarFault::Plan(error) => io::Error::other(error),
         })?;
         new.try_for_each(|next| self.take_new(next, take))
     }
@@ -270,7 +268,7 @@ impl<'a> ReturningSnapshot<'a> {
     }
 
     /// Returns a record with what became of it.
-    fn patched(&self, mut record: Record, state: &State) -> io::Result<Record> {
+    fn patched(&self, mut record: Record, state: &RecordState) -> io::Result<Record> {
         let mut joined = String::new();
         let mut newest: Option<Moment> = None;
         for (index, part) in state.parts.iter().enumerate() {
@@ -280,9 +278,7 @@ impl<'a> ReturningSnapshot<'a> {
                 record.status = native.status;
             }
             let at = native.temporal.updated_at.unwrap_or(native.temporal.created_at);
-            if newest.as_ref().is_none_or(|newest| newest.instant() < at.instant()) {
-                newest = Some(at);
-            }
+            keep_newest(&mut newest, Some(&at));
         }
         record.temporal.updated_at = newest.or(record.temporal.updated_at);
         if state.same_text {
@@ -301,7 +297,7 @@ impl<'a> ReturningSnapshot<'a> {
     }
 }
 
-/// Takes texts out of another, each where it stands first behind the one before.
+/// Removes texts from another: of each, the first occurrence behind the one before.
 fn without(text: &str, added: &[String]) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
@@ -393,22 +389,6 @@ impl SnapshotSource for ReturningSnapshot<'_> {
     }
 }
 
-/// What a record is called: its key or its heading.
-#[derive(Deserialize)]
-struct Names {
-    #[serde(default)]
-    key: Option<serde_json::Value>,
-    #[serde(default)]
-    heading: Option<serde_json::Value>,
-}
-
-/// Returns what the runtime that holds a record calls it: its key or its heading.
-#[must_use]
-pub fn name_of(record: &Record) -> Option<String> {
-    let names: Names = record.raw_source_format.as_ref()?.parse().ok()?;
-    names.key.or(names.heading)?.as_str().map(str::to_owned)
-}
-
 /// Names a record for people: what it is called, else how it starts.
 fn brief(record: &Record) -> String {
     let line = record.content.lines().find(|line| !line.trim().is_empty());
@@ -431,17 +411,17 @@ fn digest_bytes(content: &str) -> Digest {
 }
 
 /// The folder as a source holds it.
-struct Folder<'a> {
+struct StoredSidecar<'a> {
     source: &'a dyn SnapshotSource,
-    /// The runtime whose workspace it lies in.
+    /// The runtime whose workspace holds it.
     between: String,
     manifest: Manifest,
     mark: Mark,
-    /// What lies in it, by path.
+    /// Its files, by path.
     kept: HashMap<String, VecDeque<usize>>,
 }
 
-impl<'a> Folder<'a> {
+impl<'a> StoredSidecar<'a> {
     /// Looks for what was kept of a snapshot of `runtime`.
     fn find(source: &'a dyn SnapshotSource, runtime: &str) -> Result<Option<Self>, SidecarFault> {
         let path = format!("{SIDECAR}/{MANIFEST}");
@@ -459,7 +439,7 @@ impl<'a> Folder<'a> {
             }
         }
         let Some((index, between)) = found else { return Ok(None) };
-        let mut content = source.content(index).map_err(SidecarFault::Io)?;
+        let mut content = source.content(index).map_err(PlanError::Source)?;
         let mut manifest: Manifest = lines::document(MANIFEST, &mut content)?;
         if manifest.agent.source_runtime != runtime {
             return Ok(None);
@@ -476,7 +456,7 @@ impl<'a> Folder<'a> {
         }
         let mut unknown = Unknown::default();
         for (key, value) in manifest.unknown.iter().filter(|(key, _)| *key != MARK) {
-            unknown.insert(key, value.get()).map_err(|error| SidecarFault::Io(error.into()))?;
+            unknown.insert(key, value.get()).map_err(|error| PlanError::Source(error.into()))?;
         }
         manifest.unknown = unknown;
         let mut kept: HashMap<String, VecDeque<usize>> = HashMap::new();
@@ -500,7 +480,7 @@ impl<'a> Folder<'a> {
     }
 
     fn content(&self, name: &str) -> Result<Box<dyn Read + 'a>, SidecarFault> {
-        self.source.content(self.position(name)?).map_err(SidecarFault::Io)
+        Ok(self.source.content(self.position(name)?).map_err(PlanError::Source)?)
     }
 
     fn document<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, SidecarFault> {
@@ -538,7 +518,7 @@ impl<'a> Folder<'a> {
     }
 
     /// Finds every file of the snapshot, and what else there is.
-    fn files(&mut self, warnings: &mut Vec<Warning>) -> Result<Files, SidecarFault> {
+    fn files(&mut self, warnings: &mut Vec<Warning>) -> Result<RestoredFiles, SidecarFault> {
         let source = self.source;
         let mut native: HashMap<String, VecDeque<usize>> = HashMap::new();
         for (index, file) in source.files().iter().enumerate() {
@@ -551,10 +531,10 @@ impl<'a> Folder<'a> {
                 native.entry(spelled(&file.path)).or_default().push_back(index);
             }
         }
-        let mut tree = Tree::default();
+        let mut tree = SnapshotTree::default();
         let mut ours: HashSet<usize> = HashSet::new();
         let mut in_place: HashSet<String> = HashSet::new();
-        let (mut missing, mut edited) = (Tally::default(), Tally::default());
+        let (mut missing, mut edited) = (PathTally::default(), PathTally::default());
         let mut content = self.content(PLACED)?;
         let kept = &mut self.kept;
         lines::each_line(PLACED, &mut content, &mut |line: FileLine| {
@@ -573,7 +553,7 @@ impl<'a> Folder<'a> {
                 Some(hex) => hex::decoded(hex).ok_or_else(|| bad("a path that is none"))?,
                 None => line.path.clone().into_bytes(),
             };
-            if !is_safe(&path) {
+            if path.len() > MAX_PATH_BYTES || !stays_below(&path) {
                 return Err(bad("a path that is none"));
             }
             let index = match &line.kept {
@@ -605,7 +585,7 @@ impl<'a> Folder<'a> {
             if tree.add(index, file) { Ok(()) } else { Err(bad("two files of one path")) }
         })?;
         let mut strangers = Vec::new();
-        let mut in_the_way = Tally::default();
+        let mut in_the_way = PathTally::default();
         let mut above: HashSet<&[u8]> = HashSet::new();
         for index in &ours {
             let path = &source.files()[*index].path[..];
@@ -634,7 +614,7 @@ impl<'a> Folder<'a> {
                 }
             }
         }
-        let mut warn = |code, tally: &Tally, what: &str| {
+        let mut warn = |code, tally: &PathTally, what: &str| {
             warnings
                 .extend(tally.message(what).map(|message| Warning::about(code, SIDECAR, message)));
         };
@@ -642,7 +622,7 @@ impl<'a> Folder<'a> {
         warn("origin_edited", &edited, "were edited, and come back as they are now");
         warn("origin_in_the_way", &in_the_way, "have the path of something that comes back");
         let (files, positions) = tree.finish();
-        Ok(Files { files, positions, strangers, in_place })
+        Ok(RestoredFiles { files, positions, strangers, in_place })
     }
 
     /// Returns whether the runtime's database of memories was read.
@@ -659,10 +639,10 @@ impl<'a> Folder<'a> {
         &self,
         machine: &Machine,
         in_place: &HashSet<String>,
-    ) -> Result<Matched, SidecarFault> {
-        let mut links: HashMap<RecordId, LinkLine> = HashMap::new();
-        lines::each_line(LINKS, &mut self.content(LINKS)?, &mut |line: LinkLine| {
-            links.entry(line.link.id).or_insert(line);
+    ) -> Result<MatchedRecords, SidecarFault> {
+        let mut links: HashMap<RecordId, RecordPlaces> = HashMap::new();
+        lines::each_line(LINKS, &mut self.content(LINKS)?, &mut |Link { id, places }| {
+            links.entry(id).or_insert(places);
             Ok(())
         })?;
         let mut wants: Vec<WantedRecord> = Vec::new();
@@ -676,13 +656,12 @@ impl<'a> Folder<'a> {
             if !known.insert(record.id) {
                 return Err(SidecarFault::Broken(format!("{RECORDS} has {} twice", record.id)));
             }
-            let line = links.remove(&record.id);
-            let (parts, mut written) =
-                line.map_or_else(Default::default, |line| (line.link.parts, line.written));
+            let RecordPlaces { parts, mut added, status } =
+                links.remove(&record.id).unwrap_or_default();
             // More than a plan ever writes would be looked for in every text.
-            let length: usize = written.added.iter().map(String::len).sum();
-            if written.added.len() > MAX_ADDED || length > MAX_ADDED_BYTES {
-                written.added.clear();
+            let length: usize = added.iter().map(String::len).sum();
+            if added.len() > MAX_ADDED || length > MAX_ADDED_BYTES {
+                added.clear();
             }
             let by_id_only = parts.is_empty();
             let mut digests = Vec::with_capacity(parts.len().max(1));
@@ -700,7 +679,7 @@ impl<'a> Folder<'a> {
             }
             wants.push(WantedRecord { id: record.id, parts: digests, by_id_only });
             let was_active = *record.status.effective() == Status::Active;
-            texts.push((written.added, ExpectedStatus { status: written.status, was_active }));
+            texts.push((added, ExpectedStatus { status, was_active }));
             bytes = bytes.saturating_add(size);
             match &mut originals {
                 Some(kept) if cache.fits(bytes) => kept.push((record, size)),
@@ -713,7 +692,7 @@ impl<'a> Folder<'a> {
         let mut statuses: HashMap<usize, Status> = HashMap::new();
         let mut in_files: HashSet<usize> = HashSet::new();
         let mut has_rows = false;
-        let walked = self.source.each_record(&mut |record| {
+        each_record(self.source, &mut |record| {
             let file = record.source.origin_file.as_deref();
             has_rows |= file.is_none();
             if file.is_some_and(|file| in_place.contains(file)) {
@@ -728,15 +707,15 @@ impl<'a> Folder<'a> {
                 place: place_of(file, name_of(record).as_deref()),
             });
             Ok(())
-        });
-        walked.map_err(SidecarFault::Io)?;
+        })?;
         // What was not read is not forgotten: another backend, or a move that was ended half-way.
         let unread = in_database && !(has_rows && self.has_database());
         if unread || in_a_file && natives.is_empty() {
-            return Err(SidecarFault::Unread);
+            let runtime = self.source.manifest().agent.source_runtime.clone();
+            return Err(PlanError::MemoriesUnread(runtime).into());
         }
         let found = matching::find(&wants, &natives);
-        let mut states: HashMap<RecordId, State> = HashMap::with_capacity(wants.len());
+        let mut states: HashMap<RecordId, RecordState> = HashMap::with_capacity(wants.len());
         // Records of the runtime that are needed as they are, and whose part they are.
         let mut needed: HashMap<usize, Option<(RecordId, usize)>> = HashMap::new();
         let mut used = vec![false; natives.len()];
@@ -765,7 +744,10 @@ impl<'a> Folder<'a> {
             there.iter().for_each(|index| used[*index] = true);
             let natives = there.iter().map(|index| natives[*index].id).collect();
             let added = if fate == RecordChange::Changed { added } else { Vec::new() };
-            states.insert(want.id, State { fate, natives, parts: Vec::new(), added, same_text });
+            states.insert(
+                want.id,
+                RecordState { fate, natives, parts: Vec::new(), added, same_text },
+            );
         }
         for (index, _) in used.iter().enumerate().filter(|(_, used)| !**used) {
             // What a file of the snapshot says, that file brings back.
@@ -774,26 +756,25 @@ impl<'a> Folder<'a> {
             }
         }
         let matched = self.spooled(machine, states, &needed)?;
-        Ok(Matched { originals, ..matched })
+        Ok(MatchedRecords { originals, ..matched })
     }
 
     /// Keeps records of the runtime that are needed as they are.
     fn spooled(
         &self,
         machine: &Machine,
-        mut states: HashMap<RecordId, State>,
+        mut states: HashMap<RecordId, RecordState>,
         needed: &HashMap<usize, Option<(RecordId, usize)>>,
-    ) -> Result<Matched, SidecarFault> {
-        let mut spool = Spooler::new(machine).map_err(|error| match error {
-            PlanError::Scratch(error) => SidecarFault::Scratch(error),
-            other => SidecarFault::Scratch(io::Error::other(other)),
-        })?;
+    ) -> Result<MatchedRecords, SidecarFault> {
+        let mut spool = Spooler::new(machine)?;
         let mut new = Vec::new();
         let mut renamed = HashMap::new();
         let mut parts: BTreeMap<(RecordId, usize), SpooledRecord> = BTreeMap::new();
-        let mut failed = None;
         let mut index = 0;
-        let mut keep = |record: &Record, part: &Option<(RecordId, usize)>| {
+        let mut keep = |record: &Record| {
+            let part = needed.get(&index);
+            index += 1;
+            let Some(part) = part else { return Ok(()) };
             let mut record = record.clone();
             // Where ids are numbers of places, a new record may have that of an old one.
             if part.is_none() && states.contains_key(&record.id) {
@@ -814,19 +795,7 @@ impl<'a> Folder<'a> {
             Ok(())
         };
         if !needed.is_empty() {
-            let walked = self.source.each_record(&mut |record| {
-                let part = needed.get(&index);
-                index += 1;
-                let Some(part) = part else { return Ok(()) };
-                keep(record, part).map_err(|error| {
-                    failed = Some(error);
-                    io::ErrorKind::Other.into()
-                })
-            });
-            walked.map_err(|error| match failed.take() {
-                Some(error) => SidecarFault::Scratch(error),
-                None => SidecarFault::Io(error),
-            })?;
+            each_record(self.source, &mut keep)?;
         }
         for ((id, _), spooled) in parts {
             if let Some(state) = states.get_mut(&id) {
@@ -834,13 +803,13 @@ impl<'a> Folder<'a> {
             }
         }
         new.sort_unstable_by_key(|spooled: &SpooledRecord| (spooled.created_at, spooled.id));
-        let spool = spool.into_file().map_err(SidecarFault::Scratch)?;
-        Ok(Matched { states, new, renamed, spool, originals: None })
+        let spool = spool.into_file().map_err(PlanError::Scratch)?;
+        Ok(MatchedRecords { states, new, renamed, spool, originals: None })
     }
 }
 
 /// What the files of a source are.
-struct Files {
+struct RestoredFiles {
     files: Vec<SourceFile>,
     positions: Vec<usize>,
     strangers: Vec<usize>,
@@ -848,8 +817,8 @@ struct Files {
     in_place: HashSet<String>,
 }
 
-struct Matched {
-    states: HashMap<RecordId, State>,
+struct MatchedRecords {
+    states: HashMap<RecordId, RecordState>,
     new: Vec<SpooledRecord>,
     renamed: HashMap<RecordId, RecordId>,
     spool: File,
@@ -876,12 +845,12 @@ impl ExpectedStatus {
 
 /// Files that make a tree.
 #[derive(Default)]
-struct Tree {
+struct SnapshotTree {
     claims: Claims,
     files: Vec<(usize, SourceFile)>,
 }
 
-impl Tree {
+impl SnapshotTree {
     /// Adds a file; says whether nothing else is in its way.
     fn add(&mut self, position: usize, file: SourceFile) -> bool {
         let claim = self.claims.claim(&file.path, file.kind == SourceKind::Folder);
@@ -900,12 +869,12 @@ impl Tree {
 
 /// Counts paths and remembers the first.
 #[derive(Default)]
-struct Tally {
+struct PathTally {
     count: u64,
     first: String,
 }
 
-impl Tally {
+impl PathTally {
     fn add(&mut self, path: &str) {
         if self.count == 0 {
             path.clone_into(&mut self.first);
@@ -928,11 +897,4 @@ fn read_root(text: &str) -> Option<FileRoot> {
             is_name(runtime).then(|| FileRoot::Raw(runtime.to_owned()))
         }
     }
-}
-
-/// Whether a path stays in its folder, and could be made.
-fn is_safe(path: &[u8]) -> bool {
-    let odd = |part: &[u8]| matches!(part, b"" | b"." | b"..") || part.contains(&0);
-    let mut parts = path.split(|byte| *byte == b'/');
-    path.len() <= 4096 && parts.clone().count() <= MAX_DEPTH && !parts.any(odd)
 }

@@ -8,11 +8,11 @@ use anemone_files::{FileKind, FileStat, FileTime, Folder};
 use rustix::fs::{AtFlags, Gid, Mode, Timespec, Timestamps, Uid, XattrFlags};
 use rustix::io::Errno;
 
-use super::site::{Site, join, key_of, path_of, time_of};
+use super::site::{OldTree, join, key_of, path_of, time_of};
 use super::{Abilities, Apply, ApplyTreeError, BuildNotes, TestPoint};
 use crate::kit::{Action, Plan, PlannedNode, Step, lossy};
 
-/// What lies at one path of the new tree.
+/// The entry at one path of the new tree.
 pub(super) enum Node<'a> {
     /// It stays as it was.
     Old,
@@ -31,14 +31,10 @@ pub(super) struct Attributes {
 /// Lays out the new tree: what stays of the old one, with what the plan puts into it.
 pub(super) fn lay_out(plan: &Plan) -> BTreeMap<Vec<u8>, Node<'_>> {
     let mut nodes: BTreeMap<Vec<u8>, Node<'_>> = BTreeMap::new();
-    if let Site::Full(survey) = &plan.site {
+    if let OldTree::Full(survey) = &plan.site {
         nodes.extend(survey.nodes.iter().map(|(key, seen)| {
             let node = match seen.kind {
-                FileKind::Folder => Node::Folder(Attributes {
-                    mode: Some(seen.mode),
-                    mtime: Some(seen.modified),
-                    owner: Some(seen.owner),
-                }),
+                FileKind::Folder => Node::Folder(Attributes::of(seen)),
                 _ => Node::Old,
             };
             (key.clone(), node)
@@ -76,8 +72,13 @@ pub(super) fn lay_out(plan: &Plan) -> BTreeMap<Vec<u8>, Node<'_>> {
 }
 
 impl Attributes {
+    fn of(seen: &FileStat) -> Self {
+        Self { mode: Some(seen.mode), mtime: Some(seen.modified), owner: Some(seen.owner) }
+    }
+
+    /// Returns those of the workspace itself, whose time every change of it sets.
     pub(super) fn of_root(seen: &FileStat) -> Self {
-        Self { mode: Some(seen.mode), mtime: None, owner: Some(seen.owner) }
+        Self { mtime: None, ..Self::of(seen) }
     }
 
     /// Gives a file or folder what it should have, with the extended attributes of another, and
@@ -267,16 +268,12 @@ impl Builder<'_, '_> {
         let lost = match seen.kind {
             FileKind::File => {
                 let mut from = old.file(name).map_err(failed)?;
-                let attributes = Attributes {
-                    mode: Some(seen.mode),
-                    mtime: Some(seen.modified),
-                    owner: Some(seen.owner),
-                };
                 let file = new.create_file(name, 0o600).map_err(failed)?;
                 copy(&mut from, &file, seen.size, &mut self.buffer)
                     .map_err(|fault| fault.about(&path, seen.size))?;
-                let lost =
-                    attributes.give(file.as_fd(), Some(from.as_fd()), able).map_err(failed)?;
+                let lost = Attributes::of(&seen)
+                    .give(file.as_fd(), Some(from.as_fd()), able)
+                    .map_err(failed)?;
                 if self.sync_each {
                     file.sync_all().map_err(failed)?;
                 }
@@ -308,7 +305,7 @@ impl Builder<'_, '_> {
         };
         // What only gets another mode or time stays what it is in everything else.
         let stays = match &self.apply.plan.site {
-            Site::Full(survey) if step.action == Action::Same => survey.nodes.get(key),
+            OldTree::Full(survey) if step.action == Action::Same => survey.nodes.get(key),
             _ => None,
         };
         match &step.node {

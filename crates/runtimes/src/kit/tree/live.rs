@@ -11,7 +11,7 @@ use anemone_files::{FileStat, Folder};
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::site::{Site, join, key_of, open_above, path_of};
+use super::site::{OldTree, join, key_of, open_above, path_of};
 use super::{Apply, ApplyTreeError, build::cannot_write};
 use crate::kit::Plan;
 
@@ -27,7 +27,7 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Finds the database of a plan, if it is there and lies in the workspace.
+    /// Finds the database of a plan, if it exists and is in the workspace.
     pub(super) fn of(plan: &Plan) -> Self {
         let none = Self::default();
         let Some(step) = plan.memories.as_ref().filter(|step| !step.made) else { return none };
@@ -38,7 +38,7 @@ impl Live {
         let Ok(folder) = fs_err::canonicalize(folder) else { return none };
         let Ok(below) = folder.strip_prefix(&plan.workspace) else { return none };
         let database = key_of(below.join(name).as_os_str().as_encoded_bytes());
-        let Site::Full(survey) = &plan.site else { return none };
+        let OldTree::Full(survey) = &plan.site else { return none };
         if !survey.nodes.get(&database).is_some_and(FileStat::is_file) {
             return none;
         }

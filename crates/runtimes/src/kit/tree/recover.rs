@@ -7,7 +7,6 @@
 //! import would have given it.
 
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +14,7 @@ use anemone_files::{FileKind, FileStat, lock_folder, prune, remove_tree, rename_
 
 use super::rename::keep_aside;
 use super::site::{
-    FIRST, OLD_ENDING, equal, open_above, open_file, read_link, resolve, staging_prefix,
+    FIRST, OLD_ENDING, equal, open_above, open_file, read_link, resolve, staged_beside,
 };
 use crate::kit::Warning;
 
@@ -62,23 +61,13 @@ pub fn recover_leftovers(workspace: &Path) -> Vec<Warning> {
 
 /// Finds leftovers. Half-built trees come last: while one is there, the old tree can be told.
 fn find(workspace: &Path) -> Vec<(PathBuf, Leftover)> {
-    let (Some(parent), Some(prefix)) = (workspace.parent(), staging_prefix(workspace)) else {
-        return Vec::new();
-    };
-    let Ok(entries) = fs_err::read_dir(parent) else { return Vec::new() };
-    let mut found: Vec<(PathBuf, Leftover)> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let name = entry.file_name();
-            let rest = name.as_bytes().strip_prefix(prefix.as_bytes())?;
-            let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_dir)?;
-            let rest = std::str::from_utf8(rest).ok()?;
-            Some((entry.path(), leftover_of(rest, metadata.ino())?))
-        })
-        .collect();
-    found.sort_by(|one, other| {
-        (one.1 == Leftover::New, &one.0).cmp(&(other.1 == Leftover::New, &other.0))
+    let folders = staged_beside(workspace).into_iter().filter_map(|(path, rest)| {
+        let metadata = fs_err::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_dir)?;
+        let leftover = leftover_of(std::str::from_utf8(&rest).ok()?, metadata.ino())?;
+        Some((path, leftover))
     });
+    let mut found: Vec<(PathBuf, Leftover)> = folders.collect();
+    found.sort_by_key(|(_, leftover)| *leftover == Leftover::New);
     found
 }
 

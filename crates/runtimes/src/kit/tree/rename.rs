@@ -14,9 +14,9 @@ use crate::kit::with_suffix;
 
 /// Lets two folders change names.
 ///
-/// Where the file system cannot do that in one step, it takes two, and whoever looks between them
-/// (or after a crash there) finds no workspace: the old tree then lies beside it, whole, under the
-/// staging folder's name with `.old` behind it.
+/// Where the file system cannot do that in one step, it takes two. Between them (or after a crash
+/// there) no workspace exists: the whole old tree is then beside it, under the staging folder's name
+/// with `.old` behind it.
 pub(super) fn exchange_folders(
     staging: &Path,
     workspace: &Path,

@@ -10,22 +10,21 @@ use std::path::{Path, PathBuf};
 use anemone_files::{FileKind, FileStat, FileTime, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
 use anemone_format::Moment;
 use rustix::io::Errno;
-use sha2::{Digest as _, Sha256};
 
 use super::BUFFER_BYTES;
 use crate::kit::{MAX_DEPTH, PlanError, Warning};
 
-/// What lies where the workspace is to be.
+/// The current state of the workspace's path.
 #[derive(Debug)]
-pub(crate) enum Site {
+pub(crate) enum OldTree {
     Absent,
     Empty(FileStat),
-    Full(Survey),
+    Full(TreeSurvey),
 }
 
 /// A tree as it was when we looked.
 #[derive(Debug)]
-pub(crate) struct Survey {
+pub(crate) struct TreeSurvey {
     pub(super) root: FileStat,
     /// Everything below the root, by the keys of [`key_of`].
     pub(crate) nodes: BTreeMap<Vec<u8>, FileStat>,
@@ -67,7 +66,7 @@ pub(super) fn is_still(before: &FileStat, now: &FileStat) -> bool {
 }
 
 /// Resolves the workspace without links on the way, and lists what it holds.
-pub(crate) fn look(workspace: &Path) -> Result<(PathBuf, Site), PlanError> {
+pub(crate) fn look(workspace: &Path) -> Result<(PathBuf, OldTree), PlanError> {
     let path = resolve(workspace)?;
     let failed = |source: io::Error| PlanError::Workspace { path: path.clone(), source };
     let Some(parent) = path.parent() else {
@@ -75,7 +74,9 @@ pub(crate) fn look(workspace: &Path) -> Result<(PathBuf, Site), PlanError> {
     };
     let root = match FileStat::of_path(&path) {
         Ok(stat) => stat,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((path, Site::Absent)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok((path, OldTree::Absent));
+        }
         Err(error) => return Err(failed(error)),
     };
     if root.kind != FileKind::Folder {
@@ -85,7 +86,7 @@ pub(crate) fn look(workspace: &Path) -> Result<(PathBuf, Site), PlanError> {
         return Err(PlanError::MountPoint(path));
     }
     let survey = survey(&path)?;
-    let site = if survey.nodes.is_empty() { Site::Empty(root) } else { Site::Full(survey) };
+    let site = if survey.nodes.is_empty() { OldTree::Empty(root) } else { OldTree::Full(survey) };
     Ok((path, site))
 }
 
@@ -117,28 +118,14 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, PlanError> {
 ///
 /// Such a folder may hold the only copy of what was replaced. Where it may even be the workspace
 /// itself, the import is refused: a new tree in its place would make it look dispensable.
-pub(crate) fn leftovers(workspace: &Path, site: &Site) -> Result<Vec<Warning>, PlanError> {
-    let (Some(parent), Some(prefix)) = (workspace.parent(), staging_prefix(workspace)) else {
-        return Ok(Vec::new());
-    };
-    let Ok(entries) = fs_err::read_dir(parent) else {
-        return Ok(Vec::new());
-    };
-    let mut found: Vec<PathBuf> = entries
-        .flatten()
-        .filter(|entry| entry.file_name().as_bytes().starts_with(prefix.as_bytes()))
-        .map(|entry| entry.path())
-        .collect();
-    found.sort();
-    let is_old = |path: &PathBuf| path.as_os_str().as_bytes().ends_with(OLD_ENDING.as_bytes());
-    let mut whole = found.iter().find(|path| is_old(path));
-    let first = [prefix.as_bytes(), FIRST.as_bytes()].concat();
-    let is_first =
-        |path: &Path| path.file_name().is_some_and(|name| name.as_bytes().starts_with(&first));
-    if matches!(site, Site::Absent) {
-        whole = whole.or(found.iter().find(|path| !is_first(path)));
+pub(crate) fn leftovers(workspace: &Path, site: &OldTree) -> Result<Vec<Warning>, PlanError> {
+    let found = staged_beside(workspace);
+    let mut whole = found.iter().find(|(_, rest)| rest.ends_with(OLD_ENDING.as_bytes()));
+    let is_first = |rest: &[u8]| rest.starts_with(FIRST.as_bytes());
+    if matches!(site, OldTree::Absent) {
+        whole = whole.or(found.iter().find(|(_, rest)| !is_first(rest)));
     }
-    if let Some(path) = whole {
+    if let Some((path, _)) = whole {
         let (path, workspace) = (path.clone(), workspace.to_owned());
         return Err(PlanError::Leftover { path, workspace });
     }
@@ -147,22 +134,35 @@ pub(crate) fn leftovers(workspace: &Path, site: &Site) -> Result<Vec<Warning>, P
                    is missing out of it";
     let half_made = "an import that was ended half-way left this folder; nothing was there before \
                      it, and the next import removes it";
-    let warnings = found.into_iter().map(|path| {
-        Warning::about(
-            "leftover",
-            path.display(),
-            if is_first(&path) { half_made } else { message },
-        )
+    let warnings = found.into_iter().map(|(path, rest)| {
+        let message = if is_first(&rest) { half_made } else { message };
+        Warning::about("leftover", path.display(), message)
     });
     Ok(warnings.collect())
 }
 
-/// What stands in the name of a staging folder when there is no workspace yet: it never holds an
+/// A part of the name of a staging folder when there is no workspace yet: it never holds an
 /// old tree.
 pub(super) const FIRST: &str = "first-";
 
 /// How the name ends of an old tree that has made room for the new one.
 pub(super) const OLD_ENDING: &str = ".old";
+
+/// Returns what is beside a workspace under a name for new trees, sorted, each with what its name
+/// has behind the prefix.
+pub(super) fn staged_beside(workspace: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let (Some(parent), Some(prefix)) = (workspace.parent(), staging_prefix(workspace)) else {
+        return Vec::new();
+    };
+    let entries = fs_err::read_dir(parent).into_iter().flatten().flatten();
+    let staged = entries.filter_map(|entry| {
+        let name = entry.file_name();
+        Some((entry.path(), name.as_bytes().strip_prefix(prefix.as_bytes())?.to_vec()))
+    });
+    let mut staged: Vec<_> = staged.collect();
+    staged.sort();
+    staged
+}
 
 pub(super) fn staging_prefix(workspace: &Path) -> Option<std::ffi::OsString> {
     let name = workspace.file_name()?.as_bytes();
@@ -171,7 +171,7 @@ pub(super) fn staging_prefix(workspace: &Path) -> Option<std::ffi::OsString> {
     Some(OsStr::from_bytes(&[b".", name, b".anemone-"].concat()).to_owned())
 }
 
-/// Opens the folder that a path lies in, part by part, and returns it with the last part.
+/// Opens the folder that contains a path, part by part, and returns it with the last part.
 pub(super) fn open_above<'a>(root: &Path, path: &'a [u8]) -> io::Result<(Folder, &'a [u8])> {
     let root = Folder::open_unlinked(root)?;
     let (folder, name) = root.above(path)?;
@@ -187,21 +187,6 @@ pub(crate) fn read_link(root: &Path, path: &[u8]) -> io::Result<Vec<u8>> {
 /// Opens a regular file of the workspace.
 pub(crate) fn open_file(root: &Path, path: &[u8]) -> io::Result<std::fs::File> {
     Folder::open_unlinked(root)?.file_at(path)
-}
-
-/// Returns the SHA-256 of what a reader yields, in lower-case hexadecimal.
-pub(crate) fn sha256_of(reader: &mut impl Read) -> io::Result<String> {
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; BUFFER_BYTES];
-    loop {
-        match reader.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => hasher.update(&buffer[..read]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Returns whether two readers yield the same bytes.
@@ -223,11 +208,11 @@ pub(crate) fn equal(one: &mut impl Read, other: &mut impl Read) -> io::Result<bo
 }
 
 /// Stats everything below a folder, without following links.
-pub(super) fn survey(root: &Path) -> Result<Survey, PlanError> {
+pub(super) fn survey(root: &Path) -> Result<TreeSurvey, PlanError> {
     let failed = |source| PlanError::Workspace { path: root.to_owned(), source };
     let folder = Folder::open_unlinked(root).map_err(failed)?;
     let top = FileStat::of(&folder).map_err(failed)?;
-    let survey = Survey { root: top, nodes: BTreeMap::new() };
+    let survey = TreeSurvey { root: top, nodes: BTreeMap::new() };
     let mut surveyor = Surveyor { path: root, survey, failure: None };
     walk(&folder, &mut surveyor);
     surveyor.failure.map_or(Ok(surveyor.survey), Err)
@@ -235,7 +220,7 @@ pub(super) fn survey(root: &Path) -> Result<Survey, PlanError> {
 
 struct Surveyor<'a> {
     path: &'a Path,
-    survey: Survey,
+    survey: TreeSurvey,
     failure: Option<PlanError>,
 }
 

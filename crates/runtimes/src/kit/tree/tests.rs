@@ -468,8 +468,8 @@ fn extended_attributes_stay_or_are_missed() {
 /// A database that is there, of which nothing is known but its place.
 fn database(path: PathBuf) -> crate::kit::plan::MemoriesStep {
     struct Nothing;
-    impl crate::kit::plan::Restore for Nothing {
-        fn restore(
+    impl crate::kit::plan::PlannedChange for Nothing {
+        fn apply(
             &self,
             _: &crate::Machine,
             _: &crate::RestoreSource<'_>,
@@ -478,7 +478,7 @@ fn database(path: PathBuf) -> crate::kit::plan::MemoriesStep {
             Ok(None)
         }
     }
-    let change = plan::PlannedChange(Box::new(Nothing));
+    let change = Box::new(Nothing);
     let (added, replaced, kept, same) = (0, 0, 0, 0);
     crate::kit::plan::MemoriesStep { store: path, made: false, added, replaced, kept, same, change }
 }

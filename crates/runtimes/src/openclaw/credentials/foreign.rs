@@ -54,7 +54,7 @@ struct TheirProfile {
 }
 
 /// A profile of OpenClaw.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Profile {
     #[serde(rename = "type")]
     kind: &'static str,
@@ -149,7 +149,7 @@ fn made_of_key(
     };
     let key = value.filter(|key| !key.0.is_empty()).ok_or("it is not a text")?;
     let provider = plain_provider(provider)?;
-    let profile = Profile { key: Some(key), ..Profile::new("api_key", provider) };
+    let profile = Profile { kind: "api_key", provider, key: Some(key), ..Profile::default() };
     Ok(GeneratedProfile { profile, name: name.to_owned() })
 }
 
@@ -166,13 +166,15 @@ fn made_of_profile(
     let expires = expires.map(|at| at.instant().as_millisecond());
     let profile = match theirs.kind.as_deref() {
         Some("token") => {
-            Profile { token: theirs.token, expires, ..Profile::new("token", provider) }
+            Profile { kind: "token", provider, token: theirs.token, expires, ..Profile::default() }
         }
         Some("oauth") => Profile {
+            kind: "oauth",
+            provider,
             access: theirs.access_token,
             refresh: theirs.refresh_token,
             expires,
-            ..Profile::new("oauth", provider)
+            ..Profile::default()
         },
         _ => return Err("it is a profile of a kind that OpenClaw does not keep"),
     };
@@ -188,11 +190,5 @@ fn plain_provider(name: &str) -> Result<String, &'static str> {
         Err("its provider is an address; set it up in OpenClaw")
     } else {
         Ok(name.to_owned())
-    }
-}
-
-impl Profile {
-    fn new(kind: &'static str, provider: String) -> Self {
-        Self { kind, provider, key: None, token: None, access: None, refresh: None, expires: None }
     }
 }

@@ -15,8 +15,9 @@ use super::{
     agent_folder, foreign, foreign::OpenedProfile, own_store, read_below, state_text,
 };
 use crate::kit::{
-    Copy, CopyError, DatabaseError, FoundAgent, Machine, NotRestored, Put, Restore, RestoreError,
-    RestoreSource, StoreError, Warning, not_restored, put_rows, unreadable, with_suffix,
+    Copy, CopyError, DatabaseError, FoundAgent, Machine, NotRestored, PlannedChange, Put,
+    RestoreError, RestoreSource, StoreError, Warning, not_restored, put_rows, unreadable,
+    with_suffix,
 };
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
@@ -64,8 +65,8 @@ impl fmt::Debug for StoreChange {
     }
 }
 
-impl Restore for StoreChange {
-    fn restore(
+impl PlannedChange for StoreChange {
+    fn apply(
         &self,
         machine: &Machine,
         _: &RestoreSource<'_>,

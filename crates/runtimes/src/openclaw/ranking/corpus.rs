@@ -1,5 +1,7 @@
 //! What OpenClaw has in its database: chunks, and the two word indexes over texts and paths.
 
+use std::ops::Deref;
+
 use anemone_index::Document;
 use rusqlite::{Connection, Error, params};
 
@@ -12,21 +14,25 @@ const MEMORY: &str = "memory";
 pub(super) struct Corpus<'a> {
     documents: &'a [Document],
     /// In the order in which they are indexed.
-    pub(super) chunks: Vec<Chunk>,
+    pub(super) chunks: Vec<StoredChunk>,
     /// The first chunk of each document.
     pub(super) first: Vec<Option<usize>>,
     tables: Connection,
 }
 
 /// A chunk, and which document it is of.
-pub(super) struct Chunk {
+pub(super) struct StoredChunk {
     pub(super) document: usize,
     pub(super) id: String,
-    pub(super) start_line: u32,
-    pub(super) end_line: u32,
-    pub(super) text: String,
-    pub(super) importance: Option<u8>,
-    pub(super) project: Option<String>,
+    chunk: OpenClawChunk,
+}
+
+impl Deref for StoredChunk {
+    type Target = OpenClawChunk;
+
+    fn deref(&self) -> &OpenClawChunk {
+        &self.chunk
+    }
 }
 
 /// Whether a document is searched: March does not read `USER.md`, September not `memory.md`.
@@ -84,15 +90,8 @@ impl<'a> Corpus<'a> {
             let document = &documents[at];
             let row = corpus.chunks.len();
             insert.execute(params![rowid(row), chunk.text])?;
-            let chunk = Chunk {
-                document: at,
-                id: chunk.id(source_of(document), &document.path, model),
-                start_line: chunk.start_line,
-                end_line: chunk.end_line,
-                text: chunk.text,
-                importance: chunk.importance,
-                project: chunk.project,
-            };
+            let id = chunk.id(source_of(document), &document.path, model);
+            let chunk = StoredChunk { document: at, id, chunk };
             let earlier = corpus.first[at].map(|first| &corpus.chunks[first]);
             if earlier.is_none_or(|earlier| place(&chunk) < place(earlier)) {
                 corpus.first[at] = Some(row);
@@ -170,7 +169,7 @@ pub(super) fn source_of(document: &Document) -> &str {
 }
 
 /// What puts the chunks of a file in order.
-fn place(chunk: &Chunk) -> (u32, u32, &str) {
+fn place(chunk: &StoredChunk) -> (u32, u32, &str) {
     (chunk.start_line, chunk.end_line, &chunk.id)
 }
 

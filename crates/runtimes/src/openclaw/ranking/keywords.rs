@@ -10,51 +10,12 @@ use regex::Regex;
 use super::script;
 
 /// Words of all languages except Korean without meaning of their own.
-static WEAK: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    "
-    about above after ago agora ahora ajuda amanhã and antes anything are ayer ayuda
-    because been before being below between but can com como con could cuando cuándo cómo
-    del depois despues después did does donde during dónde earlier ela elas ele eles ellas
-    ellos entre esa ese essa esse esta estar este everything favor fazer find foi for foram
-    from fue fueron get give haber hacer had has have help hoje how hoy into just las later
-    los mas may mañana meu might minha nos nosotras nosotros nothing now nós onde ontem
-    our over para pero please por porque porqué porquê quando que qué quê recentemente
-    recently recientemente ser she should show sobre something son stuff são tell tener ter
-    that the them then these they thing things this those through today tomorrow tus uma
-    umas una unas under unos uns usted ustedes você vocês was were what when where which
-    while who why will with would yesterday you your é أصبح أنا أو أين إلى
-    ال الآن الى اليوم امس ب بالأمس بعد بل بين تكون
-    تلك ثم ذلك ساعد صار على عن غدا فضلا في قبل ك كان
-    كانت كيف ل لكن لماذا مؤخرا ماذا متى مع ممكن من
-    نحن هذا هذه هل هم هنا هناك هو هي و يكون يمكن あそこ
-    あの ある あれ いつ いる から ここ こと この これ さっき
-    しかし した して する そこ そして その それ ため だけ できる
-    です でも どう どこ どれ なぜ なる の ます また まで もの より
-    与 东西 为什么 之前 之后 也 了 事 事情 什么 今 今天 今日 他
-    他们 以前 以后 会 但 但是 何 你 你们 做 再 刚才 到 前 去 又 只
-    可以 吗 吧 呀 告诉 呢 和 哪个 哪些 啊 啦 嘛 因为 在 地 多少 她
-    如果 它 就 帮 帮忙 後 得 怎么 想 我 我们 或 所以 才 找 把 明天
-    明日 昨天 昨日 是 最近 有 来 现在 用 的 看 着 给 而 能 虽然 被
-    要 誰 让 说 请 过 还 这 这个 这些 那 那个 那些 都
-    "
-    .split_whitespace()
-    .collect()
-});
+static WEAK: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| include_str!("keywords/weak.txt").split_whitespace().collect());
 
 /// Korean words without meaning of their own; also checked without their particle.
-static WEAK_KOREAN: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    "
-    가 가다 같이 거 거기 것 곳 과 그 그것 그녀 그들 그래서 그러나
-    그러면 그런데 그리고 까지 께 나 나는 나를 나중 내가 내일 너
-    너무 누구 는 대로 더 도 되다 등 때 또 또는 로 를 마다 만 많이
-    매우 무엇 뭐 밖에 보다 부탁 부터 분 수 아까 아니다 아주 어디
-    어떤 어떻게 어제 언제 없다 에 에게 에서 여기 오늘 오다 와 왜
-    우리 으로 은 을 의 이 이것 이다 있다 잘 저 저것 저기 저희 전에
-    정말 제발 좀 주다 중 지금 처럼 최근 하다 하지만 한테
-    "
-    .split_whitespace()
-    .collect()
-});
+static WEAK_KOREAN: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| include_str!("keywords/weak_korean.txt").split_whitespace().collect());
 
 /// What follows a Korean noun, the longer ones first.
 const PARTICLES: [&str; 25] = [

@@ -6,7 +6,8 @@ use anemone_format::Moment;
 use serde_json::Value as Json;
 
 use super::{Redact, SessionRecord};
-use crate::kit::{SessionCounts, SessionText, short_digest, times};
+use crate::kit::{SessionCounts, SessionText, short_digest, spoken_at};
+use crate::openclaw::transcript::by_owner;
 
 /// A tool's name is cut to this.
 const MAX_NAME_CHARS: usize = 100;
@@ -59,7 +60,7 @@ impl Transcript {
         counts.redacted += redacted;
         counts.messages += 1;
         let done = if self.text.is_full_for(&text) { self.flush() } else { None };
-        self.text.add(&text, moment_of(&event).or(stored_at));
+        self.text.add(&text, spoken_at(&event, event.get("message")).or(stored_at));
         if self.trust != Some("untrusted") {
             self.trust = trust_of(&event).or(self.trust);
         }
@@ -138,23 +139,8 @@ fn name_of(name: Option<&Json>) -> String {
     name.chars().filter(|char| !char.is_control()).take(MAX_NAME_CHARS).collect()
 }
 
-fn moment_of(event: &Json) -> Option<Moment> {
-    let written = event.get("timestamp").and_then(Json::as_str).and_then(|text| text.parse().ok());
-    let millis = || event.get("message")?.get("timestamp")?.as_i64().and_then(moment_of_millis);
-    written.or_else(millis)
-}
-
-/// Reads a time in milliseconds; zero and below is what an unset field looks like.
-pub(super) fn moment_of_millis(millis: i64) -> Option<Moment> {
-    times::from_millis(millis).filter(|_| millis > 0)
-}
-
 /// Returns whether the owner spoke, where the program noted it.
 fn trust_of(event: &Json) -> Option<&'static str> {
-    let of = |json: &Json| json.get("__openclaw")?.get("senderIsOwner")?.as_bool();
-    if of(event).or_else(|| event.get("message").and_then(of))? {
-        Some("owner")
-    } else {
-        Some("untrusted")
-    }
+    let by_owner = by_owner(event).or_else(|| event.get("message").and_then(by_owner))?;
+    Some(if by_owner { "owner" } else { "untrusted" })
 }

@@ -62,7 +62,7 @@ pub(super) enum TranscriptPlace {
 }
 
 impl TranscriptPlace {
-    /// Names the transcript, the same whether it lies in the database or in a file.
+    /// Names the transcript, the same in the database and in a file.
     pub(super) fn name(&self) -> String {
         let unpacked = |name: &str| part_of(name.strip_suffix(".zst").unwrap_or(name));
         match self {
@@ -200,7 +200,7 @@ impl TranscriptFiles {
         self.by_session.keys().cloned().collect()
     }
 
-    /// Opens a transcript that lies in a file.
+    /// Opens a transcript that is a file.
     pub(super) fn open(&self, place: &TranscriptPlace) -> io::Result<File> {
         let absent = || io::Error::from(io::ErrorKind::NotFound);
         match place {
@@ -288,14 +288,15 @@ fn session_of(name: &str) -> Option<&str> {
 fn keys_of(folder: &Folder) -> HashMap<String, String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Entry {
+    struct ListedSession {
         session_id: Option<String>,
     }
 
     let Ok(file) = folder.file("sessions.json") else { return HashMap::new() };
     let input = BufReader::new(file.take(MAX_INDEX_BYTES));
-    let entries: BTreeMap<String, Entry> = serde_json::from_reader(input).unwrap_or_default();
-    let with_id = |(key, entry): (String, Entry)| Some((entry.session_id?, key));
+    let entries: BTreeMap<String, ListedSession> =
+        serde_json::from_reader(input).unwrap_or_default();
+    let with_id = |(key, entry): (String, ListedSession)| Some((entry.session_id?, key));
     entries.into_iter().filter_map(with_id).collect()
 }
 

@@ -13,8 +13,8 @@ use jiff::Timestamp;
 
 use super::{one_line, split_records, split_records::cut};
 use crate::kit::{
-    FoundAgent, LinkPart, Machine, PlacedFile, PlanBuilder, PlanError, PlannedFile, RawPlace,
-    SESSION, Spooler, UnwrittenRecords, WrittenRecord, each_record, plan,
+    FoundAgent, Machine, PlacedFile, PlanBuilder, PlanError, PlannedFile, RawPlace, RecordPlaces,
+    SESSION, Spooler, UnwrittenRecords, each_record, keep_newest, plan,
 };
 use crate::openclaw::{RUNTIME, layout::MemoryKind};
 
@@ -56,15 +56,9 @@ struct Labels {
     one_line_body: bool,
 }
 
-/// What a record becomes.
-#[derive(Debug, Default)]
-pub(super) struct RecordPlaces {
-    pub(super) parts: Vec<LinkPart>,
-    pub(super) written: WrittenRecord,
-}
-
 /// The text of a file while it is put together.
-pub(super) struct Leaf {
+#[derive(Default)]
+pub(super) struct PageDraft {
     pub(super) path: String,
     pub(super) text: String,
     /// Where the text of each record begins.
@@ -79,25 +73,17 @@ pub(super) struct Leaf {
 }
 
 /// A text that goes into a file.
-pub(super) struct Item {
+pub(super) struct PageEntry {
     pub(super) id: RecordId,
     pub(super) text: String,
     pub(super) added: Vec<String>,
     pub(super) at: Moment,
 }
 
-impl Leaf {
+impl PageDraft {
     /// Starts a file.
     fn new(path: String) -> Self {
-        Self {
-            path,
-            text: String::new(),
-            spans: Vec::new(),
-            changed_at: None,
-            original: None,
-            closed: false,
-            has_rows: false,
-        }
+        Self { path, ..Self::default() }
     }
 
     /// Takes the text that a file has, to add to it.
@@ -109,9 +95,7 @@ impl Leaf {
 
     /// Notes that something in it changed.
     pub(super) fn changed(&mut self, at: &Moment) {
-        if self.changed_at.as_ref().is_none_or(|changed| changed.instant() < at.instant()) {
-            self.changed_at = Some(at.clone());
-        }
+        keep_newest(&mut self.changed_at, Some(at));
     }
 
     /// Returns whether another record can be added.
@@ -129,7 +113,7 @@ impl Leaf {
         }
     }
 
-    fn push(&mut self, item: &Item) {
+    fn push(&mut self, item: &PageEntry) {
         if !self.text.is_empty() {
             self.text.push_str(if self.text.ends_with('\n') { "\n" } else { "\n\n" });
         }
@@ -140,7 +124,7 @@ impl Leaf {
 }
 
 /// Makes files of records.
-pub(super) struct Pages {
+pub(super) struct PageWriter {
     spool: Spooler,
     recent: bool,
     sheets: BTreeMap<String, Vec<NewRecord>>,
@@ -156,7 +140,7 @@ pub(super) struct Pages {
     pub(super) records: u64,
 }
 
-impl Pages {
+impl PageWriter {
     /// Starts with nothing.
     pub(super) fn new(
         machine: &Machine,
@@ -236,7 +220,7 @@ impl Pages {
             if parts.iter().all(|part| part.at_home) {
                 self.join(path, parts, draft)?;
             } else {
-                self.gather(Leaf::new(path), Vec::new(), parts, draft)?;
+                self.gather(PageDraft::new(path), Vec::new(), parts, draft)?;
             }
         }
         Ok(())
@@ -245,8 +229,8 @@ impl Pages {
     /// Adds texts, and the records that go into its file, to what a file has.
     pub(super) fn append(
         &mut self,
-        leaf: Leaf,
-        items: Vec<Item>,
+        leaf: PageDraft,
+        items: Vec<PageEntry>,
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
         let parts = self.sheets.remove(&leaf.path).unwrap_or_default();
@@ -268,14 +252,14 @@ impl Pages {
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
         parts.sort_unstable_by_key(|part| (part.line_start, part.created_at, part.id));
-        let mut leaf = Leaf::new(path);
+        let mut leaf = PageDraft::new(path);
         for (index, part) in parts.iter().enumerate() {
             let content = self.spooled((part.offset, part.length))?;
             let item = part.item(&content, None);
             leaf.spans.push((leaf.text.len(), item.id));
             leaf.text.push_str(&item.text);
             leaf.changed(&item.at);
-            self.became.entry(item.id).or_default().written.added = item.added;
+            self.became.entry(item.id).or_default().added = item.added;
             if let Some(next) = parts.get(index + 1) {
                 leaf.text.push_str(line_feeds(part, next));
             }
@@ -286,8 +270,8 @@ impl Pages {
     /// Writes texts one below the other, in as many files as it takes.
     fn gather(
         &mut self,
-        mut leaf: Leaf,
-        items: Vec<Item>,
+        mut leaf: PageDraft,
+        items: Vec<PageEntry>,
         mut parts: Vec<NewRecord>,
         draft: &mut PlanBuilder,
     ) -> Result<(), PlanError> {
@@ -312,24 +296,24 @@ impl Pages {
     /// Adds a text to a file; returns the file that the next one goes into.
     fn add(
         &mut self,
-        mut leaf: Leaf,
+        mut leaf: PageDraft,
         first: &str,
-        mut item: Item,
+        mut item: PageEntry,
         alone: bool,
         draft: &mut PlanBuilder,
-    ) -> Result<Leaf, PlanError> {
+    ) -> Result<PageDraft, PlanError> {
         let added = std::mem::take(&mut item.added);
-        self.became.entry(item.id).or_default().written.added = added;
+        self.became.entry(item.id).or_default().added = added;
         // What is written behind an open fence would be code, also later and by others.
         if !alone && split_records::swallows(&item.text) {
-            let mut own = Leaf::new(self.sibling(first));
+            let mut own = PageDraft::new(self.sibling(first));
             own.push(&item);
             self.write(&mut own, draft)?;
             return Ok(leaf);
         }
         if !leaf.takes(&item.text) {
             self.write(&mut leaf, draft)?;
-            leaf = Leaf::new(self.sibling(first));
+            leaf = PageDraft::new(self.sibling(first));
         }
         leaf.push(&item);
         Ok(leaf)
@@ -352,7 +336,7 @@ impl Pages {
     }
 
     /// Writes a file, and notes which record each piece of it will be.
-    fn write(&mut self, leaf: &mut Leaf, draft: &mut PlanBuilder) -> Result<(), PlanError> {
+    fn write(&mut self, leaf: &mut PageDraft, draft: &mut PlanBuilder) -> Result<(), PlanError> {
         let text = leaf.text.as_str();
         for cut in cut(&leaf.path, text) {
             let start = cut.text_start(text);
@@ -360,7 +344,7 @@ impl Pages {
             let Some((_, id)) = after.checked_sub(1).map(|at| leaf.spans[at]) else { continue };
             let became = self.became.entry(id).or_default();
             if became.parts.is_empty() && cut.status != Status::Active {
-                became.written.status = Some(cut.status.as_str().to_owned());
+                became.status = Some(cut.status.as_str().to_owned());
             }
             became.parts.push(cut.part(&leaf.path, text));
         }
@@ -383,7 +367,7 @@ impl Pages {
     }
 }
 
-/// A stranger's records may name `memory/a.md` and `memory/a.md/b.md`: what lies below a file goes
+/// A stranger's records may name `memory/a.md` and `memory/a.md/b.md`: what is below a file goes
 /// into that file.
 fn part_ways(sheets: BTreeMap<String, Vec<NewRecord>>) -> BTreeMap<String, Vec<NewRecord>> {
     let names: BTreeSet<String> = sheets.keys().cloned().collect();
@@ -488,7 +472,7 @@ impl NewRecord {
 
     /// Makes the text: the content, with a heading if it is given one, and what the content does
     /// not show.
-    fn item(&self, content: &str, heading: Option<&str>) -> Item {
+    fn item(&self, content: &str, heading: Option<&str>) -> PageEntry {
         let Labels { comments, tag, suffix, one_line_body } = &self.labels;
         let (own_heading, body) = content.split_at(if heading.is_some() { 0 } else { self.body });
         let mut text = own_heading.to_owned();
@@ -520,7 +504,7 @@ impl NewRecord {
             added.push(before);
         }
         added.retain(|added| !added.is_empty());
-        Item { id: self.id, text, added, at: self.changed_at.clone() }
+        PageEntry { id: self.id, text, added, at: self.changed_at.clone() }
     }
 }
 
@@ -637,7 +621,7 @@ pub(super) fn heading_end(content: &str) -> usize {
     if indent > 3 || atx_heading(body).is_none_or(|(level, _)| level != 2) {
         return 0;
     }
-    // A blank line behind it belongs to it, so that what is added stands with the text.
+    // A blank line behind it belongs to it, so that what is added is next to the text.
     let after = &content[start + end..];
     let blank = after.len() - after.trim_start_matches(['\n', '\r']).len();
     start + end + blank

@@ -11,12 +11,13 @@ use anemone_format::{
     Credentials, FileRoot, Moment, Record, RecordId, SnapshotSource, SourceKind, Status,
 };
 
-use super::records::{Item, Leaf, Pages, RecordPlaces, changed_at, file_of, heading_end};
+use super::records::{PageDraft, PageEntry, PageWriter, changed_at, file_of, heading_end};
 use super::{FilePlaces, one_line, split_records, split_records::cut};
 use crate::kit::{
     FoundAgent, LinkPart, MAX_TEXT_BYTES, Machine, NotRestored, NotRestoredKind, PlacedFile,
-    PlanBuilder, PlanError, PlannedFile, RecordChange, ReturningSnapshot, SESSION, SIDECAR,
-    Warning, brief_line, digest_of, each_record, is_in_sidecar, sidecar::name_of, spelled,
+    PlanBuilder, PlanError, PlannedFile, RecordChange, RecordPlaces, ReturningSnapshot, SESSION,
+    SIDECAR, Warning, brief_line, digest_of, each_record, is_in_sidecar, keep_newest, name_of,
+    spelled,
 };
 use crate::openclaw::{RUNTIME, layout::FACTS, layout::MemoryKind};
 
@@ -65,7 +66,7 @@ pub(super) fn put_back(
     let mut back = ReturnPlanner {
         source,
         returned,
-        pages: Pages::new(machine, target, draft)?,
+        pages: PageWriter::new(machine, target, draft)?,
         homes: FilePlaces::default(),
         workspace: &target.workspace,
         files: BTreeMap::new(),
@@ -94,7 +95,7 @@ pub(super) fn put_back(
 struct ReturnPlanner<'a> {
     source: &'a dyn SnapshotSource,
     returned: &'a ReturningSnapshot<'a>,
-    pages: Pages,
+    pages: PageWriter,
     homes: FilePlaces,
     /// Where the agent comes back to.
     workspace: &'a Path,
@@ -245,7 +246,7 @@ impl ReturnPlanner<'_> {
         let mut result = String::with_capacity(text.len());
         let mut spans = Vec::new();
         // Texts that would hide what follows them go elsewhere.
-        let mut items: Vec<Item> = Vec::new();
+        let mut items: Vec<PageEntry> = Vec::new();
         let mut newest: Option<Moment> = None;
         let mut kept = 0;
         for (at, piece) in cuts.iter().enumerate() {
@@ -258,9 +259,7 @@ impl ReturnPlanner<'_> {
                 kept += 1;
                 continue;
             };
-            if newest.as_ref().is_none_or(|newest| newest.instant() < edit.at.instant()) {
-                newest = Some(edit.at.clone());
-            }
+            keep_newest(&mut newest, Some(&edit.at));
             let Some(now) = edit.now else {
                 if rows {
                     result.push_str(&without_row(old, at == 0));
@@ -280,7 +279,7 @@ impl ReturnPlanner<'_> {
                 && !split_records::swallows(old)
             {
                 let text = new.trim().to_owned();
-                items.push(Item { id: piece.id, text, added: Vec::new(), at: edit.at });
+                items.push(PageEntry { id: piece.id, text, added: Vec::new(), at: edit.at });
                 continue;
             }
             spans.push((result.len(), piece.id));
@@ -308,7 +307,7 @@ impl ReturnPlanner<'_> {
         spans.iter_mut().for_each(|(start, _)| {
             *start += result[*start..].len() - result[*start..].trim_start().len();
         });
-        let mut leaf = Leaf::of(path.to_owned(), result, spans);
+        let mut leaf = PageDraft::of(path.to_owned(), result, spans);
         let file = &self.returned.files()[index];
         leaf.original = Some(PlannedFile::carried(self.returned.position(index), file));
         if let Some(at) = newest {
@@ -377,7 +376,7 @@ impl ReturnPlanner<'_> {
         let files = self.source.files();
         let matters = |index: &usize| {
             let file = &files[*index];
-            // What starts like this is ours, and describes what is there anyway.
+            // Files with this prefix are Anemone's, and only describe other files.
             file.kind != SourceKind::Folder && !file.path.starts_with(b".alf-")
         };
         let needed = self.returned.has_news() || self.homes.aside.iter().any(matters);
@@ -468,7 +467,7 @@ fn with_status(text: &str, ended: Option<&'static str>) -> String {
 }
 
 /// Puts a new row in the place of the one of a piece of a table: one line, whatever the text is,
-/// since another one would end the table. What stands before and behind the row stays.
+/// since another one would end the table. The text before and behind the row stays.
 fn replaced_row(old: &str, new: &str, ended: Option<&'static str>, first: bool) -> String {
     let lines: Vec<&str> = old.split_inclusive('\n').collect();
     let Some(at) = row_of(&lines, first) else { return replaced(old, &with_status(new, ended)) };

@@ -12,9 +12,7 @@ use serde::Serialize;
 use super::tests::plan;
 use super::*;
 use crate::kit::tree::tests::{at, carried_folder, file, link, snapshot};
-use crate::kit::{
-    KnownConfigs, LinkPart, RecordChange, ReturningSnapshot, SIDECAR, StepKind, sidecar,
-};
+use crate::kit::{KnownConfigs, LinkPart, RecordChange, ReturningSnapshot, SIDECAR, StepKind};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 
 const OTHER: &str = "zeroclaw";
@@ -161,7 +159,7 @@ pub(super) fn moved(original: &Snapshot) -> Snapshot {
     let source = LoadedSnapshot::new(original);
     let machine = machine(root.path());
     let mut draft = PlanBuilder::default();
-    let mut keep = Keep::default();
+    let mut keep = SidecarContent::default();
     for (index, file) in source.files().iter().enumerate() {
         let persona = matches!(place_of(&file.path), PathRole::Persona(_));
         if persona || file.root == FileRoot::Artifacts {
@@ -181,7 +179,7 @@ pub(super) fn moved(original: &Snapshot) -> Snapshot {
     for (number, record) in original.records.iter().enumerate() {
         let key = format!("key {number}");
         let parts = vec![LinkPart::new(None, Some(&key), &record.content)];
-        keep.links.push(Link { id: record.id, parts });
+        keep.links.push(Link::new(record.id, parts));
         let content = record.content.trim_matches(['\n', '\r']);
         let created = record.temporal.created_at.clone();
         let mut row = Record::new(record.id, record.agent_id, OTHER, created, content);

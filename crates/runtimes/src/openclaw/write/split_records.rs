@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use anemone_format::{AgentId, RecordId, Status};
 use uuid::Uuid;
 
-use crate::kit::{LinkPart, MAX_TEXT_BYTES, sidecar, times};
+use crate::kit::{LinkPart, MAX_TEXT_BYTES, name_of, times};
 use crate::openclaw::layout::{MemoryKind, PathRole, place_of};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 use anemone_markdown::Page;
@@ -53,7 +53,7 @@ pub(super) fn cut(path: &str, text: &str) -> Vec<RecordRange> {
     let mut start = 0;
     let Ok(()) = memory::records::<Infallible>(&file, &shared, &mut |record| {
         let end = start + record.content.len();
-        let heading = sidecar::name_of(&record);
+        let heading = name_of(&record);
         cuts.push(RecordRange { start, end, id: record.id, status: record.status, heading });
         start = end;
         Ok(())

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::redact::{Rule, Shape, is_redacted, rule_below};
 use super::{Config, MAX_BYTES, allowed::AllowedSettings, allowed::powers, file, schema_of};
 use crate::kit::{
-    ConfigStep, Machine, PlannedChange, Restore, RestoreError, RestoreSource, Warning, first_names,
+    ConfigStep, Machine, PlannedChange, RestoreError, RestoreSource, Warning, first_names,
 };
 
 /// Keys that a message names, at most.
@@ -49,8 +49,8 @@ struct ConfigChange {
     new: Zeroizing<String>,
 }
 
-impl Restore for ConfigChange {
-    fn restore(
+impl PlannedChange for ConfigChange {
+    fn apply(
         &self,
         _: &Machine,
         _: &RestoreSource<'_>,
@@ -166,7 +166,7 @@ pub(in crate::zeroclaw) fn plan_config(
     }
     let made = old.is_none();
     let change = ConfigChange { path: path.clone(), old, new };
-    Ok(Some(ConfigStep { store: path, made, added, kept, change: PlannedChange(Box::new(change)) }))
+    Ok(Some(ConfigStep { store: path, made, added, kept, change: Box::new(change) }))
 }
 
 /// Reads the text of an archive, without what must not come back.
@@ -441,7 +441,7 @@ mod tests {
     }
 
     fn text_of(step: &ConfigStep) -> String {
-        step.change.0.planned_text().unwrap().to_owned()
+        step.change.planned_text().unwrap().to_owned()
     }
 
     fn apply(step: &ConfigStep) -> Result<Option<PathBuf>, RestoreError> {

@@ -20,8 +20,8 @@ use super::{
 };
 use crate::kit::{
     CredentialsStep, FoundAgent, Machine, NotRestored, NotRestoredKind, OnConflict, PlanBuilder,
-    PlanOptions, PlannedChange, Restore, RestoreError, RestoreSource, SecretText, StoreError,
-    credentials::name_of, not_restored, open, times,
+    PlanOptions, PlannedChange, RestoreError, RestoreSource, SecretText, StoreError,
+    credential_name, not_restored, open, times,
 };
 use crate::zeroclaw::RUNTIME;
 use crate::zeroclaw::config::{
@@ -146,7 +146,7 @@ pub(in crate::zeroclaw) fn plan(
     let config = config.unwrap_or_else(|| install.join("config.toml"));
     let overwrites = options.on_conflict == OnConflict::Theirs;
     let mut change = Change { install: install.to_owned(), config, puts, overwrites };
-    let planned = draft.config.as_ref().and_then(|step| step.change.0.planned_text());
+    let planned = draft.config.as_ref().and_then(|step| step.change.planned_text());
     let outcome = change.texts().and_then(|mut texts| {
         if let Some(planned) = planned {
             texts.config = Some(Zeroizing::new(planned.to_owned()));
@@ -186,7 +186,7 @@ pub(in crate::zeroclaw) fn plan(
     let has_leaf = change.puts.iter().any(|put| matches!(put.place, SecretPlace::Leaf { .. }));
     let store = if has_leaf { change.config.clone() } else { change.profiles_path() };
     let (added, replaced, kept) = step;
-    let change = PlannedChange(Box::new(change));
+    let change = Box::new(change);
     draft.credentials = Some(CredentialsStep { store, added, replaced, kept, change });
 }
 
@@ -228,7 +228,7 @@ fn opened(
             .and_then(|foreign| foreign_place(credential, foreign, entries)),
     };
     let place = place.ok_or_else(|| format!("it is of a kind that {RUNTIME} does not keep"))?;
-    let (name, service) = (name_of(credential), credential.service.clone());
+    let (name, service) = (credential_name(credential), credential.service.clone());
     Ok(Some(PlannedSecret { name, service, place }))
 }
 
@@ -578,8 +578,8 @@ impl Change {
     }
 }
 
-impl Restore for Change {
-    fn restore(
+impl PlannedChange for Change {
+    fn apply(
         &self,
         _: &Machine,
         _: &RestoreSource<'_>,

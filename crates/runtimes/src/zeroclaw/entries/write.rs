@@ -57,12 +57,12 @@ pub(in crate::zeroclaw) fn write(
     each_record(source, &mut |record| {
         if *record.status.effective() == Status::Deleted {
             lost.deleted += 1;
-            links.push(Link { id: record.id, parts: Vec::new() });
+            links.push(Link::new(record.id, Vec::new()));
             return Ok(());
         }
         if is_transcript(record) {
             lost.session += 1;
-            links.push(Link { id: record.id, parts: Vec::new() });
+            links.push(Link::new(record.id, Vec::new()));
             return Ok(());
         }
         let place = EntryPlace::of(record);
@@ -164,8 +164,7 @@ fn is_transcript(record: &Record) -> bool {
 }
 
 fn link(record: &Record, file: &str, key: Option<&str>) -> Link {
-    let part = LinkPart::new(Some(file), key, &record.content);
-    Link { id: record.id, parts: vec![part] }
+    Link::new(record.id, vec![LinkPart::new(Some(file), key, &record.content)])
 }
 
 /// Returns the file that a record goes into.
@@ -354,7 +353,7 @@ mod tests {
             "# Daily Log — 2026-01-02\n\n- **morning**: ## Morning\n\nTea.\n\n"
         );
         assert_eq!((files.len(), draft.records), (2, 3));
-        let part = &links[2].parts[0];
+        let part = &links[2].places.parts[0];
         assert_eq!(part.file.as_deref(), Some("memory/2026-01-02.md"));
         assert_eq!(part.name.as_deref(), Some("morning"));
         assert_eq!(part.sha256, anemone_format::sha256_hex(b"## Morning\n\nTea."));
@@ -382,7 +381,7 @@ mod tests {
         for (record, link) in back.iter().zip(&links) {
             let raw: serde_json::Value =
                 record.raw_source_format.as_ref().unwrap().parse().unwrap();
-            assert_eq!(raw["key"].as_str(), link.parts[0].name.as_deref());
+            assert_eq!(raw["key"].as_str(), link.places.parts[0].name.as_deref());
         }
     }
 
@@ -400,7 +399,7 @@ mod tests {
         records[5].raw_source_format = Some(Opaque::new(&odd).unwrap());
         let (files, links, _) = written(&snapshot(records));
         let keys: Vec<_> =
-            links.iter().map(|link| link.parts[0].name.as_deref().unwrap()).collect();
+            links.iter().map(|link| link.places.parts[0].name.as_deref().unwrap()).collect();
         assert_eq!(keys, ["likes_tea", "likes_tea_2", "entry", "entry_2", "海_の_話", "a: : b c"]);
         assert_eq!(read("MEMORY.md", &files["MEMORY.md"]).len(), 6);
     }
@@ -420,7 +419,7 @@ mod tests {
                 .effective(),
             Status::Archived
         );
-        assert_eq!(links.iter().map(|link| link.parts.len()).collect::<Vec<_>>(), [1, 0, 0]);
+        assert_eq!(links.iter().map(|link| link.places.parts.len()).collect::<Vec<_>>(), [1, 0, 0]);
         assert_eq!((draft.records, draft.not_restored.len()), (1, 2));
     }
 
@@ -445,7 +444,7 @@ mod tests {
         let (files, links, draft) = written_into(&snapshot, draft);
         assert_eq!(files.keys().collect::<Vec<_>>(), ["memory/2026-01-02_1.md"]);
         assert_eq!(files["memory/2026-01-02_1.md"], "# Daily Log — 2026-01-02\n\n- **y**: y\n");
-        assert_eq!(links[0].parts[0].file.as_deref(), Some("memory/2026-01-02.md"));
+        assert_eq!(links[0].places.parts[0].file.as_deref(), Some("memory/2026-01-02.md"));
         assert_eq!(draft.records, 2);
     }
 
@@ -456,7 +455,7 @@ mod tests {
             files["memory/2026-01-02.md"],
             "# Daily Log — 2026-01-02\n\n- **x**: x\n\n- **y**: y\n"
         );
-        assert_eq!(links[0].parts[0].name.as_deref(), Some("x"));
+        assert_eq!(links[0].places.parts[0].name.as_deref(), Some("x"));
         assert_eq!((files.len(), draft.records), (1, 2));
     }
 }

@@ -12,7 +12,7 @@ use super::super::{RUNTIME, credentials};
 use super::super::{discover::is_live, layout::CONFIG, searchable::sessions_in};
 use super::{MAX_DOCUMENT_BYTES, REVISION};
 use crate::kit::{
-    DatabaseError, Files, FoundAgent, GeneratedFile, Machine, NotRequested, OddityKind,
+    ConversationFiles, DatabaseError, FoundAgent, GeneratedFile, Machine, NotRequested, OddityKind,
     OpenWorkspace, ReadError, ReadOptions, SecretPolicy, Warning, carry_credential_times,
     configured_at, not_requested, reading_info, real, times, without_dots, written_at,
 };
@@ -132,7 +132,7 @@ impl InstallFacts {
         let (made, found) = made(agent, config.as_deref(), brain.as_ref(), configured_at.as_ref());
         warnings.extend(found);
         let sessions = sessions_in(agent);
-        let transcripts = Files::with_conversations(&sessions, &opened.path);
+        let transcripts = ConversationFiles::with_conversations(&sessions, &opened.path);
         // The settings travel without their secrets.
         let not_requested = not_requested(options, transcripts, credentials.as_ref(), None);
         Ok(Self {
@@ -267,18 +267,13 @@ fn memories(
             let message = "holds no table of memories".to_owned();
             Ok((None, Some(Warning { code: "decoy", path: shown, message })))
         }
-        Err(error) if is_used => Err(memories_unreadable(path, error)),
+        Err(error) if is_used => Err(ReadError::memories(path, error)),
         Err(error) => {
             let message =
                 format!("cannot be read, and is not what the agent remembers with: {error}");
             Ok((None, Some(Warning { code: "database_ignored", path: shown, message })))
         }
     }
-}
-
-/// An export without the memories would look as if they had been forgotten.
-pub(super) fn memories_unreadable(path: &Path, error: DatabaseError) -> ReadError {
-    ReadError::Memories { path: path.to_owned(), source: Box::new(error) }
 }
 
 /// Reads the document of a persona that lies in the install and not in the workspace. Anything

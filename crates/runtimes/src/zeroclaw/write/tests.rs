@@ -103,7 +103,7 @@ fn a_snapshot_without_settings_and_database_comes_back_as_files() {
     assert_eq!(files(&plan), all);
     assert!(plan.memories.is_none());
     let config = plan.config.unwrap();
-    assert!(config.change.0.planned_text().unwrap().contains("backend = \"markdown\""));
+    assert!(config.change.planned_text().unwrap().contains("backend = \"markdown\""));
     // Into a database, the notes become rows, and only they have no place.
     let plan =
         planned(&folder.path().join("new"), &snapshot, Some(InstallBackend::Sqlite)).unwrap();

@@ -9,7 +9,7 @@ use super::super::script::is_space;
 /// Opens a comment, and closes it.
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
-/// What stands for a project that cannot be read.
+/// Replaces a project that cannot be read.
 pub(in super::super) const INVALID_PROJECT: &str = "!invalid-project-annotation";
 /// The files whose triggers and importance count.
 const CURATED: [&str; 3] = ["MEMORY.md", "memory.md", "USER.md"];
@@ -157,7 +157,7 @@ fn scan<'a>(text: &'a str, kinds: &[(&str, AnnotationKind)], in_line: bool) -> V
     let (mut from, mut close, mut line_end) = (0, 0, 0);
     while let Some(marker) = marker(text, from, kinds) {
         from = marker.value;
-        // What was found for the last marker holds for this one when it lies behind it: nothing
+        // What was found for the last marker holds for this one when it comes after it: nothing
         // is looked for twice.
         if close <= from {
             let Some(at) = text[from..].find(CLOSE) else { break };

@@ -90,7 +90,7 @@ fn in_paths(corpus: &Corpus<'_>, query: &str, exact: &[u8], limit: usize) -> Vec
     let documents = corpus.documents();
     let path = |at: usize| documents[at].path.as_str();
     let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
-    for plan in plans(query) {
+    for plan in path_queries(query) {
         let mut rows = plan.rows(corpus);
         rows.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| path(a.0).cmp(path(b.0))));
         let (mut named, mut others) = (0, 0);
@@ -125,14 +125,14 @@ fn in_paths(corpus: &Corpus<'_>, query: &str, exact: &[u8], limit: usize) -> Vec
 
 /// One way to look for a query in paths.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Plan {
+struct PathQuery {
     /// What FTS5 is asked.
     matching: Option<String>,
     /// What the path must have in it besides, folded: words that FTS5 takes apart otherwise.
     within: Vec<String>,
 }
 
-impl Plan {
+impl PathQuery {
     /// Returns the documents with their ranks; the lowest is the best.
     fn rows(&self, corpus: &Corpus<'_>) -> Vec<(usize, f64)> {
         let mut rows = match &self.matching {
@@ -152,17 +152,17 @@ impl Plan {
     }
 }
 
-fn plans(query: &str) -> BTreeSet<Plan> {
+fn path_queries(query: &str) -> BTreeSet<PathQuery> {
     let mut plans = BTreeSet::new();
     plans.extend(
         all_of(script::words(query))
-            .map(|matching| Plan { matching: Some(matching), within: Vec::new() }),
+            .map(|matching| PathQuery { matching: Some(matching), within: Vec::new() }),
     );
     for form in [query.nfc().collect::<String>(), query.nfd().collect::<String>()] {
         let (plain, other): (Vec<&str>, Vec<&str>) =
             script::marked_words(&form).take(MAX_WORDS).partition(|word| word.is_ascii());
         if !other.is_empty() {
-            plans.insert(Plan {
+            plans.insert(PathQuery {
                 matching: all_of(plain.into_iter()),
                 within: other.into_iter().map(script::folded).collect(),
             });

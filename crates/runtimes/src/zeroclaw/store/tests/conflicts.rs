@@ -46,7 +46,7 @@ fn a_conflict_stops_everything_unless_somebody_said_who_counts() {
     assert_eq!(stopped.draft.conflicts[0].path, b"lang");
     let (ours, result) = import(home.path(), &to, &out, &target, OnConflict::Ours);
     assert_eq!((ours.counts(), result.unwrap()), ([0, 0, 1, 1], None));
-    assert_eq!(ours.links.iter().filter(|link| link.parts.is_empty()).count(), 1);
+    assert_eq!(ours.links.iter().filter(|link| link.places.parts.is_empty()).count(), 1);
     assert_eq!(query(&to, SHOWN), before);
 }
 
@@ -73,7 +73,7 @@ fn both_puts_the_snapshots_row_beside_and_does_so_once() {
     let (both, result) = import(home.path(), &to, &out, &target, OnConflict::Both);
     assert!(result.unwrap().is_some());
     assert_eq!(both.counts(), [1, 0, 0, 1]);
-    let part = both.links[0].parts.first().or(both.links[1].parts.first()).unwrap();
+    let part = both.links[0].places.parts.first().or(both.links[1].places.parts.first()).unwrap();
     assert!(part.name.is_some());
     assert_eq!(
         query(&to, "SELECT key, content FROM memories WHERE agent_id = 'a-1' ORDER BY key"),

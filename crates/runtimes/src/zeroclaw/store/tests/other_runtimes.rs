@@ -52,9 +52,9 @@ fn records_of_another_runtime_become_rows() {
     let reasons: Vec<_> =
         planned.draft.not_restored.iter().map(|restored| &*restored.reason).collect();
     assert_eq!(reasons, ["1 are gone; only tombstones are left", "1 have no text"]);
-    let parts: Vec<usize> = planned.links.iter().map(|link| link.parts.len()).collect();
+    let parts: Vec<usize> = planned.links.iter().map(|link| link.places.parts.len()).collect();
     assert_eq!(parts, [1, 1, 1, 1, 0, 0, 1]);
-    let part = &planned.links[2].parts[0];
+    let part = &planned.links[2].places.parts[0];
     assert_eq!((part.name.as_deref(), part.file.as_deref()), (Some("tea_2"), None));
     assert_eq!(part.sha256, sha256_hex("## Tea\nlikes coffee".as_bytes()));
     // Once more, in another order: nothing is new, because ids say who is who.
