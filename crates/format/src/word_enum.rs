@@ -36,7 +36,8 @@ macro_rules! word_enum {
                 serializer.serialize_str(self.as_str())
             }
         }
-    };    (
+    };
+    (
         $(#[$meta:meta])*
         pub enum $name:ident {
             $(
