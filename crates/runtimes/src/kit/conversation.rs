@@ -24,8 +24,7 @@ use anemone_secrets::SecretValues;
 
 pub use clean::without_private;
 pub(crate) use event::{
-    Boundary, Entrance, Event, LineReading, Message, TranscriptFormat, TranscriptLine, boundary,
-    spoken,
+    Boundary, Entrance, Event, LineReading, TranscriptFormat, TranscriptLine, boundary, spoken,
 };
 use gather::MessageCollector;
 pub(crate) use gather::SessionFacts;

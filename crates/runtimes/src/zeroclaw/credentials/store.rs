@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use anemone_format::{Credential, CredentialType, Credentials, Moment, NOT_EXPORTED};
 use fs_err as fs;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use toml_edit::{DocumentMut, Item};
 use zeroize::Zeroizing;
 
 use super::key::{self, SecretKey};
 use super::{
-    Body, CONFIG_TAG, Fields, MAX_PROFILES_BYTES, PROFILES_FILE, Payload, REFERENCE_TAG, TOKENS,
+    Body, CONFIG_TAG, MAX_PROFILES_BYTES, PROFILES_FILE, Payload, ProfileFields, REFERENCE_TAG,
+    TOKENS,
 };
 use crate::kit::{
     CredentialsStep, FoundAgent, Machine, NotRestored, NotRestoredKind, OnConflict, PlanBuilder,
@@ -26,7 +27,7 @@ use crate::kit::{
 use crate::zeroclaw::RUNTIME;
 use crate::zeroclaw::config::{
     ElementName, MAX_BYTES, dotted, encrypts, is_encrypted_field, is_same_value, is_vacant,
-    map_texts, read_plain, replace, schema_of,
+    item_at, map_texts, read_plain, replace, schema_of,
 };
 
 /// The file that the runtime has while it writes profiles.
@@ -56,7 +57,7 @@ enum SecretPlace {
         encrypted: bool,
     },
     /// A profile.
-    Profile { id: String, fields: Fields, active: bool },
+    Profile { id: String, fields: ProfileFields, active: bool },
 }
 
 impl SecretPlace {
@@ -85,7 +86,7 @@ enum PutOutcome {
 }
 
 /// The planned change of the stores.
-struct Change {
+struct CredentialsChange {
     install: PathBuf,
     config: PathBuf,
     puts: Vec<PlannedSecret>,
@@ -94,14 +95,14 @@ struct Change {
 
 /// The texts of the stores; `None` when there is no file.
 #[derive(Default)]
-struct Texts {
+struct StoreTexts {
     config: Option<Zeroizing<String>>,
     profiles: Option<Zeroizing<String>>,
 }
 
 /// The stores after the change.
-struct Outcome {
-    texts: Texts,
+struct PlacedSecrets {
+    texts: StoreTexts,
     done: Vec<PutOutcome>,
     /// Whether anything was encrypted.
     sealed: bool,
@@ -115,14 +116,14 @@ pub(in crate::zeroclaw) fn plan(
     draft: &mut PlanBuilder,
 ) {
     let mut puts = Vec::new();
-    // An agent asks for `default` unless it is told otherwise.
+    // An agent asks for `default` unless its settings name another key.
     let is_usual = |credential: &&Credential| {
         credential.credential_type == CredentialType::ApiKey
             && credential.label.as_ref().is_some_and(|label| label.ends_with(":default"))
     };
     let usual = credentials.credentials.iter().filter(is_usual);
     let usual = usual.filter_map(|usual| usual.label.clone()).collect();
-    let mut entries = Entries { usual, taken: BTreeSet::new() };
+    let mut entries = ProviderEntries { usual, taken: BTreeSet::new() };
     let mut taken = BTreeSet::new();
     for credential in credentials.credentials {
         if is_bare(&credential)
@@ -145,7 +146,7 @@ pub(in crate::zeroclaw) fn plan(
     let config = target.config.as_deref().map(Path::to_owned);
     let config = config.unwrap_or_else(|| install.join("config.toml"));
     let overwrites = options.on_conflict == OnConflict::Theirs;
-    let mut change = Change { install: install.to_owned(), config, puts, overwrites };
+    let mut change = CredentialsChange { install: install.to_owned(), config, puts, overwrites };
     let planned = draft.config.as_ref().and_then(|step| step.change.0.planned_text());
     let outcome = change.texts().and_then(|mut texts| {
         if let Some(planned) = planned {
@@ -213,7 +214,7 @@ fn opened(
     credential: &Credential,
     target: &FoundAgent,
     options: &PlanOptions<'_>,
-    entries: &mut Entries,
+    entries: &mut ProviderEntries,
 ) -> Result<Option<PlannedSecret>, String> {
     let has = |tag: &str| credential.tags.iter().any(|other| other == tag);
     if has(CONFIG_TAG) && has(REFERENCE_TAG) {
@@ -250,13 +251,13 @@ fn own_place(body: Body) -> Option<SecretPlace> {
 }
 
 /// The entries of providers that keys of another runtime get.
-struct Entries {
+struct ProviderEntries {
     /// Labels of keys that are the usual ones of their providers.
     usual: BTreeSet<String>,
     taken: BTreeSet<(String, String)>,
 }
 
-impl Entries {
+impl ProviderEntries {
     /// Returns an entry that no other key has: `default` for the usual one, or the first.
     fn next(&mut self, provider: &str, name: &str) -> String {
         let has_usual = self.usual.contains(&format!("{provider}:default"));
@@ -288,7 +289,7 @@ struct ForeignProfile {
 fn foreign_place(
     credential: &Credential,
     foreign: ForeignProfile,
-    entries: &mut Entries,
+    entries: &mut ProviderEntries,
 ) -> Option<SecretPlace> {
     let label = credential.label.as_deref().unwrap_or_default();
     let provider = foreign.provider.unwrap_or_else(|| credential.service.clone());
@@ -307,58 +308,53 @@ fn foreign_place(
             encrypted: true,
         });
     }
-    let mut fields = Map::new();
-    let mut set = |key: &str, secret: Option<SecretText>| {
-        let value = secret.map_or(Value::Null, |secret| Value::String(secret.0.to_string()));
-        let is_set = !value.is_null();
-        fields.insert(key.to_owned(), value);
-        is_set
-    };
     let (access, refresh, token) = match foreign.kind.as_str() {
         "token" => (None, None, foreign.token),
         "oauth" => (foreign.access, foreign.refresh, None),
         _ => return None,
     };
-    let has_access = set("access_token", access);
-    set("refresh_token", refresh);
-    let has_token = set("token", token);
-    if !has_access && !has_token {
+    if access.is_none() && token.is_none() {
         return None;
     }
     #[expect(clippy::cast_possible_truncation, reason = "a float out of range saturates")]
     let expires = foreign.expires.filter(|millis| *millis > 0.0).map(|millis| millis as i64);
     let expires = expires.and_then(times::from_millis).map(|value| value.as_str().to_owned());
-    let created = credential.created_at.as_str().to_owned();
-    for (key, value) in [
-        ("model_provider", Value::from(provider.clone())),
-        ("profile_name", Value::from(name)),
-        ("kind", Value::from(foreign.kind)),
-        ("expires_at", expires.map_or(Value::Null, Value::from)),
-        ("created_at", Value::from(created.clone())),
-        ("updated_at", Value::from(created)),
-        ("metadata", Value::Object(Map::new())),
-    ] {
-        fields.insert(key.to_owned(), value);
-    }
-    for key in ["account_id", "workspace_id", "id_token", "token_type", "scope"] {
-        fields.insert(key.to_owned(), Value::Null);
+    let created = credential.created_at.as_str();
+    let facts = json!({
+        "model_provider": provider,
+        "profile_name": name,
+        "kind": foreign.kind,
+        "expires_at": expires,
+        "created_at": created,
+        "updated_at": created,
+        "metadata": {},
+        "account_id": null,
+        "workspace_id": null,
+        "id_token": null,
+        "token_type": null,
+        "scope": null,
+    });
+    let mut fields = ProfileFields(facts.as_object().cloned().unwrap_or_default());
+    for (key, secret) in [("access_token", access), ("refresh_token", refresh), ("token", token)] {
+        let value = secret.map_or(Value::Null, |secret| Value::String(secret.0.to_string()));
+        fields.0.insert(key.to_owned(), value);
     }
     let id = format!("{provider}:{name}");
-    Some(SecretPlace::Profile { id, fields: Fields(fields), active: true })
+    Some(SecretPlace::Profile { id, fields, active: true })
 }
 
-impl Change {
+impl CredentialsChange {
     fn profiles_path(&self) -> PathBuf {
         self.install.join(PROFILES_FILE)
     }
 
     /// Reads the stores as they are.
-    fn texts(&self) -> Result<Texts, StoreError> {
+    fn texts(&self) -> Result<StoreTexts, StoreError> {
         let read = |path: &Path, max| {
             let failed = |source| StoreError::Io { path: path.to_owned(), source };
             read_plain(path, max).map_err(failed)
         };
-        Ok(Texts {
+        Ok(StoreTexts {
             config: read(&self.config, MAX_BYTES)?,
             profiles: read(&self.profiles_path(), MAX_PROFILES_BYTES)?,
         })
@@ -368,10 +364,10 @@ impl Change {
     /// is encrypted with none, and the outcome only says what would happen.
     fn place(
         &self,
-        texts: &Texts,
+        texts: &StoreTexts,
         key: Option<&SecretKey>,
         now: &Moment,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<PlacedSecrets, StoreError> {
         let odd = |path: &Path, what: &str| {
             let source = io::Error::other(what.to_owned());
             StoreError::Io { path: path.to_owned(), source }
@@ -383,7 +379,7 @@ impl Change {
             config.insert("schema_version", toml_edit::value(i64::from(NAMED_SCHEMA)));
         }
         let profiles = texts.profiles.as_deref().map_or("{}", String::as_str);
-        let mut profiles: Fields = serde_json::from_str(profiles)
+        let mut profiles: ProfileFields = serde_json::from_str(profiles)
             .map_err(|_| odd(&self.profiles_path(), "it is not a JSON object"))?;
         let nothing = SecretKey::nothing();
         let mut sealer = Sealer {
@@ -418,8 +414,8 @@ impl Change {
         }
         let profiles = changed.1.then(|| serde_json::to_string_pretty(&profiles));
         let profiles = profiles.transpose().map_err(|_| odd(&self.profiles_path(), "not JSON"))?;
-        let texts = Texts { config, profiles: profiles.map(Zeroizing::new) };
-        Ok(Outcome { texts, done, sealed: sealer.sealed })
+        let texts = StoreTexts { config, profiles: profiles.map(Zeroizing::new) };
+        Ok(PlacedSecrets { texts, done, sealed: sealer.sealed })
     }
 
     fn place_leaf(
@@ -482,13 +478,13 @@ impl Change {
 
     fn place_profile(
         &self,
-        store: &mut Fields,
+        store: &mut ProfileFields,
         id: &str,
-        fields: &Fields,
+        fields: &ProfileFields,
         active: bool,
         sealer: &mut Sealer<'_>,
     ) -> PutOutcome {
-        let object = |store: &mut Fields, key: &str| {
+        let object = |store: &mut ProfileFields, key: &str| {
             let value = store.0.entry(key).or_insert_with(|| Value::Object(Map::new()));
             value.is_object()
         };
@@ -538,8 +534,8 @@ impl Change {
         if outcome.done.iter().any(|done| matches!(done, PutOutcome::Refused(_))) {
             return Err(StoreError::Changed { path: self.config.clone() });
         }
-        let lock =
-            outcome.texts.profiles.as_ref().map(|_| Lock::take(&self.install)).transpose()?;
+        let has_profiles = outcome.texts.profiles.is_some();
+        let lock = has_profiles.then(|| ProfilesLock::take(&self.install)).transpose()?;
         // A key that nothing was encrypted with would only puzzle its owner.
         if outcome.sealed && key.is_none() {
             key = Some(SecretKey::make(&self.install).map_err(failed)?);
@@ -578,7 +574,7 @@ impl Change {
     }
 }
 
-impl Restore for Change {
+impl Restore for CredentialsChange {
     fn restore(
         &self,
         _: &Machine,
@@ -590,9 +586,9 @@ impl Restore for Change {
 }
 
 /// The file that the runtime has while it writes profiles; gone when dropped.
-struct Lock(PathBuf);
+struct ProfilesLock(PathBuf);
 
-impl Lock {
+impl ProfilesLock {
     fn take(install: &Path) -> Result<Self, StoreError> {
         use std::io::Write as _;
         let path = install.join(LOCK_FILE);
@@ -612,7 +608,7 @@ impl Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for ProfilesLock {
     fn drop(&mut self) {
         // A failure cannot be reported here; the runtime waits for the file and reports it.
         drop(fs::remove_file(&self.0));
@@ -652,7 +648,7 @@ impl Sealer<'_> {
     }
 
     /// Returns whether an existing profile has these tokens.
-    fn has_tokens(&self, known: &Value, fields: &Fields) -> bool {
+    fn has_tokens(&self, known: &Value, fields: &ProfileFields) -> bool {
         TOKENS.iter().all(|token| {
             let known = known.get(token).and_then(Value::as_str).unwrap_or_default();
             let wanted = fields.0.get(*token).and_then(Value::as_str).unwrap_or_default();
@@ -716,18 +712,17 @@ fn fitted(
 }
 
 /// Returns whether a value would have the runtime look for memories elsewhere. In older schemas the
-/// name of the store lies among secrets, and counts before the backend.
+/// name of the store is among the secrets, and counts before the backend.
 fn is_other_store(root: &Item, path: &[String], value: &toml_edit::Value) -> bool {
     let backend = root.get("memory").and_then(|memory| memory.get("backend")?.as_str());
     path == ["storage", "provider", "config", "provider"]
         && backend.is_some_and(|backend| Some(backend) != value.as_str())
 }
 
-/// Returns whether the table that a path ends in is there.
+/// Returns whether the table exists that a path ends in.
 fn has_table(root: &Item, path: &[String]) -> bool {
     let parents = path.split_last().map_or(&[][..], |(_, parents)| parents);
-    let table = parents.iter().try_fold(root, |item, key| item.as_table_like()?.get(key));
-    table.is_some_and(Item::is_table_like)
+    item_at(root, parents).is_some_and(Item::is_table_like)
 }
 
 /// Returns the place at the end of a path; tables on the way are made, lists are not.

@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use anemone_memory::{Category, EntryToForget, ForgetTarget, KeptRow, MemoryEntry, is_in_time};
 
-use super::open::Shape;
+use super::open::DatabaseShape;
 use crate::kit::hex;
 use crate::zeroclaw::schema::{
     DROP_STAMP, HAS_STAMPS, MAKE_STAMPS, PRIVATE_KEY, STAMP_ROW, STAMPS, row_time,
@@ -30,10 +30,10 @@ use crate::zeroclaw::schema::{
 const MOST_ROWS: usize = 100_000;
 
 /// An open database, and whose rows are meant.
-pub(super) struct Rows {
+pub(super) struct AgentRows {
     pub(super) path: PathBuf,
     pub(super) db: Connection,
-    pub(super) shape: Shape,
+    pub(super) shape: DatabaseShape,
     pub(super) alias: String,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct NewRow<'a> {
     pub(super) zone: TimeZone,
 }
 
-impl Rows {
+impl AgentRows {
     /// Returns the condition for rows that may be seen; `:alias` is whose.
     pub(super) fn visible(&self) -> String {
         let mut sql = format!("substr(m.key, 1, 2) <> '{PRIVATE_KEY}' AND :alias IS NOT NULL");
@@ -124,8 +124,8 @@ impl Rows {
         Ok(others)
     }
 
-    /// Writes a row, in the place of the one that has its key; returns its id. The one that was
-    /// there keeps its id and the time it was made; what took its place no longer does.
+    /// Writes a row, in the place of the one that has its key; returns its id. The existing row
+    /// keeps its id and the time it was made; a row that had replaced it no longer does.
     pub(super) fn write(
         &self,
         all: &Transaction<'_>,
