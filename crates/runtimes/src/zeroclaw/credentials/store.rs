@@ -44,36 +44,7 @@ struct PlannedSecret {
     /// The name shown to the user.
     name: String,
     service: String,
-    place: SecretPlace,
-}
-
-enum SecretPlace {
-    /// A value of the configuration.
-    Leaf {
-        schema: u32,
-        path: Vec<String>,
-        names: Vec<ElementName>,
-        value: LeafValue,
-        encrypted: bool,
-    },
-    /// A profile.
-    Profile { id: String, fields: ProfileFields, active: bool },
-}
-
-impl SecretPlace {
-    /// Returns what a credential of this place is called when it is read.
-    fn name(&self) -> String {
-        match self {
-            Self::Leaf { path, .. } => dotted(path),
-            Self::Profile { id, .. } => id.clone(),
-        }
-    }
-}
-
-enum LeafValue {
-    Text(SecretText),
-    /// A number or a list.
-    Toml(SecretText),
+    body: Body,
 }
 
 /// What was done with one secret.
@@ -133,7 +104,7 @@ pub(in crate::zeroclaw) fn plan(
             continue;
         }
         match opened(&credential, target, options, &mut entries) {
-            Ok(Some(put)) if !taken.insert(put.place.name()) => {
+            Ok(Some(put)) if !taken.insert(put.body.label()) => {
                 let reason = "another secret goes to its place".to_owned();
                 draft.not_restored.push(named_not_restored(&put.name, reason));
             }
@@ -184,7 +155,7 @@ pub(in crate::zeroclaw) fn plan(
     if change.puts.is_empty() {
         return;
     }
-    let has_leaf = change.puts.iter().any(|put| matches!(put.place, SecretPlace::Leaf { .. }));
+    let has_leaf = change.puts.iter().any(|put| put.body.as_profile().is_none());
     let store = if has_leaf { change.config.clone() } else { change.profiles_path() };
     let (added, replaced, kept) = step;
     let change = PlannedChange(Box::new(change));
@@ -222,32 +193,32 @@ fn opened(
         return Ok(None);
     }
     let secret = open(credential, target, options)?;
-    let place = match serde_json::from_slice::<Payload>(&secret) {
-        Ok(payload) => own_place(payload.zeroclaw),
+    let body = match serde_json::from_slice::<Payload>(&secret) {
+        Ok(payload) => Some(payload.zeroclaw).filter(Body::has_place),
         Err(_) => serde_json::from_slice::<ForeignProfile>(&secret)
             .ok()
-            .and_then(|foreign| foreign_place(credential, foreign, entries)),
+            .and_then(|foreign| foreign_body(credential, foreign, entries)),
     };
-    let place = place.ok_or_else(|| format!("it is of a kind that {RUNTIME} does not keep"))?;
+    let body = body.ok_or_else(|| format!("it is of a kind that {RUNTIME} does not keep"))?;
     let (name, service) = (name_of(credential), credential.service.clone());
-    Ok(Some(PlannedSecret { name, service, place }))
+    Ok(Some(PlannedSecret { name, service, body }))
 }
 
-/// Reads a secret of this runtime.
-fn own_place(body: Body) -> Option<SecretPlace> {
-    let Body { schema, path, names, value, toml, encrypted, id, profile, active } = body;
-    if let (Some(id), Some(fields)) = (id, profile) {
-        return Some(SecretPlace::Profile { id, fields, active });
+impl Body {
+    fn as_profile(&self) -> Option<(&str, &ProfileFields)> {
+        Some((self.id.as_deref()?, self.profile.as_ref()?))
     }
-    let value = value.map(LeafValue::Text).or(toml.map(LeafValue::Toml))?;
-    let schema = schema.unwrap_or(NAMED_SCHEMA);
-    (!path.is_empty() && path.len() <= MAX_PATH).then_some(SecretPlace::Leaf {
-        schema,
-        path,
-        names,
-        value,
-        encrypted,
-    })
+
+    /// Returns whether it says where its secret belongs.
+    fn has_place(&self) -> bool {
+        let has_value = self.value.is_some() || self.toml.is_some();
+        self.as_profile().is_some() || has_value && (1..=MAX_PATH).contains(&self.path.len())
+    }
+
+    /// Returns what a credential of this place is called when it is read.
+    fn label(&self) -> String {
+        self.as_profile().map_or_else(|| dotted(&self.path), |(id, _)| id.to_owned())
+    }
 }
 
 /// The entries of providers that keys of another runtime get.
@@ -286,11 +257,11 @@ struct ForeignProfile {
 
 /// Finds a place for a profile of another runtime: keys go to the providers, tokens to the
 /// profiles.
-fn foreign_place(
+fn foreign_body(
     credential: &Credential,
     foreign: ForeignProfile,
     entries: &mut ProviderEntries,
-) -> Option<SecretPlace> {
+) -> Option<Body> {
     let label = credential.label.as_deref().unwrap_or_default();
     let provider = foreign.provider.unwrap_or_else(|| credential.service.clone());
     let name = label.split_once(':').map_or("default", |(_, name)| name);
@@ -300,12 +271,12 @@ fn foreign_place(
     if let (true, Some(key)) = (foreign.kind == "api_key", foreign.key) {
         let entry = entries.next(&provider, name);
         let path = ["providers", "models", &provider, &entry, "api_key"];
-        return Some(SecretPlace::Leaf {
-            schema: NAMED_SCHEMA,
+        return Some(Body {
+            schema: Some(NAMED_SCHEMA),
             path: path.map(str::to_owned).to_vec(),
-            names: Vec::new(),
-            value: LeafValue::Text(key),
+            value: Some(key),
             encrypted: true,
+            ..Body::default()
         });
     }
     let (access, refresh, token) = match foreign.kind.as_str() {
@@ -339,8 +310,8 @@ fn foreign_place(
         let value = secret.map_or(Value::Null, |secret| Value::String(secret.0.to_string()));
         fields.0.insert(key.to_owned(), value);
     }
-    let id = format!("{provider}:{name}");
-    Some(SecretPlace::Profile { id, fields, active: true })
+    let id = Some(format!("{provider}:{name}"));
+    Some(Body { id, profile: Some(fields), active: true, ..Body::default() })
 }
 
 impl CredentialsChange {
@@ -392,12 +363,13 @@ impl CredentialsChange {
         let mut changed = (false, false);
         let mut done = Vec::new();
         for put in &self.puts {
-            let is_leaf = matches!(put.place, SecretPlace::Leaf { .. });
-            let one = match &put.place {
-                SecretPlace::Leaf { .. } => self.place_leaf(&mut config, put, &mut sealer),
-                SecretPlace::Profile { id, fields, active } => {
-                    self.place_profile(&mut profiles, id, fields, *active, &mut sealer)
+            let profile = put.body.as_profile();
+            let is_leaf = profile.is_none();
+            let one = match profile {
+                Some((id, fields)) => {
+                    self.place_profile(&mut profiles, id, fields, put.body.active, &mut sealer)
                 }
+                None => self.place_leaf(&mut config, put, &mut sealer),
             };
             let is_change = matches!(one, PutOutcome::Added | PutOutcome::Replaced);
             changed.0 |= is_change && is_leaf;
@@ -424,21 +396,18 @@ impl CredentialsChange {
         put: &PlannedSecret,
         sealer: &mut Sealer<'_>,
     ) -> PutOutcome {
-        let SecretPlace::Leaf { schema, path, names, value, encrypted } = &put.place else {
-            return PutOutcome::Kept;
-        };
-        let Some(fitted) = fitted(path, names, *schema, sealer.schema, &put.service) else {
+        let Body { schema, path, names, value, toml, encrypted, .. } = &put.body;
+        let schema = schema.unwrap_or(NAMED_SCHEMA);
+        let Some(fitted) = fitted(path, names, schema, sealer.schema, &put.service) else {
             return PutOutcome::Refused(
                 "the configuration here is of another schema, without its place",
             );
         };
-        let plain = match value {
-            LeafValue::Text(text) => toml_edit::Value::from(text.0.as_str()),
-            LeafValue::Toml(text) => match text.0.parse::<toml_edit::Value>() {
-                Ok(value) => value,
-                Err(_) => return PutOutcome::Refused("it is not a value"),
-            },
+        let plain = match (value, toml) {
+            (Some(text), _) => Some(toml_edit::Value::from(text.0.as_str())),
+            (None, toml) => toml.as_ref().and_then(|text| text.0.parse().ok()),
         };
+        let Some(plain) = plain else { return PutOutcome::Refused("it is not a value") };
         if is_other_store(config.as_item(), &fitted.path, &plain) {
             return PutOutcome::Refused(
                 "it names another store of memories than the one in use here",
