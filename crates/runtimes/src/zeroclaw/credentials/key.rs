@@ -7,9 +7,11 @@
 //! | `op://vault/item/field` | says where the secret is |
 //! | anything else | the secret itself |
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anemone_format::Hex;
 use chacha20poly1305::aead::{Aead as _, Generate as _, KeyInit as _};
 use chacha20poly1305::{ChaCha20Poly1305, Key, Nonce};
 use sha2::{Digest as _, Sha256};
@@ -131,11 +133,7 @@ impl SecretKey {
 
 fn to_hex(bytes: &[u8]) -> Zeroizing<String> {
     let mut text = Zeroizing::new(String::with_capacity(bytes.len() * 2));
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-        }
-    }
+    write!(*text, "{}", Hex(bytes)).expect("a string takes any text");
     text
 }
 

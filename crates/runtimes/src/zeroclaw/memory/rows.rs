@@ -23,7 +23,7 @@ use anemone_memory::{Category, EntryToForget, ForgetTarget, KeptRow, MemoryEntry
 use super::open::DatabaseShape;
 use crate::kit::hex;
 use crate::zeroclaw::schema::{
-    DROP_STAMP, HAS_STAMPS, MAKE_STAMPS, PRIVATE_KEY, STAMP_ROW, STAMPS, row_time,
+    DROP_STAMP, HAS_STAMPS, MAKE_STAMPS, PRIVATE_KEY, SCHEMA, STAMP_ROW, STAMPS, row_time,
 };
 
 /// Rows that are listed, at most.
@@ -264,12 +264,11 @@ impl AgentRows {
 
 /// Returns the id of the agent whose rows are written, which is made where it is not known.
 fn agent(all: &Transaction<'_>, alias: &str, new: &NewRow<'_>) -> rusqlite::Result<String> {
-    let find = "SELECT id FROM agents WHERE alias = ?1";
-    if let Some(id) = all.query_row(find, [alias], |row| row.get(0)).optional()? {
+    if let Some(id) = all.query_row(SCHEMA.owners.find, [alias], |row| row.get(0)).optional()? {
         return Ok(id);
     }
     let (id, now) = (new.agent.to_string(), row_time(new.now, TimeZone::UTC));
-    all.execute("INSERT INTO agents VALUES (?1, ?2, ?3)", params![id, alias, now])?;
+    all.execute(SCHEMA.owners.add, params![id, alias, now])?;
     Ok(id)
 }
 
