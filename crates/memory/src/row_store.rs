@@ -144,7 +144,8 @@ pub fn key_of_row_document(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(rest.len());
     while let Some((&first, after)) = rest.split_first() {
         let hex = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match hex.filter(|_| first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+        let is_code = first == b'%' && after.first() != Some(&b'+');
+        match hex.filter(|_| is_code).and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(byte) => {
                 bytes.push(byte);
                 rest = &after[2..];

@@ -13,6 +13,7 @@ mod credentials;
 mod discover;
 mod entries;
 mod injected;
+mod keys;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod law_tests;
 mod layout;

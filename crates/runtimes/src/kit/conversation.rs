@@ -24,8 +24,8 @@ use anemone_secrets::SecretValues;
 
 pub use clean::without_private;
 pub(crate) use event::{
-    Boundary, Entrance, Event, LineReading, Message, TranscriptFormat, TranscriptLine, boundary,
-    spoken, spoken_at,
+    Boundary, Entrance, Event, LineReading, TranscriptFormat, TranscriptLine, boundary, spoken,
+    spoken_at,
 };
 use gather::MessageCollector;
 pub(crate) use gather::SessionFacts;

@@ -35,7 +35,8 @@ pub(super) fn document(identity: &Identity) -> Option<String> {
     let original = identity.raw_source.as_ref().map(Opaque::as_str);
     if let Some(original) = original
         && let Some(read) = self::structured(original)
-        && structured.is_none_or(|structured| says_the_same(structured, &read))
+        // Compares what a document can say.
+        && structured.is_none_or(|structured| put_together(structured) == put_together(&read))
     {
         return Some(original.to_owned());
     }
@@ -45,14 +46,9 @@ pub(super) fn document(identity: &Identity) -> Option<String> {
     Some(text)
 }
 
-/// Compares what a document can say.
-fn says_the_same(a: &StructuredIdentity, b: &StructuredIdentity) -> bool {
-    put_together(a) == put_together(b)
-}
-
 /// A value of a document and the field that it becomes.
-struct Slot {
-    /// Where it stands; the first is the usual place.
+struct FieldSlot {
+    /// The paths at which a document may have it; the first is the usual one.
     places: &'static [&'static str],
     /// Reads a value as the field has it, as JSON; `None` when it is none.
     read: fn(&Value) -> Option<Value>,
@@ -65,8 +61,8 @@ const TRAITS: &str = "psychology/personality_traits/scores";
 /// The framework of a personality.
 const FRAMEWORK: &str = "psychology/personality_traits/framework";
 
-/// Every slot; sections may also stand below `identity`.
-const SLOTS: &[Slot] = &[
+/// Every slot; sections may also be below `identity`.
+const SLOTS: &[FieldSlot] = &[
     slot(&["history/occupation"], text, "role"),
     slot(&["psychology/neural_matrix"], shares, "psychology/neural_matrix"),
     slot(&["psychology/ocean", "psychology/traits/ocean"], numbers, TRAITS),
@@ -110,8 +106,8 @@ const fn slot(
     places: &'static [&'static str],
     read: fn(&Value) -> Option<Value>,
     field: &'static str,
-) -> Slot {
-    Slot { places, read, field }
+) -> FieldSlot {
+    FieldSlot { places, read, field }
 }
 
 const FIRST: &str = "identity/names/first";
@@ -197,7 +193,7 @@ fn put_together(fields: &StructuredIdentity) -> Value {
     document
 }
 
-impl Slot {
+impl FieldSlot {
     fn usual(&self) -> &'static str {
         self.places[0]
     }
@@ -212,12 +208,12 @@ impl Slot {
     }
 }
 
-/// A section stands at the top or, in the first documents, below `identity`.
+/// A section is at the top level or, in the first documents, below `identity`.
 fn spellings(place: &str) -> [String; 2] {
     [place.to_owned(), format!("identity/{place}")]
 }
 
-/// Returns what stands at a place: names with `/` between.
+/// Returns the value at a path: names with `/` between.
 fn at<'a>(document: &'a Value, place: &str) -> Option<&'a Value> {
     place.split('/').try_fold(document, |value, name| value.as_object()?.get(name))
 }
@@ -237,7 +233,7 @@ fn remove(document: &mut Value, place: &str) {
     }
 }
 
-/// Puts a value, unless something stands in the way that is no object.
+/// Puts a value, unless the path leads through something that is no object.
 fn put(document: &mut Value, place: &str, value: Value) {
     let Some(object) = document.as_object_mut() else { return };
     match place.split_once('/') {
@@ -270,8 +266,12 @@ fn merged(old: Option<Value>, read: Option<&Value>, field: Value) -> Value {
     }
 }
 
+fn string(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}
+
 fn text(value: &Value) -> Option<Value> {
-    value.as_str().filter(|text| !text.trim().is_empty()).map(|text| json!(text))
+    string(value).map(Value::String)
 }
 
 fn texts(value: &Value) -> Option<Value> {
@@ -303,22 +303,8 @@ fn each(value: &Value, read: fn(&Value) -> Option<Value>) -> Option<Value> {
     (!read.is_empty()).then_some(Value::Object(read))
 }
 
-fn string(value: Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text),
-        _ => None,
-    }
-}
-
-fn strings(value: Value) -> Vec<String> {
-    match value {
-        Value::Array(values) => values.into_iter().filter_map(string).collect(),
-        _ => Vec::new(),
-    }
-}
-
 fn name_at(document: &Value, place: &str) -> Option<String> {
-    at(document, place).and_then(text).and_then(string)
+    at(document, place).and_then(string)
 }
 
 /// Reads the names. Without a first name, the one to show is the nickname, else the full one; a
@@ -331,7 +317,7 @@ fn names(document: &Value, rest: &mut Value) -> Option<Names> {
     if nickname.is_some() {
         remove(rest, NICKNAME);
     }
-    // Where another could stand for a name, the rest says that this one was there.
+    // Where another name could be taken for the first, the rest says that the document has it.
     let stands_in = nickname.as_ref().or(full.as_ref());
     if first.is_some() && first.as_ref() != stands_in {
         remove(rest, FIRST);
@@ -347,35 +333,29 @@ fn made_full(first: &str, last: Option<&str>) -> Option<String> {
     last.map(|last| format!("{first} {last}"))
 }
 
+/// Puts a name, or takes it away, unless the document says the same already.
+fn put_name(document: &mut Value, place: &str, name: Option<&String>) {
+    let known = name_at(document, place);
+    match name {
+        Some(name) if known.as_ref() != Some(name) => put(document, place, json!(name)),
+        None if known.is_some() => remove(document, place),
+        _ => {}
+    }
+}
+
 fn put_names(document: &mut Value, names: Option<&Names>) {
-    let mut set = |place: &str, name: Option<&String>| {
-        let there = name_at(document, place);
-        match name {
-            Some(name) if there.as_ref() != Some(name) => {
-                put(document, place, json!(name));
-            }
-            None if there.is_some() => remove(document, place),
-            _ => {}
-        }
-    };
-    set(NICKNAME, names.and_then(|name| name.nickname.as_ref()));
+    put_name(document, NICKNAME, names.and_then(|name| name.nickname.as_ref()));
     let Some(names) = names else {
-        set(FIRST, None);
-        set(FULL, None);
+        put_name(document, FIRST, None);
+        put_name(document, FULL, None);
         return;
     };
     let last = name_at(document, LAST);
-    let there = name_at(document, FULL);
     let made = made_full(&names.primary, last.as_deref());
-    if there.is_some() || names.full != made {
-        let full = names.full.as_ref().map(|full| json!(full));
-        match full {
-            Some(full) if there != names.full => put(document, FULL, full),
-            None if there.is_some() => remove(document, FULL),
-            _ => {}
-        }
+    if name_at(document, FULL).is_some() || names.full != made {
+        put_name(document, FULL, names.full.as_ref());
     }
-    // A name that stands for the first one is not written as the first one.
+    // A name that is shown instead of the first one is not written as the first one.
     let first = name_at(document, FIRST);
     let stands_in = name_at(document, NICKNAME).or_else(|| name_at(document, FULL));
     let shown = first.or(stands_in);
@@ -387,8 +367,8 @@ fn put_names(document: &mut Value, names: Option<&Names>) {
 /// Reads a goal or a list of goals.
 fn goals_at(value: &Value) -> Vec<String> {
     match value {
-        Value::String(_) => text(value).and_then(string).into_iter().collect(),
-        _ => texts(value).map(strings).unwrap_or_default(),
+        Value::Array(values) => values.iter().filter_map(string).collect(),
+        value => string(value).into_iter().collect(),
     }
 }
 
@@ -443,8 +423,8 @@ fn append(document: &mut Value, place: &str, new: Vec<Value>) {
 
 fn capability(value: &Value, portability: Option<Portability>) -> Option<Capability> {
     let object = value.as_object();
-    let named = |name: &str| object?.get(name).and_then(text).and_then(string);
-    let name = text(value).and_then(string).or_else(|| named("name"))?;
+    let named = |name: &str| object?.get(name).and_then(string);
+    let name = string(value).or_else(|| named("name"))?;
     Some(Capability {
         name,
         description: named("description"),

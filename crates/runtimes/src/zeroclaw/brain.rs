@@ -48,13 +48,13 @@ pub(super) struct Brain {
     /// `memory_meta`, if it is there.
     pub(super) meta: Vec<(String, String)>,
     layout: Vec<Column>,
-    versions: Vec<Version>,
+    versions: Vec<SchemaVersion>,
     fingerprint: OnceLock<Option<String>>,
 }
 
 /// A row of [`TABLE`] with every column it has.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
+pub(super) struct MemoryRow {
     pub(super) rowid: i64,
     /// Which row of the table it is, from 0, among those of all agents.
     pub(super) position: u64,
@@ -87,13 +87,13 @@ pub(super) struct RowCounts {
 
 /// A row of `schema_version`.
 #[derive(Clone, Debug, Serialize)]
-struct Version {
+struct SchemaVersion {
     applied_at: String,
     component: String,
     version: i64,
 }
 
-/// The description of a database in an archive; its fields stand in the order of their names.
+/// The description of a database in an archive; its fields are sorted by their names.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Description {
@@ -104,7 +104,7 @@ pub(super) struct Description {
     /// The settings of the database.
     pub(super) meta: BTreeMap<String, String>,
     #[serde(skip_deserializing)]
-    schema_version: Vec<Version>,
+    schema_version: Vec<SchemaVersion>,
 }
 
 /// A column, as the description has it.
@@ -162,7 +162,7 @@ impl Brain {
         let columns_of_versions = ["component", "version", "applied_at"];
         let versions = listed(&database, &tables, "schema_version", &columns_of_versions)?;
         let version = |row: &Vec<Value>| {
-            Some(Version {
+            Some(SchemaVersion {
                 component: text(&row[0])?,
                 version: row[1].as_integer()?,
                 applied_at: text(&row[2]).unwrap_or_default(),
@@ -202,9 +202,7 @@ impl Brain {
         let Ok(rows) = self.database.rows(&read) else { return (found, unread) };
         for row in rows.map_while(Result::ok) {
             let mut cells = row.into_iter().map(shortened).map(|value| text(&value));
-            let mut next = || cells.next().flatten();
-            let (id, origin, at) = (next(), next(), next());
-            let (session, source) = (next(), next());
+            let [id, origin, at, session, source] = std::array::from_fn(|_| cells.next().flatten());
             let (Some(id), Some(origin), Some(at)) = (id, origin, at) else { continue };
             let length = |option: &Option<String>| option.as_ref().map_or(0, String::len);
             let bytes = id.len() + origin.len() + at.len() + length(&session) + length(&source);
@@ -254,7 +252,7 @@ impl Brain {
         &self,
         alias: &str,
         private: bool,
-        take: &mut dyn FnMut(Row) -> Result<(), E>,
+        take: &mut dyn FnMut(MemoryRow) -> Result<(), E>,
     ) -> Result<RowCounts, E> {
         let place = |name: &str| position_of(&self.columns, name);
         let (key, agent, principal) = (place("key"), place("agent_id"), place("principal_id"));
@@ -269,7 +267,7 @@ impl Brain {
                 counts.private += 1;
             } else {
                 counts.rows += 1;
-                take(Row { rowid, position, cells })?;
+                take(MemoryRow { rowid, position, cells })?;
             }
             Ok::<_, E>(())
         })?;
@@ -371,7 +369,7 @@ fn agents(database: &Database, tables: &[Table]) -> Result<Vec<AgentEntry>, Data
     Ok(rows.into_iter().filter_map(agent).collect())
 }
 
-/// Reads a small table; one that is not there has no rows.
+/// Reads a small table; one that does not exist has no rows.
 fn listed(
     database: &Database,
     tables: &[Table],

@@ -229,9 +229,9 @@ mod tests {
         content TEXT NOT NULL, category TEXT NOT NULL DEFAULT 'core', created_at TEXT NOT NULL,
         updated_at TEXT NOT NULL);";
 
-    struct Site(TempDir);
+    struct TestInstall(TempDir);
 
-    impl Site {
+    impl TestInstall {
         fn new() -> Self {
             let site = Self(TempDir::new().unwrap());
             site.write("config.toml", "").write("workspace/SOUL.md", "# Nova\n");
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn an_agent_with_rows_is_ready() {
-        let site = Site::new();
+        let site = TestInstall::new();
         site.database(OLD).database("INSERT INTO memories VALUES ('1', 'k', 'c', 'core', '', '');");
         site.write("workspace/memory/archive/2026-11-01.md", "- **a**: b\n");
         let check = site.check();
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn what_no_version_makes_is_told_and_stops_nothing() {
-        let site = Site::new();
+        let site = TestInstall::new();
         site.database(OLD).database(
             "ALTER TABLE memories ADD COLUMN mood TEXT; CREATE TABLE diary(x);
              CREATE TABLE embedding_cache(content_hash TEXT);
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn memories_that_cannot_be_read_stand_in_the_way() {
-        let site = Site::new();
+        let site = TestInstall::new();
         site.write("workspace/memory/brain.db", "no database, surely no database".repeat(50));
         let check = site.check();
         assert!(!check.is_ready());
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_secret_in_a_row_stands_in_the_way_and_one_in_a_cache_does_not() {
-        let site = Site::new();
+        let site = TestInstall::new();
         let key = format!("ghp_{}", "Fake7For2Tests0123".repeat(2));
         site.database(OLD);
         site.write("workspace/memory/response_cache.db", &key);

@@ -7,8 +7,8 @@
 //! | 2 | 0.7.3 | `[providers.models.*]` | `[agents.*]` are delegates |
 //! | 3 | 0.8.0 | `[providers.models.<family>.<alias>]` | `[agents.<alias>]` |
 //!
-//! The runtime drops a section that is wrong and goes on with its defaults; so a key of a type
-//! that nobody expects counts as absent here.
+//! The runtime drops a section that is wrong and goes on with its defaults; so a key of an
+//! unexpected type counts as absent here.
 
 mod allowed;
 mod file;
@@ -25,11 +25,13 @@ use zeroize::Zeroizing;
 use crate::kit::{ConfigFile, Warning};
 pub(super) use file::{read_plain, replace, write_new};
 pub(super) use merge::{ConfigSite, InstallUse, dotted, is_same_value, plan_config};
-pub(super) use redact::{ElementName, RedactedConfig, SecretLeaf, is_encrypted_field, shown};
+pub(super) use redact::{
+    ENCRYPTED, ElementName, RedactedConfig, SecretLeaf, is_encrypted_field, shown,
+};
 
 /// Bytes of a configuration, at most; the largest that anybody was seen to have is 20 kB.
 pub(super) const MAX_BYTES: u64 = 4 << 20;
-/// How deep tables and lists may lie in each other.
+/// How deep tables and lists may be nested.
 const MAX_DEPTH: usize = 200;
 /// The most agents that are read.
 const MAX_AGENTS: usize = 1000;
@@ -133,7 +135,7 @@ impl Config {
         let own = if self.schema_version() >= 3 {
             self.text(&["agents", alias, "memory", "backend"])
         } else {
-            // In these schemas the store counts before the backend, where one is named. It lies
+            // In these schemas the store counts before the backend, where one is named. It is
             // in a map that newer programs encrypt.
             let store = self.text(&["storage", "provider", "config", "provider"]);
             store.filter(|name| known_backend(&name.trim().to_ascii_lowercase()).is_some())
@@ -276,8 +278,9 @@ impl Config {
     }
 }
 
-fn item_at<'a>(root: &'a Item, path: &[&str]) -> Option<&'a Item> {
-    path.iter().try_fold(root, |item, key| item.as_table_like()?.get(key))
+/// Returns what a document has at a path of keys.
+pub(super) fn item_at<'a>(root: &'a Item, path: &[impl AsRef<str>]) -> Option<&'a Item> {
+    path.iter().try_fold(root, |item, key| item.as_table_like()?.get(key.as_ref()))
 }
 
 /// Returns the schema that a document is written in.
@@ -291,7 +294,7 @@ pub(super) fn encrypts(root: &Item) -> bool {
     item_at(root, &["secrets", "encrypt"]).and_then(Item::as_bool).unwrap_or(true)
 }
 
-/// Returns whether nothing stands at a place, or only what stands for a secret.
+/// Returns whether an item is empty, or only the placeholder of a secret.
 pub(super) fn is_vacant(item: &Item) -> bool {
     match item {
         Item::None => true,
@@ -303,7 +306,7 @@ pub(super) fn is_vacant(item: &Item) -> bool {
     }
 }
 
-/// Puts other texts into a value, however deep they lie in it.
+/// Replaces the texts of a value, however deep they are nested.
 pub(super) fn map_texts<E>(
     value: &mut Value,
     new: &mut dyn FnMut(&str) -> Result<Zeroizing<String>, E>,
@@ -348,7 +351,7 @@ fn known_backend(name: &str) -> Option<Backend> {
     })
 }
 
-/// Returns whether something lies deeper than a person would write it.
+/// Returns whether something is nested deeper than a person would write it.
 fn is_deep(item: &Item, depth: usize) -> bool {
     let value = |value: &Value| is_deep_value(value, depth + 1);
     depth > MAX_DEPTH

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::Folder;
 
-use super::sessions::{Ownership, ownership, root_of};
+use super::sessions::{Metadata, Ownership, ownership, root_of, rows_if_any};
 use super::transcript::FORMAT;
 use crate::kit::{
     Conversation, Database, DatabaseError, FoundAgent, Machine, Reach, Read, ReadConversationError,
@@ -36,7 +36,10 @@ pub(super) fn read(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(none()),
         Err(error) => return Err(fail(error)),
     };
-    let mut owner = Owner::default();
+    let mut metadata = Metadata::default();
+    let is_ours = |metadata: &Metadata| {
+        ownership(ours, metadata.alias.as_deref(), metadata.private) == Ownership::Ours
+    };
     if sessions.file(DATABASE).is_ok() {
         let path = path.join(DATABASE);
         let fail = |source| ReadConversationError::Database {
@@ -44,14 +47,14 @@ pub(super) fn read(
             source: Box::new(source),
         };
         let database = Database::open(machine, &path).map_err(fail)?;
-        owner = Owner::of(&database, session).map_err(fail)?;
-        if owner.is(ours)
+        metadata = metadata_of(&database, session).map_err(fail)?;
+        if is_ours(&metadata)
             && let Some(found) = in_database(&database, session, reach).map_err(fail)?
         {
             return Ok(found);
         }
     }
-    if !owner.is(ours) {
+    if !is_ours(&metadata) {
         return Err(none());
     }
     let name = PathBuf::from(format!("{session}.jsonl"));
@@ -64,50 +67,26 @@ pub(super) fn read(
     Ok(found)
 }
 
-/// Whose a conversation is.
-#[derive(Default)]
-struct Owner {
-    alias: Option<String>,
-    is_private: bool,
-}
-
-impl Owner {
-    /// Looks a conversation up by its key, or by the file that it was before it was in the
-    /// database.
-    fn of(database: &Database, session: &str) -> Result<Self, DatabaseError> {
-        if let Some(owner) = Self::of_key(database, session)? {
-            return Ok(owner);
-        }
-        let file = format!("{session}.jsonl");
-        let read = Read::of("jsonl_import_receipts", &["session_key"]).only("source_name", &file);
-        match first(database, &read)?.as_deref() {
-            Some([Value::Text(key)]) => Ok(Self::of_key(database, key)?.unwrap_or_default()),
-            _ => Ok(Self::default()),
-        }
+/// Looks a conversation up by its key, or by the file that it was before it was in the database.
+fn metadata_of(database: &Database, session: &str) -> Result<Metadata, DatabaseError> {
+    let of_key = |key: &str| -> Result<Option<Metadata>, DatabaseError> {
+        let read = Read::of(Metadata::TABLE, &Metadata::COLUMNS).only("session_key", key);
+        Ok(first(database, &read)?.and_then(|row| Metadata::of(&row)))
+    };
+    if let Some(metadata) = of_key(session)? {
+        return Ok(metadata);
     }
-
-    fn of_key(database: &Database, key: &str) -> Result<Option<Self>, DatabaseError> {
-        let columns = ["agent_alias", "principal_id"];
-        let read = Read::of("session_metadata", &columns).only("session_key", key);
-        let row = first(database, &read)?;
-        let Some([alias, principal]) = row.as_deref() else { return Ok(None) };
-        let alias = alias.as_text().filter(|text| !text.is_empty()).map(str::to_owned);
-        Ok(Some(Self { alias, is_private: !matches!(principal, Value::Null) }))
-    }
-
-    /// Whether it is one of the agent's; `ours` is `None` where there is one agent only.
-    fn is(&self, ours: Option<&str>) -> bool {
-        ownership(ours, self.alias.as_deref(), self.is_private) == Ownership::Ours
+    let file = format!("{session}.jsonl");
+    let read = Read::of("jsonl_import_receipts", &["session_key"]).only("source_name", &file);
+    match first(database, &read)?.as_deref() {
+        Some([Value::Text(key)]) => Ok(of_key(key)?.unwrap_or_default()),
+        _ => Ok(Metadata::default()),
     }
 }
 
-/// Reads the first row; a table that is not there has none.
+/// Reads the first row, if there is one.
 fn first(database: &Database, read: &Read) -> Result<Option<Vec<Value>>, DatabaseError> {
-    match database.rows(read) {
-        Ok(mut rows) => rows.next().transpose(),
-        Err(DatabaseError::NoTable { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
+    rows_if_any(database, read)?.and_then(|mut rows| rows.next()).transpose()
 }
 
 fn in_database(
@@ -117,11 +96,7 @@ fn in_database(
 ) -> Result<Option<Conversation>, DatabaseError> {
     let columns = ["role", "content", "created_at"];
     let read = Read::of("sessions", &columns).ordered_by(&["id"]).only("session_key", session);
-    let rows = match database.rows(&read) {
-        Ok(rows) => rows,
-        Err(DatabaseError::NoTable { .. }) => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(rows) = rows_if_any(database, &read)? else { return Ok(None) };
     let events = rows.map(|row| {
         let row = row?;
         let [Value::Text(role), Value::Text(content), at] = row.as_slice() else { return Ok(None) };

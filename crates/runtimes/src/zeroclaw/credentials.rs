@@ -29,7 +29,8 @@ use zeroize::{Zeroize as _, Zeroizing};
 
 use super::config::{Config, ElementName, SecretLeaf, dotted, map_texts, read_plain};
 use crate::kit::{
-    FoundAgent, ReadError, SealSecret, SecretText, Warning, bare, document, unreadable,
+    FoundAgent, ReadError, SealSecret, SecretText, Warning, bare, document, mapping::joined,
+    unreadable,
 };
 use key::{OpenError, SecretKey};
 pub(super) use store::plan;
@@ -50,9 +51,9 @@ const CONFIG_TAG: &str = "config";
 /// The fields of a profile; wiped when dropped.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(transparent)]
-struct Fields(Map<String, Value>);
+struct ProfileFields(Map<String, Value>);
 
-impl Drop for Fields {
+impl Drop for ProfileFields {
     fn drop(&mut self) {
         self.0.values_mut().for_each(wipe);
     }
@@ -93,9 +94,22 @@ struct Body {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    profile: Option<Fields>,
+    profile: Option<ProfileFields>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     active: bool,
+}
+
+/// Returns the secret of a payload without what says where it belongs.
+pub(super) fn bare_secret(payload: &[u8]) -> Option<Zeroizing<String>> {
+    let Payload { zeroclaw: Body { value, toml, profile, .. } } =
+        serde_json::from_slice(payload).ok()?;
+    let profile = profile.unwrap_or_default();
+    let token = |name: &str| {
+        let token = profile.0.get(name).and_then(Value::as_str);
+        token.map(|token| SecretText(Zeroizing::new(token.to_owned())))
+    };
+    let whole = value.or(toml).or_else(|| token("token")).map(|text| text.0);
+    whole.or_else(|| joined(token("access_token"), token("refresh_token")))
 }
 
 /// Lists the credentials of an install; with `seal`, their secrets travel.
@@ -107,7 +121,7 @@ pub(super) fn credentials(
     configured_at: &Moment,
 ) -> Result<(Option<Credentials>, Vec<Warning>), ReadError> {
     let Some(install) = &agent.install else { return Ok((None, Vec::new())) };
-    let mut reading = Reading {
+    let mut reading = CredentialsReading {
         agent_id,
         seal,
         configured_at,
@@ -141,7 +155,7 @@ pub(super) fn credentials(
 }
 
 /// What was read so far.
-struct Reading<'a> {
+struct CredentialsReading<'a> {
     agent_id: AgentId,
     seal: Option<&'a SealSecret<'a>>,
     configured_at: &'a Moment,
@@ -152,7 +166,7 @@ struct Reading<'a> {
     warnings: Vec<Warning>,
 }
 
-impl Reading<'_> {
+impl CredentialsReading<'_> {
     fn warn(&mut self, path: &Path, what: &dyn std::fmt::Display) {
         self.warnings.push(unreadable(path.display(), what));
     }
@@ -199,12 +213,17 @@ impl Reading<'_> {
                 self.warn(&path, &"one of its profiles is not understood");
                 continue;
             };
-            self.profile(id, Fields(fields), active.contains(id))?;
+            self.profile(id, ProfileFields(fields), active.contains(id))?;
         }
         Ok(())
     }
 
-    fn profile(&mut self, id: &str, mut fields: Fields, active: bool) -> Result<(), ReadError> {
+    fn profile(
+        &mut self,
+        id: &str,
+        mut fields: ProfileFields,
+        active: bool,
+    ) -> Result<(), ReadError> {
         let text = |key: &str| fields.0.get(key).and_then(Value::as_str);
         let provider = text("model_provider").or_else(|| text("provider"));
         let service = provider.or_else(|| id.split(':').next()).unwrap_or(id);
@@ -287,13 +306,13 @@ fn open_leaf(key: Option<&SecretKey>, schema: u32, leaf: &SecretLeaf) -> Result<
 }
 
 /// Reads a store of profiles: those in it, and which of them are in use.
-fn parse_profiles(text: &str) -> Option<(Fields, Vec<String>)> {
-    let mut store: Fields = serde_json::from_str(text).ok()?;
+fn parse_profiles(text: &str) -> Option<(ProfileFields, Vec<String>)> {
+    let mut store: ProfileFields = serde_json::from_str(text).ok()?;
     let active = store.0.get("active_profiles").and_then(Value::as_object);
     let active = active.into_iter().flat_map(Map::values).filter_map(Value::as_str);
     let active = active.map(str::to_owned).collect();
     match store.0.remove("profiles")? {
-        Value::Object(profiles) => Some((Fields(profiles), active)),
+        Value::Object(profiles) => Some((ProfileFields(profiles), active)),
         _ => None,
     }
 }
@@ -369,12 +388,12 @@ mod tests {
         )
     }
 
-    struct Home {
+    struct TestInstall {
         folder: TempDir,
         agent: FoundAgent,
     }
 
-    impl Home {
+    impl TestInstall {
         fn new() -> Self {
             let folder = TempDir::new().unwrap();
             let install = folder.path().to_owned();
@@ -461,7 +480,7 @@ mod tests {
 
     #[test]
     fn secrets_are_named_and_stay_at_home() {
-        let (found, warnings) = Home::full().read(None);
+        let (found, warnings) = TestInstall::full().read(None);
         assert_eq!(warnings, []);
         let seen: Vec<_> = found
             .iter()
@@ -493,7 +512,7 @@ mod tests {
             secrets.borrow_mut().push(String::from_utf8(secret.to_vec()).unwrap());
             Ok(("sealed".to_owned(), credential.encryption.clone()))
         };
-        let (found, warnings) = Home::full().read(Some(&seal));
+        let (found, warnings) = TestInstall::full().read(Some(&seal));
         assert_eq!(warnings, []);
         assert_eq!(found[2].encrypted_payload, NOT_EXPORTED, "a reference is no secret");
         let secrets = secrets.borrow();
@@ -512,7 +531,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_opened_is_named_and_said() {
-        let home = Home::full();
+        let home = TestInstall::full();
         let seal = |credential: &Credential, _: &[u8]| {
             Ok(("sealed".to_owned(), credential.encryption.clone()))
         };
@@ -533,8 +552,8 @@ mod tests {
 
     #[test]
     fn secrets_go_back_to_where_they_were_under_the_key_of_the_target() {
-        let source = Home::full();
-        let target = Home::new();
+        let source = TestInstall::full();
+        let target = TestInstall::new();
         let archived = source.config().redacted().text;
         let use_of = InstallUse::Unknown;
         let site = ConfigSite { layout: "data", alias: "default", use_of };
@@ -571,7 +590,7 @@ mod tests {
         assert_eq!(target.text("config.toml"), before);
     }
 
-    fn opened(home: &Home) -> Vec<String> {
+    fn opened(home: &TestInstall) -> Vec<String> {
         let secrets = RefCell::new(Vec::new());
         let seal = |credential: &Credential, secret: &[u8]| {
             secrets.borrow_mut().push(String::from_utf8(secret.to_vec()).unwrap());
@@ -597,8 +616,8 @@ mod tests {
 
     #[test]
     fn what_the_target_has_stays_unless_theirs_counts() {
-        let source = Home::full();
-        let target = Home::full();
+        let source = TestInstall::full();
+        let target = TestInstall::full();
         target.write(
             "config.toml",
             "schema_version = 3\n# mine\n[providers.models.openai.default]\napi_key = \"mine\" # k\n\
@@ -634,14 +653,14 @@ mod tests {
 
     #[test]
     fn secrets_of_an_older_schema_go_where_providers_are_now() {
-        let source = Home::new();
+        let source = TestInstall::new();
         source.write(
             "config.toml",
             "api_key = \"SECRET-1\"\ndefault_provider = \"openai\"\n[channels_config.slack]\n\
              bot_token = \"SECRET-2\"\n[channels_config.irc]\nsasl_password = \"SECRET-3\"\n\
              [agents.helper]\napi_key = \"SECRET-4\"\n[notion]\napi_key = \"SECRET-5\"\n",
         );
-        let target = Home::new();
+        let target = TestInstall::new();
         target.write(
             "config.toml",
             "schema_version = 3\n[secrets]\nencrypt = false\n[channels.slack.default]\nx = 1\n\
@@ -664,11 +683,11 @@ mod tests {
 
     #[test]
     fn keys_of_openclaw_go_to_providers_and_tokens_to_profiles() {
-        let home = Home::new();
+        let home = TestInstall::new();
         home.write(".secret_key", KEY);
         let key = vault_key();
         let sealed = |label: &str, secret: &str| {
-            let reading = Reading {
+            let reading = CredentialsReading {
                 agent_id: AGENT.parse().unwrap(),
                 seal: None,
                 configured_at: &"2026-02-01T00:00:00Z".parse().unwrap(),
@@ -730,8 +749,8 @@ mod tests {
 
     #[test]
     fn a_name_without_a_secret_does_not_hide_one_that_is_put() {
-        let source = Home::full();
-        let target = Home::new();
+        let source = TestInstall::full();
+        let target = TestInstall::new();
         let (mut bare, _) = source.read(None);
         let sealed = source.sealed();
         // What was once noted of a credential comes after what the agent has now.
@@ -744,8 +763,8 @@ mod tests {
 
     #[test]
     fn a_lock_of_the_runtime_is_respected_and_nothing_is_half_done() {
-        let source = Home::full();
-        let target = Home::new();
+        let source = TestInstall::full();
+        let target = TestInstall::new();
         target.write("config.toml", "schema_version = 3\n");
         target.write("auth-profiles.lock", "pid=1");
         let draft = target.plan(source.sealed(), OnConflict::Stop);
@@ -758,15 +777,15 @@ mod tests {
 
     #[test]
     fn without_a_key_or_an_install_it_is_said() {
-        let source = Home::full();
-        let target = Home::new();
+        let source = TestInstall::full();
+        let target = TestInstall::new();
         let mut draft = PlanBuilder::default();
         let credentials = Credentials { credentials: source.sealed(), unknown: Unknown::default() };
         let options = PlanOptions::new(OnConflict::Stop);
         plan(&target.agent, &options, credentials, &mut draft);
         assert_eq!(draft.not_restored.len(), 7);
         assert!(draft.not_restored[0].reason.contains("no vault key"));
-        let mut target = Home::new();
+        let mut target = TestInstall::new();
         target.agent.install = None;
         let draft = target.plan(source.sealed(), OnConflict::Stop);
         assert!(draft.not_restored[0].reason.contains("no install"));

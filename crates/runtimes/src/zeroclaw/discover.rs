@@ -59,7 +59,7 @@ pub(super) fn locate_by_files(machine: &Machine, folder: &Path, alias: Option<&s
         return locate(machine, folder, alias);
     }
     if is_install(&absolute) {
-        let install = Install::open(machine, &Site::of(absolute.clone()), Depth::Files);
+        let install = Install::open(machine, &InstallSite::of(absolute.clone()), Depth::Files);
         let known = install.filter(Install::names_agents).map(|install| install.agents(machine));
         if let Some(agent) = known.and_then(|agents| pick(agents, alias)) {
             return agent;
@@ -109,7 +109,8 @@ pub(super) fn locate(machine: &Machine, folder: &Path, alias: Option<&str>) -> F
         return agent;
     }
     if is_install(&folder)
-        && let Some(install) = Install::open(machine, &Site::of(folder.clone()), Depth::Databases)
+        && let Some(install) =
+            Install::open(machine, &InstallSite::of(folder.clone()), Depth::Databases)
     {
         let agents = install.agents(machine);
         let names: Vec<String> = agents.iter().map(|agent| agent.alias.clone()).collect();
@@ -158,7 +159,7 @@ fn new_install(folder: &Path, alias: Option<&str>) -> FoundAgent {
     }
 }
 
-/// A workspace that lies where an install has it, such as one from another machine.
+/// A workspace at the place where an install has it, such as one from another machine.
 fn in_its_install(machine: &Machine, folder: &Path, alias: Option<&str>) -> Option<FoundAgent> {
     if folder.file_name() != Some(OsStr::new("workspace")) {
         return None;
@@ -167,7 +168,7 @@ fn in_its_install(machine: &Machine, folder: &Path, alias: Option<&str>) -> Opti
     let of_agents =
         above.parent().filter(|parent| parent.ends_with("agents")).and_then(Path::parent);
     let install = [Some(above), of_agents].into_iter().flatten().find(|value| is_marked(value))?;
-    let install = Install::open(machine, &Site::of(install.to_owned()), Depth::Files)?;
+    let install = Install::open(machine, &InstallSite::of(install.to_owned()), Depth::Files)?;
     let own = |agent: &FoundAgent| {
         same_place(&agent.workspace, folder) && alias.is_none_or(|alias| agent.alias == alias)
     };
@@ -282,28 +283,30 @@ fn unknown(alias: &str, names: &[String]) -> Option<Oddity> {
 }
 
 /// Where an install may be.
-struct Site {
+struct InstallSite {
     folder: PathBuf,
-    /// Its workspace, when it lies elsewhere.
+    /// Its workspace, when it is elsewhere.
     workspace: Option<PathBuf>,
 }
 
-impl Site {
+impl InstallSite {
     fn of(folder: PathBuf) -> Self {
         Self { folder, workspace: None }
     }
 }
 
 /// Returns every place where an install may be, the one in use first.
-fn sites(machine: &Machine) -> Vec<Site> {
+fn sites(machine: &Machine) -> Vec<InstallSite> {
     let usual = machine.home.join(FOLDER);
     let variable = |name| machine.variable(name).map(|variable| from_variable(machine, variable));
-    let mut sites: Vec<Site> = Vec::new();
-    sites.extend(variable("ZEROCLAW_CONFIG_DIR").map(Site::of));
-    sites.extend(variable("ZEROCLAW_DATA_DIR").map(|folder| Site::of(install_of_data(folder))));
+    let mut sites: Vec<InstallSite> = Vec::new();
+    sites.extend(variable("ZEROCLAW_CONFIG_DIR").map(InstallSite::of));
+    sites.extend(
+        variable("ZEROCLAW_DATA_DIR").map(|folder| InstallSite::of(install_of_data(folder))),
+    );
     sites.extend(variable("ZEROCLAW_WORKSPACE").map(site_of_workspace));
-    sites.extend(active(machine, &usual).map(Site::of));
-    sites.push(Site::of(usual));
+    sites.extend(active(machine, &usual).map(InstallSite::of));
+    sites.push(InstallSite::of(usual));
     sites
 }
 
@@ -329,19 +332,19 @@ fn install_of_data(folder: PathBuf) -> PathBuf {
 }
 
 /// What the runtime makes of `ZEROCLAW_WORKSPACE`.
-fn site_of_workspace(folder: PathBuf) -> Site {
+fn site_of_workspace(folder: PathBuf) -> InstallSite {
     if folder.join(CONFIG).is_file() {
-        return Site::of(folder);
+        return InstallSite::of(folder);
     }
     let above = folder.parent().unwrap_or(&folder);
     let beside = above.join(FOLDER);
     if folder.ends_with(generation::WORKSPACE) && is_marked(above) {
-        return Site { folder: above.to_owned(), workspace: Some(folder) };
+        return InstallSite { folder: above.to_owned(), workspace: Some(folder) };
     }
     if beside.join(CONFIG).is_file() || folder.ends_with(generation::WORKSPACE) {
-        return Site { folder: beside, workspace: Some(folder) };
+        return InstallSite { folder: beside, workspace: Some(folder) };
     }
-    Site::of(folder)
+    InstallSite::of(folder)
 }
 
 /// Returns the install that is in use instead of the usual one.
@@ -378,7 +381,7 @@ struct Install {
 
 impl Install {
     /// Takes a folder as an install; `None` when nothing of the runtime is in it.
-    fn open(machine: &Machine, site: &Site, depth: Depth) -> Option<Self> {
+    fn open(machine: &Machine, site: &InstallSite, depth: Depth) -> Option<Self> {
         let folder = site.folder.clone();
         let workspace =
             site.workspace.clone().unwrap_or_else(|| folder.join(generation::WORKSPACE));
@@ -486,11 +489,8 @@ impl Install {
             self.oddities.push(Oddity { kind: OddityKind::DatabaseLarge, message });
             return;
         }
-        match Brain::open(machine, &path) {
-            Ok(brain) => {
-                let agents = brain.into_iter().flat_map(|brain| brain.agents);
-                self.known = agents.map(|agent| agent.alias).collect();
-            }
+        match aliases_in(machine, &path) {
+            Ok(known) => self.known = known,
             Err(error) => self.oddities.push(unreadable(&path, &error)),
         }
     }

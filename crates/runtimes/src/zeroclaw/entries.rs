@@ -18,7 +18,7 @@ use anemone_format::{MemoryType, Moment, Opaque, Record, Source, Status, Tempora
 use jiff::civil::{Date, Time};
 use serde::Serialize;
 
-use super::rows::{AUTO_SAVE, Shared, Writer};
+use super::rows::{AUTO_SAVE, ReadingContext, Writer};
 use super::{NAMESPACES, RUNTIME};
 use crate::kit::{MemoryFacts, note_stamps, pieces, times};
 use anemone_markdown::Page;
@@ -31,17 +31,6 @@ pub(super) struct EntryFile<'a> {
     pub(super) path: &'a str,
     pub(super) text: &'a str,
     pub(super) mtime: &'a Moment,
-}
-
-/// What became of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct EntryCounts {
-    /// Entries, as the runtime writes them.
-    pub(super) entries: u64,
-    /// Sections that ZeroClaw did not write.
-    pub(super) sections: u64,
-    /// Bytes that are in no record: the title and the blank lines below it.
-    pub(super) title_bytes: u64,
 }
 
 /// What a file of memories is about.
@@ -91,11 +80,11 @@ fn date_in(name: &str) -> Option<(Date, Option<Time>)> {
 }
 
 /// What the runtime needs to put a record back.
-#[derive(Serialize)]
-struct RawPlace<'a> {
+#[derive(Default, Serialize)]
+struct RawEntry<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
-    /// How many entries of the same key stand before it.
+    /// How many entries of the same key precede it.
     #[serde(skip_serializing_if = "is_zero")]
     occurrence: u64,
     line_start: u64,
@@ -130,40 +119,33 @@ pub(super) fn facts_of(path: &str) -> MemoryFacts {
 /// Yields the records of a file. Only titles without content are in no record.
 pub(super) fn records<E>(
     file: &EntryFile<'_>,
-    shared: &Shared<'_>,
+    shared: &ReadingContext<'_>,
     take: &mut dyn FnMut(Record) -> Result<(), E>,
-) -> Result<EntryCounts, E> {
-    let mut reader = Reader { file, shared, shelf: Shelf::of(file.path), take };
-    let mut counts = EntryCounts::default();
+) -> Result<(), E> {
+    let mut reader = EntryReader { file, shared, shelf: Shelf::of(file.path), take };
     let cut = bullets::cut(file.text);
     let before = &file.text[..cut.as_ref().map_or(file.text.len(), |cut| cut.before)];
     let is_empty = match cut {
         Some(_) => bullets::is_title(before),
         None => bullets::is_own_title(before),
     };
-    if is_empty {
-        counts.title_bytes = before.len() as u64;
-    } else {
-        counts.sections = reader.sections(before)?;
+    if !is_empty {
+        reader.sections(before)?;
     }
-    if let Some(cut) = cut {
-        counts.entries = cut.entries.len() as u64;
-        reader.entries(&cut.entries)?;
-    }
-    Ok(counts)
+    cut.map_or(Ok(()), |cut| reader.entries(&cut.entries))
 }
 
 /// Makes records of a file.
-struct Reader<'a, 'f, E> {
+struct EntryReader<'a, 'f, E> {
     file: &'a EntryFile<'f>,
-    shared: &'a Shared<'a>,
+    shared: &'a ReadingContext<'a>,
     shelf: Shelf,
     take: &'a mut dyn FnMut(Record) -> Result<(), E>,
 }
 
-impl<E> Reader<'_, '_, E> {
+impl<E> EntryReader<'_, '_, E> {
     /// Takes what the runtime wrote.
-    fn entries(&mut self, entries: &[bullets::Entry<'_>]) -> Result<(), E> {
+    fn entries(&mut self, entries: &[bullets::BulletEntry<'_>]) -> Result<(), E> {
         let mut seen: HashMap<&str, u64> = HashMap::new();
         for entry in entries {
             let count = seen.entry(entry.key).or_default();
@@ -175,14 +157,14 @@ impl<E> Reader<'_, '_, E> {
             let pieces = pieces(content);
             let is_cut = pieces.len() > 1;
             for (part, text) in pieces.into_iter().enumerate() {
-                let place = RawPlace {
+                let place = RawEntry {
                     key: Some(entry.key),
                     occurrence,
                     line_start: entry.line_start,
                     line_end: entry.line_end,
-                    heading: None,
                     part: is_cut.then_some(part),
                     content: empty.then_some(""),
+                    ..RawEntry::default()
                 };
                 // The position in the file is not part of the id: a new entry moves no other.
                 let index: Cow<'_, str> = match part {
@@ -196,30 +178,28 @@ impl<E> Reader<'_, '_, E> {
     }
 
     /// Takes text that ZeroClaw did not write, section by section.
-    fn sections(&mut self, text: &str) -> Result<u64, E> {
+    fn sections(&mut self, text: &str) -> Result<(), E> {
         let page = Page::parse(text);
-        let mut index = 0;
+        let mut index = 0_u64;
         for section in page.sections() {
             let pieces = pieces(section.text);
             let is_cut = pieces.len() > 1;
             for (part, text) in pieces.into_iter().enumerate() {
-                let place = RawPlace {
-                    key: None,
-                    occurrence: 0,
+                let place = RawEntry {
                     line_start: section.line_start,
                     line_end: section.line_end,
                     heading: section.heading.as_deref(),
                     part: is_cut.then_some(part),
-                    content: None,
+                    ..RawEntry::default()
                 };
                 self.take(&index.to_string(), text, &place)?;
                 index += 1;
             }
         }
-        Ok(index)
+        Ok(())
     }
 
-    fn take(&mut self, index: &str, content: &str, place: &RawPlace<'_>) -> Result<(), E> {
+    fn take(&mut self, index: &str, content: &str, place: &RawEntry<'_>) -> Result<(), E> {
         let Self { file, shared, shelf, .. } = self;
         let id = NAMESPACES.record(file.path, index);
         let created_at = shelf.created_at(place.heading).unwrap_or_else(|| file.mtime.clone());
@@ -274,12 +254,8 @@ mod tests {
 
     /// Reads a file.
     pub(super) fn read(path: &str, text: &str) -> Vec<Record> {
-        counted(path, text).0
-    }
-
-    fn counted(path: &str, text: &str) -> (Vec<Record>, EntryCounts) {
         let mtime: Moment = MTIME.parse().unwrap();
-        let shared = Shared {
+        let shared = ReadingContext {
             agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
             alias: "default",
             identity_version: Some(1),
@@ -290,11 +266,11 @@ mod tests {
         };
         let file = EntryFile { path, text, mtime: &mtime };
         let mut found = Vec::new();
-        let Ok(counts) = records::<Infallible>(&file, &shared, &mut |record| {
+        let Ok(()) = records::<Infallible>(&file, &shared, &mut |record| {
             found.push(record);
             Ok(())
         });
-        (found, counts)
+        found
     }
 
     fn raw(record: &Record) -> &str {
@@ -315,10 +291,10 @@ mod tests {
 
     #[test]
     fn an_entry_has_the_fields_of_the_first_documents() {
-        let (found, counts) =
-            counted("memory/2026-01-15.md", "# Daily Log — 2026-01-15\n\n- **note**: Tests pass\n");
+        let found =
+            read("memory/2026-01-15.md", "# Daily Log — 2026-01-15\n\n- **note**: Tests pass\n");
+        assert_eq!(found.len(), 1, "the title is in no record");
         let record = &found[0];
-        assert_eq!(counts, EntryCounts { entries: 1, sections: 0, title_bytes: 28 });
         assert_eq!(record.content, "Tests pass");
         assert_eq!(record.memory_type, MemoryType::Episodic);
         assert_eq!(record.source.runtime, "zeroclaw");
@@ -370,8 +346,7 @@ mod tests {
     #[test]
     fn text_before_the_entries_is_a_record_unless_it_is_a_title() {
         let text = "# MEMORY.md\n\n## Facts\n\nAlex likes tea.\n\n- **tz**: UTC\n";
-        let (found, counts) = counted("MEMORY.md", text);
-        assert_eq!(counts, EntryCounts { entries: 1, sections: 2, title_bytes: 0 });
+        let found = read("MEMORY.md", text);
         let contents: Vec<_> = found.iter().map(|found| found.content.as_str()).collect();
         assert_eq!(contents, ["# MEMORY.md\n", "\n## Facts\n\nAlex likes tea.\n\n", "UTC"]);
         for text in ["# Long-Term Memory\n\n", "", " \n"] {

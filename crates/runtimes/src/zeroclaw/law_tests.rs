@@ -8,7 +8,7 @@ use anemone_format::{AgentId, StampTable};
 use super::DEFAULT_ALIAS;
 use super::config::Config;
 use super::entries::{self, EntryFile};
-use super::rows::Shared;
+use super::rows::ReadingContext;
 use crate::kit::times;
 
 /// What is redacted is TOML, has the lines it had, and holds nothing that would be redacted.
@@ -40,7 +40,7 @@ pub fn config(text: &str) {
 ///
 /// When a law does not hold.
 pub fn entries(text: &str) {
-    let shared = Shared {
+    let shared = ReadingContext {
         agent_id: AgentId::new(uuid::Uuid::nil()),
         alias: DEFAULT_ALIAS,
         identity_version: None,

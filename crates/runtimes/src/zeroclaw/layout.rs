@@ -16,7 +16,7 @@ pub(super) mod generation {
 pub(super) const MEMORY: &str = "memory";
 /// The database of memories, below a workspace or below `data`.
 pub(super) const DATABASE: &str = "memory/brain.db";
-/// The configuration of an install, and where it stands below `raw/zeroclaw`.
+/// The configuration of an install, and its path below `raw/zeroclaw`.
 pub(super) const CONFIG: &str = "config.toml";
 
 /// Files of the persona that are not about a user; `MEMORY.md` is the eighth file of the persona,
@@ -86,7 +86,7 @@ pub(super) fn place_of(path: &[u8]) -> PathRole {
     if is_managed(path) { PathRole::Raw } else { PathRole::Artifact }
 }
 
-/// Whether ZeroClaw manages what lies at a path: it travels under `raw/`, if it travels.
+/// Whether ZeroClaw manages the file at a path: it travels under `raw/`, if it travels.
 pub(super) fn is_managed(path: &[u8]) -> bool {
     const FILES: &[&str] = &[USER, CURATED, "MEMORY_SNAPSHOT.md"];
     const FOLDERS: &[&str] = &[MEMORY, "sessions", "state", "cron", SIDECAR];
@@ -96,8 +96,8 @@ pub(super) fn is_managed(path: &[u8]) -> bool {
         || is_secret(path)
 }
 
-/// Keys, and what opens the doors of messengers. Some are of the install, and lie here only in a
-/// folder that is both.
+/// Keys, and the sessions of messengers. Some belong to the install, and are in a workspace only
+/// when one folder is both.
 fn is_secret(path: &[u8]) -> bool {
     const STARTS: &[&str] = &["devices.db", "control_plane.db", "auth-profiles.json"];
     const FILES: &[&str] = &[".secret_key", "auth-profiles.lock"];

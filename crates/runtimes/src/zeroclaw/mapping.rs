@@ -1,8 +1,8 @@
 //! What becomes of each part of another runtime's snapshot here, in a database or in Markdown.
 
-use anemone_format::{MemoryType, Record, Status};
+use anemone_format::{MemoryType, Record};
 
-use super::{RUNTIME, proof::PROOF};
+use super::{RUNTIME, entries::file_of, layout::CURATED, proof::PROOF};
 use crate::kit::mapping::{FieldRule, Mapping, is_midnight, within, without};
 use crate::kit::{InstallBackend, InstallLayout};
 
@@ -91,12 +91,5 @@ const MARKDOWN_FIELDS: &[FieldRule] = &[
 
 /// Returns whether ZeroClaw's Markdown has a record in the log of its day, and not in `MEMORY.md`.
 fn is_in_log(record: &Record) -> bool {
-    let durable = [MemoryType::Semantic, MemoryType::Procedural, MemoryType::Preference];
-    match (record.status.effective(), record.namespace.as_str()) {
-        (Status::Archived | Status::Superseded, _) => true,
-        (_, "core" | "curated") => false,
-        (_, "daily" | "conversation" | "session") => true,
-        _ if record.source.runtime == RUNTIME => true,
-        _ => !durable.contains(record.memory_type.effective()),
-    }
+    file_of(record) != CURATED
 }

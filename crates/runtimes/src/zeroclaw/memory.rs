@@ -3,7 +3,7 @@
 //! Recall goes through an index of ours and not through the database's own full-text index, which
 //! knows neither stems nor Chinese; that index is kept in step all the same, as ZeroClaw asks it.
 //!
-//! Where an entry comes from stands in a table of our own beside ZeroClaw's, `anemone_stamps`:
+//! The origin of an entry is kept in a table of our own beside ZeroClaw's, `anemone_stamps`:
 //! ZeroClaw has no column for it, and leaves tables alone that it does not know. No vectors are
 //! written: ZeroClaw makes them itself when it needs them.
 
@@ -26,7 +26,7 @@ use jiff::tz::TimeZone;
 use sha2::{Digest as _, Sha256};
 
 use self::open::OpenRowsError;
-use self::rows::{NewRow, Rows};
+use self::rows::{AgentRows, NewRow};
 use super::schema::{PRIVATE_KEY, row_time};
 use crate::kit::with_suffix;
 
@@ -36,7 +36,7 @@ pub(super) struct ZeroClawRows {
     alias: String,
     clock: Box<dyn Clock>,
     /// A connection that only reads, open from the first question until something is written.
-    reader: Mutex<Option<Rows>>,
+    reader: Mutex<Option<AgentRows>>,
 }
 
 impl ZeroClawRows {
@@ -46,14 +46,14 @@ impl ZeroClawRows {
         Self { path, alias, clock, reader: Mutex::new(None) }
     }
 
-    fn rows(&self, (db, shape): (rusqlite::Connection, open::Shape)) -> Rows {
-        Rows { path: self.path.clone(), db, shape, alias: self.alias.clone() }
+    fn rows(&self, (db, shape): (rusqlite::Connection, open::DatabaseShape)) -> AgentRows {
+        AgentRows { path: self.path.clone(), db, shape, alias: self.alias.clone() }
     }
 
     /// Asks the database, and changes nothing of its file; `None` when there is none.
     fn read<T>(
         &self,
-        ask: impl FnOnce(&Rows) -> rusqlite::Result<T>,
+        ask: impl FnOnce(&AgentRows) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, MemoryError> {
         // A panic of another thread leaves nothing half done.
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +64,7 @@ impl ZeroClawRows {
     }
 
     /// Opens the database to write, and creates it if it does not exist.
-    fn open(&self) -> Result<Rows, MemoryError> {
+    fn open(&self) -> Result<AgentRows, MemoryError> {
         *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let now = row_time(self.clock.now(), TimeZone::UTC);
         Ok(self.rows(open::open(&self.path, &now).map_err(unopened)?))
@@ -85,7 +85,7 @@ impl RowStore for ZeroClawRows {
     }
 
     fn entries(&self) -> Result<Vec<MemoryEntry>, MemoryError> {
-        Ok(self.read(Rows::list)?.unwrap_or_default())
+        Ok(self.read(AgentRows::list)?.unwrap_or_default())
     }
 
     fn matching(&self, target: &ForgetTarget) -> Result<Vec<KeptRow>, MemoryError> {
@@ -104,7 +104,7 @@ impl RowStore for ZeroClawRows {
 
     fn state(&self) -> Option<[u8; 32]> {
         let database = fs_err::metadata(&self.path).ok()?;
-        // Whoever opens the database makes an empty log, which says nothing.
+        // Every program that opens the database makes an empty log, which says nothing.
         let log =
             fs_err::metadata(with_suffix(&self.path, "-wal")).ok().filter(|log| log.len() > 0);
         let mut state = Sha256::new();

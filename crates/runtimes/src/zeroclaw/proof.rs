@@ -1,10 +1,7 @@
 //! What the proof of a move has to know of ZeroClaw.
 
-use serde::Deserialize;
-use zeroize::Zeroizing;
-
-use crate::kit::SecretText;
-use crate::kit::mapping::{ProofRules, joined};
+use super::credentials::bare_secret;
+use crate::kit::mapping::ProofRules;
 
 pub(crate) static PROOF: ProofRules = ProofRules {
     beside_workspace: &["config.toml", ".alf-database.json"],
@@ -16,35 +13,6 @@ pub(crate) static PROOF: ProofRules = ProofRules {
     user_file: "USER.md",
     bare_secret,
 };
-
-#[derive(Deserialize)]
-struct Payload {
-    zeroclaw: Setting,
-}
-
-/// A setting or a profile, as far as it is secret.
-#[derive(Deserialize)]
-struct Setting {
-    value: Option<SecretText>,
-    toml: Option<SecretText>,
-    #[serde(default)]
-    profile: Profile,
-}
-
-#[derive(Default, Deserialize)]
-struct Profile {
-    token: Option<SecretText>,
-    access_token: Option<SecretText>,
-    refresh_token: Option<SecretText>,
-}
-
-fn bare_secret(payload: &[u8]) -> Option<Zeroizing<String>> {
-    let Payload { zeroclaw } = serde_json::from_slice(payload).ok()?;
-    let Setting { value, toml, profile } = zeroclaw;
-    let Profile { token, access_token, refresh_token } = profile;
-    let whole = value.or(toml).or(token).map(|text| text.0);
-    whole.or_else(|| joined(access_token, refresh_token))
-}
 
 #[cfg(test)]
 mod tests {

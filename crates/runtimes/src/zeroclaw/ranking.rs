@@ -7,13 +7,14 @@ use anemone_index::{
     Answer, AnswerNote, Document, Explanation, Hit, ProfileError, Rankers, RankingProfile, Request,
     TextVectors, embed_texts,
 };
+use anemone_memory::{ROWS, key_of_row_document};
 use rusqlite::{Connection, Error, params};
 
 use crate::kit::NativeSearch;
 
 /// How ZeroClaw searches.
 pub(super) const NATIVE_SEARCH: NativeSearch =
-    NativeSearch { profiles: &[&Profile], chunkers: &[], excerpts: &[] };
+    NativeSearch { profiles: &[&RecallProfile], chunkers: &[], excerpts: &[] };
 
 /// What vectors count for.
 const VECTOR_WEIGHT: f32 = 0.7;
@@ -23,13 +24,11 @@ const KEYWORD_WEIGHT: f32 = 0.3;
 const LIKE_WORDS: usize = 8;
 /// The most words of a query that are compared; each costs a lookup.
 const MAX_WORDS: usize = 256;
-/// Where rows begin in the path of a document.
-const ROWS: &str = "memories/";
 
 /// The ranking.
-struct Profile;
+struct RecallProfile;
 
-impl RankingProfile for Profile {
+impl RankingProfile for RecallProfile {
     fn name(&self) -> &'static str {
         "zeroclaw"
     }
@@ -50,7 +49,7 @@ impl RankingProfile for Profile {
 }
 
 /// One row of its table.
-struct Row<'a> {
+struct RecallRow<'a> {
     id: &'a str,
     key: String,
     content: &'a str,
@@ -75,7 +74,7 @@ fn answer(
     request: &Request,
     embedder: Option<&dyn Embedder>,
 ) -> Result<Answer, Error> {
-    let rows: Vec<Row<'_>> = documents.iter().map(row_of).collect();
+    let rows: Vec<RecallRow<'_>> = documents.iter().map(row_of).collect();
     let recent = is_recent(&request.query);
     let (vectors, rankers) = if recent {
         (None, Vec::new())
@@ -90,15 +89,16 @@ fn answer(
     })
 }
 
-fn row_of(document: &Document) -> Row<'_> {
+fn row_of(document: &Document) -> RecallRow<'_> {
     let path = document.path.as_str();
     let key = path
         .strip_prefix(ROWS)
         .or_else(|| path.split_once("/memories/").map(|(_, key)| key))
         .unwrap_or(path);
-    Row {
+    let decoded = key_of_row_document(&format!("{ROWS}{key}"));
+    RecallRow {
         id: document.provenance.record.as_deref().unwrap_or(path),
-        key: percent_decoded(key),
+        key: decoded.unwrap_or_else(|| key.to_owned()),
         content: &document.text,
         updated_at: document.provenance.observed_at.as_deref().unwrap_or_default(),
         hidden: false,
@@ -139,7 +139,7 @@ fn is_recent(query: &str) -> bool {
 }
 
 fn recall(
-    rows: &[Row<'_>],
+    rows: &[RecallRow<'_>],
     query: &str,
     limit: usize,
     vectors: Option<&TextVectors>,
@@ -166,10 +166,10 @@ fn recall(
 
 /// Returns the rows written last, of those wanted.
 fn newest(
-    rows: &[Row<'_>],
+    rows: &[RecallRow<'_>],
     limit: usize,
     score: Option<f64>,
-    wanted: impl Fn(&Row<'_>) -> bool,
+    wanted: impl Fn(&RecallRow<'_>) -> bool,
 ) -> Vec<RankedRow> {
     let mut found: Vec<usize> =
         (0..rows.len()).filter(|&at| !rows[at].hidden && wanted(&rows[at])).collect();
@@ -180,7 +180,7 @@ fn newest(
 
 /// Returns the rows with any of the words, with BM25, the best first. What FTS5 does not
 /// understand finds nothing.
-fn by_words(rows: &[Row<'_>], query: &str, limit: usize) -> Result<Vec<(usize, f32)>, Error> {
+fn by_words(rows: &[RecallRow<'_>], query: &str, limit: usize) -> Result<Vec<(usize, f32)>, Error> {
     let mut tables = Connection::open_in_memory()?;
     tables.execute_batch("CREATE VIRTUAL TABLE words USING fts5(key, content, content='')")?;
     let writing = tables.transaction()?;
@@ -237,7 +237,11 @@ fn by_vector(vectors: &TextVectors, limit: usize) -> Vec<(usize, f32)> {
 
 /// Adds the rankers up: words against the best of the batch, and each row against the weights of the
 /// rankers that found it.
-fn merged(rows: &[Row<'_>], keywords: &[(usize, f32)], near: &[(usize, f32)]) -> Vec<RankedRow> {
+fn merged(
+    rows: &[RecallRow<'_>],
+    keywords: &[(usize, f32)],
+    near: &[(usize, f32)],
+) -> Vec<RankedRow> {
     let best = keywords.iter().map(|found| found.1).fold(0.0_f32, f32::max);
     let best = if best < f32::EPSILON { 1.0 } else { best };
     let keywords = keywords.iter().map(|&(row, score)| (row, score / best));
@@ -288,28 +292,6 @@ fn cosine_64(a: &[f32], b: &[f32]) -> f64 {
     if norms.is_finite() && norms > f64::EPSILON { dot / norms } else { 0.0 }
 }
 
-/// Undoes the percent signs of a path; what is no code stays as it is.
-fn percent_decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let code = (byte == b'%').then(|| text.get(at + 1..at + 3)).flatten();
-        let code = code.filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(decoded_byte) => {
-                decoded.push(decoded_byte);
-                at += 3;
-            }
-            None => {
-                decoded.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -323,11 +305,11 @@ mod tests {
         anemone_testkit::fixture(&format!("zeroclaw/{name}"))
     }
 
-    fn row<'a>(id: &'a str, key: &str, content: &'a str, updated_at: &'a str) -> Row<'a> {
-        Row { id, key: key.to_owned(), content, updated_at, hidden: false }
+    fn row<'a>(id: &'a str, key: &str, content: &'a str, updated_at: &'a str) -> RecallRow<'a> {
+        RecallRow { id, key: key.to_owned(), content, updated_at, hidden: false }
     }
 
-    fn keys<'a>(rows: &'a [Row<'_>], recalled: &[RankedRow]) -> Vec<&'a str> {
+    fn keys<'a>(rows: &'a [RecallRow<'_>], recalled: &[RankedRow]) -> Vec<&'a str> {
         recalled.iter().map(|found| rows[found.row].key.as_str()).collect()
     }
 
@@ -389,9 +371,9 @@ mod tests {
                 // A session is a filter, and what is filtered out is not among our documents.
                 _ => (5, Some(parts[2])),
             };
-            let rows: Vec<Row<'_>> = (stored.iter())
+            let rows: Vec<RecallRow<'_>> = (stored.iter())
                 .filter(|row| session.is_none() || row.session.as_deref() == session)
-                .map(|stored| Row {
+                .map(|stored| RecallRow {
                     hidden: stored.hidden,
                     ..row(&stored.id, &stored.key, &stored.content, &stored.updated_at)
                 })

@@ -7,13 +7,13 @@ mod shared_files;
 use std::collections::HashSet;
 use std::path::Path;
 
-use anemone_format::{AgentInfo, Identity, Moment, Opaque, RecordId, Root, Sink, Unknown};
+use anemone_format::{AgentInfo, Identity, Opaque, RecordId, Root, Sink, Unknown};
 use tempfile::TempDir;
 
-use self::install_facts::InstallFacts;
+use self::install_facts::{InstallFacts, PersonaDocument};
 use super::brain::{Brain, RowCounts};
 use super::layout::{self, AIEOS, MEMORY, PathRole};
-use super::rows::{RowReader, Shared};
+use super::rows::{ReadingContext, RowReader};
 use super::{
     DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, aieos, brain, check, entries, searchable,
     sessions,
@@ -112,7 +112,7 @@ impl OpenAgent for ReadWorkspace {
         let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
         let identity = identity(self, &facts, &prose, &mut carrier, options);
         let principals = prose.principals(opened.agent_id, options.earlier);
-        let shared = Shared {
+        let shared = ReadingContext {
             agent_id: opened.agent_id,
             alias: &agent.alias,
             identity_version: identity.as_ref().map(|identity| identity.version),
@@ -121,7 +121,7 @@ impl OpenAgent for ReadWorkspace {
             embeddings: options.embeddings,
             stamps: opened.workspace.stamps(options.secrets),
         };
-        let mut reader = Reader {
+        let mut reader = RecordReader {
             shared: &shared,
             keeps_memories: facts.keeps_memories(),
             from_files: HashSet::new(),
@@ -170,11 +170,11 @@ fn root_of(path: &[u8]) -> Root<'static> {
 /// A workspace of an agent, and what of it must not be carried.
 struct ReadWorkspace {
     opened: OpenWorkspace,
-    /// Stands for a workspace that is not there.
+    /// Replaces a workspace that does not exist.
     _empty: Option<TempDir>,
-    /// The configuration, when it lies in the workspace: it travels redacted.
+    /// The configuration, when it is in the workspace: it travels redacted.
     config: Option<Vec<u8>>,
-    /// The database that is in use, when it lies in the workspace.
+    /// The database that is in use, when it is in the workspace.
     database: Option<Vec<u8>>,
     warnings: Vec<Warning>,
 }
@@ -193,9 +193,6 @@ impl ReadWorkspace {
         agent: &FoundAgent,
         options: &ReadOptions<'_>,
     ) -> Result<Self, ReadError> {
-        let open = |walked: WalkedWorkspace, agent: &FoundAgent, options: &ReadOptions<'_>| {
-            OpenWorkspace::of(walked, agent, options, &NAMESPACES)
-        };
         let (opened, empty) = match walked {
             // An agent may have rows in the database of its install, and no files.
             Err(ReadError::NoWorkspace(path))
@@ -207,9 +204,10 @@ impl ReadWorkspace {
                 let agent_id = options.agent_id.unwrap_or_else(|| NAMESPACES.derive(agent));
                 let options = ReadOptions { agent_id: Some(agent_id), ..*options };
                 let stand_in = FoundAgent { workspace: empty.path().to_owned(), ..agent.clone() };
-                (open(walk(&stand_in, &options)?, &stand_in, &options)?, Some(empty))
+                let walked = walk(&stand_in, &options)?;
+                (OpenWorkspace::of(walked, &stand_in, &options, &NAMESPACES)?, Some(empty))
             }
-            walked => (open(walked?, agent, options)?, None),
+            walked => (OpenWorkspace::of(walked?, agent, options, &NAMESPACES)?, None),
         };
         let missing = empty.is_some().then(|| {
             let message = "there is no such folder; only what the database holds travels";
@@ -345,20 +343,12 @@ fn identity(
     Some(persona::versioned(identity, options.earlier))
 }
 
-/// The document of a persona, as it travels.
-struct Document {
-    /// Where it stands, for people.
-    name: String,
-    text: String,
-    at: Option<Moment>,
-}
-
 /// Finds the document: the one that the configuration names, or without one, the usual one.
 fn document(
     home: &ReadWorkspace,
     facts: &InstallFacts,
     carrier: &mut Carrier<'_>,
-) -> Option<Document> {
+) -> Option<PersonaDocument> {
     let Some(settings) = &facts.identity else {
         if facts.has_config {
             return None;
@@ -370,24 +360,26 @@ fn document(
         if let Ok(inside) = path.strip_prefix(&home.opened.path) {
             return in_workspace(home, &path_bytes(inside.as_os_str()), carrier);
         }
-        let outside = facts.document.as_ref()?;
-        let text = carrier.search_text(&path.display().to_string(), 1, &outside.text);
-        return Some(Document {
-            name: path.display().to_string(),
-            text: text.unwrap_or_else(|| outside.text.clone()),
-            at: outside.at.clone(),
-        });
+        let mut outside = facts.document.clone()?;
+        if let Some(redacted) = carrier.search_text(&outside.name, 1, &outside.text) {
+            outside.text = redacted;
+        }
+        return Some(outside);
     }
     let text = settings.aieos_inline.as_ref()?;
     let redacted = carrier.search_text(layout::CONFIG, 1, text);
-    Some(Document {
+    Some(PersonaDocument {
         name: layout::CONFIG.to_owned(),
         text: redacted.unwrap_or_else(|| text.clone()),
         at: facts.configured_at.clone(),
     })
 }
 
-fn in_workspace(home: &ReadWorkspace, path: &[u8], carrier: &mut Carrier<'_>) -> Option<Document> {
+fn in_workspace(
+    home: &ReadWorkspace,
+    path: &[u8],
+    carrier: &mut Carrier<'_>,
+) -> Option<PersonaDocument> {
     let found = home.opened.walked.found.iter();
     let found = found.filter(|found| found.is_file() && home.reason(&found.path).is_none());
     let found = found.into_iter().find(|found| found.path == path)?;
@@ -399,7 +391,7 @@ fn in_workspace(home: &ReadWorkspace, path: &[u8], carrier: &mut Carrier<'_>) ->
     let loaded = carrier.keep(found)?;
     let at = loaded.mtime.clone();
     let text = String::from_utf8(loaded.bytes.clone()).ok()?;
-    Some(Document { name: lossy(path), text, at })
+    Some(PersonaDocument { name: lossy(path), text, at })
 }
 
 /// Why rows could not be read.
@@ -412,8 +404,8 @@ enum RowsError {
 }
 
 /// Takes the files, the rows and the conversations one by one.
-struct Reader<'a> {
-    shared: &'a Shared<'a>,
+struct RecordReader<'a> {
+    shared: &'a ReadingContext<'a>,
     /// Whether there are memories at all.
     keeps_memories: bool,
     /// Records that came out of files: a row that was one of them once has another id.
@@ -421,7 +413,7 @@ struct Reader<'a> {
     carrier: Carrier<'a>,
 }
 
-impl Reader<'_> {
+impl RecordReader<'_> {
     /// Carries the files in the order of an archive: artifacts, then what is raw, with the files
     /// that were made in their places.
     fn files(&mut self, found: &[FoundEntry], made: &[GeneratedFile]) -> Result<(), ReadError> {
@@ -469,7 +461,6 @@ impl Reader<'_> {
             from_files.insert(record.id);
             carrier.record(record)
         })
-        .map(drop)
     }
 
     /// Makes records of the rows, one by one.

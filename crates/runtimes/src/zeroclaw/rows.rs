@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-use super::brain::{Brain, Row, RowHead, position_of};
+use super::brain::{Brain, MemoryRow, RowHead, position_of};
 use super::{NAMESPACES, RUNTIME, cells, config::EmbeddingSettings};
 use crate::kit::{DatabaseError, RowStamp, Value, Warning, short_digest, times};
 
@@ -49,7 +49,7 @@ const MAX_DIMENSIONS: usize = 65_536;
 const MAX_COLUMNS: usize = 1_000;
 
 /// What all records of one reading share.
-pub(super) struct Shared<'a> {
+pub(super) struct ReadingContext<'a> {
     pub(super) agent_id: AgentId,
     pub(super) alias: &'a str,
     pub(super) identity_version: Option<u64>,
@@ -65,7 +65,7 @@ pub(super) struct Shared<'a> {
 
 /// Makes records of the rows of one database.
 pub(super) struct RowReader<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a ReadingContext<'a>,
     ids: HashSet<RecordId>,
     /// Ids of rows, by their position, that are not those which their own text gives.
     renamed: HashMap<u64, RecordId>,
@@ -77,12 +77,12 @@ pub(super) struct RowReader<'a> {
     model: Model,
     /// Where rows come from, by their ids.
     stamps: HashMap<String, RowStamp>,
-    tally: Tally,
+    tally: RowTally,
 }
 
 /// Counts for the warnings about rows.
 #[derive(Debug, Default)]
-struct Tally {
+struct RowTally {
     cut: u64,
     no_vector: u64,
     no_time: u64,
@@ -129,7 +129,7 @@ impl<'a> RowReader<'a> {
     /// `taken` are the ids that other records of the reading have.
     pub(super) fn new(
         brain: &Brain,
-        shared: &'a Shared<'a>,
+        shared: &'a ReadingContext<'a>,
         taken: HashSet<RecordId>,
     ) -> Result<Self, DatabaseError> {
         let (stamps, no_stamp) = brain.stamps();
@@ -142,12 +142,12 @@ impl<'a> RowReader<'a> {
             agent_row_id: brain.agent(shared.alias).map(|agent| agent.id.clone()),
             model: Model::of(brain, shared.embedding.as_ref()),
             stamps,
-            tally: Tally { no_stamp, ..Tally::default() },
+            tally: RowTally { no_stamp, ..RowTally::default() },
         };
-        let mut replaced: HashMap<Target, Vec<ReplacedRow>> = HashMap::new();
+        let mut replaced: HashMap<ReplacementName, Vec<ReplacedRow>> = HashMap::new();
         brain.each_head(shared.alias, &mut |head| {
             let id = reader.name(&head);
-            if let Some(target) = Target::of(&head.superseded_by, head.is_private) {
+            if let Some(target) = ReplacementName::of(&head.superseded_by, head.is_private) {
                 let position = head.position;
                 replaced.entry(target).or_default().push(ReplacedRow { position, id });
             }
@@ -187,12 +187,12 @@ impl<'a> RowReader<'a> {
     fn link(
         &mut self,
         brain: &Brain,
-        replaced: &HashMap<Target, Vec<ReplacedRow>>,
+        replaced: &HashMap<ReplacementName, Vec<ReplacedRow>>,
     ) -> Result<(), DatabaseError> {
-        let mut found: HashMap<Target, (u64, RecordId, bool)> = HashMap::new();
+        let mut found: HashMap<ReplacementName, (u64, RecordId, bool)> = HashMap::new();
         brain.each_head(self.shared.alias, &mut |head| {
             for (name, is_id) in [(&head.id, true), (&head.key, false)] {
-                let Some(target) = Target::of(name, head.is_private) else { continue };
+                let Some(target) = ReplacementName::of(name, head.is_private) else { continue };
                 let better = found.get(&target).is_none_or(|known| is_id && !known.2);
                 if better && replaced.contains_key(&target) {
                     let id = self.id_of(head.position, &head.id, &head.key, head.rowid);
@@ -216,7 +216,7 @@ impl<'a> RowReader<'a> {
     }
 
     /// Makes a record of a row.
-    pub(super) fn record(&mut self, columns: &[String], row: &Row) -> Record {
+    pub(super) fn record(&mut self, columns: &[String], row: &MemoryRow) -> Record {
         let place = |name: &str| position_of(columns, name);
         let at =
             |name: &str| place(name).and_then(|place| row.cells.get(place)).unwrap_or(&Value::Null);
@@ -360,12 +360,12 @@ impl<'a> RowReader<'a> {
 /// A name by which a row is said to replace another, as a part of its digest. Names of one
 /// person's own rows and of all others are apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Target {
+struct ReplacementName {
     digest: u64,
     is_private: bool,
 }
 
-impl Target {
+impl ReplacementName {
     fn of(name: &Value, is_private: bool) -> Option<Self> {
         let name = name.as_text()?;
         Some(Self { digest: short_digest(name.as_bytes()), is_private })
@@ -715,9 +715,6 @@ pub(super) fn raw_of(record: &Record) -> Option<RawRow> {
     };
     let cells = raw.row.iter().map(cell).collect::<Option<Vec<_>>>()?;
     let mut raw = RawRow { key: raw.key, rowid: raw.rowid, cells, cut: raw.cut };
-    let has = |raw: &RawRow, name: &str| {
-        raw.cells.iter().any(|(column, _)| column.eq_ignore_ascii_case(name))
-    };
     // The record counts; only where it says what the row says in its own way, the row does.
     let rowid = raw.rowid.unwrap_or_default();
     let content = raw.cells.iter().position(|(column, _)| column.eq_ignore_ascii_case("content"));
@@ -729,7 +726,8 @@ pub(super) fn raw_of(record: &Record) -> Option<RawRow> {
         raw.cells.retain(|(column, _)| !column.eq_ignore_ascii_case("content"));
         raw.cells.push(("content".to_owned(), Value::Text(record.content.clone())));
     }
-    if !has(&raw, "embedding")
+    let has_vector = |(column, _): &(String, Value)| column.eq_ignore_ascii_case("embedding");
+    if !raw.cells.iter().any(has_vector)
         && let Some(embedding) = record.embeddings.first()
     {
         let bytes = embedding.vector.iter().flat_map(|number| number.to_le_bytes()).collect();

@@ -9,7 +9,9 @@ use anemone_format::{AgentId, StampTable};
 use super::config::{Backend, Config};
 use super::layout::{self, MEMORY, PathRole};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, entries, sessions, vectors};
-use super::{brain::Brain, discover::first_of, discover::is_live, rows::RowReader, rows::Shared};
+use super::{
+    brain::Brain, discover::first_of, discover::is_live, rows::ReadingContext, rows::RowReader,
+};
 use crate::kit::{
     DatabaseError, FoundAgent, Machine, MemoryBackend, OddityKind, ReadError, SIDECAR,
     SearchAgents, Searchable, SearchableRecord, SearchedFile, SearchedFolder, Store, StoreKind,
@@ -20,12 +22,10 @@ impl SearchAgents for ZeroClaw {
     /// Returns what can be searched.
     fn searchable(&self, _: &Machine, agent: &FoundAgent) -> Searchable {
         let mut warnings = Vec::new();
-        let config = agent.config.as_ref().and_then(|file| match Config::of(file) {
-            Ok(config) => Some(config),
-            Err(warning) => {
-                warnings.push(warning);
-                None
-            }
+        let config = agent.config.as_ref().map(Config::of).transpose();
+        let config = config.unwrap_or_else(|warning| {
+            warnings.push(warning);
+            None
         });
         let backend = config.as_ref().map(|config| config.backend(&agent.alias));
         if let Some(Backend::Elsewhere(name)) = &backend {
@@ -168,8 +168,8 @@ pub(super) fn folder(path: &str) -> SearchedFolder {
     }
 }
 
-fn shared(agent_id: AgentId, alias: &str) -> Shared<'_> {
-    Shared {
+fn shared(agent_id: AgentId, alias: &str) -> ReadingContext<'_> {
+    ReadingContext {
         agent_id,
         alias,
         identity_version: None,
@@ -199,7 +199,7 @@ pub(super) fn aliases(brain: &Brain, agent: &FoundAgent) -> Vec<String> {
 
 fn rows(
     brain: &Brain,
-    shared: &Shared<'_>,
+    shared: &ReadingContext<'_>,
     private: bool,
     take: &mut dyn FnMut(SearchableRecord),
 ) -> Result<u64, DatabaseError> {

@@ -7,9 +7,9 @@
 //! | `sessions/acp-sessions.db` | with editors |
 //! | `sessions/archive/` | any of them, when it is old |
 //!
-//! The folder lies in the workspace, since 0.8 in `data` of the install. There it holds the
+//! The folder is in the workspace, since 0.8 in `data` of the install. There it holds the
 //! conversations of all agents; one that names no agent belongs to the default one. The same
-//! message may lie in the database and in a file; it is taken from the database. Secrets are
+//! message may be in the database and in a file; it is taken from the database. Secrets are
 //! replaced in any case.
 
 mod session_record;
@@ -22,12 +22,11 @@ use std::path::{Path, PathBuf};
 use anemone_files::{FileStat, Folder};
 use anemone_format::{Moment, Record};
 use serde::Deserialize;
-use serde_json::Value as Json;
 
-use super::{DEFAULT_ALIAS, layout::generation, rows::Shared};
+use super::{DEFAULT_ALIAS, layout::generation, rows::ReadingContext, transcript::calls_in};
 use crate::kit::{
-    Database, DatabaseError, FoundAgent, Line, Machine, Read, Rows, SessionCounts, Value, Warning,
-    is_name, lossy, mtime_of, path_bytes, read_line, short_digest, times,
+    Database, DatabaseError, FoundAgent, Line, Machine, Read, Rows, SessionCounts, SessionText,
+    Value, Warning, is_name, lossy, mtime_of, path_bytes, read_line, short_digest, times,
 };
 use anemone_secrets as secrets;
 use session_record::Conversation;
@@ -44,7 +43,7 @@ const MAX_KEY_BYTES: usize = 200;
 pub(super) fn records<E>(
     machine: &Machine,
     agent: &FoundAgent,
-    shared: &Shared<'_>,
+    shared: &ReadingContext<'_>,
     private: bool,
     take: &mut dyn FnMut(Record) -> Result<(), E>,
 ) -> Result<SessionReading, E> {
@@ -54,13 +53,13 @@ pub(super) fn records<E>(
 fn records_limited<E>(
     machine: &Machine,
     agent: &FoundAgent,
-    shared: &Shared<'_>,
+    shared: &ReadingContext<'_>,
     private: bool,
     most: usize,
     take: &mut dyn FnMut(Record) -> Result<(), E>,
 ) -> Result<SessionReading, E> {
     let (root, is_shared) = root_of(agent);
-    let mut reader = Reader {
+    let mut reader = SessionReader {
         machine,
         alias: is_shared.then_some(agent.alias.as_str()),
         shared,
@@ -91,6 +90,14 @@ fn records_limited<E>(
     Ok(reader.into_reading())
 }
 
+/// Reads rows; `None` where the table does not exist.
+pub(super) fn rows_if_any(database: &Database, read: &Read) -> Result<Option<Rows>, DatabaseError> {
+    match database.rows(read) {
+        Err(DatabaseError::NoTable { .. }) => Ok(None),
+        rows => rows.map(Some),
+    }
+}
+
 /// Returns the folder that has `sessions` in it, and whether it holds those of all agents.
 pub(super) fn root_of(agent: &FoundAgent) -> (PathBuf, bool) {
     match &agent.install {
@@ -108,11 +115,30 @@ struct Transcript {
 
 /// What the database knows of a conversation.
 #[derive(Clone, Debug, Default)]
-struct Metadata {
+pub(super) struct Metadata {
     name: Option<String>,
     created_at: Option<Moment>,
-    alias: Option<String>,
-    private: bool,
+    pub(super) alias: Option<String>,
+    pub(super) private: bool,
+}
+
+impl Metadata {
+    pub(super) const TABLE: &str = "session_metadata";
+    pub(super) const COLUMNS: [&str; 5] =
+        ["session_key", "name", "created_at", "agent_alias", "principal_id"];
+
+    /// Reads a row of these columns, whatever its key is.
+    pub(super) fn of(row: &[Value]) -> Option<Self> {
+        let [_, name, created_at, alias, principal] = row else { return None };
+        let text =
+            |value: &Value| value.as_text().filter(|text| !text.is_empty()).map(str::to_owned);
+        Some(Self {
+            name: text(name),
+            created_at: times::in_cell(created_at),
+            alias: text(alias),
+            private: *principal != Value::Null,
+        })
+    }
 }
 
 /// What a reading of conversations gave beside the records.
@@ -131,13 +157,6 @@ pub(super) struct SkippedSessions {
     pub(super) private: u64,
     /// Files and folders that hold some and cannot be read.
     pub(super) unreadable: u64,
-}
-
-/// A conversation with an editor.
-struct EditorSession {
-    uuid: String,
-    opened_at: Option<Moment>,
-    private: bool,
 }
 
 /// Whether a conversation is taken.
@@ -163,11 +182,11 @@ pub(super) fn ownership(ours: Option<&str>, alias: Option<&str>, is_private: boo
 }
 
 /// Reads conversations and hands out records.
-struct Reader<'a, E> {
+struct SessionReader<'a, E> {
     machine: &'a Machine,
     /// Whose they must be; `None` where there is one agent only.
     alias: Option<&'a str>,
-    shared: &'a Shared<'a>,
+    shared: &'a ReadingContext<'a>,
     private: bool,
     most: usize,
     take: &'a mut dyn FnMut(Record) -> Result<(), E>,
@@ -176,13 +195,13 @@ struct Reader<'a, E> {
     /// Files by the key of their conversation.
     files: BTreeMap<String, Vec<Transcript>>,
     metadata: HashMap<String, Metadata>,
-    /// How many records each conversation gave that was read; it may lie in several databases.
+    /// How many records each conversation gave that was read; it may be in several databases.
     done: HashMap<u64, u64>,
     not_taken: SkippedSessions,
 }
 
 /// What becomes of a conversation whose messages begin.
-enum Start {
+enum ConversationStart {
     Taken(Box<Conversation>),
     Skipped,
     /// Its owner is unknown.
@@ -192,7 +211,7 @@ enum Start {
 /// The messages of a conversation that were taken, each with how often.
 type TakenMessages = HashMap<u64, u64>;
 
-impl<'a, E> Reader<'a, E> {
+impl<'a, E> SessionReader<'a, E> {
     fn into_reading(self) -> SessionReading {
         let Self { counts, warnings, not_taken: skipped, .. } = self;
         SessionReading { counts, warnings, skipped }
@@ -244,10 +263,10 @@ impl<'a, E> Reader<'a, E> {
             let Some(name) = entry.name().to_str() else {
                 // A name that is not UTF-8 is none that the runtime gives.
                 let name = lossy(&path_bytes(entry.name()));
-                self.counts.undecodable += u64::from(is_transcript(&name));
+                self.counts.undecodable += u64::from(key_of(&name).is_some());
                 continue;
             };
-            if !is_transcript(name) {
+            if key_of(name).is_none() {
                 continue;
             }
             if names.len() >= self.most {
@@ -282,16 +301,11 @@ impl<'a, E> Reader<'a, E> {
         }
     }
 
-    /// Reads rows; a table that is not there has none.
     fn rows(&mut self, database: &Database, path: &Path, read: &Read) -> Option<Rows> {
-        match database.rows(read) {
-            Ok(rows) => Some(rows),
-            Err(DatabaseError::NoTable { .. }) => None,
-            Err(error) => {
-                self.warn(path, &error);
-                None
-            }
-        }
+        rows_if_any(database, read).unwrap_or_else(|error| {
+            self.warn(path, &error);
+            None
+        })
     }
 
     /// Reads the database of conversations, and after each what files have of it.
@@ -310,12 +324,12 @@ impl<'a, E> Reader<'a, E> {
             .ordered_by(&["session_key", "id"]);
         let Some(rows) = self.rows(&database, &path, &read) else { return Ok(()) };
         self.messages(rows, &path, Some(folders), &|reader, key| {
-            let Some(key) = key.as_text() else { return Start::Unknown };
+            let Some(key) = key.as_text() else { return ConversationStart::Unknown };
             if reader.is_taken(key) {
-                return Start::Taken(Box::new(reader.conversation(key)));
+                return ConversationStart::Taken(Box::new(reader.known_conversation(key)));
             }
             reader.files.remove(key);
-            Start::Skipped
+            ConversationStart::Skipped
         })
     }
 
@@ -327,9 +341,9 @@ impl<'a, E> Reader<'a, E> {
         rows: Rows,
         path: &Path,
         folders: Option<&[(Folder, PathBuf)]>,
-        start: &dyn Fn(&mut Self, &Value) -> Start,
+        start: &dyn Fn(&mut Self, &Value) -> ConversationStart,
     ) -> Result<(), E> {
-        let mut current: Option<(Value, Start)> = None;
+        let mut current: Option<(Value, ConversationStart)> = None;
         let mut taken = TakenMessages::default();
         for row in rows {
             let row = match row {
@@ -341,18 +355,18 @@ impl<'a, E> Reader<'a, E> {
             };
             let [key, role, content, created_at, left @ ..] = row.as_slice() else { continue };
             if current.as_ref().is_none_or(|(known, _)| known != key) {
-                if let Some((_, Start::Taken(conversation))) = current.take() {
+                if let Some((_, ConversationStart::Taken(conversation))) = current.take() {
                     self.finish(*conversation, std::mem::take(&mut taken), folders)?;
                 }
                 current = Some((key.clone(), start(self, key)));
             }
             let conversation = match &mut current {
-                Some((_, Start::Taken(conversation))) => conversation,
-                Some((_, Start::Unknown)) => {
+                Some((_, ConversationStart::Taken(conversation))) => conversation,
+                Some((_, ConversationStart::Unknown)) => {
                     self.counts.undecodable += 1;
                     continue;
                 }
-                Some((_, Start::Skipped)) | None => continue,
+                Some((_, ConversationStart::Skipped)) | None => continue,
             };
             self.counts.events += 1;
             self.counts.dropped +=
@@ -371,36 +385,30 @@ impl<'a, E> Reader<'a, E> {
             }
         }
         match current {
-            Some((_, Start::Taken(conversation))) => self.finish(*conversation, taken, folders),
+            Some((_, ConversationStart::Taken(conversation))) => {
+                self.finish(*conversation, taken, folders)
+            }
             _ => Ok(()),
         }
     }
 
     fn read_metadata(&mut self, database: &Database, path: &Path) {
-        let columns = ["session_key", "name", "created_at", "agent_alias", "principal_id"];
-        let read = Read::of("session_metadata", &columns).ordered_by(&["session_key"]);
+        let read = Read::of(Metadata::TABLE, &Metadata::COLUMNS).ordered_by(&["session_key"]);
         let Some(rows) = self.rows(database, path, &read) else { return };
         for row in rows {
-            match row.as_deref() {
-                Ok([Value::Text(key), name, created_at, alias, principal]) => {
-                    if self.metadata.len() >= self.most {
-                        let most = self.most;
-                        return self.warn(path, &format!("only the first {most} are known"));
-                    }
-                    let text = |value: &Value| {
-                        value.as_text().filter(|text| !text.is_empty()).map(str::to_owned)
-                    };
-                    let metadata = Metadata {
-                        name: text(name),
-                        created_at: times::in_cell(created_at),
-                        alias: text(alias),
-                        private: !matches!(principal, Value::Null),
-                    };
-                    self.metadata.entry(key.clone()).or_insert(metadata);
-                }
-                Ok(_) => self.counts.undecodable += 1,
-                Err(error) => return self.warn(path, error),
+            let row = match row {
+                Ok(row) => row,
+                Err(error) => return self.warn(path, &error),
+            };
+            let (Some(Value::Text(key)), Some(metadata)) = (row.first(), Metadata::of(&row)) else {
+                self.counts.undecodable += 1;
+                continue;
+            };
+            if self.metadata.len() >= self.most {
+                let most = self.most;
+                return self.warn(path, &format!("only the first {most} are known"));
             }
+            self.metadata.entry(key.clone()).or_insert(metadata);
         }
     }
 
@@ -442,14 +450,22 @@ impl<'a, E> Reader<'a, E> {
         false
     }
 
-    fn conversation(&self, key: &str) -> Conversation {
+    fn known_conversation(&self, key: &str) -> Conversation {
         let metadata = self.metadata.get(key).cloned().unwrap_or_default();
-        let origin_file = format!("sessions/{}.jsonl", part_of(key));
-        let mut conversation =
-            Conversation::new(key, origin_file, metadata.name, metadata.created_at);
-        conversation.private = metadata.private;
-        conversation.go_on_at(self.done.get(&short_digest(key.as_bytes())).copied().unwrap_or(0));
-        conversation
+        self.conversation(key, format!("sessions/{}.jsonl", part_of(key)), metadata)
+    }
+
+    /// Begins a conversation, or goes on behind the records that another place gave of it.
+    fn conversation(&self, key: &str, origin_file: String, metadata: Metadata) -> Conversation {
+        Conversation {
+            key: key.to_owned(),
+            name: metadata.name,
+            origin_file,
+            opened_at: metadata.created_at,
+            private: metadata.private,
+            records: self.done.get(&short_digest(key.as_bytes())).copied().unwrap_or(0),
+            text: SessionText::default(),
+        }
     }
 
     /// Ends a conversation with what files have of it.
@@ -466,7 +482,7 @@ impl<'a, E> Reader<'a, E> {
         }
         let record = conversation.flush(self.shared);
         record.map_or(Ok(()), &mut self.take)?;
-        let records = conversation.records();
+        let records = conversation.records;
         let digest = short_digest(conversation.key.as_bytes());
         let before = self.done.insert(digest, records).unwrap_or(0);
         self.counts.transcripts += u64::from(records > before);
@@ -478,7 +494,7 @@ impl<'a, E> Reader<'a, E> {
         if !self.is_taken(key) {
             return Ok(());
         }
-        let conversation = self.conversation(key);
+        let conversation = self.known_conversation(key);
         self.finish(conversation, TakenMessages::default(), Some(folders))
     }
 
@@ -526,7 +542,7 @@ impl<'a, E> Reader<'a, E> {
                 }
             }
             self.counts.events += 1;
-            let Some(message) = Message::parse(&line) else {
+            let Ok(message) = serde_json::from_slice::<TranscriptMessage>(&line) else {
                 self.counts.undecodable += 1;
                 continue;
             };
@@ -566,27 +582,27 @@ impl<'a, E> Reader<'a, E> {
                 Value::Integer(id) => sessions.get(id),
                 _ => None,
             };
-            let EditorSession { uuid, opened_at, private } = match session {
+            let (uuid, metadata) = match session {
                 Some(Some(ours)) => ours,
-                Some(None) => return Start::Skipped,
-                None => return Start::Unknown,
+                Some(None) => return ConversationStart::Skipped,
+                None => return ConversationStart::Unknown,
             };
             let origin_file = format!("sessions/acp/{}", part_of(uuid));
-            let mut conversation = Conversation::new(uuid, origin_file, None, opened_at.clone());
-            conversation.private = *private;
-            let done = reader.done.get(&short_digest(uuid.as_bytes())).copied();
-            conversation.go_on_at(done.unwrap_or(0));
-            Start::Taken(Box::new(conversation))
+            ConversationStart::Taken(Box::new(reader.conversation(
+                uuid,
+                origin_file,
+                metadata.clone(),
+            )))
         })
     }
 
-    /// Returns the name and the beginning of each conversation with an editor; `None` for one that
-    /// is not ours.
+    /// Returns the name of each conversation with an editor, and what is known of it; `None` for
+    /// one that is not ours.
     fn editor_sessions(
         &mut self,
         database: &Database,
         path: &Path,
-    ) -> HashMap<i64, Option<EditorSession>> {
+    ) -> HashMap<i64, Option<(String, Metadata)>> {
         let columns = ["id", "session_uuid", "agent_alias", "created_at", "principal_id"];
         let read = Read::of("acp_sessions", &columns).ordered_by(&["id"]);
         let mut sessions = HashMap::new();
@@ -605,12 +621,12 @@ impl<'a, E> Reader<'a, E> {
                         _ => Ownership::Ours,
                     };
                     let ours = self.count(ownership);
-                    let known = ours.then(|| EditorSession {
-                        uuid: uuid.clone(),
-                        opened_at: times::in_cell(created_at),
+                    let metadata = Metadata {
+                        created_at: times::in_cell(created_at),
                         private: *principal != Value::Null,
-                    });
-                    sessions.insert(*id, known);
+                        ..Metadata::default()
+                    };
+                    sessions.insert(*id, ours.then(|| (uuid.clone(), metadata)));
                 }
                 Ok(_) => self.counts.undecodable += 1,
                 Err(error) => {
@@ -641,10 +657,6 @@ impl<'a, E> Reader<'a, E> {
     }
 }
 
-fn is_transcript(name: &str) -> bool {
-    key_of(name).is_some()
-}
-
 /// Reads the conversation's key in the name of its file.
 fn key_of(name: &str) -> Option<&str> {
     let stem = name.strip_suffix(".migrated").unwrap_or(name).strip_suffix(".jsonl")?;
@@ -663,15 +675,9 @@ fn part_of(key: &str) -> Cow<'_, str> {
 
 /// A line of a file.
 #[derive(Deserialize)]
-struct Message {
+struct TranscriptMessage {
     role: String,
     content: String,
-}
-
-impl Message {
-    fn parse(line: &[u8]) -> Option<Self> {
-        serde_json::from_slice(line).ok()
-    }
 }
 
 fn digest(role: &str, content: &str) -> u64 {
@@ -705,13 +711,11 @@ fn spoken(role: &str, content: &str, counts: &mut SessionCounts) -> Option<Strin
 /// The program keeps an answer that calls tools as JSON, with what was said in it.
 fn without_calls<'a>(role: &str, content: &'a str, counts: &mut SessionCounts) -> Cow<'a, str> {
     let is_json = role == "assistant" && content.trim_start().starts_with('{');
-    let json = is_json.then(|| serde_json::from_str::<Json>(content).ok()).flatten();
-    let Some(calls) = json.as_ref().and_then(|json| json.get("tool_calls")?.as_array()) else {
+    let Some((calls, said)) = is_json.then(|| calls_in(content)).flatten() else {
         return Cow::Borrowed(content);
     };
-    counts.dropped += calls.len() as u64;
-    let said = json.as_ref().and_then(|json| json.get("content")?.as_str()).unwrap_or_default();
-    Cow::Owned(said.to_owned())
+    counts.dropped += calls;
+    Cow::Owned(said)
 }
 
 #[cfg(test)]

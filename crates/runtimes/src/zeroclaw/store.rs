@@ -6,7 +6,6 @@
 //! one transaction, if the rows are still the same.
 
 mod entry;
-mod keys;
 mod target;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -17,18 +16,19 @@ use anemone_files::{
     LeftoverKind, create_private, locked_folder, private_temporary_folder, rename_to_free, sweep,
     sync_folder,
 };
-use anemone_format::{Moment, RecordId, SnapshotSource, sha256_hex};
+use anemone_format::{Moment, Record, RecordId, SnapshotSource, sha256_hex};
 use fs_err as fs;
 use uuid::Uuid;
 
-use self::entry::{Entry, NoRow, Shared, note_superseded, stamp};
-use self::keys::Keys;
+use self::entry::{DraftRow, MergeContext, NoRow, note_superseded, stamp};
 use self::target::{
-    AGENT_ID, ExistingStore, IdDigest, KnownRow, Target, cell_digest, content_digest, id_digest,
-    leftover,
+    AGENT_ID, ExistingRows, ExistingStore, IdDigest, KnownRow, cell_digest, content_digest,
+    id_digest, leftover,
 };
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
-use super::{brain::DESCRIPTION, brain::Description, rows::raw_of, schema::KNOWN, schema::SCHEMA};
+use super::{
+    brain::DESCRIPTION, brain::Description, keys::Keys, rows::raw_of, schema::KNOWN, schema::SCHEMA,
+};
 use crate::kit::{
     AgentEntry, Conflict, DatabaseError, FoundAgent, Layout, Link, LinkPart, Machine, MemoriesStep,
     Merge, MergeColumn, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
@@ -47,16 +47,7 @@ const IMPORTED: &str = "__imported";
 /// The most names that a note lists.
 const MAX_NAMED: usize = 20;
 
-/// The columns of a table that the runtime makes today; until 0.7 it had the first eleven.
-const COLUMNS: [&str; KNOWN.len()] = {
-    let mut names = [""; KNOWN.len()];
-    let mut at = 0;
-    while at < names.len() {
-        names[at] = KNOWN[at].0;
-        at += 1;
-    }
-    names
-};
+/// Until 0.7 a table had the first of the [`KNOWN`] columns.
 const COLUMNS_UNTIL_0_7: usize = 11;
 /// What every version needs, also that which reads a table of the first one.
 const LEAST_COLUMNS: usize = 7;
@@ -92,28 +83,22 @@ pub(super) fn plan(
         return Ok(Vec::new());
     }
     let wants_agents = !matches!(target.generation, Some("workspace" | "seed"));
+    let is_described = described.is_some();
+    let described = described.unwrap_or_default();
     let mut change =
-        Change::new(path, &target.alias, source, described.as_ref(), &present, wants_agents);
+        RowsChange::new(path, &target.alias, source, &described, &present, wants_agents);
     change.shared.superseded = first.superseded;
     change.shared.in_files = records.in_files;
-    let empty = Target::empty();
-    let mut planner = Planner {
+    let mut planner = RowPlanner {
         on_conflict: options.on_conflict,
-        target: match &present {
-            ExistingStore::Table(target) => target,
-            ExistingStore::Nothing | ExistingStore::NoTable => &empty,
-        },
+        target: &present.target,
         alias: &target.alias,
         keys: first.keys,
         own_taken: HashSet::new(),
         claimed: HashMap::new(),
         newer: change.shared.superseded.values().copied().collect(),
         ids: HashSet::new(),
-        counts: Counts::default(),
-        no_row: BTreeMap::new(),
-        homeless: BTreeSet::new(),
-        lost_vectors: 0,
-        cut: 0,
+        counts: RowPlanCounts::default(),
         conflicts: Vec::new(),
         links: Vec::new(),
     };
@@ -131,8 +116,7 @@ pub(super) fn plan(
         Ok(())
     });
     each.map_err(PlanError::Source)?;
-    let made = matches!(present, ExistingStore::Nothing);
-    Ok(planner.finish(change, made, described.is_some(), draft))
+    Ok(planner.finish(change, is_described, draft))
 }
 
 fn is_changed(returned: Option<&ReturningSnapshot<'_>>, record: RecordId) -> bool {
@@ -162,7 +146,7 @@ struct FirstPass {
 }
 
 impl FirstPass {
-    fn take(&mut self, record: &anemone_format::Record) -> io::Result<()> {
+    fn take(&mut self, record: &Record) -> io::Result<()> {
         self.records += 1;
         note_superseded(record, &mut self.superseded);
         if let Some(raw) = raw_of(record) {
@@ -173,12 +157,12 @@ impl FirstPass {
 }
 
 /// A planned change of a database.
-struct Change {
+struct RowsChange {
     path: PathBuf,
     merge: Merge,
-    shared: Shared,
+    shared: MergeContext,
     /// What happens to each record, in their order.
-    steps: Vec<Step>,
+    steps: Vec<RowStep>,
     /// Ids that rows had, and those that they get.
     new_ids: HashMap<String, String>,
     /// Keys that rows had, and those that they get.
@@ -191,7 +175,7 @@ struct Change {
     writes: u64,
 }
 
-struct Step {
+struct RowStep {
     record: RecordId,
     action: RowAction,
 }
@@ -213,20 +197,20 @@ enum RowAction {
     },
 }
 
-impl Change {
+impl RowsChange {
     fn new(
         path: &Path,
         alias: &str,
         source: &dyn SnapshotSource,
-        described: Option<&Description>,
+        described: &Description,
         present: &ExistingStore,
         wants_agents: bool,
     ) -> Self {
-        let none = Description::default();
-        let described = described.unwrap_or(&none);
-        let (layout, columns) = match present {
-            ExistingStore::Table(target) => found_layout(target, described),
-            ExistingStore::Nothing | ExistingStore::NoTable => made_layout(described, wants_agents),
+        let target = &present.target;
+        let (layout, columns) = if present.has_table {
+            found_layout(target, described)
+        } else {
+            made_layout(described, wants_agents)
         };
         let has_agents = match &layout {
             Layout::Made(_) => wants_agents,
@@ -234,12 +218,7 @@ impl Change {
                 columns.iter().any(|column| column.eq_ignore_ascii_case(AGENT_ID))
             }
         };
-        let (known, meta, is_empty) = match present {
-            ExistingStore::Table(target) => {
-                (&target.agents[..], &target.meta[..], target.count == 0)
-            }
-            ExistingStore::Nothing | ExistingStore::NoTable => (&[][..], &[][..], true),
-        };
+        let (known, meta, is_empty) = (&target.agents, &target.meta, target.count == 0);
         let brought: Vec<(String, String)> =
             described.meta.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         let takes_meta = is_empty && meta.is_empty();
@@ -251,8 +230,7 @@ impl Change {
             Uuid::new_v5(&source.manifest().agent.id.uuid(), alias.as_bytes()).to_string()
         };
         let owner = has_agents.then(|| {
-            let has_rows =
-                matches!(present, ExistingStore::Table(target) if !target.rows.is_empty());
+            let has_rows = !target.rows.is_empty();
             let known_as = known.iter().find(|agent| agent.alias == alias);
             let is_taken =
                 |id: &str| known.iter().any(|value| value.id == id && value.alias != alias);
@@ -290,7 +268,7 @@ impl Change {
         Self {
             path: path.to_owned(),
             merge,
-            shared: Shared {
+            shared: MergeContext {
                 columns,
                 keeps_vectors,
                 model,
@@ -300,7 +278,7 @@ impl Change {
             steps: Vec::new(),
             new_ids: HashMap::new(),
             new_keys: HashMap::new(),
-            is_new: matches!(present, ExistingStore::Nothing),
+            is_new: !present.exists,
             keeps_numbers: true,
             writes: 0,
         }
@@ -319,7 +297,7 @@ fn model_of(meta: &[(String, String)]) -> Option<(String, u64)> {
 }
 
 /// Keeps the columns of a table, and adds those that the runtime would add.
-fn found_layout(target: &Target, described: &Description) -> (Layout, Vec<MergeColumn>) {
+fn found_layout(target: &ExistingRows, described: &Description) -> (Layout, Vec<MergeColumn>) {
     let mut columns: Vec<MergeColumn> = target
         .columns
         .iter()
@@ -340,7 +318,7 @@ fn made_layout(described: &Description, wants_agents: bool) -> (Layout, Vec<Merg
     let mut layout: Vec<MergeColumn> = Vec::new();
     let add = |layout: &mut Vec<MergeColumn>, name: &str, declared: &str| {
         let is_there = layout.iter().any(|layout| layout.name.eq_ignore_ascii_case(name));
-        // These stand for the number of a row.
+        // These are names of the number of a row.
         let is_rowid = ["rowid", "oid", "_rowid_"]
             .iter()
             .any(|character| character.eq_ignore_ascii_case(name));
@@ -354,11 +332,11 @@ fn made_layout(described: &Description, wants_agents: bool) -> (Layout, Vec<Merg
         add(&mut layout, &column.name, &column.kind);
     }
     let needed = match (described.layout_columns.is_empty(), wants_agents) {
-        (true, true) => &COLUMNS[..],
-        (true, false) => &COLUMNS[..COLUMNS_UNTIL_0_7],
-        (false, _) => &COLUMNS[..LEAST_COLUMNS],
+        (true, true) => &KNOWN[..],
+        (true, false) => &KNOWN[..COLUMNS_UNTIL_0_7],
+        (false, _) => &KNOWN[..LEAST_COLUMNS],
     };
-    for name in needed {
+    for (name, _) in needed {
         add(&mut layout, name, "");
     }
     add(&mut layout, AGENT_ID, "");
@@ -368,18 +346,24 @@ fn made_layout(described: &Description, wants_agents: bool) -> (Layout, Vec<Merg
 }
 
 #[derive(Default)]
-struct Counts {
+struct RowPlanCounts {
     added: u64,
     replaced: u64,
     kept: u64,
     same: u64,
     new_ids: u64,
+    no_row: BTreeMap<NoRow, u64>,
+    /// Columns that rows had and the table does not have.
+    homeless: BTreeSet<String>,
+    lost_vectors: u64,
+    /// Rows of which a part was too long to travel.
+    cut: u64,
 }
 
 /// Decides what happens to each record.
-struct Planner<'a> {
+struct RowPlanner<'a> {
     on_conflict: OnConflict,
-    target: &'a Target,
+    target: &'a ExistingRows,
     alias: &'a str,
     /// Keys that the snapshot's records have, or will have.
     keys: Keys,
@@ -391,21 +375,16 @@ struct Planner<'a> {
     newer: HashSet<RecordId>,
     /// Ids that the snapshot's records will have.
     ids: HashSet<IdDigest>,
-    counts: Counts,
-    no_row: BTreeMap<NoRow, u64>,
-    homeless: BTreeSet<String>,
-    lost_vectors: u64,
-    /// Rows of which a part was too long to travel.
-    cut: u64,
+    counts: RowPlanCounts,
     conflicts: Vec<Conflict>,
     links: Vec<Link>,
 }
 
-impl<'a> Planner<'a> {
-    fn take(&mut self, change: &mut Change, record: &anemone_format::Record, changed: bool) {
+impl<'a> RowPlanner<'a> {
+    fn take(&mut self, change: &mut RowsChange, record: &Record, changed: bool) {
         let (action, link) = match change.shared.entry(record, changed) {
             Err(reason) => {
-                *self.no_row.entry(reason).or_default() += 1;
+                *self.counts.no_row.entry(reason).or_default() += 1;
                 // What stays in a file is read out of it again.
                 let file = record.source.origin_file.as_deref();
                 let part = || LinkPart::new(file, name_of(record).as_deref(), &record.content);
@@ -416,15 +395,15 @@ impl<'a> Planner<'a> {
         if !matches!(action, RowAction::Nothing) {
             change.writes += 1;
         }
-        change.steps.push(Step { record: record.id, action });
+        change.steps.push(RowStep { record: record.id, action });
         self.links.push(Link::new(record.id, link.into_iter().collect()));
     }
 
     fn decide(
         &mut self,
-        change: &mut Change,
+        change: &mut RowsChange,
         record: RecordId,
-        mut entry: Entry,
+        mut entry: DraftRow,
     ) -> (RowAction, Option<LinkPart>) {
         let shared = &change.shared;
         // Records name each other by their ids, and rows by theirs.
@@ -441,8 +420,8 @@ impl<'a> Planner<'a> {
         let sha256 = sha256_hex(text.trim().as_bytes());
         let content = content_digest(content);
         let homeless = std::mem::take(&mut entry.homeless);
-        self.homeless.extend(homeless.into_iter().take(MAX_COLUMNS));
-        self.cut += u64::from(entry.is_cut);
+        self.counts.homeless.extend(homeless.into_iter().take(MAX_COLUMNS));
+        self.counts.cut += u64::from(entry.is_cut);
         let part = |key: &str| LinkPart { file: None, name: Some(key.to_owned()), sha256 };
         let Some(known) = self.target.rows.get(&*key) else {
             let action = self.insert(change, &entry, &key);
@@ -461,7 +440,7 @@ impl<'a> Planner<'a> {
         match (self.on_conflict, &known.whole) {
             (OnConflict::Theirs, Some((expected, _))) => {
                 self.counts.replaced += 1;
-                self.lost_vectors += u64::from(entry.lost_vector);
+                self.counts.lost_vectors += u64::from(entry.lost_vector);
                 let expected = *expected;
                 let action =
                     RowAction::Replace { key: (*key).into(), expected, same_content, keeps_id };
@@ -491,9 +470,9 @@ impl<'a> Planner<'a> {
     /// names another one as soon as something comes in front of it.
     fn claim(
         &mut self,
-        shared: &Shared,
+        shared: &MergeContext,
         by_content: &mut HashMap<[u8; 32], VecDeque<&str>>,
-        record: &anemone_format::Record,
+        record: &Record,
     ) {
         let Ok(entry) = shared.entry(record, false) else { return };
         if entry.is_own {
@@ -530,9 +509,9 @@ impl<'a> Planner<'a> {
 
     /// Returns the key of a record. What another runtime remembers is known by its text; where that
     /// is new, by its id, if the row that has it is called alike.
-    fn key_of(&mut self, record: RecordId, entry: &Entry) -> String {
+    fn key_of(&mut self, record: RecordId, entry: &DraftRow) -> String {
         if entry.is_own {
-            // A table without a rule can have a key twice.
+            // Without a UNIQUE constraint a key may occur twice.
             let is_first = self.own_taken.insert(entry.key.clone());
             return if is_first { entry.key.clone() } else { self.keys.take_like(&entry.key) };
         }
@@ -550,7 +529,7 @@ impl<'a> Planner<'a> {
 
     /// Says whether a row has another value in a cell that the record speaks of. Only asked where
     /// the record counts.
-    fn differs(&self, shared: &Shared, entry: &mut Entry, known: &KnownRow) -> bool {
+    fn differs(&self, shared: &MergeContext, entry: &mut DraftRow, known: &KnownRow) -> bool {
         let Some((_, cells)) = &known.whole else { return false };
         settle_vector(shared, entry, true);
         let key = entry.cell(shared, "key").and_then(Value::as_text).unwrap_or_default().to_owned();
@@ -569,7 +548,7 @@ impl<'a> Planner<'a> {
         })
     }
 
-    fn is_id_of_another(&self, shared: &Shared, entry: &Entry, key: &str) -> bool {
+    fn is_id_of_another(&self, shared: &MergeContext, entry: &DraftRow, key: &str) -> bool {
         let Some(id) = entry.cell(shared, "id").and_then(id_digest) else { return false };
         match self.target.ids.get(&id) {
             Some(owner) => owner.as_deref() != Some(key),
@@ -577,9 +556,9 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn insert(&mut self, change: &mut Change, entry: &Entry, key: &str) -> RowAction {
+    fn insert(&mut self, change: &mut RowsChange, entry: &DraftRow, key: &str) -> RowAction {
         self.counts.added += 1;
-        self.lost_vectors += u64::from(entry.lost_vector);
+        self.counts.lost_vectors += u64::from(entry.lost_vector);
         change.keeps_numbers &=
             entry.rowid.is_none_or(|rowid| !self.target.rowids.contains(&rowid));
         let mut id: Option<Box<str>> = None;
@@ -626,43 +605,43 @@ impl<'a> Planner<'a> {
 
     fn finish(
         self,
-        mut change: Change,
-        made: bool,
+        mut change: RowsChange,
         is_described: bool,
         draft: &mut PlanBuilder,
     ) -> Vec<Link> {
-        let Counts { added, replaced, kept, same, new_ids } = self.counts;
+        let counts = self.counts;
+        let RowPlanCounts { added, replaced, kept, same, lost_vectors, new_ids, .. } = counts;
+        let made = change.is_new;
         let note = |count: u64, reason: &str| {
             NotRestored::new(NotRestoredKind::Memory, format!("{count} {reason}"))
         };
-        for (reason, count) in &self.no_row {
+        for (reason, count) in counts.no_row {
             match reason {
                 NoRow::Deleted => {
-                    draft.not_restored.push(note(*count, "are gone; only tombstones are left"));
+                    draft.not_restored.push(note(count, "are gone; only tombstones are left"));
                 }
-                NoRow::Blank => draft.not_restored.push(note(*count, "have no text")),
+                NoRow::Blank => draft.not_restored.push(note(count, "have no text")),
                 NoRow::InFile => {}
             }
         }
-        for column in self.homeless.iter().take(MAX_NAMED) {
+        for column in counts.homeless.iter().take(MAX_NAMED) {
             let reason = "the table has no such column, and the runtime does not know it";
             draft.omit(NotRestoredKind::Column, column.clone(), reason);
         }
-        if self.homeless.len() > MAX_NAMED {
-            let more = self.homeless.len() - MAX_NAMED;
+        if counts.homeless.len() > MAX_NAMED {
+            let more = counts.homeless.len() - MAX_NAMED;
             let reason = format!("{more} more columns that the table does not have");
             draft.not_restored.push(NotRestored::new(NotRestoredKind::Column, reason));
         }
-        if self.cut > 0 {
-            draft.not_restored.push(note(self.cut, "were too long to travel whole"));
+        if counts.cut > 0 {
+            draft.not_restored.push(note(counts.cut, "were too long to travel whole"));
         }
-        if self.lost_vectors > 0 {
-            let reason = "embeddings were skipped (other model or text); the runtime will \
-                          recompute them";
-            draft.not_restored.push(NotRestored::new(
-                NotRestoredKind::Embedding,
-                format!("{} {reason}", self.lost_vectors),
-            ));
+        if lost_vectors > 0 {
+            let reason = format!(
+                "{lost_vectors} embeddings were skipped (other model or text); the runtime will \
+                 recompute them"
+            );
+            draft.not_restored.push(NotRestored::new(NotRestoredKind::Embedding, reason));
         }
         if new_ids > 0 {
             let message = format!("{new_ids} memories get a new id, because others have theirs");
@@ -700,13 +679,13 @@ fn is_like(key: &str, natural: &str) -> bool {
 }
 
 /// Leaves the vector of a row that keeps its content as it is, if the record has none for it.
-fn settle_vector(shared: &Shared, entry: &mut Entry, same_content: bool) {
+fn settle_vector(shared: &MergeContext, entry: &mut DraftRow, same_content: bool) {
     if same_content && entry.cell(shared, "embedding") == Some(&Value::Null) {
         entry.leave(shared, "embedding");
     }
 }
 
-impl PlannedChange for Change {
+impl PlannedChange for RowsChange {
     fn check(&self, machine: &Machine) -> Result<(), RestoreError> {
         if self.is_new {
             return Ok(self.check_is_free()?);
@@ -737,7 +716,7 @@ impl PlannedChange for Change {
     }
 }
 
-impl Change {
+impl RowsChange {
     fn error(&self, error: DatabaseError) -> StoreError {
         let path = self.path.clone();
         match error {
@@ -772,7 +751,7 @@ impl Change {
         let each = source.current().each_record(&mut |record| {
             let step = steps.next().filter(|step| step.record == record.id);
             let row = match step {
-                Some(Step { action: RowAction::Nothing, .. }) => return Ok(()),
+                Some(RowStep { action: RowAction::Nothing, .. }) => return Ok(()),
                 Some(step) => {
                     let changed = is_changed(source.returning(), record.id);
                     self.shared.entry(record, changed).ok().map(|entry| (step, entry))
@@ -796,7 +775,12 @@ impl Change {
         }
     }
 
-    fn push(&self, spool: &mut RowSpool, action: &RowAction, mut entry: Entry) -> io::Result<()> {
+    fn push(
+        &self,
+        spool: &mut RowSpool,
+        action: &RowAction,
+        mut entry: DraftRow,
+    ) -> io::Result<()> {
         let shared = &self.shared;
         let newer = entry.cell(shared, "superseded_by").and_then(Value::as_text);
         let find = |newer| self.new_ids.get(newer).or_else(|| self.new_keys.get(newer));

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::kit::{Event, LineReading, Message, Role, TranscriptFormat, spoken};
+use crate::kit::{Event, LineReading, Role, TranscriptFormat, spoken};
 
 /// How ZeroClaw writes transcripts.
 pub(crate) const FORMAT: TranscriptFormat = TranscriptFormat { line, beside: None };
@@ -18,18 +18,20 @@ fn line(json: &Json) -> LineReading {
 
 fn said(line: &Json) -> Event {
     let mut event = spoken(line, line);
-    if let Event::Message(message) = &mut event {
-        take_calls(message);
+    if let Event::Message(message) = &mut event
+        && message.role == Role::Assistant
+        && message.text.starts_with('{')
+        && let Some((calls, said)) = calls_in(&message.text)
+    {
+        message.tools += calls;
+        message.text = said;
     }
     event
 }
 
-/// Takes the calls out of an answer that is kept as JSON, with what was said in it.
-fn take_calls(message: &mut Message) {
-    let is_json = message.role == Role::Assistant && message.text.starts_with('{');
-    let json = is_json.then(|| serde_json::from_str::<Json>(&message.text).ok()).flatten();
-    let Some(json) = json else { return };
-    let Some(calls) = json.get("tool_calls").and_then(Json::as_array) else { return };
-    message.tools += calls.len() as u64;
-    message.text = json.get("content").and_then(Json::as_str).unwrap_or_default().to_owned();
+/// Reads an answer that is kept as JSON because it calls tools: how many, and what was said.
+pub(super) fn calls_in(answer: &str) -> Option<(u64, String)> {
+    let json: Json = serde_json::from_str(answer).ok()?;
+    let calls = json.get("tool_calls")?.as_array()?.len() as u64;
+    Some((calls, json.get("content").and_then(Json::as_str).unwrap_or_default().to_owned()))
 }

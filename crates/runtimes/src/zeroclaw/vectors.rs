@@ -4,9 +4,7 @@
 //! Before, only the configuration names it, and may have changed since: it is believed if it names
 //! the requested model and its dimensions, and the vectors have that length.
 
-use std::path::Path;
-
-use super::brain::{Brain, Row, position_of};
+use super::brain::{Brain, MemoryRow, position_of};
 use super::config::Config;
 use super::rows::{CONFIG, Model, vector_of};
 use super::searchable::aliases;
@@ -21,19 +19,8 @@ pub(super) fn read(
     take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
 ) -> Result<(), ReadError> {
     let Some(path) = agent.database.as_deref() else { return Ok(()) };
-    each(machine, path, agent, wanted, private, take)
-        .map_err(|error| ReadError::vectors(path, error))
-}
-
-fn each(
-    machine: &Machine,
-    path: &Path,
-    agent: &FoundAgent,
-    wanted: &WantedModel<'_>,
-    private: bool,
-    take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
-) -> Result<(), DatabaseError> {
-    let Some(brain) = Brain::open(machine, path)? else { return Ok(()) };
+    let failed = |error| ReadError::vectors(path, error);
+    let Some(brain) = Brain::open(machine, path).map_err(failed)? else { return Ok(()) };
     let config = agent.config.as_ref().and_then(|file| Config::of(file).ok());
     let settings = config.as_deref().and_then(Config::embedding);
     if !is_wanted(&Model::of(&brain, settings.as_ref()), wanted) {
@@ -44,16 +31,18 @@ fn each(
         return Ok(());
     };
     for alias in aliases(&brain, agent) {
-        brain.each_row::<DatabaseError>(&alias, private, &mut |Row { cells, .. }| {
-            let (text, vector) = (cells.get(content), cells.get(embedding));
-            let vector = vector
-                .and_then(|vector| vector_of(vector, None))
-                .filter(|value| wanted.fits(value));
-            if let (Some(Value::Text(text)), Some(vector)) = (text, vector) {
-                take(VectorOf::Text(text), vector);
-            }
-            Ok(())
-        })?;
+        let each =
+            brain.each_row::<DatabaseError>(&alias, private, &mut |MemoryRow { cells, .. }| {
+                let (text, vector) = (cells.get(content), cells.get(embedding));
+                let vector = vector
+                    .and_then(|vector| vector_of(vector, None))
+                    .filter(|value| wanted.fits(value));
+                if let (Some(Value::Text(text)), Some(vector)) = (text, vector) {
+                    take(VectorOf::Text(text), vector);
+                }
+                Ok(())
+            });
+        each.map_err(failed)?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ use crate::kit::{
     persona, restore, sidecar, spelled,
 };
 
-/// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
+/// The configuration, below `raw/zeroclaw` in an archive; in an install it is beside the
 /// workspace.
 const CONFIG: &str = "config.toml";
 /// A persona as a document.
@@ -62,7 +62,7 @@ pub(super) fn plan(
         keep_name(&mut target, now).map_err(PlanError::Source)?;
     }
     let site = RestoreTarget::settle(&target, options, archived.as_deref(), was)?;
-    let planner = Planner { machine, source, now, returned, site: &site, options, was };
+    let planner = RestorePlanner { machine, source, now, returned, site: &site, options, was };
     planner.settings(archived.as_deref(), resumes, &mut draft);
     if let Some(install) = site.target.install.clone()
         && (resumes || draft.config.as_ref().is_some_and(|config| config.made))
@@ -219,8 +219,7 @@ struct RestoreTarget {
 }
 
 impl RestoreTarget {
-    /// Follows the install that is there; a new one is what was asked for, or what the snapshot's
-    /// was.
+    /// Follows the existing install; a new one is as requested, or as the snapshot's was.
     fn settle(
         target: &FoundAgent,
         options: &PlanOptions<'_>,
@@ -336,12 +335,22 @@ fn archived_config(source: &dyn SnapshotSource) -> std::io::Result<Option<String
     Ok(Some(text))
 }
 
-/// Whether a raw file of an archive is about the install, and lies in no workspace.
+/// Notes the files that the move itself makes.
+fn note_made(keep: &mut SidecarContent, draft: &PlanBuilder) {
+    let known: HashSet<String> = keep.placed.iter().map(|placed| placed.path.clone()).collect();
+    let made = draft.wanted.iter().map(|file| spelled(&file.path));
+    let made = made.filter(|path| !known.contains(path));
+    keep.placed.extend(made.map(|path| PlacedFile::made(&path)));
+    // The settings are the install's, and stay with it.
+    keep.placed.extend([DESCRIPTION, CONFIG].map(PlacedFile::made));
+}
+
+/// Whether a raw file of an archive is about the install, and belongs in no workspace.
 fn is_of_install(path: &[u8]) -> bool {
     path == CONFIG.as_bytes() || path == DESCRIPTION.as_bytes()
 }
 
-struct Planner<'a> {
+struct RestorePlanner<'a> {
     machine: &'a Machine,
     /// What the plan is applied with.
     source: &'a dyn SnapshotSource,
@@ -353,7 +362,7 @@ struct Planner<'a> {
     was: PreviousStorage,
 }
 
-impl Planner<'_> {
+impl RestorePlanner<'_> {
     /// Returns whether the target keeps memories in the way that the snapshot did.
     fn holds_as_it_was(&self, archived: Option<&str>) -> bool {
         let described = || backend_of(archived, &self.site.target.alias);
@@ -474,12 +483,7 @@ impl Planner<'_> {
                 && (!is_other || layout::place_of(&file.path) != PathRole::Memory);
             if is_here { keep.placed.push(PlacedFile::of(file)) } else { keep.aside.push(index) }
         }
-        let known: HashSet<String> = keep.placed.iter().map(|placed| placed.path.clone()).collect();
-        let made = draft.wanted.iter().map(|file| spelled(&file.path));
-        keep.placed.extend(
-            made.filter(|value| !known.contains(value)).map(|value| PlacedFile::made(&value)),
-        );
-        keep.placed.extend([DESCRIPTION, CONFIG].map(PlacedFile::made));
+        note_made(&mut keep, draft);
         for link in links {
             let mut natives = match returned.fate(link.id) {
                 Some(_) => returned.natives(link.id).iter().copied(),
@@ -489,7 +493,7 @@ impl Planner<'_> {
                     continue;
                 }
             };
-            // The first of several stands for all of them.
+            // The first of several represents all of them.
             keep.links.extend(natives.next().map(|id| Link { id, ..link }));
             keep.links.extend(natives.map(|id| Link::new(id, Vec::new())));
         }
@@ -525,14 +529,7 @@ impl Planner<'_> {
         if let Some(returned) = self.returned {
             return self.keep_the_other(returned, keep.links, draft);
         }
-        let known: HashSet<String> = keep.placed.iter().map(|placed| placed.path.clone()).collect();
-        let made = draft.wanted.iter().map(|file| spelled(&file.path));
-        keep.placed.extend(
-            made.filter(|value| !known.contains(value)).map(|value| PlacedFile::made(&value)),
-        );
-        keep.placed.push(PlacedFile::made(DESCRIPTION));
-        // The settings are the install's, and stay with it.
-        keep.placed.push(PlacedFile::made(CONFIG));
+        note_made(&mut keep, draft);
         sidecar::keep(self.machine, self.source, keep, draft)
     }
 

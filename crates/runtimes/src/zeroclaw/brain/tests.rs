@@ -87,12 +87,12 @@ pub(in crate::zeroclaw) fn shape(name: &str) -> &'static str {
 }
 
 /// A database and the folder in which its copy lies.
-pub(in crate::zeroclaw) struct Opened {
+pub(in crate::zeroclaw) struct TestBrain {
     brain: Brain,
     _home: TempDir,
 }
 
-impl std::ops::Deref for Opened {
+impl std::ops::Deref for TestBrain {
     type Target = Brain;
 
     fn deref(&self) -> &Brain {
@@ -101,12 +101,12 @@ impl std::ops::Deref for Opened {
 }
 
 /// Makes a database and opens it.
-pub(in crate::zeroclaw) fn brain(sql: &str) -> Option<Opened> {
+pub(in crate::zeroclaw) fn brain(sql: &str) -> Option<TestBrain> {
     let home = TempDir::new().unwrap();
     let path = home.path().join("brain.db");
     Connection::open(&path).unwrap().execute_batch(sql).unwrap();
     let brain = Brain::open(&machine(home.path()), &path).unwrap()?;
-    Some(Opened { brain, _home: home })
+    Some(TestBrain { brain, _home: home })
 }
 
 /// Returns the rows of an agent.
@@ -114,7 +114,7 @@ pub(in crate::zeroclaw) fn rows(
     brain: &Brain,
     alias: &str,
     private: bool,
-) -> (Vec<Row>, RowCounts) {
+) -> (Vec<MemoryRow>, RowCounts) {
     let mut rows = Vec::new();
     let counts = brain.each_row::<DatabaseError>(alias, private, &mut |row| {
         rows.push(row);

@@ -43,7 +43,7 @@ impl<'a> AllowedSettings<'a> {
         for leaf in live.redacted().secrets {
             let mut path = leaf.path;
             path.pop();
-            // A map of headers belongs to the table that it lies in.
+            // A map of headers belongs to the table around it.
             secret.insert(path[..path.len().saturating_sub(1)].to_vec());
             secret.insert(path);
         }
@@ -89,7 +89,7 @@ impl<'a> AllowedSettings<'a> {
         let keys: Vec<&str> = path.iter().map(String::as_str).collect();
         let rest = match &keys[..] {
             ["schema_version"] | ["agents"] | ["identity"] | ["memory"] => return true,
-            // The rows go where the settings that are there say.
+            // The existing settings say where rows go.
             [.., "memory", "backend"] => return false,
             ["agents", alias, rest @ ..] if *alias == self.alias && self.schema >= 3 => rest,
             ["identity" | "memory", rest @ ..] => rest,

@@ -7,7 +7,7 @@ use anemone_format::Moment;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 use zeroize::Zeroizing;
 
-use super::redact::{Rule, Shape, is_redacted, rule_below};
+use super::redact::{ItemShape, Secrecy, is_redacted, rule_below};
 use super::{Config, MAX_BYTES, allowed::AllowedSettings, allowed::powers, file, schema_of};
 use crate::kit::{
     ConfigStep, Machine, PlannedChange, RestoreError, RestoreSource, Warning, first_names,
@@ -68,8 +68,8 @@ impl PlannedChange for ConfigChange {
     }
 }
 
-/// Plans how the configuration of a snapshot goes into that of an install. `live` is the file
-/// that is there, `archived` the text of the snapshot, which is `None` when that is of another
+/// Plans how the configuration of a snapshot goes into that of an install. `live` is the existing
+/// file, `archived` the text of the snapshot, which is `None` when that is of another
 /// runtime. Only a new install is given a `backend`. `warnings` tell what should be looked at.
 pub(in crate::zeroclaw) fn plan_config(
     site: ConfigSite<'_>,
@@ -174,7 +174,7 @@ fn theirs(text: &str) -> Result<DocumentMut, ()> {
     let usable =
         text.len() as u64 <= MAX_BYTES && Config::parse(Zeroizing::new(text.to_owned())).is_some();
     let mut document = text.parse::<DocumentMut>().ok().filter(|_| usable).ok_or(())?;
-    clean(document.as_table_mut(), Rule::Looks, &mut Vec::new());
+    clean(document.as_table_mut(), Secrecy::Looks, &mut Vec::new());
     Ok(document)
 }
 
@@ -196,11 +196,11 @@ fn contains(new: &Item, old: &Item) -> bool {
 }
 
 /// Removes what was redacted, and what points at another machine.
-fn clean(table: &mut dyn TableLike, rule: Rule, path: &mut Vec<String>) {
+fn clean(table: &mut dyn TableLike, rule: Secrecy, path: &mut Vec<String>) {
     let keys: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).collect();
     for key in keys {
         let Some(item) = table.get_mut(&key) else { continue };
-        let rule = rule_below(path, rule, &key, Shape::of(item));
+        let rule = rule_below(path, rule, &key, ItemShape::of(item));
         let mut gone = is_redacted(&key)
             || path.is_empty() && HOST_KEYS.contains(&key.as_str())
             // An agent lives where it is put.
@@ -231,15 +231,15 @@ fn clean(table: &mut dyn TableLike, rule: Rule, path: &mut Vec<String>) {
 }
 
 /// Cleans what is in a value, and says whether it stays.
-fn is_kept(value: &mut Value, rule: Rule, path: &mut Vec<String>) -> bool {
+fn is_kept(value: &mut Value, rule: Secrecy, path: &mut Vec<String>) -> bool {
     match value {
         Value::String(text) => {
             let text = text.value();
             let is_open = text.trim().is_empty() || text.trim_start().starts_with("op://");
-            if rule >= Rule::Texts { is_open } else { !is_redacted(text) }
+            if rule >= Secrecy::Texts { is_open } else { !is_redacted(text) }
         }
-        Value::Integer(_) | Value::Float(_) => rule < Rule::Field,
-        Value::Boolean(_) | Value::Datetime(_) => rule < Rule::Everything,
+        Value::Integer(_) | Value::Float(_) => rule < Secrecy::Field,
+        Value::Boolean(_) | Value::Datetime(_) => rule < Secrecy::Everything,
         Value::Array(array) => {
             let mut stays = true;
             for (at, value) in array.iter_mut().enumerate() {

@@ -16,14 +16,14 @@ use zeroize::Zeroizing;
 use crate::kit::{Warning, WordList};
 use anemone_secrets as secrets;
 
-/// What stands in the place of a secret.
+/// What a secret is replaced with.
 pub(in crate::zeroclaw) const PLACEHOLDER: &str = "<redacted>";
-/// How the mark begins that stands in the place of a secret inside a longer text.
+/// How the mark begins that replaces a secret inside a longer text.
 const MARK: &str = "[redacted:";
 /// The prefix of a reference to a password store; it is no secret itself.
 const REFERENCE: &str = "op://";
-/// How encrypted values begin.
-const ENCRYPTED: [&str; 2] = ["enc2:", "enc:"];
+/// How encrypted values begin, now and on the first day.
+pub(in crate::zeroclaw) const ENCRYPTED: [&str; 2] = ["enc2:", "enc:"];
 /// How often the result is looked through again.
 const ROUNDS: usize = 4;
 /// Keys with a secret in them, at most; each is looked for in the whole text.
@@ -52,14 +52,15 @@ const COMMANDS: [&str; 4] = ["command", "cmd", "args", "arguments"];
 /// Keys by which the tables of a list are told apart.
 const NAMES: [&str; 4] = ["name", "id", "hint", "alias"];
 
-/// A value that is a secret, and where it stands.
+/// A value of a configuration that is a secret, and its position.
+#[derive(Clone)]
 pub(in crate::zeroclaw) struct SecretLeaf {
     /// The keys and positions on the way to it.
     pub(in crate::zeroclaw) path: Vec<String>,
-    /// As it stands there: plain, `enc:`, `enc2:` or a reference `op://`, which also stays in the
+    /// As it is written: plain, `enc:`, `enc2:` or a reference `op://`, which also stays in the
     /// text. A number or a list with a secret in it is here as TOML.
     pub(in crate::zeroclaw) value: Zeroizing<String>,
-    /// Whether it is a text there.
+    /// Whether it is a string in the configuration.
     pub(in crate::zeroclaw) is_text: bool,
     /// What tables of lists on the way are called.
     pub(in crate::zeroclaw) names: Vec<ElementName>,
@@ -94,9 +95,9 @@ pub(in crate::zeroclaw) struct RedactedConfig {
     pub(in crate::zeroclaw) warning: Option<Warning>,
 }
 
-/// How much of what lies at a key is secret.
+/// How much of the value of a key is secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Rule {
+pub(super) enum Secrecy {
     /// What looks like it.
     Looks,
     /// Texts.
@@ -148,26 +149,26 @@ fn plain_name(name: &str) -> String {
 }
 
 /// Returns how much of what has a name is secret.
-fn rule_of_name(name: &str) -> Rule {
+fn rule_of_name(name: &str) -> Secrecy {
     let plain = plain_name(name);
     if SECRET_MAPS.contains(&plain) {
-        return Rule::Everything;
+        return Secrecy::Everything;
     }
     if SECRET_FIELDS.contains(&plain) {
-        return Rule::Field;
+        return Secrecy::Field;
     }
     let words = words_of(name);
-    let Some((last, before)) = words.split_last() else { return Rule::Looks };
+    let Some((last, before)) = words.split_last() else { return Secrecy::Looks };
     let is_key = (last == "key" || last == "keys")
         && before.last().is_some_and(|word| BEFORE_KEY.contains(word));
     let is_count = last == "tokens" && before.iter().any(|word| COUNTS.contains(&word.as_str()));
     if NUMBERS_TOO.contains(&last.as_str()) {
-        return Rule::Field;
+        return Secrecy::Field;
     }
     if is_key || LAST_WORDS.contains(last) && !is_count {
-        return Rule::Texts;
+        return Secrecy::Texts;
     }
-    Rule::Looks
+    Secrecy::Looks
 }
 
 /// Splits a name at signs and where capitals begin.
@@ -190,18 +191,18 @@ fn words_of(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns how much is secret of what lies at a key of a table.
-pub(super) fn rule_below(path: &[String], rule: Rule, key: &str, shape: Shape) -> Rule {
-    let is_table = shape != Shape::Value;
+/// Returns how much of the value of a key of a table is secret.
+pub(super) fn rule_below(path: &[String], rule: Secrecy, key: &str, shape: ItemShape) -> Secrecy {
+    let is_table = shape != ItemShape::Value;
     let own = match path {
         // It only says whether to encrypt; a text has no place in it.
-        [] if key == "secrets" && is_table => Rule::Texts,
+        [] if key == "secrets" && is_table => Secrecy::Texts,
         // The key is what an agent is called.
-        [agents] if agents == "agents" && is_table => Rule::Looks,
+        [agents] if agents == "agents" && is_table => Secrecy::Looks,
         _ => match rule_of_name(key) {
             // A guess, good enough for a value only, or for a list of them with names.
-            own if shape == Shape::Section && own < Rule::Everything && !is_field(key) => {
-                Rule::Looks
+            own if shape == ItemShape::Section && own < Secrecy::Everything => {
+                if SECRET_FIELDS.contains(&plain_name(key)) { own } else { Secrecy::Looks }
             }
             own => own,
         },
@@ -209,9 +210,9 @@ pub(super) fn rule_below(path: &[String], rule: Rule, key: &str, shape: Shape) -
     rule.max(own)
 }
 
-/// What stands at a key.
+/// What kind of value a key has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum ItemShape {
     Value,
     /// A table of values and nothing else, on one line or not.
     Flat,
@@ -219,7 +220,7 @@ pub(super) enum Shape {
     Section,
 }
 
-impl Shape {
+impl ItemShape {
     pub(super) fn of(item: &Item) -> Self {
         let is_value =
             |(_, item): (&str, &Item)| !item.is_table_like() && !item.is_array_of_tables();
@@ -243,11 +244,6 @@ fn is_only_texts(table: &toml_edit::Table) -> bool {
     !table.is_empty() && table.iter().all(|(_, item)| item.is_str())
 }
 
-/// Returns whether the name is one of a list, and no guess.
-fn is_field(key: &str) -> bool {
-    SECRET_FIELDS.contains(&plain_name(key))
-}
-
 /// Returns whether the runtime looks for an encrypted value at a place.
 pub(in crate::zeroclaw) fn is_encrypted_field(path: &[String]) -> bool {
     let is_map = |key: &String| MAPS.contains(&key.as_str());
@@ -268,11 +264,11 @@ pub(super) fn is_redacted(text: &str) -> bool {
 
 /// Returns a name or a text as it may be shown.
 pub(in crate::zeroclaw) fn shown(text: &str) -> Cow<'_, str> {
-    without_secret(text, Rule::Looks, false).map_or(Cow::Borrowed(text), Cow::Owned)
+    without_secret(text, Secrecy::Looks, false).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// Returns what a text is without its secret; `None` when there is none in it.
-fn without_secret(text: &str, rule: Rule, is_command: bool) -> Option<String> {
+fn without_secret(text: &str, rule: Secrecy, is_command: bool) -> Option<String> {
     let start = text.trim_start();
     if start.is_empty() || text == PLACEHOLDER {
         return None;
@@ -280,29 +276,26 @@ fn without_secret(text: &str, rule: Rule, is_command: bool) -> Option<String> {
     if ENCRYPTED.iter().any(|mark| start.starts_with(mark)) {
         return Some(PLACEHOLDER.to_owned());
     }
-    if rule > Rule::Looks {
+    if rule > Secrecy::Looks {
         return (!is_reference(text)).then(|| PLACEHOLDER.to_owned());
     }
     let mut kept = without_addresses(text);
     if is_command {
-        kept = Cow::Owned(without_options(&kept).into_owned());
+        kept = without_options(&kept);
     }
     let hits = secrets::scan(kept.as_bytes());
     if !hits.is_empty() {
         let bytes = secrets::redact(kept.as_bytes(), &hits).into_owned();
-        kept = Cow::Owned(String::from_utf8(bytes).unwrap_or_else(|_| PLACEHOLDER.to_owned()));
+        kept = String::from_utf8(bytes).unwrap_or_else(|_| PLACEHOLDER.to_owned());
     }
-    (kept != text).then(|| kept.into_owned())
+    (kept != text).then_some(kept)
 }
 
 /// Takes users, passwords and keys out of addresses.
-fn without_addresses(text: &str) -> Cow<'_, str> {
-    if !text.contains("://") && !text.contains('=') {
-        return Cow::Borrowed(text);
-    }
+fn without_addresses(text: &str) -> String {
     let user = patterns::USER.replace_all(text, |found: &Captures<'_>| {
         let user = &found[2];
-        // A name behind the host is part of a path, unless a password stands before it; then it
+        // A name behind the host is part of a path, unless a password precedes it; then it
         // may be a password with anything in it.
         let host = user.find(['/', '?', '#']).unwrap_or(user.len());
         let is_path = host < user.len() && !user[..host].contains([':', '@']);
@@ -314,18 +307,17 @@ fn without_addresses(text: &str) -> Cow<'_, str> {
     let parameter = |found: &Captures<'_>| {
         let (sign, name, value) = (&found[1], &found[2], &found[3]);
         let is_key = matches!(plain_name(name).as_str(), "key" | "sig" | "signature" | "auth");
-        if (is_key || rule_of_name(name) >= Rule::Texts) && !value.starts_with('$') {
+        if (is_key || rule_of_name(name) >= Secrecy::Texts) && !value.starts_with('$') {
             format!("{sign}{name}={PLACEHOLDER}")
         } else {
             found[0].to_owned()
         }
     };
-    let kept = patterns::PARAMETER.replace_all(&user, parameter).into_owned();
-    if kept == text { Cow::Borrowed(text) } else { Cow::Owned(kept) }
+    patterns::PARAMETER.replace_all(&user, parameter).into_owned()
 }
 
 /// Takes the values of options and variables with a secret name out of a command line.
-fn without_options(text: &str) -> Cow<'_, str> {
+fn without_options(text: &str) -> String {
     let header = patterns::HEADER.replace_all(text, |found: &Captures<'_>| {
         let scheme = found.get(3).map_or("", |found| found.as_str());
         let is_variable = found[4].starts_with('$') || found[4] == *PLACEHOLDER;
@@ -338,14 +330,13 @@ fn without_options(text: &str) -> Cow<'_, str> {
         // Two words that follow each other say nothing, unless the first is an option.
         let is_assigned = sign == "=" || !dashes.is_empty();
         let is_other = value.trim_matches(['"', '\'']).starts_with(['$', '-']);
-        if is_assigned && !is_other && rule_of_name(name) >= Rule::Texts {
+        if is_assigned && !is_other && rule_of_name(name) >= Secrecy::Texts {
             format!("{before}{dashes}{name}{sign}{PLACEHOLDER}")
         } else {
             found[0].to_owned()
         }
     };
-    let kept = patterns::OPTION.replace_all(&header, option).into_owned();
-    if kept == text { Cow::Borrowed(text) } else { Cow::Owned(kept) }
+    patterns::OPTION.replace_all(&header, option).into_owned()
 }
 
 /// Returns whether an argument is an option that the next one is the value of, and may be secret.
@@ -355,7 +346,7 @@ fn wants_value(argument: &str) -> bool {
     let is_header = matches!(name, "header" | "headers" | "user" | "auth" | "key");
     name.len() < argument.len()
         && !name.contains('=')
-        && (is_short || is_header || rule_of_name(name) >= Rule::Texts)
+        && (is_short || is_header || rule_of_name(name) >= Secrecy::Texts)
 }
 
 /// Returns whether what follows a short option is a number, as the ports of servers are.
@@ -370,24 +361,19 @@ pub(super) fn redacted(text: &str) -> RedactedConfig {
     let mut comments = 0;
     let mut known: BTreeSet<Vec<String>> = BTreeSet::new();
     for _ in 0..ROUNDS {
-        let Ok(document) = Document::parse(now.as_str()) else { break };
-        let mut walk = Walk::of(&now);
-        walk.table(document.as_table(), Rule::Looks);
-        walk.context(&now);
-        comments += walk.comments(&now);
+        let Some((walk, found)) = RedactionPass::over(&now) else { break };
+        comments += found;
         // What is found later was hidden by what stood beside it, and has its path already.
         leaves.extend(walk.leaves.into_iter().filter(|leaf| known.insert(leaf.path.clone())));
-        let done = walk.edits.is_empty() && walk.keys.is_empty();
-        if walk.keys.len() > MAX_KEYS {
+        if walk.edits.is_empty() && walk.keys.is_empty() || walk.keys.len() > MAX_KEYS {
             break;
         }
-        let next = edited(&now, walk.edits, &walk.keys);
-        now = Zeroizing::new(next);
-        if done {
-            break;
-        }
+        now = Zeroizing::new(edited(&now, walk.edits, &walk.keys));
     }
-    if is_clean(&now) {
+    // The text still loads, and nothing is left in it.
+    if RedactionPass::over(&now)
+        .is_some_and(|(walk, _)| walk.edits.is_empty() && walk.keys.is_empty())
+    {
         return RedactedConfig {
             text: now.as_str().to_owned(),
             secrets: leaves,
@@ -400,15 +386,6 @@ pub(super) fn redacted(text: &str) -> RedactedConfig {
         "the configuration does not travel: it cannot be had without its secrets",
     );
     RedactedConfig { text: String::new(), secrets: leaves, comments, warning: Some(warning) }
-}
-
-/// Returns whether a text still loads, and nothing is left in it.
-fn is_clean(text: &str) -> bool {
-    let Ok(document) = Document::parse(text) else { return false };
-    let mut walk = Walk::of(text);
-    walk.table(document.as_table(), Rule::Looks);
-    walk.context(text);
-    walk.comments(text) == 0 && walk.edits.is_empty() && walk.keys.is_empty()
 }
 
 /// Puts other bytes in the places of some.
@@ -432,16 +409,9 @@ fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>, keys: &[(String, S
     out
 }
 
-/// A text of the document that nothing was found in.
-struct CleanValue {
-    range: Range<usize>,
-    path: Vec<String>,
-    names: Vec<ElementName>,
-    value: Zeroizing<String>,
-}
-
 /// One pass over a document.
-struct Walk<'a> {
+#[derive(Default)]
+struct RedactionPass<'a> {
     text: &'a str,
     path: Vec<String>,
     names: Vec<ElementName>,
@@ -449,35 +419,32 @@ struct Walk<'a> {
     leaves: Vec<SecretLeaf>,
     /// Every text value, so that what looks like a comment in it is none.
     strings: Vec<Range<usize>>,
-    clean: Vec<CleanValue>,
+    /// Texts that nothing was found in so far, and their positions.
+    clean: Vec<(Range<usize>, SecretLeaf)>,
     /// Where sections begin, and how much of them is secret.
-    sections: Vec<(usize, Rule)>,
+    sections: Vec<(usize, Secrecy)>,
     /// Lists and inline tables that are secret; so are comments in them.
     secret_ranges: Vec<Range<usize>>,
     /// Keys that have a secret in them, as they are written, and what they become.
     keys: Vec<(String, String)>,
 }
 
-impl<'a> Walk<'a> {
-    fn of(text: &'a str) -> Self {
-        Self {
-            text,
-            path: Vec::new(),
-            names: Vec::new(),
-            edits: Vec::new(),
-            leaves: Vec::new(),
-            strings: Vec::new(),
-            clean: Vec::new(),
-            sections: Vec::new(),
-            secret_ranges: Vec::new(),
-            keys: Vec::new(),
-        }
+impl<'a> RedactionPass<'a> {
+    /// Looks through a text, and counts the comments that have a secret; `None` when the text is
+    /// not TOML.
+    fn over(text: &'a str) -> Option<(Self, usize)> {
+        let document = Document::parse(text).ok()?;
+        let mut walk = Self { text, ..Self::default() };
+        walk.table(document.as_table(), Secrecy::Looks);
+        walk.context();
+        let comments = walk.comments();
+        Some((walk, comments))
     }
 
-    fn table(&mut self, table: &dyn TableLike, rule: Rule) {
+    fn table(&mut self, table: &dyn TableLike, rule: Secrecy) {
         for (key, item) in table.iter() {
-            let rule = rule_below(&self.path, rule, key, Shape::of(item));
-            if let Some(new) = without_secret(key, Rule::Looks, false)
+            let rule = rule_below(&self.path, rule, key, ItemShape::of(item));
+            if let Some(new) = without_secret(key, Secrecy::Looks, false)
                 && let Some(raw) = table.key(key).and_then(toml_edit::Key::span)
                 && let Some(raw) = self.text.get(raw)
             {
@@ -498,7 +465,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn section(&mut self, table: &toml_edit::Table, rule: Rule) {
+    fn section(&mut self, table: &toml_edit::Table, rule: Secrecy) {
         if let Some(span) = table.span() {
             self.sections.push((span.start, rule));
         }
@@ -513,16 +480,17 @@ impl<'a> Walk<'a> {
             Some(ElementName { at: self.path.len(), key: (*key).to_owned(), name: name.to_owned() })
         };
         let name = NAMES.iter().find_map(name);
-        self.names
-            .extend(name.filter(|name| without_secret(&name.name, Rule::Looks, false).is_none()));
+        self.names.extend(
+            name.filter(|name| without_secret(&name.name, Secrecy::Looks, false).is_none()),
+        );
         self.path.push(at.to_string());
         go(self);
         self.path.pop();
         self.names.truncate(named);
     }
 
-    fn value(&mut self, value: &Value, rule: Rule) {
-        if rule >= Rule::Texts
+    fn value(&mut self, value: &Value, rule: Secrecy) {
+        if rule >= Secrecy::Texts
             && (value.is_array() || value.is_inline_table())
             && let Some(span) = value.span()
         {
@@ -544,14 +512,14 @@ impl<'a> Walk<'a> {
             Value::InlineTable(table) => self.table(table, rule),
             _ => {
                 if self.scalar(value, rule, self.is_command()) {
-                    self.leaf(value);
+                    self.leaves.push(self.leaf(value));
                 }
             }
         }
     }
 
     /// A list of values is put back as a whole, so it is one secret if any of them is.
-    fn list(&mut self, list: &Value, array: &toml_edit::Array, rule: Rule) {
+    fn list(&mut self, list: &Value, array: &toml_edit::Array, rule: Secrecy) {
         let is_command = self.is_command();
         let mut before = "";
         let mut found = false;
@@ -559,12 +527,12 @@ impl<'a> Walk<'a> {
             let text = value.as_str();
             let is_value = wants_value(before)
                 && text.is_some_and(|text| !text.starts_with(['-', '$']) && !is_port(before, text));
-            let rule = if is_value { rule.max(Rule::Texts) } else { rule };
+            let rule = if is_value { rule.max(Secrecy::Texts) } else { rule };
             found |= self.scalar(value, rule, is_command);
             before = text.filter(|_| is_command).unwrap_or_default();
         }
         if found {
-            self.leaf(list);
+            self.leaves.push(self.leaf(list));
         }
     }
 
@@ -573,33 +541,28 @@ impl<'a> Walk<'a> {
     }
 
     /// Replaces a value that is secret; says whether it was, or says where one is.
-    fn scalar(&mut self, value: &Value, rule: Rule, is_command: bool) -> bool {
+    fn scalar(&mut self, value: &Value, rule: Secrecy, is_command: bool) -> bool {
         let Some(span) = value.span() else { return false };
         let new = match value {
             Value::String(text) => {
                 self.strings.push(span.clone());
                 let new = without_secret(text.value(), rule, is_command);
                 if new.is_none() {
-                    self.clean.push(CleanValue {
-                        range: span,
-                        path: self.path.clone(),
-                        names: self.names.clone(),
-                        value: Zeroizing::new(text.value().clone()),
-                    });
-                    return rule >= Rule::Field && is_reference(text.value());
+                    self.clean.push((span, self.leaf(value)));
+                    return rule >= Secrecy::Field && is_reference(text.value());
                 }
                 new.map(|new| Value::from(new).to_string())
             }
-            Value::Integer(number) if rule >= Rule::Field && *number.value() != 0 => {
+            Value::Integer(number) if rule >= Secrecy::Field && *number.value() != 0 => {
                 Some("0".to_owned())
             }
-            Value::Float(number) if rule >= Rule::Field && *number.value() != 0.0 => {
+            Value::Float(number) if rule >= Secrecy::Field && *number.value() != 0.0 => {
                 Some("0.0".to_owned())
             }
-            Value::Boolean(it) if rule == Rule::Everything && *it.value() => {
+            Value::Boolean(it) if rule == Secrecy::Everything && *it.value() => {
                 Some("false".to_owned())
             }
-            Value::Datetime(time) if rule == Rule::Everything => {
+            Value::Datetime(time) if rule == Secrecy::Everything => {
                 let time = time.value();
                 let date = time.date.map_or("", |_| "1970-01-01");
                 let between = if time.date.is_some() && time.time.is_some() { "T" } else { "" };
@@ -618,57 +581,46 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn leaf(&mut self, value: &Value) {
-        let is_text = value.is_str();
+    fn leaf(&self, value: &Value) -> SecretLeaf {
         let text = match value.as_str() {
             Some(text) => text.to_owned(),
             None => value.span().and_then(|span| self.text.get(span)).unwrap_or("").to_owned(),
         };
-        self.leaves.push(SecretLeaf {
+        SecretLeaf {
             path: self.path.clone(),
             value: Zeroizing::new(text),
-            is_text,
+            is_text: value.is_str(),
             names: self.names.clone(),
-        });
+        }
     }
 
     /// Replaces texts that are secret because of what they are assigned to.
-    fn context(&mut self, text: &str) {
-        let hits = secrets::scan(text.as_bytes());
-        if hits.is_empty() {
-            return;
-        }
-        self.clean.sort_by_key(|clean| clean.range.start);
+    fn context(&mut self) {
+        let hits = secrets::scan(self.text.as_bytes());
+        self.clean.sort_by_key(|(range, _)| range.start);
         let mut done = BTreeSet::new();
         for hit in hits {
-            let first = self.clean.partition_point(|clean| clean.range.end <= hit.range.start);
-            let met: Vec<usize> = (first..self.clean.len())
-                .take_while(|at| self.clean[*at].range.start < hit.range.end)
-                .collect();
-            for at in met {
-                let CleanValue { range, path, names, value } = &self.clean[at];
-                let is_variable = path.last().is_some_and(|key| key.ends_with("_env"));
-                if value.trim().is_empty()
-                    || is_redacted(value)
+            let first = self.clean.partition_point(|(range, _)| range.end <= hit.range.start);
+            let met = self.clean[first..].iter();
+            for (range, leaf) in met.take_while(|(range, _)| range.start < hit.range.end) {
+                let is_variable = leaf.path.last().is_some_and(|key| key.ends_with("_env"));
+                if leaf.value.trim().is_empty()
+                    || is_redacted(&leaf.value)
                     || is_variable
-                    || is_reference(value)
+                    || leaf.is_reference()
                     || !done.insert(range.start)
                 {
                     continue;
                 }
                 self.edits.push((range.clone(), format!("\"{PLACEHOLDER}\"")));
-                self.leaves.push(SecretLeaf {
-                    path: path.clone(),
-                    value: value.clone(),
-                    is_text: true,
-                    names: names.clone(),
-                });
+                self.leaves.push(leaf.clone());
             }
         }
     }
 
     /// Replaces secrets in comments; returns in how many.
-    fn comments(&mut self, text: &str) -> usize {
+    fn comments(&mut self) -> usize {
+        let text = self.text;
         self.strings.sort_by_key(|range| range.start);
         self.sections.sort_by_key(|(start, _)| *start);
         let inside = union_of(std::mem::take(&mut self.secret_ranges));
@@ -678,7 +630,7 @@ impl<'a> Walk<'a> {
         for range in comments_of(text, &self.strings) {
             let Some(comment) = text.get(range.clone()) else { continue };
             let section = self.sections.partition_point(|(start, _)| *start <= range.start);
-            let rule = section.checked_sub(1).map_or(Rule::Looks, |at| self.sections[at].1);
+            let rule = section.checked_sub(1).map_or(Secrecy::Looks, |at| self.sections[at].1);
             let before = inside.partition_point(|inside| inside.start <= range.start);
             let whole = before.checked_sub(1).is_some_and(|at| range.end <= inside[at].end);
             let first = hits.partition_point(|hit| hit.range.end <= range.start);
@@ -700,7 +652,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns ranges in order and apart; some lie in others.
+/// Sorts ranges, and joins those that overlap.
 fn union_of(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| range.start);
     let mut union: Vec<Range<usize>> = Vec::new();
@@ -729,15 +681,15 @@ fn nothing_of(comment: &str) -> String {
 #[derive(Default)]
 struct CommentReader {
     /// How much of the section is secret that a comment began.
-    rule: Option<Rule>,
+    rule: Option<Secrecy>,
     /// What ends a value that goes over several lines.
     open: Option<&'static str>,
 }
 
 impl CommentReader {
     /// Returns a comment without its secrets. `rule` says how much of the section around it is
-    /// secret, `alone` whether nothing stands before it on its line.
-    fn line(&mut self, comment: &str, rule: Rule, alone: bool) -> String {
+    /// secret, `alone` whether nothing precedes it on its line.
+    fn line(&mut self, comment: &str, rule: Secrecy, alone: bool) -> String {
         let body = comment.trim_start_matches(['#', ' ', '\t']);
         if !alone {
             self.open = None;
@@ -753,34 +705,38 @@ impl CommentReader {
             && let Ok(keys) = toml_edit::Key::parse(header.trim_matches(['[', ']']))
         {
             let keys: Vec<String> = keys.iter().map(|key| key.get().to_owned()).collect();
-            let below = |rule, at: usize| rule_below(&keys[..at], rule, &keys[at], Shape::Section);
-            self.rule = Some((0..keys.len()).fold(Rule::Looks, below));
+            let below =
+                |rule, at: usize| rule_below(&keys[..at], rule, &keys[at], ItemShape::Section);
+            self.rule = Some((0..keys.len()).fold(Secrecy::Looks, below));
         }
         if let Some(kept) = self.assignment(comment, body, self.rule.unwrap_or(rule)) {
             return kept;
         }
         let kept = patterns::ENCRYPTED.replace_all(comment, PLACEHOLDER);
-        let kept = without_options(&kept).into_owned();
-        without_secret(&kept, Rule::Looks, false).unwrap_or(kept)
+        let kept = without_options(&kept);
+        without_secret(&kept, Secrecy::Looks, false).unwrap_or(kept)
     }
 
     /// Returns a setting without its value, if that is secret.
-    fn assignment(&mut self, comment: &str, body: &str, rule: Rule) -> Option<String> {
+    fn assignment(&mut self, comment: &str, body: &str, rule: Secrecy) -> Option<String> {
         let (key, value) = body.split_once('=')?;
         let keys = toml_edit::Key::parse(key.trim()).ok()?;
         let keys: Vec<String> = keys.iter().map(|key| key.get().to_owned()).collect();
         let value = value.trim();
-        let last = if value.starts_with('{') { Shape::Flat } else { Shape::Value };
+        let last = if value.starts_with('{') { ItemShape::Flat } else { ItemShape::Value };
         let below = |rule, at: usize| {
             // The path around it does not matter: comments do not name agents.
-            let shape = if at + 1 < keys.len() { Shape::Section } else { last };
+            let shape = if at + 1 < keys.len() { ItemShape::Section } else { last };
             rule_below(&keys[..at], rule, &keys[at], shape)
         };
         let rule = (0..keys.len()).fold(rule, below);
         let bare = value.trim_matches(['"', '\'']);
         let is_plain = matches!(bare, "" | "true" | "false" | PLACEHOLDER | "[]" | "{}");
         let is_number = bare.parse::<f64>().is_ok();
-        if rule == Rule::Looks || is_plain || is_reference(bare) || rule == Rule::Texts && is_number
+        if rule == Secrecy::Looks
+            || is_plain
+            || is_reference(bare)
+            || rule == Secrecy::Texts && is_number
         {
             return None;
         }

@@ -7,16 +7,18 @@
 //! | `op://vault/item/field` | says where the secret is |
 //! | anything else | the secret itself |
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anemone_format::Hex;
 use chacha20poly1305::aead::{Aead as _, Generate as _, KeyInit as _};
 use chacha20poly1305::{ChaCha20Poly1305, Key, Nonce};
 use sha2::{Digest as _, Sha256};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::kit::hex;
-use crate::zeroclaw::config::{read_plain, write_new};
+use crate::zeroclaw::config::{ENCRYPTED, read_plain, write_new};
 
 /// What the file is called.
 const FILE: &str = ".secret_key";
@@ -26,8 +28,6 @@ const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 12;
 /// Bytes of its file, at most: hexadecimal, and a line break.
 const MAX_FILE_BYTES: u64 = 256;
-/// How encrypted values begin, now and on the first day.
-const MARKS: [&str; 2] = ["enc2:", "enc:"];
 
 /// The key of an install; wiped when dropped.
 pub(super) struct SecretKey(Zeroizing<[u8; KEY_BYTES]>);
@@ -50,12 +50,12 @@ pub(super) fn path_of(install: &Path) -> PathBuf {
 
 /// Returns whether a value is encrypted.
 pub(super) fn is_encrypted(value: &str) -> bool {
-    MARKS.iter().any(|mark| value.starts_with(mark))
+    ENCRYPTED.iter().any(|mark| value.starts_with(mark))
 }
 
 /// Opens a value with a key, where it needs one. The text is the secret in clear.
 pub(super) fn open(key: Option<&SecretKey>, value: &str) -> Result<Zeroizing<String>, OpenError> {
-    let [new, old] = MARKS;
+    let [new, old] = ENCRYPTED;
     let (is_new, digits) = match (value.strip_prefix(new), value.strip_prefix(old)) {
         (Some(digits), _) => (true, digits),
         (None, Some(digits)) => (false, digits),
@@ -87,7 +87,7 @@ impl SecretKey {
         Ok(Some(Self(Zeroizing::new(key))))
     }
 
-    /// Returns what stands for a key where none is there yet.
+    /// Returns a placeholder for a key that does not exist yet.
     pub(super) fn nothing() -> Self {
         Self(Zeroizing::new([0; KEY_BYTES]))
     }
@@ -101,7 +101,7 @@ impl SecretKey {
         Ok(key)
     }
 
-    /// Encrypts a value that stands at a place.
+    /// Encrypts the value of a place.
     ///
     /// The nonce is a digest under the key of place and value: nobody can guess it, two values
     /// share one only if they are the same, and the same value is the same bytes every time. What
@@ -123,7 +123,7 @@ impl SecretKey {
             .encrypt(&Nonce::from(nonce), value.as_bytes())
             .expect("a text that fits into memory is shorter than the cipher's limit");
         let (nonce, sealed) = (to_hex(&nonce), to_hex(&sealed));
-        Zeroizing::new(format!("{}{}{}", MARKS[0], *nonce, *sealed))
+        Zeroizing::new(format!("{}{}{}", ENCRYPTED[0], *nonce, *sealed))
     }
 
     fn cipher(&self) -> ChaCha20Poly1305 {
@@ -133,11 +133,7 @@ impl SecretKey {
 
 fn to_hex(bytes: &[u8]) -> Zeroizing<String> {
     let mut text = Zeroizing::new(String::with_capacity(bytes.len() * 2));
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-        }
-    }
+    write!(*text, "{}", Hex(bytes)).expect("a string takes any text");
     text
 }
 

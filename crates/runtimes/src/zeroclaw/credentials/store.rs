@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use anemone_format::{Credential, CredentialType, Credentials, Moment, NOT_EXPORTED};
 use fs_err as fs;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use toml_edit::{DocumentMut, Item};
 use zeroize::Zeroizing;
 
 use super::key::{self, SecretKey};
 use super::{
-    Body, CONFIG_TAG, Fields, MAX_PROFILES_BYTES, PROFILES_FILE, Payload, REFERENCE_TAG, TOKENS,
+    Body, CONFIG_TAG, MAX_PROFILES_BYTES, PROFILES_FILE, Payload, ProfileFields, REFERENCE_TAG,
+    TOKENS,
 };
 use crate::kit::{
     CredentialsStep, FoundAgent, Machine, NotRestored, NotRestoredKind, OnConflict, PlanBuilder,
@@ -26,7 +27,7 @@ use crate::kit::{
 use crate::zeroclaw::RUNTIME;
 use crate::zeroclaw::config::{
     ElementName, MAX_BYTES, dotted, encrypts, is_encrypted_field, is_same_value, is_vacant,
-    map_texts, read_plain, replace, schema_of,
+    item_at, map_texts, read_plain, replace, schema_of,
 };
 
 /// The file that the runtime has while it writes profiles.
@@ -43,36 +44,7 @@ struct PlannedSecret {
     /// The name shown to the user.
     name: String,
     service: String,
-    place: SecretPlace,
-}
-
-enum SecretPlace {
-    /// A value of the configuration.
-    Leaf {
-        schema: u32,
-        path: Vec<String>,
-        names: Vec<ElementName>,
-        value: LeafValue,
-        encrypted: bool,
-    },
-    /// A profile.
-    Profile { id: String, fields: Fields, active: bool },
-}
-
-impl SecretPlace {
-    /// Returns what a credential of this place is called when it is read.
-    fn name(&self) -> String {
-        match self {
-            Self::Leaf { path, .. } => dotted(path),
-            Self::Profile { id, .. } => id.clone(),
-        }
-    }
-}
-
-enum LeafValue {
-    Text(SecretText),
-    /// A number or a list.
-    Toml(SecretText),
+    body: Body,
 }
 
 /// What was done with one secret.
@@ -85,7 +57,7 @@ enum PutOutcome {
 }
 
 /// The planned change of the stores.
-struct Change {
+struct CredentialsChange {
     install: PathBuf,
     config: PathBuf,
     puts: Vec<PlannedSecret>,
@@ -94,14 +66,14 @@ struct Change {
 
 /// The texts of the stores; `None` when there is no file.
 #[derive(Default)]
-struct Texts {
+struct StoreTexts {
     config: Option<Zeroizing<String>>,
     profiles: Option<Zeroizing<String>>,
 }
 
 /// The stores after the change.
-struct Outcome {
-    texts: Texts,
+struct PlacedSecrets {
+    texts: StoreTexts,
     done: Vec<PutOutcome>,
     /// Whether anything was encrypted.
     sealed: bool,
@@ -115,14 +87,14 @@ pub(in crate::zeroclaw) fn plan(
     draft: &mut PlanBuilder,
 ) {
     let mut puts = Vec::new();
-    // An agent asks for `default` unless it is told otherwise.
+    // An agent asks for `default` unless its settings name another key.
     let is_usual = |credential: &&Credential| {
         credential.credential_type == CredentialType::ApiKey
             && credential.label.as_ref().is_some_and(|label| label.ends_with(":default"))
     };
     let usual = credentials.credentials.iter().filter(is_usual);
     let usual = usual.filter_map(|usual| usual.label.clone()).collect();
-    let mut entries = Entries { usual, taken: BTreeSet::new() };
+    let mut entries = ProviderEntries { usual, taken: BTreeSet::new() };
     let mut taken = BTreeSet::new();
     for credential in credentials.credentials {
         if is_bare(&credential)
@@ -132,7 +104,7 @@ pub(in crate::zeroclaw) fn plan(
             continue;
         }
         match opened(&credential, target, options, &mut entries) {
-            Ok(Some(put)) if !taken.insert(put.place.name()) => {
+            Ok(Some(put)) if !taken.insert(put.body.label()) => {
                 let reason = "another secret goes to its place".to_owned();
                 draft.not_restored.push(named_not_restored(&put.name, reason));
             }
@@ -145,7 +117,7 @@ pub(in crate::zeroclaw) fn plan(
     let config = target.config.as_deref().map(Path::to_owned);
     let config = config.unwrap_or_else(|| install.join("config.toml"));
     let overwrites = options.on_conflict == OnConflict::Theirs;
-    let mut change = Change { install: install.to_owned(), config, puts, overwrites };
+    let mut change = CredentialsChange { install: install.to_owned(), config, puts, overwrites };
     let planned = draft.config.as_ref().and_then(|step| step.change.planned_text());
     let outcome = change.texts().and_then(|mut texts| {
         if let Some(planned) = planned {
@@ -183,7 +155,7 @@ pub(in crate::zeroclaw) fn plan(
     if change.puts.is_empty() {
         return;
     }
-    let has_leaf = change.puts.iter().any(|put| matches!(put.place, SecretPlace::Leaf { .. }));
+    let has_leaf = change.puts.iter().any(|put| put.body.as_profile().is_none());
     let store = if has_leaf { change.config.clone() } else { change.profiles_path() };
     let (added, replaced, kept) = step;
     let change = Box::new(change);
@@ -213,7 +185,7 @@ fn opened(
     credential: &Credential,
     target: &FoundAgent,
     options: &PlanOptions<'_>,
-    entries: &mut Entries,
+    entries: &mut ProviderEntries,
 ) -> Result<Option<PlannedSecret>, String> {
     let has = |tag: &str| credential.tags.iter().any(|other| other == tag);
     if has(CONFIG_TAG) && has(REFERENCE_TAG) {
@@ -221,42 +193,42 @@ fn opened(
         return Ok(None);
     }
     let secret = open(credential, target, options)?;
-    let place = match serde_json::from_slice::<Payload>(&secret) {
-        Ok(payload) => own_place(payload.zeroclaw),
+    let body = match serde_json::from_slice::<Payload>(&secret) {
+        Ok(payload) => Some(payload.zeroclaw).filter(Body::has_place),
         Err(_) => serde_json::from_slice::<ForeignProfile>(&secret)
             .ok()
-            .and_then(|foreign| foreign_place(credential, foreign, entries)),
+            .and_then(|foreign| foreign_body(credential, foreign, entries)),
     };
-    let place = place.ok_or_else(|| format!("it is of a kind that {RUNTIME} does not keep"))?;
+    let body = body.ok_or_else(|| format!("it is of a kind that {RUNTIME} does not keep"))?;
     let (name, service) = (credential_name(credential), credential.service.clone());
-    Ok(Some(PlannedSecret { name, service, place }))
+    Ok(Some(PlannedSecret { name, service, body }))
 }
 
-/// Reads a secret of this runtime.
-fn own_place(body: Body) -> Option<SecretPlace> {
-    let Body { schema, path, names, value, toml, encrypted, id, profile, active } = body;
-    if let (Some(id), Some(fields)) = (id, profile) {
-        return Some(SecretPlace::Profile { id, fields, active });
+impl Body {
+    fn as_profile(&self) -> Option<(&str, &ProfileFields)> {
+        Some((self.id.as_deref()?, self.profile.as_ref()?))
     }
-    let value = value.map(LeafValue::Text).or(toml.map(LeafValue::Toml))?;
-    let schema = schema.unwrap_or(NAMED_SCHEMA);
-    (!path.is_empty() && path.len() <= MAX_PATH).then_some(SecretPlace::Leaf {
-        schema,
-        path,
-        names,
-        value,
-        encrypted,
-    })
+
+    /// Returns whether it says where its secret belongs.
+    fn has_place(&self) -> bool {
+        let has_value = self.value.is_some() || self.toml.is_some();
+        self.as_profile().is_some() || has_value && (1..=MAX_PATH).contains(&self.path.len())
+    }
+
+    /// Returns what a credential of this place is called when it is read.
+    fn label(&self) -> String {
+        self.as_profile().map_or_else(|| dotted(&self.path), |(id, _)| id.to_owned())
+    }
 }
 
 /// The entries of providers that keys of another runtime get.
-struct Entries {
+struct ProviderEntries {
     /// Labels of keys that are the usual ones of their providers.
     usual: BTreeSet<String>,
     taken: BTreeSet<(String, String)>,
 }
 
-impl Entries {
+impl ProviderEntries {
     /// Returns an entry that no other key has: `default` for the usual one, or the first.
     fn next(&mut self, provider: &str, name: &str) -> String {
         let has_usual = self.usual.contains(&format!("{provider}:default"));
@@ -285,11 +257,11 @@ struct ForeignProfile {
 
 /// Finds a place for a profile of another runtime: keys go to the providers, tokens to the
 /// profiles.
-fn foreign_place(
+fn foreign_body(
     credential: &Credential,
     foreign: ForeignProfile,
-    entries: &mut Entries,
-) -> Option<SecretPlace> {
+    entries: &mut ProviderEntries,
+) -> Option<Body> {
     let label = credential.label.as_deref().unwrap_or_default();
     let provider = foreign.provider.unwrap_or_else(|| credential.service.clone());
     let name = label.split_once(':').map_or("default", |(_, name)| name);
@@ -299,66 +271,61 @@ fn foreign_place(
     if let (true, Some(key)) = (foreign.kind == "api_key", foreign.key) {
         let entry = entries.next(&provider, name);
         let path = ["providers", "models", &provider, &entry, "api_key"];
-        return Some(SecretPlace::Leaf {
-            schema: NAMED_SCHEMA,
+        return Some(Body {
+            schema: Some(NAMED_SCHEMA),
             path: path.map(str::to_owned).to_vec(),
-            names: Vec::new(),
-            value: LeafValue::Text(key),
+            value: Some(key),
             encrypted: true,
+            ..Body::default()
         });
     }
-    let mut fields = Map::new();
-    let mut set = |key: &str, secret: Option<SecretText>| {
-        let value = secret.map_or(Value::Null, |secret| Value::String(secret.0.to_string()));
-        let is_set = !value.is_null();
-        fields.insert(key.to_owned(), value);
-        is_set
-    };
     let (access, refresh, token) = match foreign.kind.as_str() {
         "token" => (None, None, foreign.token),
         "oauth" => (foreign.access, foreign.refresh, None),
         _ => return None,
     };
-    let has_access = set("access_token", access);
-    set("refresh_token", refresh);
-    let has_token = set("token", token);
-    if !has_access && !has_token {
+    if access.is_none() && token.is_none() {
         return None;
     }
     #[expect(clippy::cast_possible_truncation, reason = "a float out of range saturates")]
     let expires = foreign.expires.filter(|millis| *millis > 0.0).map(|millis| millis as i64);
     let expires = expires.and_then(times::from_millis).map(|value| value.as_str().to_owned());
-    let created = credential.created_at.as_str().to_owned();
-    for (key, value) in [
-        ("model_provider", Value::from(provider.clone())),
-        ("profile_name", Value::from(name)),
-        ("kind", Value::from(foreign.kind)),
-        ("expires_at", expires.map_or(Value::Null, Value::from)),
-        ("created_at", Value::from(created.clone())),
-        ("updated_at", Value::from(created)),
-        ("metadata", Value::Object(Map::new())),
-    ] {
-        fields.insert(key.to_owned(), value);
+    let created = credential.created_at.as_str();
+    let facts = json!({
+        "model_provider": provider,
+        "profile_name": name,
+        "kind": foreign.kind,
+        "expires_at": expires,
+        "created_at": created,
+        "updated_at": created,
+        "metadata": {},
+        "account_id": null,
+        "workspace_id": null,
+        "id_token": null,
+        "token_type": null,
+        "scope": null,
+    });
+    let mut fields = ProfileFields(facts.as_object().cloned().unwrap_or_default());
+    for (key, secret) in [("access_token", access), ("refresh_token", refresh), ("token", token)] {
+        let value = secret.map_or(Value::Null, |secret| Value::String(secret.0.to_string()));
+        fields.0.insert(key.to_owned(), value);
     }
-    for key in ["account_id", "workspace_id", "id_token", "token_type", "scope"] {
-        fields.insert(key.to_owned(), Value::Null);
-    }
-    let id = format!("{provider}:{name}");
-    Some(SecretPlace::Profile { id, fields: Fields(fields), active: true })
+    let id = Some(format!("{provider}:{name}"));
+    Some(Body { id, profile: Some(fields), active: true, ..Body::default() })
 }
 
-impl Change {
+impl CredentialsChange {
     fn profiles_path(&self) -> PathBuf {
         self.install.join(PROFILES_FILE)
     }
 
     /// Reads the stores as they are.
-    fn texts(&self) -> Result<Texts, StoreError> {
+    fn texts(&self) -> Result<StoreTexts, StoreError> {
         let read = |path: &Path, max| {
             let failed = |source| StoreError::Io { path: path.to_owned(), source };
             read_plain(path, max).map_err(failed)
         };
-        Ok(Texts {
+        Ok(StoreTexts {
             config: read(&self.config, MAX_BYTES)?,
             profiles: read(&self.profiles_path(), MAX_PROFILES_BYTES)?,
         })
@@ -368,10 +335,10 @@ impl Change {
     /// is encrypted with none, and the outcome only says what would happen.
     fn place(
         &self,
-        texts: &Texts,
+        texts: &StoreTexts,
         key: Option<&SecretKey>,
         now: &Moment,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<PlacedSecrets, StoreError> {
         let odd = |path: &Path, what: &str| {
             let source = io::Error::other(what.to_owned());
             StoreError::Io { path: path.to_owned(), source }
@@ -383,7 +350,7 @@ impl Change {
             config.insert("schema_version", toml_edit::value(i64::from(NAMED_SCHEMA)));
         }
         let profiles = texts.profiles.as_deref().map_or("{}", String::as_str);
-        let mut profiles: Fields = serde_json::from_str(profiles)
+        let mut profiles: ProfileFields = serde_json::from_str(profiles)
             .map_err(|_| odd(&self.profiles_path(), "it is not a JSON object"))?;
         let nothing = SecretKey::nothing();
         let mut sealer = Sealer {
@@ -396,12 +363,13 @@ impl Change {
         let mut changed = (false, false);
         let mut done = Vec::new();
         for put in &self.puts {
-            let is_leaf = matches!(put.place, SecretPlace::Leaf { .. });
-            let one = match &put.place {
-                SecretPlace::Leaf { .. } => self.place_leaf(&mut config, put, &mut sealer),
-                SecretPlace::Profile { id, fields, active } => {
-                    self.place_profile(&mut profiles, id, fields, *active, &mut sealer)
+            let profile = put.body.as_profile();
+            let is_leaf = profile.is_none();
+            let one = match profile {
+                Some((id, fields)) => {
+                    self.place_profile(&mut profiles, id, fields, put.body.active, &mut sealer)
                 }
+                None => self.place_leaf(&mut config, put, &mut sealer),
             };
             let is_change = matches!(one, PutOutcome::Added | PutOutcome::Replaced);
             changed.0 |= is_change && is_leaf;
@@ -418,8 +386,8 @@ impl Change {
         }
         let profiles = changed.1.then(|| serde_json::to_string_pretty(&profiles));
         let profiles = profiles.transpose().map_err(|_| odd(&self.profiles_path(), "not JSON"))?;
-        let texts = Texts { config, profiles: profiles.map(Zeroizing::new) };
-        Ok(Outcome { texts, done, sealed: sealer.sealed })
+        let texts = StoreTexts { config, profiles: profiles.map(Zeroizing::new) };
+        Ok(PlacedSecrets { texts, done, sealed: sealer.sealed })
     }
 
     fn place_leaf(
@@ -428,21 +396,18 @@ impl Change {
         put: &PlannedSecret,
         sealer: &mut Sealer<'_>,
     ) -> PutOutcome {
-        let SecretPlace::Leaf { schema, path, names, value, encrypted } = &put.place else {
-            return PutOutcome::Kept;
-        };
-        let Some(fitted) = fitted(path, names, *schema, sealer.schema, &put.service) else {
+        let Body { schema, path, names, value, toml, encrypted, .. } = &put.body;
+        let schema = schema.unwrap_or(NAMED_SCHEMA);
+        let Some(fitted) = fitted(path, names, schema, sealer.schema, &put.service) else {
             return PutOutcome::Refused(
                 "the configuration here is of another schema, without its place",
             );
         };
-        let plain = match value {
-            LeafValue::Text(text) => toml_edit::Value::from(text.0.as_str()),
-            LeafValue::Toml(text) => match text.0.parse::<toml_edit::Value>() {
-                Ok(value) => value,
-                Err(_) => return PutOutcome::Refused("it is not a value"),
-            },
+        let plain = match (value, toml) {
+            (Some(text), _) => Some(toml_edit::Value::from(text.0.as_str())),
+            (None, toml) => toml.as_ref().and_then(|text| text.0.parse().ok()),
         };
+        let Some(plain) = plain else { return PutOutcome::Refused("it is not a value") };
         if is_other_store(config.as_item(), &fitted.path, &plain) {
             return PutOutcome::Refused(
                 "it names another store of memories than the one in use here",
@@ -482,13 +447,13 @@ impl Change {
 
     fn place_profile(
         &self,
-        store: &mut Fields,
+        store: &mut ProfileFields,
         id: &str,
-        fields: &Fields,
+        fields: &ProfileFields,
         active: bool,
         sealer: &mut Sealer<'_>,
     ) -> PutOutcome {
-        let object = |store: &mut Fields, key: &str| {
+        let object = |store: &mut ProfileFields, key: &str| {
             let value = store.0.entry(key).or_insert_with(|| Value::Object(Map::new()));
             value.is_object()
         };
@@ -538,8 +503,8 @@ impl Change {
         if outcome.done.iter().any(|done| matches!(done, PutOutcome::Refused(_))) {
             return Err(StoreError::Changed { path: self.config.clone() });
         }
-        let lock =
-            outcome.texts.profiles.as_ref().map(|_| Lock::take(&self.install)).transpose()?;
+        let has_profiles = outcome.texts.profiles.is_some();
+        let lock = has_profiles.then(|| ProfilesLock::take(&self.install)).transpose()?;
         // A key that nothing was encrypted with would only puzzle its owner.
         if outcome.sealed && key.is_none() {
             key = Some(SecretKey::make(&self.install).map_err(failed)?);
@@ -578,7 +543,7 @@ impl Change {
     }
 }
 
-impl PlannedChange for Change {
+impl PlannedChange for CredentialsChange {
     fn apply(
         &self,
         _: &Machine,
@@ -590,9 +555,9 @@ impl PlannedChange for Change {
 }
 
 /// The file that the runtime has while it writes profiles; gone when dropped.
-struct Lock(PathBuf);
+struct ProfilesLock(PathBuf);
 
-impl Lock {
+impl ProfilesLock {
     fn take(install: &Path) -> Result<Self, StoreError> {
         use std::io::Write as _;
         let path = install.join(LOCK_FILE);
@@ -612,7 +577,7 @@ impl Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for ProfilesLock {
     fn drop(&mut self) {
         // A failure cannot be reported here; the runtime waits for the file and reports it.
         drop(fs::remove_file(&self.0));
@@ -652,7 +617,7 @@ impl Sealer<'_> {
     }
 
     /// Returns whether an existing profile has these tokens.
-    fn has_tokens(&self, known: &Value, fields: &Fields) -> bool {
+    fn has_tokens(&self, known: &Value, fields: &ProfileFields) -> bool {
         TOKENS.iter().all(|token| {
             let known = known.get(token).and_then(Value::as_str).unwrap_or_default();
             let wanted = fields.0.get(*token).and_then(Value::as_str).unwrap_or_default();
@@ -716,18 +681,17 @@ fn fitted(
 }
 
 /// Returns whether a value would have the runtime look for memories elsewhere. In older schemas the
-/// name of the store lies among secrets, and counts before the backend.
+/// name of the store is among the secrets, and counts before the backend.
 fn is_other_store(root: &Item, path: &[String], value: &toml_edit::Value) -> bool {
     let backend = root.get("memory").and_then(|memory| memory.get("backend")?.as_str());
     path == ["storage", "provider", "config", "provider"]
         && backend.is_some_and(|backend| Some(backend) != value.as_str())
 }
 
-/// Returns whether the table that a path ends in is there.
+/// Returns whether the table exists that a path ends in.
 fn has_table(root: &Item, path: &[String]) -> bool {
     let parents = path.split_last().map_or(&[][..], |(_, parents)| parents);
-    let table = parents.iter().try_fold(root, |item, key| item.as_table_like()?.get(key));
-    table.is_some_and(Item::is_table_like)
+    item_at(root, parents).is_some_and(Item::is_table_like)
 }
 
 /// Returns the place at the end of a path; tables on the way are made, lists are not.

@@ -7,12 +7,12 @@ use super::*;
 use crate::kit::database::tests::machine;
 
 /// A home folder to put installs into.
-struct Home {
+struct TestHome {
     _folder: TempDir,
     machine: Machine,
 }
 
-impl Home {
+impl TestHome {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let machine = machine(&folder.path().canonicalize().unwrap());
@@ -90,7 +90,7 @@ fn codes(agent: &FoundAgent) -> Vec<&str> {
 
 #[test]
 fn an_empty_home_has_no_agents() {
-    let home = Home::new();
+    let home = TestHome::new();
     assert_eq!(home.found(), []);
     fs_err::create_dir_all(home.path(".zeroclaw/agents")).unwrap();
     fs_err::create_dir_all(home.path(".zeroclaw/data")).unwrap();
@@ -99,7 +99,7 @@ fn an_empty_home_has_no_agents() {
 
 #[test]
 fn until_0_7_there_is_one_agent_with_the_database_in_its_workspace() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write(".zeroclaw/config.toml", "").write(".zeroclaw/workspace/SOUL.md", "x");
     home.database(".zeroclaw/workspace/memory/brain.db", OLD);
     let database = ".zeroclaw/workspace/memory/brain.db";
@@ -113,7 +113,7 @@ fn until_0_7_there_is_one_agent_with_the_database_in_its_workspace() {
 
 #[test]
 fn since_0_8_agents_come_from_folders_configuration_and_database() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write(".zeroclaw/agents/beta/workspace/SOUL.md", "x");
     home.write(
         ".zeroclaw/config.toml",
@@ -147,7 +147,7 @@ fn since_0_8_agents_come_from_folders_configuration_and_database() {
 
 #[test]
 fn the_shape_of_the_first_documents_is_told_by_a_table_of_memories() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write(".zeroclaw/config.toml", "").write(".zeroclaw/workspace/SOUL.md", "x");
     home.database(
         ".zeroclaw/memory.db",
@@ -161,7 +161,7 @@ fn the_shape_of_the_first_documents_is_told_by_a_table_of_memories() {
 
 #[test]
 fn a_decoy_is_named_and_not_taken() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write(".zeroclaw/config.toml", "").write(".zeroclaw/workspace/SOUL.md", "x");
     home.database(".zeroclaw/memory.db", "CREATE TABLE other(x);");
     home.write(".zeroclaw/workspace/memory.db", "");
@@ -173,7 +173,7 @@ fn a_decoy_is_named_and_not_taken() {
 
 #[test]
 fn the_layout_with_the_database_counts_and_the_other_is_named() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write(".zeroclaw/config.toml", "").write(".zeroclaw/workspace/SOUL.md", "x");
     home.write(".zeroclaw/agents/default/workspace/SOUL.md", "x");
     home.database(".zeroclaw/workspace/memory/brain.db", OLD);
@@ -188,7 +188,7 @@ fn the_layout_with_the_database_counts_and_the_other_is_named() {
 
 #[test]
 fn what_a_move_to_0_8_left_behind_is_named() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.database(".zeroclaw/data/memory/brain.db", NEW);
     home.write(".zeroclaw/data/memory/brain.db.backup-20261115T071728", "x");
     home.write(".zeroclaw/agents/default/workspace/memory/brain.db-wal", "x");
@@ -201,7 +201,7 @@ fn what_a_move_to_0_8_left_behind_is_named() {
 
 #[test]
 fn variables_and_the_active_install_come_before_the_usual_one() {
-    let mut home = Home::new();
+    let mut home = TestHome::new();
     home.write(".zeroclaw/config.toml", "").write(".zeroclaw/workspace/SOUL.md", "x");
     home.write(".zeroclaw/active_workspace.toml", "config_dir = \"profiles/two\"\n");
     home.write(".zeroclaw/profiles/two/config.toml", "");
@@ -228,7 +228,7 @@ fn variables_and_the_active_install_come_before_the_usual_one() {
 
 #[test]
 fn a_variable_that_names_a_workspace_is_read_as_the_runtime_reads_it() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write("one/config.toml", "");
     home.write("two/.zeroclaw/config.toml", "");
     let site = |name: &str| {
@@ -244,7 +244,7 @@ fn a_variable_that_names_a_workspace_is_read_as_the_runtime_reads_it() {
 
 #[test]
 fn profiles_of_0_7_are_agents_of_their_own() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write(".zeroclaw/config.toml", "").write(".zeroclaw/workspace/SOUL.md", "x");
     home.write(".zeroclaw/workspaces/empty/profile.toml", "");
     home.write(".zeroclaw/workspaces/work/profile.toml", "");
@@ -257,7 +257,7 @@ fn profiles_of_0_7_are_agents_of_their_own() {
 
 #[test]
 fn a_folder_that_is_not_there_or_empty_becomes_an_install() {
-    let home = Home::new();
+    let home = TestHome::new();
     fs_err::create_dir(home.path("empty")).unwrap();
     for folder in ["empty", "absent"] {
         let wanted = |alias: &str| {
@@ -273,7 +273,7 @@ fn a_folder_that_is_not_there_or_empty_becomes_an_install() {
 
 #[test]
 fn a_loose_folder_is_a_workspace() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.database("loose/memory/brain.db", OLD).write("loose/memory.db", "");
     assert_eq!(home.locate("loose", None), agent("default", "-", "loose", "loose/memory/brain.db"));
     home.write("notes/memory/2026-02-15.md", "- **a**: b\n");
@@ -300,7 +300,7 @@ fn a_loose_folder_is_a_workspace() {
 
 #[test]
 fn by_files_the_same_agents_are_found_and_a_loose_database_is_not_asked() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write(".zeroclaw/config.toml", "schema_version = 3\n");
     home.write(".zeroclaw/agents/beta/workspace/SOUL.md", "x");
     let install = home.path(".zeroclaw");

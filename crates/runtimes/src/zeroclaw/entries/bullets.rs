@@ -30,12 +30,12 @@ pub(super) const DAILY_TITLE: &str = "# Daily Log — ";
 pub(super) struct EntryFileParts<'a> {
     /// The bytes before the first entry.
     pub(super) before: usize,
-    pub(super) entries: Vec<Entry<'a>>,
+    pub(super) entries: Vec<BulletEntry<'a>>,
 }
 
 /// An entry.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Entry<'a> {
+pub(super) struct BulletEntry<'a> {
     pub(super) key: &'a str,
     /// As it was stored.
     pub(super) content: Cow<'a, str>,
@@ -80,7 +80,7 @@ pub(super) fn cut(text: &str) -> Option<EntryFileParts<'_>> {
         }
         let line_start = line;
         line += newlines(whole);
-        entries.push(Entry {
+        entries.push(BulletEntry {
             key,
             content: plain(content),
             range: start..end,
@@ -173,7 +173,7 @@ fn fences(text: &str) -> Vec<Range<usize>> {
     }))
 }
 
-/// Finds the fences of a content that stands behind its key.
+/// Finds the fences of a content that follows its key.
 fn fences_of_content(content: &str) -> Vec<Range<usize>> {
     closed(lines(content).filter_map(|(at, line)| {
         let mark = match at {
@@ -186,7 +186,7 @@ fn fences_of_content(content: &str) -> Vec<Range<usize>> {
     }))
 }
 
-fn closed(marks: impl Iterator<Item = (Range<usize>, Mark)>) -> Vec<Range<usize>> {
+fn closed(marks: impl Iterator<Item = (Range<usize>, FenceMark)>) -> Vec<Range<usize>> {
     let marks: Vec<_> = marks.collect();
     // The longest closing mark of each kind from a place on, so that an open fence costs no search.
     let mut longest = vec![[0; 2]; marks.len() + 1];
@@ -204,7 +204,7 @@ fn closed(marks: impl Iterator<Item = (Range<usize>, Mark)>) -> Vec<Range<usize>
         if !open.opens || longest[index][usize::from(open.tilde)] < open.length {
             continue;
         }
-        let closes = |(_, mark): &(Range<usize>, Mark)| {
+        let closes = |(_, mark): &(Range<usize>, FenceMark)| {
             mark.closes && mark.tilde == open.tilde && mark.length >= open.length
         };
         let Some(close) = marks[index..].iter().position(closes) else { continue };
@@ -216,21 +216,21 @@ fn closed(marks: impl Iterator<Item = (Range<usize>, Mark)>) -> Vec<Range<usize>
 
 /// A line that opens or closes a fence.
 #[derive(Clone, Copy)]
-struct Mark {
+struct FenceMark {
     tilde: bool,
     length: usize,
     opens: bool,
     closes: bool,
 }
 
-impl Mark {
-    /// What stands behind a key closes nothing.
+impl FenceMark {
+    /// A mark that follows a key closes nothing.
     fn behind_key(self) -> Self {
         Self { closes: false, ..self }
     }
 }
 
-fn mark_of(line: &str) -> Option<Mark> {
+fn mark_of(line: &str) -> Option<FenceMark> {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let line = line.trim_start_matches(' ').trim_end();
     let mark = line.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
@@ -242,7 +242,7 @@ fn mark_of(line: &str) -> Option<Mark> {
     let tilde = mark == b'~';
     let opens = tilde || !rest.contains('`');
     let closes = rest.is_empty();
-    (opens || closes).then_some(Mark { tilde, length, opens, closes })
+    (opens || closes).then_some(FenceMark { tilde, length, opens, closes })
 }
 
 /// Returns whether a line would be taken for something else than a part of a content, whatever
@@ -252,25 +252,25 @@ fn is_delicate(line: &str, first: bool) -> bool {
     (!first && head_of(bare).is_some()) || mark_of(bare).is_some()
 }
 
-/// Writes a content so that [`cut`] finds it again, whatever stands before and behind it.
+/// Writes a content so that [`cut`] finds it again, whatever precedes and follows it.
 pub(super) fn escaped(content: &str) -> Cow<'_, str> {
-    edited(content, |line, first| is_delicate(line, first).then_some(Edit::Add))
+    edited(content, |line, first| is_delicate(line, first).then_some(BackslashEdit::Add))
 }
 
 /// Takes away what [`escaped`] added.
 fn plain(content: &str) -> Cow<'_, str> {
     edited(content, |line, first| {
-        (line.starts_with('\\') && is_delicate(line, first)).then_some(Edit::Take)
+        (line.starts_with('\\') && is_delicate(line, first)).then_some(BackslashEdit::Take)
     })
 }
 
-enum Edit {
+enum BackslashEdit {
     Add,
     Take,
 }
 
-/// Changes the lines of a content that stand in no fence.
-fn edited(content: &str, edit: impl Fn(&str, bool) -> Option<Edit>) -> Cow<'_, str> {
+/// Changes the lines of a content that are in no fence.
+fn edited(content: &str, edit: impl Fn(&str, bool) -> Option<BackslashEdit>) -> Cow<'_, str> {
     if !content.contains("- **") && !content.contains("```") && !content.contains("~~~") {
         return Cow::Borrowed(content);
     }
@@ -284,12 +284,12 @@ fn edited(content: &str, edit: impl Fn(&str, bool) -> Option<Edit>) -> Cow<'_, s
             continue;
         }
         match edit(line, at == 0) {
-            Some(Edit::Add) => {
+            Some(BackslashEdit::Add) => {
                 out.push_str(&content[done..at]);
                 out.push('\\');
                 done = at;
             }
-            Some(Edit::Take) => {
+            Some(BackslashEdit::Take) => {
                 out.push_str(&content[done..at]);
                 done = at + 1;
             }

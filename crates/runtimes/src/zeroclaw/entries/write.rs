@@ -5,17 +5,17 @@
 //! they are, but for a backslash before a line that would start an entry or open a fence; lines
 //! that look like headings stay, though the runtime leaves them out when it lists entries.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use anemone_format::{MemoryType, Moment, Record, RecordId, SnapshotSource, Status};
 use jiff::Timestamp;
 
-use super::super::RUNTIME;
+use super::super::keys::{Keys, slug};
+use super::super::{RUNTIME, layout::CURATED};
 use super::bullets::{CORE_TITLE, DAILY_TITLE, escaped};
 use crate::kit::{
     Link, LinkPart, Machine, Piece, PlanBuilder, PlanError, PlannedFile, RawPlace, Spooler,
-    UnwrittenRecords, each_record, short_digest,
+    UnwrittenRecords, each_record,
 };
 
 /// A key is cut to this.
@@ -26,6 +26,7 @@ const MAX_TITLE_CHARS: usize = 48;
 /// An entry on its way into a file; its content is in the spool.
 struct PlannedEntry {
     created_at: Timestamp,
+    /// Its row or its line.
     order: u64,
     id: RecordId,
     key: String,
@@ -65,20 +66,20 @@ pub(in crate::zeroclaw) fn write(
             links.push(Link::new(record.id, Vec::new()));
             return Ok(());
         }
-        let place = EntryPlace::of(record);
+        let place = RawPlace::of(record);
         records += 1;
         if let Some(file) = own_file(record).filter(|file| taken.contains(file.as_bytes())) {
-            links.push(link(record, file, place.key.as_deref()));
+            links.push(link(record, file, place.key.as_str()));
             return Ok(());
         }
         let path = free_path(file_of(record), &taken);
-        let key = keys.unique(key_of(record, &place));
+        let key = keys.take_like(&key_of(record, &place));
         links.push(link(record, &path, Some(&key)));
         let content = escaped(&record.content);
         let offset = out.write(content.as_bytes())?;
         let part = PlannedEntry {
             created_at: record.temporal.created_at.instant(),
-            order: place.order,
+            order: place.rowid.as_u64().or(place.line_start.as_u64()).unwrap_or(0),
             id: record.id,
             key,
             offset,
@@ -129,27 +130,6 @@ impl Sheet {
     }
 }
 
-/// What a record carries to be put back, as far as we use it.
-#[derive(Default)]
-struct EntryPlace {
-    key: Option<String>,
-    heading: Option<String>,
-    /// Its row or its line.
-    order: u64,
-}
-
-impl EntryPlace {
-    fn of(record: &Record) -> Self {
-        let raw = RawPlace::of(record);
-        let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
-        Self {
-            key: text(&raw.key),
-            heading: text(&raw.heading),
-            order: raw.rowid.as_u64().or_else(|| raw.line_start.as_u64()).unwrap_or(0),
-        }
-    }
-}
-
 /// Returns the file of entries that a record came out of.
 fn own_file(record: &Record) -> Option<&str> {
     let source = &record.source;
@@ -185,7 +165,7 @@ pub(in crate::zeroclaw) fn file_of(record: &Record) -> String {
             MemoryType::Semantic | MemoryType::Procedural | MemoryType::Preference
         ),
     };
-    if durable { "MEMORY.md".to_owned() } else { format!("memory/{date}.md") }
+    if durable { CURATED.to_owned() } else { format!("memory/{date}.md") }
 }
 
 /// Where the snapshot has a file already, what else belongs there gets one beside it.
@@ -203,9 +183,11 @@ fn free_path(path: String, taken: &BTreeSet<&[u8]>) -> String {
 }
 
 /// Returns a key that a person can read: the one it had, else its heading, else its first words.
-fn key_of(record: &Record, place: &EntryPlace) -> String {
-    let had = place.key.as_deref().map(readable).filter(|key| !key.is_empty());
-    let heading = || place.heading.as_deref().map(slug).filter(|key| !key.is_empty());
+fn key_of(record: &Record, place: &RawPlace) -> String {
+    let slug =
+        |text: &str| slug(text.to_lowercase().chars().take(4 * MAX_TITLE_CHARS), MAX_TITLE_CHARS);
+    let had = place.key.as_str().map(readable).filter(|key| !key.is_empty());
+    let heading = || place.heading.as_str().map(slug).filter(|key| !key.is_empty());
     let words = || {
         let mut lines = record.content.lines().map(slug);
         lines.find(|key| !key.is_empty())
@@ -222,46 +204,6 @@ fn readable(key: &str) -> String {
     }
     let end = key.char_indices().nth(MAX_KEY_CHARS).map_or(key.len(), |(at, _)| at);
     key[..end].trim().to_owned()
-}
-
-/// Makes a key of a text: words with `_` between.
-fn slug(text: &str) -> String {
-    let mut slug = String::new();
-    for c in text.to_lowercase().chars().take(4 * MAX_TITLE_CHARS) {
-        if slug.chars().count() >= MAX_TITLE_CHARS {
-            break;
-        }
-        if c.is_alphanumeric() {
-            slug.push(c);
-        } else if !slug.is_empty() && !slug.ends_with('_') {
-            slug.push('_');
-        }
-    }
-    slug.trim_end_matches('_').to_owned()
-}
-
-/// The keys that were given, each with the number that the next like it tries.
-#[derive(Default)]
-struct Keys(HashMap<u64, u64>);
-
-impl Keys {
-    /// Numbers a key that is taken already; the runtime finds entries by their key.
-    fn unique(&mut self, key: String) -> String {
-        let digest = short_digest(key.as_bytes());
-        let Some(next) = self.0.get(&digest).copied() else {
-            self.0.insert(digest, 2);
-            return key;
-        };
-        for number in next.. {
-            let numbered = format!("{key}_{number}");
-            if let Entry::Vacant(free) = self.0.entry(short_digest(numbered.as_bytes())) {
-                free.insert(2);
-                self.0.insert(digest, number.saturating_add(1));
-                return numbered;
-            }
-        }
-        key
-    }
 }
 
 #[cfg(test)]

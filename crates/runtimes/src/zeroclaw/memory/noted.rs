@@ -12,10 +12,10 @@ use rusqlite::{OptionalExtension as _, ToSql, Transaction, TransactionBehavior, 
 use serde_json::{Map, Value as Json};
 
 use super::failed;
-use super::rows::{NewRow, Rows, cells, lossy, value};
+use super::rows::{AgentRows, NewRow, cells, lossy, value};
 use crate::zeroclaw::schema::{DROP_STAMP, HAS_STAMPS, MAKE_STAMPS, STAMP_COLUMNS, STAMPS};
 
-impl Rows {
+impl AgentRows {
     fn begin(&self) -> rusqlite::Result<Transaction<'_>> {
         // The connection is ours alone: no other transaction was started on it.
         Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)
@@ -69,12 +69,7 @@ impl Rows {
         let sql = format!("SELECT m.* FROM memories m WHERE {condition} AND {visible}");
         let mut find = self.db.prepare_cached(&sql)?;
         let bound: &[(&str, &dyn ToSql)] = &[(":name", &name), (":alias", &self.alias)];
-        let mut found = find.query(bound)?;
-        let mut rows = Vec::new();
-        while let Some(row) = found.next()? {
-            rows.push(self.kept(row)?);
-        }
-        Ok(rows)
+        find.query_and_then(bound, |row| self.kept(row))?.collect()
     }
 
     fn noted(&self, rows: &[KeptRow]) -> RowsRecord {
@@ -194,7 +189,7 @@ pub(super) fn noted(database: &Path, alias: &str, rows: &[KeptRow]) -> RowsRecor
     }
 }
 
-/// Writes a row unless another one stands in its way; says whether it did.
+/// Writes a row unless it conflicts with an existing one; says whether it did.
 fn insert(
     all: &Transaction<'_>,
     table: &str,

@@ -67,12 +67,12 @@ pub(crate) enum OpenRowsError {
 
 /// What a database has.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shape {
+pub(super) struct DatabaseShape {
     columns: HashSet<String>,
     tables: HashSet<String>,
 }
 
-impl Shape {
+impl DatabaseShape {
     pub(super) fn has(&self, column: &str) -> bool {
         self.columns.contains(column)
     }
@@ -89,7 +89,7 @@ impl Shape {
 
 /// Opens a database to read and write, and makes it where there is none. `now` is the time in UTC,
 /// as ZeroClaw writes it.
-pub(super) fn open(path: &Path, now: &str) -> Result<(Connection, Shape), OpenRowsError> {
+pub(super) fn open(path: &Path, now: &str) -> Result<(Connection, DatabaseShape), OpenRowsError> {
     let io = |source| OpenRowsError::Io { path: path.to_owned(), source };
     check_plain(path)?;
     if let Some(folder) = path.parent() {
@@ -122,14 +122,16 @@ pub(super) fn open(path: &Path, now: &str) -> Result<(Connection, Shape), OpenRo
 }
 
 /// Opens a database only to read; `None` when there is none.
-pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, Shape)>, OpenRowsError> {
+pub(super) fn open_to_read(
+    path: &Path,
+) -> Result<Option<(Connection, DatabaseShape)>, OpenRowsError> {
     match fs_err::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         _ => check_plain(path)?,
     }
     let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
     let has_log = fs_err::symlink_metadata(with_suffix(path, "-wal")).is_ok();
-    // Whoever may only read leaves a log behind that was not there; one that was there stays.
+    // A read-only connection would leave a new log behind; an existing log stays.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags).map_err(failed)?;
     let prepare = || -> rusqlite::Result<()> {
@@ -178,7 +180,7 @@ fn names(db: &Connection, kind: &str) -> rusqlite::Result<HashSet<String>> {
     found.collect()
 }
 
-fn look(db: &Connection, path: &Path) -> Result<Shape, OpenRowsError> {
+fn look(db: &Connection, path: &Path) -> Result<DatabaseShape, OpenRowsError> {
     let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
     let tables = names(db, "table").map_err(failed)?;
     let not_memories = || OpenRowsError::NotMemories(path.to_owned());
@@ -216,7 +218,7 @@ fn look(db: &Connection, path: &Path) -> Result<Shape, OpenRowsError> {
         return Err(old("memories_fts"));
     }
     check_triggers(db, path)?;
-    Ok(Shape { columns, tables })
+    Ok(DatabaseShape { columns, tables })
 }
 
 fn check_triggers(db: &Connection, path: &Path) -> Result<(), OpenRowsError> {

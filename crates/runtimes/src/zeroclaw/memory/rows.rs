@@ -20,20 +20,20 @@ use uuid::Uuid;
 
 use anemone_memory::{Category, EntryToForget, ForgetTarget, KeptRow, MemoryEntry, is_in_time};
 
-use super::open::Shape;
+use super::open::DatabaseShape;
 use crate::kit::hex;
 use crate::zeroclaw::schema::{
-    DROP_STAMP, HAS_STAMPS, MAKE_STAMPS, PRIVATE_KEY, STAMP_ROW, STAMPS, row_time,
+    DROP_STAMP, HAS_STAMPS, MAKE_STAMPS, PRIVATE_KEY, SCHEMA, STAMP_ROW, STAMPS, row_time,
 };
 
 /// Rows that are listed, at most.
 const MOST_ROWS: usize = 100_000;
 
 /// An open database, and whose rows are meant.
-pub(super) struct Rows {
+pub(super) struct AgentRows {
     pub(super) path: PathBuf,
     pub(super) db: Connection,
-    pub(super) shape: Shape,
+    pub(super) shape: DatabaseShape,
     pub(super) alias: String,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct NewRow<'a> {
     pub(super) zone: TimeZone,
 }
 
-impl Rows {
+impl AgentRows {
     /// Returns the condition for rows that may be seen; `:alias` is whose.
     pub(super) fn visible(&self) -> String {
         let mut sql = format!("substr(m.key, 1, 2) <> '{PRIVATE_KEY}' AND :alias IS NOT NULL");
@@ -124,8 +124,8 @@ impl Rows {
         Ok(others)
     }
 
-    /// Writes a row, in the place of the one that has its key; returns its id. The one that was
-    /// there keeps its id and the time it was made; what took its place no longer does.
+    /// Writes a row, in the place of the one that has its key; returns its id. The existing row
+    /// keeps its id and the time it was made; a row that had replaced it no longer does.
     pub(super) fn write(
         &self,
         all: &Transaction<'_>,
@@ -264,12 +264,11 @@ impl Rows {
 
 /// Returns the id of the agent whose rows are written, which is made where it is not known.
 fn agent(all: &Transaction<'_>, alias: &str, new: &NewRow<'_>) -> rusqlite::Result<String> {
-    let find = "SELECT id FROM agents WHERE alias = ?1";
-    if let Some(id) = all.query_row(find, [alias], |row| row.get(0)).optional()? {
+    if let Some(id) = all.query_row(SCHEMA.owners.find, [alias], |row| row.get(0)).optional()? {
         return Ok(id);
     }
     let (id, now) = (new.agent.to_string(), row_time(new.now, TimeZone::UTC));
-    all.execute("INSERT INTO agents VALUES (?1, ?2, ?3)", params![id, alias, now])?;
+    all.execute(SCHEMA.owners.add, params![id, alias, now])?;
     Ok(id)
 }
 

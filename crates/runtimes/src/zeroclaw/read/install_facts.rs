@@ -30,8 +30,8 @@ pub(super) struct InstallFacts {
     pub(super) configured_at: Option<Moment>,
     /// How the persona is kept, when it is a document.
     pub(super) identity: Option<IdentitySettings>,
-    /// That document, when it lies outside the workspace.
-    pub(super) document: Option<OutsideDocument>,
+    /// That document, when it is outside the workspace.
+    pub(super) document: Option<PersonaDocument>,
     pub(super) embedding: Option<EmbeddingSettings>,
     pub(super) hints: Option<RuntimeHints>,
     pub(super) credentials: Option<Credentials>,
@@ -42,8 +42,11 @@ pub(super) struct InstallFacts {
     pub(super) not_requested: Vec<NotRequested>,
 }
 
-/// A document of a persona in the install.
-pub(super) struct OutsideDocument {
+/// The document of a persona.
+#[derive(Clone)]
+pub(super) struct PersonaDocument {
+    /// Its path or its origin, for people.
+    pub(super) name: String,
     pub(super) text: String,
     pub(super) at: Option<Moment>,
 }
@@ -74,15 +77,12 @@ impl InstallFacts {
         options: &ReadOptions<'_>,
     ) -> Result<Self, ReadError> {
         let mut warnings: Vec<Warning> = oddities(agent).collect();
-        let config = match agent.config.as_ref().map(Config::of) {
-            Some(Ok(config)) => Some(config),
-            Some(Err(warning)) => {
-                warnings.push(warning);
-                warnings.extend(backend_assumed(agent));
-                None
-            }
-            None => None,
-        };
+        let config = agent.config.as_ref().map(Config::of).transpose();
+        let config = config.unwrap_or_else(|warning| {
+            warnings.push(warning);
+            warnings.extend(backend_assumed(agent));
+            None
+        });
         let backend = config.as_ref().map(|config| config.backend(&agent.alias));
         warnings.extend(config.as_ref().and_then(|config| backend_warning(config, agent)));
         warnings.extend(config.as_ref().and_then(|config| config.backend_warning(&agent.alias)));
@@ -276,13 +276,13 @@ fn memories(
     }
 }
 
-/// Reads the document of a persona that lies in the install and not in the workspace. Anything
+/// Reads the document of a persona that is in the install and not in the workspace. Anything
 /// else that a configuration may name is not ours to read.
 fn outside_document(
     agent: &FoundAgent,
     opened: &OpenWorkspace,
     path: &Path,
-) -> Result<Option<OutsideDocument>, Warning> {
+) -> Result<Option<PersonaDocument>, Warning> {
     let path = without_dots(&opened.path.join(path));
     if path.starts_with(&opened.path) {
         return Ok(None);
@@ -305,8 +305,8 @@ fn outside_document(
     });
     match read {
         Ok(metadata) => {
-            let at = times::modified(&metadata);
-            Ok(Some(OutsideDocument { text, at }))
+            let (name, at) = (path.display().to_string(), times::modified(&metadata));
+            Ok(Some(PersonaDocument { name, text, at }))
         }
         Err(error) => Err(warning(format!("cannot be read: {error}"))),
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use anemone_format::{Opaque, Record};
 use serde_json::Value as Json;
 
-use super::super::{brain::Row, layout::DATABASE};
+use super::super::{brain::MemoryRow, layout::DATABASE};
 use crate::kit::{Carrier, Value, lossy};
 use anemone_secrets as secrets;
 
@@ -23,7 +23,7 @@ pub(in super::super) struct CellText<'a> {
 /// Returns every text of a row; what is no text may hold one all the same.
 pub(in super::super) fn texts<'a>(
     columns: &'a [String],
-    row: &'a Row,
+    row: &'a MemoryRow,
 ) -> impl Iterator<Item = CellText<'a>> {
     columns.iter().zip(&row.cells).filter_map(|(column, cell)| {
         let (text, is_plain) = match cell {
@@ -42,7 +42,7 @@ pub(in super::super) fn texts<'a>(
 pub(super) fn search(
     record: &mut Record,
     columns: &[String],
-    row: &Row,
+    row: &MemoryRow,
     carrier: &mut Carrier<'_>,
 ) {
     let line = row.rowid.unsigned_abs();

@@ -1,21 +1,12 @@
 //! Files of an install that all of its agents share; they are not exported with any of them.
 
-use super::super::layout::{self, CONFIG, PathRole, generation};
-use crate::kit::{FoundAgent, LeftOut, LeftOutReason, ReadOptions, left_out_size, names_in};
+use super::super::layout::{self, PathRole, generation};
+use crate::kit::{
+    FoundAgent, LeftOut, LeftOutReason, ReadOptions, WordList, left_out_size, names_in,
+};
 
 /// Files of an install that are read, reported elsewhere, or not worth reporting.
-const KNOWN: &[&str] = &[
-    CONFIG,
-    ".secret_key",
-    "auth-profiles.json",
-    "auth-profiles.lock",
-    "active_workspace.toml",
-    "agents",
-    "data",
-    "memory.db",
-    "workspace",
-    "workspaces",
-];
+const KNOWN: WordList = WordList(include_str!("known_files.txt"));
 
 /// Lists what belongs to all agents of an install.
 pub(super) fn left_out(agent: &FoundAgent, options: &ReadOptions<'_>) -> Vec<LeftOut> {
@@ -50,7 +41,7 @@ pub(super) fn left_out(agent: &FoundAgent, options: &ReadOptions<'_>) -> Vec<Lef
         Some((data.join(name), reason))
     });
     let is_known = |name: &String| {
-        KNOWN.contains(&name.as_str())
+        KNOWN.contains(name)
             || name.starts_with("backup-")
             || name.starts_with("memory.db-")
             || name.starts_with(".alf-")

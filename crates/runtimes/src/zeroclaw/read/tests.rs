@@ -64,7 +64,7 @@ impl Sink for Kept {
 }
 
 /// A folder for an install, and one for copies.
-struct Site {
+struct TestInstall {
     folder: TempDir,
     scratch: TempDir,
 }
@@ -77,7 +77,7 @@ const NEW: &str = "CREATE TABLE agents(id TEXT PRIMARY KEY, alias TEXT NOT NULL 
     notes TEXT, UNIQUE (agent_id, key));
     INSERT INTO agents VALUES ('a1', 'default', ''), ('a2', 'nova', '');";
 
-impl Site {
+impl TestInstall {
     fn new() -> Self {
         Self { folder: TempDir::new().unwrap(), scratch: TempDir::new().unwrap() }
     }
@@ -155,7 +155,7 @@ fn left_out(reading: &Reading) -> Vec<(String, &'static str)> {
 
 #[test]
 fn files_rows_and_settings_of_an_agent_travel_in_the_order_of_an_archive() {
-    let site = Site::new();
+    let site = TestInstall::new();
     site.database("data/memory/brain.db", NEW).write("config.toml", "schema_version = 3\n");
     site.row("tea", "Ann drinks tea", "a1", None).row("mine", "x", "a1", Some("ann"));
     site.row("other", "y", "a2", None);
@@ -203,7 +203,7 @@ fn files_rows_and_settings_of_an_agent_travel_in_the_order_of_an_archive() {
 
 #[test]
 fn an_agent_without_a_folder_has_the_rows_of_its_name() {
-    let site = Site::new();
+    let site = TestInstall::new();
     site.database("data/memory/brain.db", NEW).row("a", "of nova", "a2", None);
     let agent = site.agent(Some("nova"));
     let (kept, reading) = site.try_read(&agent, SecretPolicy::Report).unwrap();
@@ -218,7 +218,7 @@ fn an_agent_without_a_folder_has_the_rows_of_its_name() {
 
 #[test]
 fn a_secret_in_any_column_is_found_by_its_row_and_does_not_travel() {
-    let site = Site::new();
+    let site = TestInstall::new();
     let key = format!("ghp_{}", "Fake7For2Tests0123".repeat(2));
     site.database("data/memory/brain.db", NEW).row("tea", "Ann drinks tea", "a1", None);
     site.row("forge", &format!("the token is {key}"), "a1", None);
@@ -238,7 +238,7 @@ fn a_secret_in_any_column_is_found_by_its_row_and_does_not_travel() {
 
 #[test]
 fn a_secret_in_a_key_does_not_travel_in_any_field() {
-    let site = Site::new();
+    let site = TestInstall::new();
     let key = format!("ghp_{}", "Fake7For2Tests0123".repeat(2));
     site.database("data/memory/brain.db", NEW).row(&key, "a token", "a1", None);
     let agent = site.agent(Some("default"));
@@ -251,7 +251,7 @@ fn a_secret_in_a_key_does_not_travel_in_any_field() {
 
 #[test]
 fn an_archive_is_as_old_as_its_newest_row_and_not_as_its_database() {
-    let site = Site::new();
+    let site = TestInstall::new();
     site.database("data/memory/brain.db", NEW).row("tea", "Ann drinks tea", "a1", None);
     let agent = site.agent(Some("default"));
     let read = || {
@@ -270,7 +270,7 @@ fn an_archive_is_as_old_as_its_newest_row_and_not_as_its_database() {
 
 #[test]
 fn what_the_backend_does_not_use_is_told_and_not_taken() {
-    let site = Site::new();
+    let site = TestInstall::new();
     site.database("data/memory/brain.db", NEW).row("tea", "Ann drinks tea", "a1", None);
     site.write("agents/default/workspace/MEMORY.md", "- **lang**: Rust\n");
     for (backend, records, wanted) in [
@@ -293,7 +293,7 @@ fn what_the_backend_does_not_use_is_told_and_not_taken() {
 
 #[test]
 fn without_settings_that_can_be_read_the_database_is_taken_and_it_is_said() {
-    let site = Site::new();
+    let site = TestInstall::new();
     site.database("data/memory/brain.db", NEW).row("tea", "Ann drinks tea", "a1", None);
     site.write("config.toml", "[memory\nbackend = \"markdown\"\n");
     let agent = site.agent(Some("default"));
@@ -305,7 +305,7 @@ fn without_settings_that_can_be_read_the_database_is_taken_and_it_is_said() {
 
 #[test]
 fn memories_that_cannot_be_read_are_an_error_and_not_an_empty_archive() {
-    let site = Site::new();
+    let site = TestInstall::new();
     site.write("data/memory/brain.db", "no database, surely no database".repeat(50));
     site.write("agents/default/workspace/SOUL.md", "x");
     let agent = site.agent(None);
@@ -315,7 +315,7 @@ fn memories_that_cannot_be_read_are_an_error_and_not_an_empty_archive() {
 
 #[test]
 fn an_agent_is_unchanged_until_a_row_a_file_or_a_setting_changes() {
-    let site = Site::new();
+    let site = TestInstall::new();
     site.database("data/memory/brain.db", NEW).row("tea", "Ann drinks tea", "a1", None);
     site.write("agents/default/workspace/SOUL.md", "x");
     site.write("config.toml", "schema_version = 3\napi_key = \"sk-or-abc\"\n");
@@ -350,7 +350,7 @@ fn an_agent_is_unchanged_until_a_row_a_file_or_a_setting_changes() {
 
 #[test]
 fn a_document_describes_the_persona_beside_the_files() {
-    let site = Site::new();
+    let site = TestInstall::new();
     let document = r#"{"identity": {"names": {"first": "Nova", "last": "Ray"}}, "x": 1}"#;
     site.write("agents/default/workspace/SOUL.md", "# SOUL.md\n");
     site.write("agents/default/workspace/identity.json", document);

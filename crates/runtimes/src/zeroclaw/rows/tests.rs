@@ -4,8 +4,8 @@ use rusqlite::types::Value as Sql;
 use super::super::brain::tests::{brain, rows, shape};
 use super::*;
 
-fn shared(alias: &str) -> Shared<'_> {
-    Shared {
+fn shared(alias: &str) -> ReadingContext<'_> {
+    ReadingContext {
         agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
         alias,
         identity_version: Some(1),
@@ -17,7 +17,7 @@ fn shared(alias: &str) -> Shared<'_> {
 }
 
 /// Makes the records of a database, and holds each row against what its record gives back.
-fn read(brain: &Brain, shared: &Shared<'_>) -> (Vec<Record>, Vec<Warning>) {
+fn read(brain: &Brain, shared: &ReadingContext<'_>) -> (Vec<Record>, Vec<Warning>) {
     let mut reader = RowReader::new(brain, shared, HashSet::new()).unwrap();
     let (rows, _) = rows(brain, shared.alias, true);
     let mut records = Vec::new();
@@ -281,7 +281,7 @@ fn a_vector_says_how_sure_its_model_is() {
     let sql = "CREATE TABLE memories (key TEXT, embedding BLOB, created_at TEXT);
             INSERT INTO memories VALUES ('a', x'0000003f000080bf', '2026-01-15T10:30:00Z');";
     let brain = brain(sql).unwrap();
-    let model = |shared: &Shared<'_>| {
+    let model = |shared: &ReadingContext<'_>| {
         let record = read(&brain, shared).0.remove(0);
         let raw: Json = record.raw_source_format.unwrap().parse().unwrap();
         (record.embeddings[0].model.clone(), raw["vector"].as_str().map(str::to_owned))

@@ -24,9 +24,9 @@ const EDITOR_TABLES: &str = "
           role TEXT NOT NULL, content TEXT NOT NULL, reasoning_content TEXT, created_at TEXT NOT NULL);";
 const AT: &str = "2026-11-15T07:17:29.868608739+00:00";
 
-struct Home(TempDir);
+struct TestHome(TempDir);
 
-impl Home {
+impl TestHome {
     fn new() -> Self {
         let home = Self(TempDir::new().unwrap());
         fs::create_dir_all(home.sessions().join("archive")).unwrap();
@@ -61,7 +61,7 @@ impl Home {
         agent: &FoundAgent,
         private: bool,
     ) -> (Vec<Record>, SessionCounts, Vec<Warning>) {
-        let shared = Shared {
+        let shared = ReadingContext {
             agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
             alias: &agent.alias,
             identity_version: None,
@@ -90,7 +90,7 @@ fn contents(records: &[Record]) -> Vec<(&str, &str)> {
 
 #[test]
 fn a_conversation_in_the_database_becomes_records() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.database("sessions.db", TABLES, &format!(
         "INSERT INTO sessions (session_key, role, content, created_at) VALUES
                ('telegram_12345_alice', 'user', 'hello', '{AT}'),
@@ -125,7 +125,7 @@ fn a_conversation_in_the_database_becomes_records() {
 
 #[test]
 fn an_agent_has_its_own_conversations_and_the_default_one_those_of_nobody() {
-    let home = Home::new();
+    let home = TestHome::new();
     let rows: String = ["a", "b", "c", "d"].iter().map(|key| format!(
         "INSERT INTO sessions (session_key, role, content, created_at) VALUES ('{key}', 'user', 'in {key}', '{AT}');"
     )).collect();
@@ -153,7 +153,7 @@ fn an_agent_has_its_own_conversations_and_the_default_one_those_of_nobody() {
 
 #[test]
 fn a_message_in_the_database_and_in_a_file_is_taken_once() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.database("sessions.db", TABLES, &format!(
         "INSERT INTO sessions (session_key, role, content, created_at) VALUES
                ('s', 'user', 'one', '{AT}'), ('s', 'user', 'one', '{AT}'), ('t_1', 'user', 'renamed', '{AT}');
@@ -176,7 +176,7 @@ fn a_message_in_the_database_and_in_a_file_is_taken_once() {
 
 #[test]
 fn files_alone_are_read_old_ones_too_and_what_makes_no_sense_is_counted() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.write("slack_C1_U1.jsonl", "{\"role\":\"user\",\"content\":\"你好\"}\nnonsense\n\n{\"role\":\"user\"}\n{\"role\":\"assistant\",\"content\":\"hi\"}\n");
     home.write("archive/2026-01-01.jsonl", "{\"role\":\"user\",\"content\":\"old\"}\n");
     home.write("notes.txt", "x");
@@ -194,7 +194,7 @@ fn files_alone_are_read_old_ones_too_and_what_makes_no_sense_is_counted() {
 
 #[test]
 fn conversations_with_editors_are_read_without_thoughts() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.database("acp-sessions.db", EDITOR_TABLES, &format!(
         "INSERT INTO acp_sessions VALUES (7, 'u-7', 'alpha', '{AT}', NULL), (8, 'u-8', 'beta', '{AT}', NULL);
              INSERT INTO acp_messages (session_id, role, content, reasoning_content, created_at) VALUES
@@ -209,7 +209,7 @@ fn conversations_with_editors_are_read_without_thoughts() {
 
 #[test]
 fn secrets_are_replaced_and_a_conversation_that_goes_on_changes_its_last_record() {
-    let home = Home::new();
+    let home = TestHome::new();
     let line = |text: &str| format!("{{\"role\":\"user\",\"content\":\"{text}\"}}\n");
     let secret = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
     let long = "word ".repeat(1200);
@@ -228,7 +228,7 @@ fn secrets_are_replaced_and_a_conversation_that_goes_on_changes_its_last_record(
 
 #[test]
 fn odd_keys_lead_nowhere_and_a_bad_database_is_said() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.database("sessions.db", TABLES, &format!(
         "INSERT INTO sessions (session_key, role, content, created_at) VALUES
                ('../../x', 'user', 'one', '{AT}'), ('..//../x', 'user', 'two', '{AT}'), ('', 'user', 'three', 'never'),

@@ -6,12 +6,13 @@ use anemone_format::{MemoryType, Moment, Record, RecordId, Status};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::super::{rows::RawRow, rows::raw_of, schema::row_time};
-use super::{keys, target::plain_id};
+use super::super::{keys, rows::RawRow, rows::raw_of, schema::row_time};
+use super::target::plain_id;
 use crate::kit::{RowStamp, Value};
 
 /// A row to be, with a cell for every column of the table; `None` where it does not speak of one.
-pub(super) struct Entry {
+#[derive(Default)]
+pub(super) struct DraftRow {
     /// The key that it has, or would have if it were alone.
     pub(super) key: String,
     /// Whether the record was such a row before.
@@ -29,7 +30,7 @@ pub(super) struct Entry {
 }
 
 /// What all rows of one merge have in common.
-pub(super) struct Shared {
+pub(super) struct MergeContext {
     /// The columns of the rows.
     pub(super) columns: Vec<String>,
     /// Whether vectors that the runtime itself made can be kept.
@@ -53,14 +54,14 @@ pub(super) enum NoRow {
     InFile,
 }
 
-impl Shared {
+impl MergeContext {
     /// Finds a column.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.eq_ignore_ascii_case(name))
     }
 
     /// Makes a row of a record; `changed` says that its text is known to have changed.
-    pub(super) fn entry(&self, record: &Record, changed: bool) -> Result<Entry, NoRow> {
+    pub(super) fn entry(&self, record: &Record, changed: bool) -> Result<DraftRow, NoRow> {
         if *record.status.effective() == Status::Deleted {
             return Err(NoRow::Deleted);
         }
@@ -80,7 +81,7 @@ impl Shared {
     }
 
     /// Takes a row back as it was.
-    fn own(&self, record: &Record, raw: RawRow, changed: bool) -> Entry {
+    fn own(&self, record: &Record, raw: RawRow, changed: bool) -> DraftRow {
         let key = match raw.cell("key") {
             Value::Text(key) => key.clone(),
             _ => raw.key.clone(),
@@ -91,15 +92,14 @@ impl Shared {
             (Some(now), Some(was)) => now.instant() > was.instant(),
             _ => false,
         };
-        let mut entry = Entry {
+        let mut entry = DraftRow {
             key,
             is_own: true,
             is_cut: !raw.cut.is_empty(),
             rowid: raw.rowid,
             cells: vec![None; self.columns.len()],
-            lost_vector: false,
-            homeless: Vec::new(),
             stamp: RowStamp::of(record),
+            ..DraftRow::default()
         };
         for (name, value) in raw.cells {
             match self.position(&name) {
@@ -138,28 +138,29 @@ impl Shared {
         }
         // The table refuses what the source's table may not have refused.
         let created_at = &record.temporal.created_at;
-        entry.fill(self, "id", &|| Value::Text(record.id.to_string()));
-        entry.fill(self, "content", &|| Value::Text(String::new()));
-        entry.fill(self, "category", &|| Value::Text("core".to_owned()));
-        entry.fill(self, "created_at", &|| Value::Text(stamp(created_at.instant())));
-        let updated_at = updated_at.unwrap_or(created_at);
-        entry.fill(self, "updated_at", &|| Value::Text(stamp(updated_at.instant())));
-        entry.fill_null(self, "pinned", &Value::Integer(0));
+        for (name, text) in [
+            ("id", record.id.to_string()),
+            ("content", String::new()),
+            ("category", "core".to_owned()),
+            ("created_at", stamp(created_at.instant())),
+            ("updated_at", stamp(updated_at.unwrap_or(created_at).instant())),
+        ] {
+            if matches!(entry.cell(self, name), None | Some(Value::Null)) {
+                entry.set(self, name, Value::Text(text));
+            }
+        }
+        if entry.cell(self, "pinned") == Some(&Value::Null) {
+            entry.set(self, "pinned", Value::Integer(0));
+        }
         entry
     }
 
     /// Makes a row of what another runtime remembers.
-    fn foreign(&self, record: &Record, content: &str) -> Entry {
-        let mut entry = Entry {
+    fn foreign(&self, record: &Record, content: &str) -> DraftRow {
+        let mut entry = DraftRow {
             key: keys::natural(record, content),
-            is_own: false,
-            is_cut: false,
-            rowid: None,
             cells: vec![None; self.columns.len()],
-            lost_vector: false,
-            homeless: Vec::new(),
-            // What another runtime was told stands in its text.
-            stamp: None,
+            ..DraftRow::default()
         };
         let created_at = record.temporal.created_at.instant();
         let updated_at = record
@@ -201,8 +202,8 @@ impl Shared {
         entry
     }
 
-    /// Returns what stands for the record that replaces another one. A row is hidden by anything
-    /// that is not null, also where nobody knows what replaces it.
+    /// Returns the cell that names the record which replaces this one. Anything that is not null
+    /// hides a row, also where the replacement is unknown.
     fn superseded_by(&self, record: &Record) -> Value {
         if *record.status.effective() != Status::Superseded {
             return Value::Null;
@@ -214,39 +215,23 @@ impl Shared {
     }
 }
 
-impl Entry {
+impl DraftRow {
     /// Returns a cell.
-    pub(super) fn cell(&self, shared: &Shared, name: &str) -> Option<&Value> {
+    pub(super) fn cell(&self, shared: &MergeContext, name: &str) -> Option<&Value> {
         self.cells.get(shared.position(name)?)?.as_ref()
     }
 
     /// Sets a cell, if the table has the column.
-    pub(super) fn set(&mut self, shared: &Shared, name: &str, value: Value) {
+    pub(super) fn set(&mut self, shared: &MergeContext, name: &str, value: Value) {
         if let Some(at) = shared.position(name) {
             self.cells[at] = Some(value);
         }
     }
 
     /// Does not speak of a column.
-    pub(super) fn leave(&mut self, shared: &Shared, name: &str) {
+    pub(super) fn leave(&mut self, shared: &MergeContext, name: &str) {
         if let Some(at) = shared.position(name) {
             self.cells[at] = None;
-        }
-    }
-
-    fn fill(&mut self, shared: &Shared, name: &str, value: &dyn Fn() -> Value) {
-        if let Some(at) = shared.position(name)
-            && matches!(self.cells[at], None | Some(Value::Null))
-        {
-            self.cells[at] = Some(value());
-        }
-    }
-
-    fn fill_null(&mut self, shared: &Shared, name: &str, value: &Value) {
-        if let Some(at) = shared.position(name)
-            && matches!(self.cells[at], Some(Value::Null))
-        {
-            self.cells[at] = Some(value.clone());
         }
     }
 }
@@ -301,16 +286,13 @@ fn kind(record: &Record) -> Option<&'static str> {
 }
 
 /// Takes blank lines off both ends.
-fn without_blank_lines(mut text: &str) -> &str {
-    while let Some((line, rest)) = text.split_once('\n')
-        && line.trim().is_empty()
-    {
-        text = rest;
+fn without_blank_lines(text: &str) -> &str {
+    if text.trim().is_empty() {
+        return "";
     }
-    while let Some((rest, line)) = text.rsplit_once('\n')
-        && line.trim().is_empty()
-    {
-        text = rest.strip_suffix('\r').unwrap_or(rest);
-    }
-    if text.trim().is_empty() { "" } else { text }
+    let blank = text.len() - text.trim_start().len();
+    let text = &text[text[..blank].rfind('\n').map_or(0, |at| at + 1)..];
+    let Some(end) = text[text.trim_end().len()..].find('\n') else { return text };
+    let text = &text[..text.trim_end().len() + end];
+    text.strip_suffix('\r').unwrap_or(text)
 }

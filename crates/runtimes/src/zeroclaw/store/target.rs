@@ -15,19 +15,21 @@ use crate::kit::{
 /// The column that says whose a row is.
 pub(super) const AGENT_ID: &str = SCHEMA.owner;
 
-/// What lies at the place of a database.
-pub(super) enum ExistingStore {
-    /// Nothing.
-    Nothing,
-    /// A database without memories.
-    NoTable,
-    /// A database.
-    Table(Box<Target>),
+/// The database that memories are merged into, if it exists.
+#[derive(Default)]
+pub(super) struct ExistingStore {
+    /// Whether there is a file.
+    pub(super) exists: bool,
+    /// Whether it has a table of memories.
+    pub(super) has_table: bool,
+    /// What is in that table; empty where there is none.
+    pub(super) target: ExistingRows,
 }
 
-/// A database that memories are merged into. Of the rows there are digests, because there may be
-/// more of them than memory.
-pub(super) struct Target {
+/// The rows of a database and what belongs to them. Of the rows there are digests, because there
+/// may be more of them than fit into memory.
+#[derive(Default)]
+pub(super) struct ExistingRows {
     pub(super) columns: Vec<String>,
     pub(super) agents: Vec<AgentEntry>,
     pub(super) meta: Vec<(String, String)>,
@@ -69,8 +71,7 @@ pub(super) fn id_digest(id: &Value) -> Option<IdDigest> {
         Value::Null | Value::Integer(_) | Value::Real(_) | Value::TooLong(_) => return None,
     }
     let digest: [u8; 32] = hasher.finalize().into();
-    let [short @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _] = digest;
-    Some(short)
+    digest.first_chunk().copied()
 }
 
 /// Returns an id as a column of texts keeps it.
@@ -93,7 +94,7 @@ pub(super) fn content_digest(cell: &Value) -> [u8; 32] {
 }
 
 impl ExistingStore {
-    /// Reads what lies at a path; `whole` when rows may be replaced.
+    /// Reads the database at a path; `whole` when rows may be replaced.
     pub(super) fn read(
         machine: &Machine,
         path: &Path,
@@ -107,15 +108,16 @@ impl ExistingStore {
                 return match leftover(path) {
                     // A log would be played back into the new database.
                     Some(name) => Err(failed(format!("it is not there, but its {name} is"))),
-                    None => Ok(Self::Nothing),
+                    None => Ok(Self::default()),
                 };
             }
             Err(error) => return Err(failed(error.to_string())),
         }
         let brain = Brain::open(machine, path).map_err(|error| failed(error.to_string()))?;
-        let Some(brain) = brain else { return Ok(Self::NoTable) };
-        let target = Target::read(&brain, alias, whole);
-        Ok(Self::Table(Box::new(target.map_err(|error| failed(error.to_string()))?)))
+        let Some(brain) = brain else { return Ok(Self { exists: true, ..Self::default() }) };
+        let target = ExistingRows::read(&brain, alias, whole);
+        let target = target.map_err(|error| failed(error.to_string()))?;
+        Ok(Self { exists: true, has_table: true, target })
     }
 }
 
@@ -125,20 +127,7 @@ pub(super) fn leftover(path: &Path) -> Option<String> {
     ["-wal", "-journal"].into_iter().find(there).map(str::to_owned)
 }
 
-impl Target {
-    /// Makes one that has nothing.
-    pub(super) fn empty() -> Self {
-        Self {
-            columns: Vec::new(),
-            agents: Vec::new(),
-            meta: Vec::new(),
-            rows: HashMap::new(),
-            ids: HashMap::new(),
-            rowids: HashSet::new(),
-            count: 0,
-        }
-    }
-
+impl ExistingRows {
     /// Returns the keys of the agent's rows by their contents, each list in order.
     pub(super) fn by_content(&self) -> HashMap<[u8; 32], VecDeque<&str>> {
         let mut found: HashMap<[u8; 32], VecDeque<&str>> = HashMap::new();

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::super::brain::Brain;
-use super::super::rows::{RowReader, Shared as ReadShared};
+use super::super::rows::{ReadingContext, RowReader};
 use super::*;
 use crate::kit::database::tests::machine;
 
@@ -39,7 +39,7 @@ fn records<'a>(source: &'a dyn SnapshotSource) -> Records<'a> {
 fn export(home: &Path, db: &Path, alias: &str) -> Snapshot {
     let brain = Brain::open(&machine(home), db).unwrap().unwrap();
     let mut snapshot = snapshot();
-    let shared = ReadShared {
+    let shared = ReadingContext {
         agent_id: snapshot.manifest.agent.id,
         alias,
         identity_version: None,
@@ -561,11 +561,12 @@ fn links_between_records_are_understood_either_way() {
 
 #[test]
 fn no_shape_of_the_table_loses_what_is_there() {
-    for missing in COLUMNS {
+    for (missing, _) in KNOWN {
         let home = TempDir::new().unwrap();
         let to = home.path().join("brain.db");
         drop(make(&to, &format!("{TABLES}{ROWS}")));
-        let left: Vec<&str> = COLUMNS.into_iter().filter(|column| *column != missing).collect();
+        let left: Vec<&str> =
+            KNOWN.into_iter().map(|(name, _)| name).filter(|column| *column != missing).collect();
         let left = left.join(", ");
         let sql = format!(
             "DROP TRIGGER memories_ai; DROP TRIGGER memories_ad; DROP TRIGGER memories_au;

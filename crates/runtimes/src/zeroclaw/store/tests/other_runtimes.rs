@@ -210,11 +210,11 @@ fn what_replaces_a_row_that_changed_follows_its_status() {
         out.records.iter().find(|record| record.content == content).unwrap().clone()
     };
     let (lang, odd) = (find("Prefers Rust"), find(" odd key "));
-    let columns = COLUMNS.iter().map(|column| (*column).to_owned()).collect();
+    let columns = KNOWN.iter().map(|(name, _)| (*name).to_owned()).collect();
     let superseded = HashMap::from([(lang.id, odd.id)]);
     let mut shared =
-        Shared { columns, keeps_vectors: true, model: None, superseded, in_files: true };
-    let of = |shared: &Shared, record: &Record, status: Status, changed: bool| {
+        MergeContext { columns, keeps_vectors: true, model: None, superseded, in_files: true };
+    let of = |shared: &MergeContext, record: &Record, status: Status, changed: bool| {
         let record = Record { status, ..record.clone() };
         let entry = shared.entry(&record, changed).ok().unwrap();
         entry.cell(shared, "superseded_by").cloned().unwrap()

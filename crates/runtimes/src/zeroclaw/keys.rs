@@ -1,12 +1,13 @@
-//! Keys for records of other runtimes: short, readable, and the same every time.
+//! Keys for records of other runtimes, in rows and in files: short, readable, and the same every
+//! time.
 
 use std::collections::HashMap;
 
 use anemone_format::Record;
 use jiff::civil::Date;
 
+use super::schema::PRIVATE_KEY;
 use crate::kit::RawPlace;
-use crate::zeroclaw::schema::PRIVATE_KEY;
 
 /// The longest key that is made.
 const MAX_MADE_CHARS: usize = 60;
@@ -24,8 +25,8 @@ pub(super) fn natural(record: &Record, content: &str) -> String {
             None => key.to_owned(),
         };
     }
-    let heading = named.heading.as_str().unwrap_or_default();
-    let mut key = slug(heading);
+    let slug = |line: &str| slug(line.chars().flat_map(char::to_lowercase), MAX_MADE_CHARS);
+    let mut key = slug(named.heading.as_str().unwrap_or_default());
     if key.is_empty() {
         key = content.lines().map(slug).find(|slug| !slug.is_empty()).unwrap_or_default();
     }
@@ -52,12 +53,12 @@ fn date_of(record: &Record) -> Date {
     date.unwrap_or_else(|| temporal.observed_at.as_ref().unwrap_or(&temporal.created_at).utc_date())
 }
 
-/// Makes a name of a line: lower-case letters of any script, digits, and `_` for the rest.
-fn slug(line: &str) -> String {
+/// Makes a key of a text in lower case: letters of any script, digits, and `_` for the rest.
+pub(super) fn slug(text: impl Iterator<Item = char>, max_chars: usize) -> String {
     let mut slug = String::new();
     let mut count = 0;
-    for char in line.chars().flat_map(char::to_lowercase) {
-        if count == MAX_MADE_CHARS {
+    for char in text {
+        if count == max_chars {
             break;
         }
         if char.is_alphanumeric() {
