@@ -1,8 +1,8 @@
 //! Makes the program smaller, where the linker is known to be able to.
 //!
-//! Of functions that became the same machine code one is enough, and of the places that the loader
-//! has to fill in most are told by one bit each. It is left alone with another linker, on other
-//! systems, and in builds for tests.
+//! Functions with equal machine code are merged, relocations are packed, and symbols are removed:
+//! cargo does not apply `strip` to a package with an optimisation level of its own. Nothing is
+//! changed for another linker, on other systems, and in builds for tests.
 
 use std::path::Path;
 use std::process::Command;
@@ -46,6 +46,7 @@ fn main() {
         return;
     }
     println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+    println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
     if variable("HOST") == target && glibc().is_some_and(|version| version >= LEAST_GLIBC) {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }

@@ -29,7 +29,7 @@ use self::reader::SnapshotReader;
 use crate::agent::FindAgentError;
 use crate::files::FileError;
 use crate::host::Host;
-use crate::identity::remember_id;
+use crate::identity::{identify, remember_id};
 use crate::known_folders::note_copy;
 use crate::proof::{Current, Proof, compare};
 use crate::restore::{
@@ -307,6 +307,9 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     if let Some(before) = reader.read_before(&target)? {
         report.snapshots.push(reader.keep(&before, "target", &target.agent)?);
     }
+    // The target gets the agent's id. Unless it is noted whose it is, whoever looks at the target
+    // first would take it, and the source would become another agent.
+    identify(source.runtime, &source.agent, host).claim(&real(&source.agent.workspace), host);
     match restore(&plan, &moving, &machine, &mut report.stores, host) {
         Ok(warnings) => report.warnings.extend(warnings.iter().map(warning)),
         Err(source) => return Err(MigrateError::Apply { report: Box::new(report), source }),

@@ -346,11 +346,13 @@ pub(crate) fn encoded(file: &[u8], text: String) -> Vec<u8> {
     }
 }
 
-/// Returns a file without some of its entries, and without the blank lines that would be left
-/// where they stood.
+/// Returns a file without some of its entries, and without the blank lines that would be left in
+/// their place.
 pub(crate) fn without(text: &str, gone: &[Range<usize>]) -> String {
     let (mut kept, rest) = cut_out(text, gone);
-    if rest.is_empty() && kept.ends_with("\n\n") && !kept.trim_start().is_empty() {
+    // Where a blank line behind the last entry was taken, the one before it stays.
+    let ends_text = gone.last().is_some_and(|range| range.end == text.len());
+    if ends_text && kept.ends_with("\n\n") && !kept.trim_start().is_empty() {
         let heads_only =
             kept.trim_end().lines().all(|line| line.starts_with('#') || line.is_empty());
         if !heads_only {
@@ -361,8 +363,8 @@ pub(crate) fn without(text: &str, gone: &[Range<usize>]) -> String {
     kept
 }
 
-/// Returns what is kept of a text up to the last of some entries, and what follows that one. What
-/// stood between two empty lines leaves one of them.
+/// Returns what is kept of a text up to the last of some entries, and what follows that one. An
+/// entry between two blank lines leaves one of them.
 pub(crate) fn cut_out<'a>(text: &'a str, gone: &[Range<usize>]) -> (String, &'a str) {
     let mut kept = String::with_capacity(text.len());
     let mut at = 0;

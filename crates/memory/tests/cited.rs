@@ -81,6 +81,17 @@ fn one_row_of_a_table_goes_and_its_head_stays() {
 }
 
 #[test]
+fn one_blank_line_goes_with_the_last_entry() {
+    for (text, left) in [
+        ("- a\n\n- b\n\n- c\n\n", "- a\n\n- b\n\n"),
+        ("- a\n\n- b\n\n- c\n", "- a\n\n- b\n"),
+        ("- a\n\n- b\n\n- c", "- a\n\n- b\n"),
+    ] {
+        assert_eq!(Place::new(text).without((5, 5)).unwrap().unwrap(), left, "{text:?}");
+    }
+}
+
+#[test]
 fn one_numbered_item_goes_and_nested_items_go_with_theirs() {
     let place = Place::new("1. one\n2. two\n   - nested\n   - other\n3) three\n");
     assert_eq!(

@@ -147,15 +147,29 @@ impl KnownAgents {
     ) -> Option<&(String, AgentRecord)> {
         let is_here = |record: &AgentRecord| record.workspace.path() == seen.workspace;
         let agents = || self.agents.iter();
+        // Another folder is at the path, with the id of an agent that is not where it was: the two
+        // were exchanged, or one was put in the place of the other.
+        let is_replaced = |record: &AgentRecord| {
+            let is_another =
+                seen.stamp.is_some() && record.stamp.is_some_and(|stamp| seen.stamp != Some(stamp));
+            let has_id = |other: &AgentRecord| seen.id_in_workspace == Some(other.id);
+            is_another
+                && !has_id(record)
+                && agents().any(|(_, other)| has_id(other) && other.is_gone())
+        };
         // A restore put a new folder in its place.
         let by_id = |(_, record): &&(String, AgentRecord)| {
             seen.id_in_workspace == Some(record.id) && is_here(record)
         };
         let by_alias = |(_, record): &&(String, AgentRecord)| {
-            is_here(record) && !seen.alias.is_empty() && record.alias == seen.alias
+            is_here(record)
+                && !seen.alias.is_empty()
+                && record.alias == seen.alias
+                && !is_replaced(record)
         };
-        let by_place =
-            |(_, record): &&(String, AgentRecord)| is_here(record) && seen.has_name_of(record);
+        let by_place = |(_, record): &&(String, AgentRecord)| {
+            is_here(record) && seen.has_name_of(record) && !is_replaced(record)
+        };
         let by_folder = |(_, record): &&(String, AgentRecord)| {
             seen.stamp.is_some()
                 && record.stamp == seen.stamp

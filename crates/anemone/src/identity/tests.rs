@@ -230,6 +230,25 @@ fn a_new_agent_in_the_place_of_one_that_moved_is_not_that_agent() {
 }
 
 #[test]
+fn workspaces_that_were_exchanged_stay_the_agents_whose_ids_they_have() {
+    let place = Place::new();
+    let claim = |name: &str, id: &str| {
+        place.workspace(name);
+        place.write(&format!("{name}/.alf-agent-id"), id);
+        place.claim(name)
+    };
+    let one = claim("one", "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f");
+    let other = claim("other", "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e70");
+    fs::rename(place.path("one"), place.path("aside")).unwrap();
+    fs::rename(place.path("other"), place.path("one")).unwrap();
+    assert_eq!(place.identify("one").dirs, other.dirs);
+    assert_eq!(place.identify("aside").dirs, one.dirs);
+    fs::rename(place.path("aside"), place.path("other")).unwrap();
+    assert_eq!((place.claim("one").id, place.claim("one").dirs), (other.id, other.dirs));
+    assert_eq!((place.claim("other").id, place.claim("other").dirs), (one.id, one.dirs));
+}
+
+#[test]
 fn a_restore_in_place_is_the_same_agent() {
     let place = Place::new();
     place.workspace("w");

@@ -554,6 +554,16 @@ fn a_section_put_before_others_takes_none_of_their_keys() {
     assert_same_tree(&from, &back, &[], &[".alf-agent-id"]);
 }
 
+#[test]
+fn a_move_can_be_repeated_after_its_target_was_exported() {
+    let (machine, ground) = (TestMachine::new(), Ground::new());
+    let (from, away) = (ground.small("w"), ground.path("z"));
+    let first = migrate(&machine, &openclaw(&from), &zeroclaw(&away), &[]);
+    machine.try_export(machine.agent_in("zeroclaw", &away), "z.alf", &[]).unwrap();
+    let again = migrate(&machine, &openclaw(&from), &zeroclaw(&away), &[]);
+    assert_eq!(again["agent_id"], first["agent_id"]);
+}
+
 /// Goes there, changes a row, comes back, puts a section between others and goes there again.
 fn between_others(machine: &TestMachine, ground: &Ground) -> (PathBuf, PathBuf) {
     ground.write("p/MEMORY.md", "## F\n\nff\n");
