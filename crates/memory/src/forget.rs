@@ -27,7 +27,7 @@ use crate::entry::Clock;
 use crate::forgetting::{ForgetMarker, ForgetNote};
 use crate::memory::{Memory, MemoryError};
 use crate::page::{key_prefix, tables_without_rows};
-use crate::row_store::KeptRow;
+use crate::row_store::{KeptRow, RowStore, key_of_row_document, lines_of_row};
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError, PageKind};
 
 /// Which entries are to be forgotten.
@@ -132,8 +132,29 @@ impl<E: Into<MemoryError>> From<E> for ApplyForgetError {
 /// Plans what is to be forgotten, in the files of a memory and in its database.
 pub fn plan_forget(memory: &dyn Memory, target: &ForgetTarget) -> Result<ForgetPlan, MemoryError> {
     let files = memory.store().plan_forget(target)?;
-    let rows = memory.rows().map(|rows| rows.matching(target)).transpose()?.unwrap_or_default();
+    let rows = memory.rows().map(|rows| rows_meant(rows, target)).transpose()?.unwrap_or_default();
     Ok(ForgetPlan { rows, ..files })
+}
+
+/// Returns the rows that are meant. A row is also known by the citation that a search prints; it goes
+/// as a whole, so all its lines must be cited.
+fn rows_meant(rows: &dyn RowStore, target: &ForgetTarget) -> Result<Vec<KeptRow>, MemoryError> {
+    let mut found = rows.matching(target)?;
+    let ids = if let ForgetTarget::Ids(ids) = target { ids.as_slice() } else { &[] };
+    for (id, citation) in ids.iter().filter_map(|id| Some((id, Citation::parse(id)?))) {
+        let Some(key) = key_of_row_document(citation.path) else { continue };
+        for row in rows.matching(&ForgetTarget::Key(key))? {
+            let lines = lines_of_row(&row.entry.text);
+            if citation.lines != lines {
+                let whole = citation_of(citation.path, lines);
+                return Err(ForgetPlanError::Part { cited: id.clone(), whole }.into());
+            }
+            if !found.contains(&row) {
+                found.push(row);
+            }
+        }
+    }
+    Ok(found)
 }
 
 impl ForgetPlan {

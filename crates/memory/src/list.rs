@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use crate::entries::PageEntry;
 use crate::entry::MemoryEntry;
 use crate::memory::{Memory, MemoryError};
-use crate::row_store::row_document;
+use crate::row_store::{lines_of_row, row_document};
 use crate::store::{MarkdownStore, MarkdownStoreError, PageKind};
 use crate::summary::day_of;
 
@@ -152,7 +152,7 @@ fn of_row(row: MemoryEntry, zone: &TimeZone) -> ListedEntry {
     let day = written.map(|written| written.to_zoned(zone.clone()).date());
     ListedEntry {
         path: row_document(&row.key),
-        lines: (1, row.content.lines().count().max(1)),
+        lines: lines_of_row(&row.content),
         id: row.id,
         // Some programs write a day alone.
         day: day.or_else(|| row.timestamp.get(..10)?.parse().ok()),

@@ -137,6 +137,11 @@ pub fn row_document(key: &str) -> String {
     path
 }
 
+/// Returns the lines that the text of a row has where it is cited.
+pub(crate) fn lines_of_row(text: &str) -> (usize, usize) {
+    (1, text.lines().count().max(1))
+}
+
 /// Returns the key of the row that an index has at a path; `None` where there are no rows.
 #[must_use]
 pub fn key_of_row_document(path: &str) -> Option<String> {

@@ -527,6 +527,19 @@ fn what_only_looks_like_a_secret_is_none() {
 }
 
 #[test]
+fn a_token_is_found_behind_a_word_and_a_hyphen() {
+    let body = "aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789";
+    for text in
+        [format!("github-ghp_{body}"), format!("_ghp_{body}"), format!("memory/dir-ghp_{body}.md")]
+    {
+        let token = format!("ghp_{body}");
+        assert_eq!(found(&text), [("github_token", token.as_str())], "{text}");
+    }
+    // Such letters are in other tokens by chance.
+    assert_eq!(found(&format!("aGVsbG8td29ybGQ-Zm9vYmFyYmF6cXV4-ghp_{body}")), []);
+}
+
+#[test]
 fn lines_are_counted_from_one() {
     let secret = concat!("ghp_", "0123456789abcdefABCDEF0123456789abcd");
     let text = format!("{secret}\n\r\n{secret}\n x {secret}");

@@ -199,7 +199,11 @@ fn prefixed(
     prefix: &'static Prefix,
     at: usize,
 ) -> Option<Candidate> {
-    if literal[0].is_ascii_alphanumeric() && !begins_after(&window[..at], prefix.alphabet) {
+    let before = &window[..at];
+    if literal[0].is_ascii_alphanumeric()
+        && !begins_after(before, prefix.alphabet)
+        && !(literal.len() >= 4 && follows_word(before))
+    {
         return None;
     }
     if in_base64(window, literal, prefix, at) {
@@ -240,8 +244,20 @@ fn prefixed(
     Some(Candidate { kind, range: begin..start + length, rank })
 }
 
-/// Whether a short literal of letters only stands inside a longer text in base64, where chance
-/// puts such letters.
+/// Whether `before` ends with a short word and a hyphen or an underscore, as in `github-ghp_`. A longer
+/// run could be a token of another kind, in which such a prefix occurs by chance.
+fn follows_word(before: &[u8]) -> bool {
+    const MOST: usize = 24;
+    let run = shape::URL64.run_back(before, MOST + 1);
+    let word = &before[before.len() - run..];
+    let is_plain = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_');
+    run <= MOST
+        && word.last().is_some_and(|byte| matches!(byte, b'-' | b'_'))
+        && word.iter().all(is_plain)
+}
+
+/// Whether a short literal of letters is only inside a longer text in base64, where chance puts such
+/// letters.
 fn in_base64(window: &[u8], literal: &[u8], prefix: &Prefix, at: usize) -> bool {
     let by_chance = literal.len() <= 4
         && literal.iter().all(u8::is_ascii_alphanumeric)

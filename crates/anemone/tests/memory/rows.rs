@@ -1,8 +1,9 @@
 //! An agent that remembers in the database of ZeroClaw, through every use case that writes.
 
+use anemone::agent_memory::AgentMemoryError;
 use anemone::audit::{AuditRequest, audit};
 use anemone::context::{ContextNote, ContextRequest, context};
-use anemone::forget::HolderKind;
+use anemone::forget::{Confirmation, ForgetChoice, ForgetError, HolderKind};
 use anemone::import::{ImportRequest, import};
 use anemone::remember::{
     DuplicateCheck, MemoryPart, RememberError, RememberReport, RememberRequest, SecretHandling,
@@ -10,7 +11,9 @@ use anemone::remember::{
 use anemone::tidy::{ExpiryAction, ProposalChoice, TidyRequest, tidy};
 use anemone::undo::{UndoAction, UndoError, UndoReport, list_changes};
 use anemone_format::Origin;
-use anemone_memory::{Importance, MemoryError, RememberPlanError, RevertError, SessionKind};
+use anemone_memory::{
+    ForgetPlanError, Importance, MemoryError, RememberPlanError, RevertError, SessionKind,
+};
 use anemone_testkit::write_database;
 
 use crate::support::memory::{TestMemory, key};
@@ -251,6 +254,26 @@ fn a_forgotten_row_comes_back_with_its_origin() {
     let rows = memory.undo().rows.unwrap();
     assert_eq!(rows.taken, ["river"], "another row has its key now");
     assert!(has_row(&memory, "m.content = 'The river is low.'"));
+}
+
+#[test]
+fn a_row_is_forgotten_by_the_citation_that_a_search_prints() {
+    let memory = install();
+    let text = "The river was high.\n\nThe bridge was closed.";
+    remember(&memory, "river/north", text, |_| {});
+    let cited = |lines: &str| ForgetChoice::Ids(vec![format!("memories/river%2Fnorth#{lines}")]);
+    let refused = memory.try_forget(cited("L1"), Confirmation::Given, |_| {});
+    let Err(ForgetError::Memory(AgentMemoryError::Memory(MemoryError::Forget(part)))) = refused
+    else {
+        panic!("{refused:?}")
+    };
+    let is_whole = |whole: &str| whole == "memories/river%2Fnorth#L1-L3";
+    assert!(matches!(&part, ForgetPlanError::Part { whole, .. } if is_whole(whole)), "{part}");
+    assert!(has_row(&memory, "m.key = 'river/north'"));
+    assert_eq!(memory.forget(cited("L1-L3")).entries.len(), 1);
+    assert!(!has_row(&memory, "m.key = 'river/north'"));
+    memory.undo();
+    assert!(has_row(&memory, "m.key = 'river/north'"));
 }
 
 #[test]

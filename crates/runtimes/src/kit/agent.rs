@@ -137,7 +137,7 @@ impl FoundAgent {
 }
 
 /// The configuration file of an agent. A command reads it once: what its runtime took from it is
-/// shared by all agents that have it, see [`Machine::config_file`].
+/// shared by all agents that have it, see `Machine::config_file`.
 #[derive(Clone)]
 pub struct ConfigFile {
     path: PathBuf,

@@ -436,7 +436,7 @@ impl Runtime {
         read.open(machine, agent, options)
     }
 
-    /// Reads an agent, see [`ReadAgents::read`].
+    /// Reads an agent, see [`ReadAgents::open`] and [`OpenAgent::read`].
     pub fn read(
         &self,
         machine: &Machine,
