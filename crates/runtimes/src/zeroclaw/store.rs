@@ -13,8 +13,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{
-    LeftoverKind, create_private, locked_folder, private_temporary_folder, rename_to_free, sweep,
-    sync_folder,
+    LeftoverKind, create_private, folder_of, locked_folder, private_temporary_folder,
+    rename_to_free, sweep, sync_folder,
 };
 use anemone_format::{Moment, Record, RecordId, SnapshotSource, sha256_hex};
 use fs_err as fs;
@@ -703,6 +703,9 @@ impl PlannedChange for RowsChange {
         source: &RestoreSource<'_>,
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError> {
+        // An earlier run may have been killed after the database got its name: then there is nothing
+        // to write, but its folder is still there.
+        sweep(folder_of(&self.path), STAGING, LeftoverKind::Folder);
         if self.writes == 0 && !self.is_new {
             return Ok(None);
         }
@@ -816,7 +819,6 @@ impl RowsChange {
         };
         self.check_is_free()?;
         fs::create_dir_all(folder).map_err(failed)?;
-        sweep(folder, STAGING, LeftoverKind::Folder);
         let mut made = None;
         let (staging, _lock) = locked_folder(&mut || {
             let folder = private_temporary_folder(folder, STAGING)?;
