@@ -1,5 +1,5 @@
-//! Finds installs and their agents by their files, never by a version: ZeroClaw 0.8 moves the files
-//! of an install at its first start, and leaves its configuration as it was.
+//! Finds installs and their agents by their files, never by a version: at its first start, ZeroClaw
+//! 0.8 moves the files of an install and leaves its configuration unchanged.
 //!
 //! ```text
 //! ~/.zeroclaw/                          ZEROCLAW_CONFIG_DIR, ZEROCLAW_DATA_DIR, ZEROCLAW_WORKSPACE
@@ -28,11 +28,11 @@ use crate::kit::{
 
 /// The usual install, in the home folder.
 const FOLDER: &str = ".zeroclaw";
-/// Names the install that is in use, when it is not the usual one.
+/// Names the install in use, when it is not the default one.
 const ACTIVE: &str = "active_workspace.toml";
 /// Bytes of that file, at most.
 const MAX_ACTIVE_BYTES: u64 = 1 << 16;
-/// What the first documents call the database.
+/// The name of the database in the first documents.
 const SEED_DATABASE: &str = "memory.db";
 /// Databases up to this size are opened to see which agents they know.
 const MAX_LOOKED_INTO_BYTES: u64 = 1 << 30;
@@ -65,7 +65,7 @@ pub(super) fn locate_by_files(machine: &Machine, folder: &Path, alias: Option<&s
             return agent;
         }
     } else if alias.is_none() && is_loose() {
-        // With a name given, the database is not asked for one.
+        // With an alias given, the database is not asked for one.
         let mut agent = locate(machine, folder, Some(DEFAULT_ALIAS));
         if agent.install.is_none() {
             let message = "the database may be of an agent with another name".to_owned();
@@ -76,10 +76,10 @@ pub(super) fn locate_by_files(machine: &Machine, folder: &Path, alias: Option<&s
     locate(machine, folder, alias)
 }
 
-/// How closely an install is looked at.
+/// How thoroughly an install is inspected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
-    /// Files and folders.
+    /// Only files and folders.
     Files,
     /// Also the agents that only a database knows.
     Databases,
@@ -120,7 +120,7 @@ pub(super) fn locate(machine: &Machine, folder: &Path, alias: Option<&str>) -> F
             agent
         });
     }
-    // A workspace that the configuration puts anywhere.
+    // A workspace that the configuration can put anywhere.
     let known = find(machine, Depth::Files).into_iter().filter(|find| {
         same_place(&find.workspace, &folder) && alias.is_none_or(|alias| find.alias == alias)
     });
