@@ -36,7 +36,7 @@ const STATE_SCHEMA: u32 = 18;
 /// The schema of the older index has no number.
 const INDEX_SCHEMA: u32 = 0;
 
-/// State folders that profiles and older versions left in the home folder.
+/// The state folders in the home folder: the default one, and that of older versions.
 const STATE_FOLDER: &str = ".openclaw";
 const OLDER_STATE_FOLDER: &str = ".clawdbot";
 /// Where older versions kept the workspace, in the home folder.
