@@ -22,7 +22,7 @@ const SPREAD: usize = 64;
 /// for blocks that have them.
 const LONG_QUESTION: usize = 3;
 
-/// The score of a heading, path or day that has more than parts of a requested word.
+/// Above this, a heading, path or day has more than parts of a requested word.
 const NAMED: f64 = 0.1;
 
 /// A block's place in the order.

@@ -53,7 +53,7 @@ pub(crate) struct Keeping {
 }
 
 impl Default for Keeping {
-    /// With the longest vectors in use, of 3,072 dimensions, the cache still holds the full number.
+    /// The full number of vectors fits even with the longest in use, of 3,072 dimensions.
     fn default() -> Self {
         let bounds = Bounds { vectors: 250_000, bytes: 3 << 29, between: 4_096 };
         Self { bounds, turn: None }
