@@ -1,6 +1,7 @@
-//! The figures we promise of the tokenizer and the built-in table: CPU seconds and peak memory.
+//! The performance figures that we promise for the tokenizer and the built-in table: CPU seconds
+//! and peak memory.
 //!
-//! Each figure is taken from a process of its own. Machines differ, and so does their load: compare
+//! Each figure is measured in a separate process. Machines differ, and so does their load: compare
 //! the ratios. Nothing is asserted here.
 //!
 //! ```text
@@ -117,7 +118,7 @@ fn texts() -> Vec<String> {
     (0..TEXTS).map(|_| text()).collect()
 }
 
-/// Texts in another script, whose letters take the long way.
+/// Texts in another script, whose letters take the slow path.
 fn cyrillic() -> Vec<String> {
     let letters: Vec<char> = ('а'..='я').collect();
     let word =

@@ -1,9 +1,9 @@
-//! What the transformers cost: texts for a CPU second, milliseconds until the first vector, and
+//! The cost of the transformers: texts per CPU second, milliseconds until the first vector, and
 //! memory.
 //!
-//! Each figure is taken from a process of its own, on one thread. `ANEMONE_MINILM` names the file
-//! or folder of all-MiniLM-L6-v2; without it, only the built-in one is measured. Nothing is
-//! asserted here.
+//! Each figure is measured in a separate process, on one thread. `ANEMONE_MINILM` names the file or
+//! folder of all-MiniLM-L6-v2; without it, only the built-in one is measured. Nothing is asserted
+//! here.
 //!
 //! ```text
 //! cargo bench -p anemone-embed --bench transformer
@@ -46,7 +46,7 @@ fn run_all() {
     }
 }
 
-/// Runs one measurement in a process of its own.
+/// Runs one measurement in a separate process.
 fn step(args: &[&str]) {
     let out = Command::new(std::env::current_exe().unwrap()).args(args).output().unwrap();
     let text = String::from_utf8(out.stdout).unwrap();

@@ -8,7 +8,7 @@ use crate::tensors::Tensors;
 use crate::tokens::Tokenizer;
 use crate::{Effort, EmbedError, Embedder, ModelError, ModelIdentity, Purpose};
 
-/// Tokens of a text that count. What comes later hardly turns a sum of so many.
+/// Tokens of a text that count. With so many, later ones hardly change the sum.
 const TOKENS: usize = 512;
 
 /// Made by tools/model/export.py.
@@ -17,7 +17,7 @@ static ASSET: &[u8] = include_bytes!("../assets/table.safetensors");
 /// The static model, which all embedders of a process share.
 static TABLE: OnceLock<Result<StaticModel, ModelError>> = OnceLock::new();
 
-/// What turns the small transformer's vectors into the static model's, row after row.
+/// The matrix that maps the small transformer's vectors to the static model's, row after row.
 static TURN: OnceLock<Result<Vec<f32>, ModelError>> = OnceLock::new();
 
 fn static_model() -> Result<&'static StaticModel, &'static ModelError> {
@@ -33,11 +33,11 @@ fn turn() -> Result<&'static [f32], &'static ModelError> {
     TURN.get_or_init(read).as_ref().map(Vec::as_slice)
 }
 
-/// The embedder that needs nothing: no model file, no other machine, hardly any time.
+/// The embedder without requirements: no model file, no other machine, hardly any time.
 ///
-/// The vector of a document is the sum of its tokens' vectors, so the order of words says nothing.
-/// Questions are few and short, so they get the small transformer's vector, turned into the space
-/// of the static model: that finds a fifth more than asking with a sum of tokens.
+/// The vector of a document is the sum of its tokens' vectors, so the order of words does not
+/// matter. Questions are few and short, so they get the small transformer's vector, mapped to the
+/// space of the static model: that finds a fifth more than a sum of tokens as the question.
 #[derive(Debug)]
 pub struct Builtin {
     identity: ModelIdentity,
@@ -58,7 +58,7 @@ impl Builtin {
     fn asked(&self, text: &str, words: &StaticModel) -> Result<Vec<f32>, EmbedError> {
         let of_words = words.vector(&Tokenizer::get().encode(text, TOKENS));
         if of_words.iter().all(|number| *number == 0.0) {
-            // No word of it is known, so whatever the transformer makes of it is noise.
+            // No word of it is known, so the transformer's result is noise.
             return Ok(of_words);
         }
         let model = model().map_err(|error| failed(&self.identity, error))?;

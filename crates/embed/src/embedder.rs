@@ -1,36 +1,36 @@
-//! The seam between text and vectors.
+//! The interface between text and vectors.
 
 /// Turns texts into vectors.
 pub trait Embedder: Send + Sync {
-    /// Whose vectors these are.
+    /// The model that makes the vectors.
     fn identity(&self) -> &ModelIdentity;
 
     /// What its vectors cost.
     fn effort(&self) -> Effort;
 
-    /// How many texts are worth handing over in one call. What a call made is kept when it ends,
-    /// so more is not better.
+    /// How many texts to pass in one call. The vectors of a call are only stored when it ends, so
+    /// larger calls are not better.
     fn texts_at_once(&self) -> usize {
         128
     }
 
-    /// Returns how much of a text it can judge, from 0 (nothing) to 1. What it cannot read gets a
-    /// vector as well, which says little.
+    /// Returns how much of a text it can judge, from 0 (nothing) to 1. Unreadable text gets a
+    /// vector as well, which means little.
     fn reads(&self, _text: &str) -> f32 {
         1.0
     }
 
     /// Returns the share of words that it knows as words, from 0 to 1, and does not have to spell
-    /// letter by letter: what is made of letters alone has a vector as well, near to anything.
+    /// letter by letter: mere letters get a vector as well, which is near to anything.
     fn knows(&self, _words: &str) -> f32 {
         1.0
     }
 
     /// Returns one vector for each text, each of `identity().dimensions` finite numbers. A vector
-    /// of zeros says that nothing in the text is known.
+    /// of zeros means that nothing in the text is known.
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError>;
 
-    /// As [`embed`](Self::embed), and hands out what was made before something failed: it may have
+    /// As [`embed`](Self::embed), but also returns the vectors made before a failure: they may have
     /// been paid for.
     fn embed_some(&self, texts: &[&str], purpose: Purpose) -> EmbeddingBatch {
         match self.embed(texts, purpose) {
@@ -47,21 +47,21 @@ pub trait Embedder: Send + Sync {
     }
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Default)]
 pub struct EmbeddingBatch {
-    /// A place for each text. It is empty where something failed before the text had its turn.
+    /// One slot for each text. It is empty if something failed before the text was processed.
     pub vectors: Vec<Option<Vec<f32>>>,
     /// Texts that were too long, and have vectors of their beginnings.
     pub cut: u64,
-    /// Texts that the embedder will not take, while it takes others. Their vectors are zeros.
+    /// Texts that the embedder rejects, while it accepts others. Their vectors are zeros.
     pub refused: u64,
-    /// Why places are empty.
+    /// Why slots are empty.
     pub error: Option<EmbedError>,
 }
 
 impl EmbeddingBatch {
-    /// Returns all vectors, or why there are not all.
+    /// Returns all vectors, or the error if some are missing.
     pub fn into_result(self) -> Result<Vec<Vec<f32>>, EmbedError> {
         match self.error {
             Some(error) => Err(error),
@@ -70,24 +70,24 @@ impl EmbeddingBatch {
     }
 }
 
-/// What a vector costs, which decides when it is made and whether it is worth keeping.
+/// The cost of a vector, which decides when it is computed and whether it is cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// Less than reading it from a disk: made whenever it is needed, and not cached.
+    /// Less than reading it from a disk: computed whenever it is needed, and not cached.
     Trivial,
-    /// Milliseconds of this machine: made when asked for, and cached.
+    /// Milliseconds on this machine: computed on request, and cached.
     Work,
-    /// A request to another machine, and perhaps money: made when asked for, and cached.
+    /// A request to another machine, and perhaps money: computed on request, and cached.
     Remote,
 }
 
-/// What makes two vectors comparable.
+/// Two vectors are comparable if their identities are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ModelIdentity {
-    /// Who computes them, such as `builtin` or `openai`.
+    /// The provider, such as `builtin` or `openai`.
     pub provider: String,
-    /// The model, such as `text-embedding-3-small`. Two servers may mean different models by one
-    /// name, so that of a server other than the provider's own has its host behind it, as in
+    /// The model, such as `text-embedding-3-small`. Two servers may use one name for different
+    /// models, so on a server other than the provider's own the name is followed by the host, as in
     /// `bge-m3@embeddings.example.org`.
     pub model: String,
     /// Numbers in a vector.
@@ -95,7 +95,7 @@ pub struct ModelIdentity {
 }
 
 impl ModelIdentity {
-    /// Returns the model as its server knows it, without the host.
+    /// Returns the name of the model on its server, without the host.
     #[must_use]
     pub fn bare_model(&self) -> &str {
         match self.model.rsplit_once('@') {
@@ -105,7 +105,7 @@ impl ModelIdentity {
     }
 }
 
-/// What a text is: some models treat questions and answers differently.
+/// The kind of a text: some models treat questions and answers differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Something that will be looked for.
@@ -120,7 +120,7 @@ pub enum EmbedError {
     /// The embedder gave up.
     #[error("{provider} made no vectors")]
     Failed {
-        /// Who.
+        /// The provider.
         provider: String,
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -128,7 +128,7 @@ pub enum EmbedError {
     /// The vectors are not what the identity promises.
     #[error("{provider} made vectors that cannot be used: {found}")]
     Unusable {
-        /// Who.
+        /// The provider.
         provider: String,
         /// What is wrong with them.
         found: &'static str,

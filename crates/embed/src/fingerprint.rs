@@ -1,17 +1,17 @@
-//! What tells one file of a model from another, without reading all of it.
+//! Distinguishes the files of different models, without reading all of them.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-/// Pieces of a file that are looked at, from its first byte to its last, so close to one another
-/// that every large matrix has one.
+/// Pieces of a file that are read, from its first byte to its last, close enough that every large
+/// matrix contains one.
 const PIECES: u64 = 256;
 const PIECE_BYTES: u64 = 4096;
 
-/// Returns sixteen hexadecimal digits that two models hardly ever share. They guard against
-/// mistakes, not against an attacker who wants two files to be taken for one.
+/// Returns sixteen hexadecimal digits that two models hardly ever share. They protect against
+/// mistakes, not against an attacker who wants two files to look the same.
 pub(crate) fn fingerprint(path: &Path) -> io::Result<String> {
     let mut file = fs_err::File::open(path)?;
     let size_bytes = file.metadata()?.len();

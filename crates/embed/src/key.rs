@@ -1,8 +1,8 @@
-//! The secret that opens a provider's door.
+//! The API key of a provider.
 //!
-//! A key is wiped from memory when it is dropped and has no text form: neither `Display` nor what
-//! `Debug` prints holds any of it. The HTTP client has a copy in its headers while a request runs;
-//! that copy is marked as secret, but not wiped.
+//! A key is wiped from memory when it is dropped and has no text form: neither `Display` nor
+//! `Debug` prints any of it. The HTTP client has a copy in its headers while a request runs; that
+//! copy is marked as secret, but not wiped.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const LONGEST_FILE: u64 = 16 * 1024;
 pub struct ApiKey(Zeroizing<String>);
 
 impl ApiKey {
-    /// Takes the key from a text, less the white space around it.
+    /// Takes the key from a text, without the whitespace around it.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl ApiKey {
     ///
     /// When the file cannot be read, when others can read it, or when it holds no key.
     pub fn from_file(path: &Path) -> Result<Self, KeyError> {
-        // Asked before it is opened, because to open a pipe is to wait for its writer.
+        // Checked before it is opened, because opening a pipe waits for its writer.
         if !fs_err::metadata(path)?.is_file() {
             return Err(KeyError::NotAFile(path.to_owned()));
         }
@@ -61,7 +61,7 @@ impl ApiKey {
         self.header("Bearer ")
     }
 
-    /// Returns a header that carries the key behind a word; it is marked as secret.
+    /// Returns a header with the key after a scheme; it is marked as secret.
     pub(crate) fn header(&self, scheme: &str) -> Option<reqwest::header::HeaderValue> {
         let text = Zeroizing::new(format!("{scheme}{}", self.expose()));
         // A key is printable ASCII, which every header can carry.
@@ -70,7 +70,7 @@ impl ApiKey {
         Some(value)
     }
 
-    /// Shows the key to what sends it.
+    /// Exposes the key to the code that sends it.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
@@ -86,7 +86,7 @@ impl std::fmt::Debug for ApiKey {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// There is nothing but white space.
+    /// There is only whitespace.
     #[error("the key is empty")]
     Empty,
     /// There is more than one line, or a character that no header can carry.
@@ -95,7 +95,7 @@ pub enum KeyError {
     /// The path leads to a folder, a pipe or a device.
     #[error("{} is not a file", .0.display())]
     NotAFile(PathBuf),
-    /// The group or everybody may read or write it.
+    /// The group or everyone may read or write it.
     #[error("{} can be used by others than its owner (mode {mode:03o})", .path.display())]
     Shared {
         /// The file.
@@ -103,7 +103,7 @@ pub enum KeyError {
         /// Its permissions.
         mode: u32,
     },
-    /// A key is shorter than that.
+    /// The file is longer than any key.
     #[error("{} is too long for a key", .0.display())]
     TooLong(PathBuf),
     /// The file cannot be read. The source names it.

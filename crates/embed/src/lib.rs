@@ -1,6 +1,6 @@
 //! Text to vectors: what an embedder is, and how its vectors are distinguished from another's.
 //!
-//! Vectors of two models cannot be compared, so each vector is kept with the identity of the
+//! Vectors of two models cannot be compared, so each vector is stored with the identity of the
 //! embedder that made it.
 
 #![warn(missing_docs)]

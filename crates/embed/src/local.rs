@@ -9,13 +9,13 @@ use crate::tokens::Tokenizer;
 use crate::transformer::Transformer;
 use crate::{Effort, EmbedError, Embedder, ModelError, ModelIdentity, Purpose};
 
-/// Made by tools/model/export.py, which says what it holds.
+/// Made by tools/model/export.py, which documents its content.
 static ASSET: &[u8] = include_bytes!("../assets/quality.safetensors");
 
 /// The model, which all embedders of a process share.
 static MODEL: OnceLock<Result<Transformer, ModelError>> = OnceLock::new();
 
-/// Returns the model; it is made ready when it is asked for first.
+/// Returns the model; it is prepared on first use.
 pub(crate) fn model() -> Result<&'static Transformer, &'static ModelError> {
     let read = || Transformer::read(&mut Tensors::of_binary(ASSET)?);
     MODEL.get_or_init(read).as_ref()
@@ -29,10 +29,10 @@ pub struct LocalModel {
     threads: usize,
 }
 
-/// Where the numbers of a transformer are.
+/// The weights of a transformer.
 #[derive(Debug)]
 enum Weights {
-    /// In the binary; they are made ready when the first text comes.
+    /// In the binary; they are prepared for the first text.
     Builtin,
     /// Read from a file.
     File(Box<Transformer>),
@@ -46,7 +46,7 @@ impl LocalModel {
     pub const MINILM_SHA256: &str =
         "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
 
-    /// Size of the file that [`Self::MINILM_SHA256`] is of.
+    /// Size of the file with the digest [`Self::MINILM_SHA256`].
     pub const MINILM_SIZE_BYTES: u64 = 90_868_376;
 
     /// The fingerprint of that file.
@@ -67,11 +67,11 @@ impl LocalModel {
         Self { identity, weights: Weights::Builtin, threads: 1 }
     }
 
-    /// Reads all-MiniLM-L6-v2 at `path`, which makes better vectors than the model in the binary and
-    /// takes longer: a safetensors file, or a folder with a `model.safetensors`.
+    /// Reads all-MiniLM-L6-v2 at `path`, which makes better vectors than the model in the binary
+    /// and takes longer: a safetensors file, or a folder with a `model.safetensors`.
     ///
-    /// Other models have the same shape, and their vectors cannot be compared with this one's. So
-    /// what another file than the published one makes has the file's fingerprint in its identity.
+    /// Other models have the same shape, but their vectors cannot be compared with this one's. So
+    /// the identity of any file other than the published one contains the file's fingerprint.
     pub fn minilm(path: &Path) -> Result<Self, ModelError> {
         let in_folder = path.join("model.safetensors");
         let path = if path.is_dir() { &in_folder } else { path };
@@ -128,10 +128,10 @@ impl Embedder for LocalModel {
     }
 }
 
-/// Word pieces of a question that say whether it can be read.
+/// Word pieces of a question that decide whether it can be read.
 pub(crate) const TOKENS: usize = 512;
 
-/// Returns the vectors that `model` has for `texts`.
+/// Returns the vectors of `model` for `texts`.
 pub(crate) fn embed(
     model: &Transformer,
     identity: &ModelIdentity,
@@ -155,7 +155,7 @@ pub(crate) fn embed(
     Err(EmbedError::Unusable { provider, found })
 }
 
-/// Says that an embedder of this binary has no model.
+/// Reports that an embedder of this binary has no model.
 pub(crate) fn failed(identity: &ModelIdentity, error: &'static ModelError) -> EmbedError {
     EmbedError::Failed { provider: identity.provider.clone(), source: Box::new(error) }
 }

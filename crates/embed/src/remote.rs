@@ -1,7 +1,8 @@
 //! Embedders behind an HTTP API.
 //!
-//! Texts leave this machine here, and only here, and only to the URL that the operator gave or to
-//! the provider's own. Nothing is asked before [`Remote::connect`] or the first `embed`.
+//! This is the only place where texts leave this machine, and they are only sent to the URL that
+//! the operator gave or to the provider's own. No request is made before [`Remote::connect`] or the
+//! first `embed`.
 
 mod address;
 mod answer;
@@ -35,7 +36,7 @@ use job::{Done, Job};
 use request::RequestForm;
 use scrub::Secrets;
 
-/// Batches of this many texts are as good as larger ones, since tokens fill a request first.
+/// Batches of this many texts are as good as larger ones, because tokens fill a request first.
 const HANDY_BATCH: usize = 32;
 
 /// A text that no provider has a reason to refuse.
@@ -48,14 +49,14 @@ pub struct Remote {
     form: RequestForm,
     url: Url,
     client: Mutex<Option<Client>>,
-    /// Texts in a request: less than at first when the provider found it too many.
+    /// Texts in a request: reduced when the provider found them too many.
     most_texts: AtomicUsize,
-    /// Texts that were refused since one was taken.
+    /// Texts that were refused since the last one was accepted.
     refused: AtomicU64,
 }
 
 impl Remote {
-    /// Checks the settings. Nothing is asked and nothing is read.
+    /// Checks the settings. No request is made and nothing is read.
     ///
     /// # Errors
     ///
@@ -92,8 +93,8 @@ impl Remote {
         })
     }
 
-    /// Learns the size of the model's vectors from one short text, unless it is known already. A
-    /// model that the settings name without a size must be connected before it can embed.
+    /// Determines the size of the model's vectors with one short text, unless it is already known.
+    /// A model that the settings name without a size must be connected before it can embed.
     ///
     /// # Errors
     ///
@@ -108,8 +109,8 @@ impl Remote {
         error.map_or(Ok(()), Err)
     }
 
-    /// Sets the size of the model's vectors from vectors that are known already, which spares
-    /// asking. Settings that name a size hold.
+    /// Sets the size of the model's vectors from existing vectors, which saves a request. A size in
+    /// the settings takes precedence.
     #[must_use]
     pub fn knowing(mut self, dimensions: usize) -> Self {
         if self.identity.dimensions == 0 {
@@ -118,13 +119,13 @@ impl Remote {
         self
     }
 
-    /// The model, as it is called in requests.
+    /// The name of the model in requests.
     #[must_use]
     pub fn model(&self) -> &str {
         self.form.model()
     }
 
-    /// What the next requests may hold, at most.
+    /// The most texts that the next requests may hold.
     fn most_texts(&self) -> usize {
         self.most_texts.load(Ordering::Relaxed)
     }
@@ -134,12 +135,12 @@ impl Remote {
         Some(self.identity.dimensions).filter(|&dimensions| dimensions > 0)
     }
 
-    /// What a provider says, fit to be shown.
+    /// A provider's message, safe to be shown.
     fn scrub(&self, text: &str) -> String {
         Secrets::new(self.settings.key.as_ref(), &self.url).scrub(text)
     }
 
-    /// The client, made when it is first needed.
+    /// The client, created when it is first needed.
     fn client(&self) -> Result<Client, RemoteError> {
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = &*client {
@@ -149,10 +150,10 @@ impl Remote {
         Ok(client.insert(made).clone())
     }
 
-    /// Asks for one vector for each text; none of them may be empty.
+    /// Requests one vector for each text; none of them may be empty.
     ///
-    /// Requests run on threads of their own, also a single one: the caller may run in an
-    /// asynchronous runtime, where the client must not block.
+    /// Requests run on separate threads, even a single one: the caller may run in an asynchronous
+    /// runtime, where the client must not block.
     fn vectors(&self, texts: &[&str], purpose: Purpose) -> Done {
         let most_tokens = self.settings.provider.most_tokens();
         let short: Vec<&str> = texts.iter().map(|text| batch::cut(text, most_tokens)).collect();
@@ -167,7 +168,7 @@ impl Remote {
         std::thread::scope(|scope| {
             for worker in 0..workers {
                 let started = Builder::new().spawn_scoped(scope, || self.work(&job));
-                // One thread does the work of four, only later.
+                // One thread does the work of four, only more slowly.
                 if let (0, Err(source)) = (worker, started) {
                     job.fail(RemoteError::Threads(source));
                 }
@@ -177,8 +178,8 @@ impl Remote {
     }
 }
 
-/// Names a model so that it is not taken for another server's, nor for one that is prompted
-/// differently what its texts are.
+/// Names a model so that it is not confused with another server's, or with the same model under
+/// other prompts for its texts.
 fn full_name(settings: &RemoteSettings, model: &str, url: &Url) -> String {
     let input_type = match settings.provider {
         Provider::OpenAi => settings.document_input_type.as_deref(),
@@ -223,7 +224,7 @@ impl Embedder for Remote {
                 ..EmbeddingBatch::default()
             };
         };
-        // Providers refuse empty texts, and a vector of zeros says all there is to say.
+        // Providers refuse empty texts, and a vector of zeros is the right answer for them.
         let is_blank = |text: &&str| text.trim().is_empty();
         let asked: Vec<&str> = texts.iter().copied().filter(|text| !is_blank(text)).collect();
         let Done { vectors, cut, refused, error } = self.vectors(&asked, purpose);

@@ -1,7 +1,7 @@
 //! The static model is a table of token vectors: a text's vector is the sum of its tokens' rows.
 //!
-//! The rows stay where they are, in the binary: opening it reads the header alone, and a
-//! look-up reads the rows it needs.
+//! The rows stay in the binary: opening the model only reads the header, and a look-up reads the
+//! rows it needs.
 //!
 //! | tensor | type | shape | |
 //! |---|---|---|---|
@@ -52,7 +52,7 @@ impl StaticModel {
     /// Returns the vector of a text of these tokens: of length 1, or zeros if no token is known.
     pub(crate) fn vector(&self, ids: &[u32]) -> Vec<f32> {
         let mut sum = vec![0.0; self.dimensions];
-        // `[UNK]` has a row in the file, which says nothing.
+        // `[UNK]` has a row in the file, but it means nothing.
         for id in ids.iter().filter(|id| **id != UNKNOWN) {
             self.add(*id as usize, &mut sum);
         }
@@ -70,7 +70,7 @@ impl StaticModel {
     }
 }
 
-/// Divides by the length. A sum that has none, as it is zero or damaged, says nothing: zeros.
+/// Divides by the length. A sum without a length, because it is zero or damaged, becomes zeros.
 pub(crate) fn to_unit_length(sum: &mut [f32]) {
     let length = sum.iter().map(|number| number * number).sum::<f32>().sqrt();
     if length.is_normal() {

@@ -1,4 +1,4 @@
-//! A safetensors file: named tensors in a row, and a JSON header that says where each one lies.
+//! A safetensors file: consecutive named tensors, and a JSON header with their positions.
 //!
 //! ```text
 //! 8 bytes   length of the header, little endian
@@ -6,8 +6,8 @@
 //! data      the tensors; offsets count from here
 //! ```
 //!
-//! The file may come from a stranger: all that the header says is checked before any of it is
-//! believed, and rows are read a few at a time.
+//! The file may be untrusted: the whole header is checked before it is used, and rows are read a
+//! few at a time.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -40,16 +40,16 @@ pub enum ModelError {
         /// The file's size.
         size_bytes: u64,
     },
-    /// The file's first bytes do not say how long a header follows.
+    /// The file's first bytes are not a valid header length.
     #[error("the model is not a safetensors file: its header cannot have {header_bytes} bytes")]
     HeaderSize {
-        /// What they say.
+        /// The length that they give.
         header_bytes: u64,
     },
     /// The header is not the JSON that it should be.
     #[error("the header of the model is not what safetensors writes")]
     Header(#[source] serde_json::Error),
-    /// A tensor's entry in the header is not what it should be.
+    /// A tensor's entry in the header is invalid.
     #[error("the header's entry for {tensor} is not what safetensors writes")]
     Entry {
         /// The tensor.
@@ -57,16 +57,16 @@ pub enum ModelError {
         /// Why.
         source: serde_json::Error,
     },
-    /// A tensor's place does not fit its shape, or is outside the file.
+    /// A tensor's position does not fit its shape, or is outside the file.
     #[error("the place of {0} in the file does not fit its shape or the file")]
     Place(String),
     /// Two tensors overlap.
     #[error("{0} overlaps another tensor")]
     Overlap(String),
-    /// A tensor that the model needs is not there.
+    /// A tensor that the model needs is missing.
     #[error("the model has no tensor {0}")]
     Missing(String),
-    /// A tensor holds numbers of a kind that is not read.
+    /// A tensor has a number type that is not supported.
     #[error("{tensor} holds numbers of the type {dtype}, which is not read here")]
     Type {
         /// The tensor.
@@ -82,13 +82,13 @@ pub enum ModelError {
         /// Its shape.
         found: Vec<u64>,
     },
-    /// A tensor holds a number that is infinite or none at all.
+    /// A tensor holds a number that is infinite or NaN.
     #[error("{0} holds a number that is not finite")]
     NotFinite(String),
-    /// What the file says about itself is missing, or is not what it should be.
+    /// The file's metadata are missing or invalid.
     #[error("the model says nothing usable under {0:?}")]
     Metadata(&'static str),
-    /// The tensors are sound, and make another model than the one asked for.
+    /// The tensors are valid, but belong to another model than the requested one.
     #[error("the model has {found} {what}; {expected} are needed")]
     OtherModel {
         /// What differs.
@@ -100,7 +100,7 @@ pub enum ModelError {
     },
 }
 
-/// Where tensors are read from.
+/// The source of tensors.
 #[derive(Debug)]
 pub(crate) enum Source {
     /// A file on a disk.
@@ -110,7 +110,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Returns the bytes in `range`, without a copy where they are in memory already.
+    /// Returns the bytes in `range`, without a copy if they are already in memory.
     fn bytes(&mut self, range: Range<u64>) -> Result<Cow<'static, [u8]>, ModelError> {
         let length = usize::try_from(range.end.saturating_sub(range.start)).map_err(too_short)?;
         match self {
@@ -227,7 +227,7 @@ impl Tensors {
         Ok(Self { source, data_start, entries, metadata })
     }
 
-    /// Returns what the file says about itself under `key`.
+    /// Returns the file's metadata under `key`.
     pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
         self.metadata.get(key).map(String::as_str)
     }
@@ -244,7 +244,7 @@ impl Tensors {
         prefixes.into_iter().find(|prefix| prefix.is_empty() || prefix.ends_with('.'))
     }
 
-    /// Says whether there is a matrix `name`, in whichever form.
+    /// Returns whether there is a matrix `name`, in any form.
     pub(crate) fn has(&self, name: &str) -> bool {
         ["", ".q4", ".q8"].iter().any(|form| self.entries.contains_key(&format!("{name}{form}")))
     }
@@ -259,7 +259,7 @@ impl Tensors {
         matrix.read(&mut self.source, 0..1)
     }
 
-    /// Returns the matrix `name`: where it lies and how, not yet its numbers.
+    /// Returns the position and form of the matrix `name`, not yet its numbers.
     pub(crate) fn matrix(&self, name: &str) -> Result<Matrix, ModelError> {
         for (form, columns_in_a_byte) in [(".q8", 1), (".q4", 2)] {
             let quantised = format!("{name}{form}");
@@ -321,7 +321,7 @@ fn check_places(entries: &BTreeMap<String, Entry>, data_bytes: u64) -> Result<()
 
 /// Returns the rows and columns of a tensor that is a matrix.
 fn sides(name: &str, entry: &Entry) -> Result<(usize, usize), ModelError> {
-    /// More than any side of a model that is read here.
+    /// Larger than any side of a model that is read here.
     const SIDE_LIMIT: u64 = 1 << 20;
     match entry.shape[..] {
         [rows @ 1..=SIDE_LIMIT, columns @ 1..=SIDE_LIMIT] => Ok((rows as usize, columns as usize)),

@@ -1,9 +1,9 @@
-//! Text to word pieces, as the models read it.
+//! Splits text into word pieces, as the models expect them.
 //!
-//! The models were trained on BERT's uncased WordPiece: text without case and accents, cut at
-//! spaces and punctuation, and each word cut into the longest pieces that the vocabulary holds. A
-//! model that is given other pieces than in training answers nonsense, so the ids here are those of
-//! the reference, one for one, its oddities among them.
+//! The models were trained on BERT's uncased WordPiece: text without case and accents, split at
+//! spaces and punctuation, and each word split into the longest pieces in the vocabulary. With
+//! other pieces than in training, a model's answers are nonsense, so the ids here are exactly those
+//! of the reference, including its oddities.
 
 mod characters;
 mod pieces;
@@ -21,13 +21,13 @@ const SPECIAL: [(&str, u32); 5] =
 /// A word of more letters than this is unknown.
 const WORD_LETTERS: usize = 100;
 
-/// The share of a document that a model has to read to have a say.
+/// The share of a document that a model must be able to read for its vector to count.
 const READABLE: f32 = 0.5;
-/// Pieces of a word that are looked at to tell whether it is one.
+/// Pieces of a word that are inspected to decide whether it is one.
 const WORD_PIECES: usize = 3;
-/// Letters of a stem that an ending follows, at least.
+/// Letters of a stem before an ending, at least.
 const STEM_LETTERS: usize = 4;
-/// Pieces of a text that tell its script.
+/// Pieces of a text that decide its script.
 const SHARE_PIECES: usize = 512;
 
 /// Cuts texts into word pieces.
@@ -91,9 +91,9 @@ impl Tokenizer {
 
     /// Returns the share of a text's words and parts of words that the models can judge.
     ///
-    /// They learned from English. Of other scripts the vocabulary has hardly more than the letters,
-    /// whose vectors say little about the words, so their pieces count against a text as unknown
-    /// words do. Punctuation and numbers count neither way.
+    /// They were trained on English. For other scripts the vocabulary has hardly more than the
+    /// letters, whose vectors say little about the words, so their pieces count as unknown words.
+    /// Punctuation and numbers do not count either way.
     pub(crate) fn readable_share(&self, ids: &[u32]) -> f32 {
         let (mut read, mut all) = (0_u16, 0_u16);
         for id in ids.iter().take(SHARE_PIECES) {
@@ -105,8 +105,8 @@ impl Tokenizer {
         f32::from(read) / f32::from(all.max(1))
     }
 
-    /// Returns the share of words that are in the vocabulary, whole or with an ending; 1 where
-    /// there are no words. A word that does not exist falls into short pieces.
+    /// Returns the share of words that are in the vocabulary, whole or with an ending; 1 if there
+    /// are no words. A word that does not exist is split into short pieces.
     pub(crate) fn known_share(&self, words: &str) -> f32 {
         let (mut known, mut all) = (0_u16, 0_u16);
         let words = words.split(|c: char| !c.is_alphanumeric());
@@ -125,8 +125,8 @@ impl Tokenizer {
         if all == 0 { 1.0 } else { f32::from(known) / f32::from(all) }
     }
 
-    /// Says whether a document is one that the models can judge: what they cannot read has a vector
-    /// too, and all of that is in one corner, near to whatever question comes by.
+    /// Returns whether the models can judge a document. Unreadable documents have vectors too, but
+    /// all of them are close together and near to any question.
     pub(crate) fn is_readable(&self, ids: &[u32]) -> bool {
         self.readable_share(ids) >= READABLE
     }
@@ -175,7 +175,7 @@ fn special(text: &str) -> Option<(usize, u32)> {
     SPECIAL.iter().find(|(token, _)| text.starts_with(token)).map(|(token, id)| (token.len(), *id))
 }
 
-/// Tells whether a letter or a digit is of the Latin script, with its accents and extensions.
+/// Returns whether a letter or a digit is of the Latin script, with its accents and extensions.
 fn is_latin(letter: char) -> bool {
     letter.is_ascii() || matches!(letter, 'ª'..='ʯ' | 'Ḁ'..='ỿ')
 }

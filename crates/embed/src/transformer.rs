@@ -1,7 +1,7 @@
 //! A transformer that reads texts, such as BERT: word pieces in, one vector for each text out.
 //!
-//! All sizes come from the tensors. It runs on the processor, in whole numbers where most of the
-//! work is (see [`linear`]), and gives the same vector for a text whatever it is batched with.
+//! All sizes come from the tensors. It runs on the processor, mostly in integers (see [`linear`]),
+//! and gives the same vector for a text whatever it is batched with.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,8 +27,8 @@ use words::Words;
 const START: u32 = 101;
 /// The word piece that ends each text.
 const END: u32 = 102;
-/// Tokens in a batch, unless one text alone has more. More of them need more memory, and gain
-/// little: the weights are read often enough.
+/// Tokens in a batch, unless a single text has more. Larger batches need more memory, and gain
+/// little: the weights are already reused enough.
 const BATCH_TOKENS: usize = 256;
 
 /// A model that is ready to run.
@@ -41,7 +41,7 @@ pub(crate) struct Transformer {
     heads: Heads,
     width: usize,
     layers: Vec<Layer>,
-    /// What comes after the mean, in models that have it.
+    /// The projection after the mean, in models that have it.
     projection: Option<Linear>,
 }
 
@@ -75,7 +75,7 @@ impl Transformer {
         self.layers.len()
     }
 
-    /// Word pieces of a text that the model reads; more are left out.
+    /// Word pieces of a text that the model reads; the rest is left out.
     pub(crate) fn limit(&self) -> usize {
         self.positions.len() / self.width - 2
     }
@@ -126,14 +126,14 @@ impl Transformer {
         vectors
     }
 
-    /// Returns `text` between its start and its end, as much of it as the model reads.
+    /// Returns `text` between its start and its end, truncated to what the model reads.
     fn framed(&self, text: &[u32]) -> Vec<u32> {
         let text = &text[..text.len().min(self.limit())];
         [&[START], text, &[END]].concat()
     }
 }
 
-/// Says how large it is; its numbers would fill a book.
+/// Prints its sizes, not its numbers.
 impl fmt::Debug for Transformer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Transformer")

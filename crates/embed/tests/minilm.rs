@@ -1,8 +1,8 @@
-//! all-MiniLM-L6-v2 against vectors that numpy made of its weights as they are published.
+//! Compares all-MiniLM-L6-v2 with vectors that numpy computed from its published weights.
 //!
 //! The model is not in the repository. `ANEMONE_MINILM` names its file or folder; without it, the
-//! tests that need it say that they were skipped. The forward pass itself is always tested, with a
-//! tiny model, in `src/transformer/tests.rs`.
+//! tests that need it report that they were skipped. The forward pass itself is always tested, with
+//! a tiny model, in `src/transformer/tests.rs`.
 
 #![expect(clippy::disallowed_methods, reason = "a test asks where the model lies")]
 #![expect(clippy::unwrap_used, reason = "these are tests")]
@@ -31,7 +31,7 @@ fn reference() -> Vec<Vec<f32>> {
     numbers.chunks(384).map(<[f32]>::to_vec).collect()
 }
 
-/// Of numbers below 1 alone.
+/// Only for numbers below 1.
 fn half(bits: u16) -> f32 {
     let magnitude = f32::from_bits(u32::from(bits & 0x7fff) << 13) * 2.0_f32.powi(112);
     if bits & 0x8000 == 0 { magnitude } else { -magnitude }
@@ -56,7 +56,7 @@ fn vectors_are_those_of_the_reference() {
     let (mut sum, mut known) = (0.0, 0);
     for ((vector, expected), text) in vectors.iter().zip(&reference).zip(&texts) {
         let length: f32 = vector.iter().map(|number| number * number).sum();
-        // A text of nothing but unknown pieces has zeros here, and noise in the reference.
+        // A text of unknown pieces only has zeros here, and noise in the reference.
         if length == 0.0 {
             continue;
         }
@@ -119,7 +119,7 @@ fn another_file_of_the_same_shape_makes_vectors_of_another_name() {
     let file = if path.is_dir() { path.join("model.safetensors") } else { path };
     assert_eq!(LocalModel::minilm(&file).unwrap().identity().model, "all-MiniLM-L6-v2");
     let mut bytes = fs_err::read(&file).unwrap();
-    // Some of a layer is gone.
+    // A part of a layer is missing.
     let at = bytes.len() - 8_000_000;
     bytes[at..at + 600_000].fill(0);
     let folder = tempfile::tempdir().unwrap();

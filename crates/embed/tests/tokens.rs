@@ -1,4 +1,4 @@
-//! The tokenizer against the reference's ids, and against texts made to hurt it.
+//! Compares the tokenizer with the reference's ids, and tries it on difficult texts.
 
 #![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
 

@@ -1,7 +1,7 @@
-//! A seam for tests: every operation that changes a file passes through here, so that a test can
-//! make any of them fail, tear any write, or stop as if the process had been killed.
+//! An interface for tests: every operation that changes a file passes through here, so that a test
+//! can make any of them fail, tear any write, or stop as if the process had been killed.
 //!
-//! Without the feature `faults` the functions do what they say and nothing else.
+//! Without the feature `faults` the functions only do their work.
 
 #[cfg(feature = "faults")]
 pub use self::injected::{
@@ -58,7 +58,7 @@ mod injected {
         AllButOne,
     }
 
-    /// Something that goes wrong.
+    /// An injected failure.
     #[derive(Clone, Copy, Debug)]
     pub struct InjectedFault {
         /// The number of the step, from 0.
@@ -79,7 +79,7 @@ mod injected {
         is_full: bool,
     }
 
-    /// What was met in a run.
+    /// The steps of a run.
     #[derive(Debug)]
     pub struct FaultReport {
         /// How many steps there were.
@@ -94,7 +94,7 @@ mod injected {
         static RUN: RefCell<Option<Run>> = const { RefCell::new(None) };
     }
 
-    /// Runs something with faults, and says what steps it had.
+    /// Runs something with faults, and returns its steps.
     pub fn with_faults<T>(faults: &[InjectedFault], work: impl FnOnce() -> T) -> (T, FaultReport) {
         let run = Run { faults: faults.to_vec(), ..Run::default() };
         RUN.with(|current| *current.borrow_mut() = Some(run));
@@ -135,7 +135,7 @@ mod injected {
         next(false).map_err(|(error, _)| error)
     }
 
-    /// Makes something durable. With faults nothing has to reach the disk.
+    /// Makes something durable. With faults, nothing needs to reach the disk.
     pub fn sync(work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         step()?;
         let is_injected =

@@ -1,7 +1,6 @@
-//! A folder that is open: everything in it is done by its handle.
+//! An open folder: everything in it is done through its handle.
 //!
-//! Replacing a folder by a link while we work does not make us read or write
-//! elsewhere.
+//! If the folder is replaced by a link meanwhile, we still do not read or write elsewhere.
 
 use std::ffi::{CStr, OsStr};
 use std::io;
@@ -23,7 +22,7 @@ use crate::{FileKind, FileStamp, FileStat, faults};
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// A folder that is open.
+/// An open folder.
 #[derive(Debug)]
 pub struct Folder {
     handle: OwnedFd,
@@ -37,7 +36,7 @@ pub struct FolderEntry(DirEntry);
 pub struct FileRead {
     /// All of its bytes.
     pub bytes: Vec<u8>,
-    /// What tells whether it was saved since.
+    /// The stamp that shows whether the file was saved since.
     pub stamp: FileStamp,
     /// Who may read and write it.
     pub mode: u32,
@@ -55,10 +54,10 @@ pub enum SwapOutcome {
 /// Whether something was added to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppendOutcome {
-    /// It was; this is the file's stamp then.
+    /// It was; this is the file's new stamp.
     Done(FileStamp),
-    /// It was, and another process saved the file at the same moment: the stamp is of that save,
-    /// and what was added may be in the file or not.
+    /// It was, but another process saved the file at the same moment: the stamp is of that save,
+    /// and the addition may or may not be in the file.
     Contested(FileStamp),
     /// The file was no longer the one that was read, and nothing was added.
     Refused,
@@ -94,7 +93,7 @@ impl Folder {
         Ok(Self { handle: openat(CWD, path, FOLDER, Mode::empty())? })
     }
 
-    /// Opens a folder that is no link.
+    /// Opens a folder that is not a link.
     pub fn open_unlinked(path: &Path) -> io::Result<Self> {
         Ok(Self { handle: openat(CWD, path, FOLDER | OFlags::NOFOLLOW, Mode::empty())? })
     }
@@ -113,7 +112,7 @@ impl Folder {
         self.with_name(name, |name| openat(self, name, flags, Mode::from_raw_mode(mode)))
     }
 
-    /// Does something by a name in this folder. A name that leads elsewhere is an error.
+    /// Does something with a name in this folder. A name that leads elsewhere is an error.
     fn with_name<T>(
         &self,
         name: impl Arg,
@@ -141,12 +140,12 @@ impl Folder {
     /// Opens a folder below this one. Links are followed as long as they stay below it.
     pub fn folder_beneath(&self, path: &Path) -> io::Result<Self> {
         let found = self.cap()?.open_dir(path)?;
-        // That handle may only stand for the folder, and cannot list it.
+        // That handle may be a path-only one, which cannot list the folder.
         Ok(Self { handle: openat(found, ".", FOLDER, Mode::empty())? })
     }
 
-    /// Opens a regular file below this folder to read. Links to folders are followed as long as
-    /// they stay below it; the file itself may be no link.
+    /// Opens a regular file below this folder for reading. Links to folders are followed as long as
+    /// they stay below it; the file itself must not be a link.
     pub fn file_beneath(&self, path: &Path) -> io::Result<std::fs::File> {
         let mut options = OpenOptions::new();
         options.read(true).follow(FollowSymlinks::No);
@@ -160,7 +159,7 @@ impl Folder {
         Ok(CapDir::from_std_file(self.handle.try_clone()?.into()))
     }
 
-    /// Looks at a name, without following a link.
+    /// Stats a name, without following a link.
     pub fn stat(&self, name: impl Arg) -> io::Result<FileStat> {
         let flags = AtFlags::SYMLINK_NOFOLLOW;
         let stat = self.with_name(name, |name| rustix::fs::statat(self, name, flags))?;
@@ -174,8 +173,8 @@ impl Folder {
         Ok(entries.filter(move |entry| !entry.as_ref().is_ok_and(is_own)))
     }
 
-    /// Says what an entry of this folder is; the file is asked only where the listing does not say
-    /// it.
+    /// Returns the kind of an entry of this folder; the file is only queried if the listing does
+    /// not have it.
     pub fn kind_of(&self, entry: &FolderEntry) -> io::Result<FileKind> {
         entry.kind().map_or_else(|| Ok(self.stat(entry.name())?.kind), Ok)
     }
@@ -186,13 +185,13 @@ impl Folder {
         Ok(self.with_name(name, read)?.into_bytes())
     }
 
-    /// Makes a new file to write to. The mode is what the umask leaves of `mode`.
+    /// Creates a new file for writing. The mode is what the umask leaves of `mode`.
     pub fn create_file(&self, name: impl Arg, mode: u32) -> io::Result<std::fs::File> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW;
         Ok(self.open_name(name, flags | OFlags::CLOEXEC, mode)?.into())
     }
 
-    /// Opens a folder in this one, and makes it where there is none.
+    /// Opens a folder in this one, and creates it if it does not exist.
     pub fn make_folder(&self, name: &str) -> io::Result<Self> {
         faults::step()?;
         let mode = Mode::RWXU | Mode::RWXG | Mode::RWXO;
@@ -204,17 +203,17 @@ impl Folder {
         self.folder(name)
     }
 
-    /// Returns what tells whether a file changed; `None` when there is none.
+    /// Returns the stamp that shows whether a file changed; `None` if it does not exist.
     pub fn stamp(&self, name: &str) -> io::Result<Option<FileStamp>> {
         faults::step()?;
         Ok(if_found(self.stat(name))?.map(|stat| stat.stamp()))
     }
 
-    /// Reads a file of at most `max_bytes`; `None` when there is none. What is no regular file is
-    /// an error.
+    /// Reads a file of at most `max_bytes`; `None` if it does not exist. Anything but a regular
+    /// file is an error.
     ///
-    /// The stamp is taken after reading: bytes that were read during a save have the stamp
-    /// of a file that was just saved, and not that of the file before.
+    /// The stamp is taken after reading: bytes that were read during a save get the stamp of a file
+    /// that was just saved, and not that of the file before.
     pub fn read(&self, name: &str, max_bytes: u64) -> io::Result<Option<FileRead>> {
         faults::step()?;
         let Some(file) = if_found(self.file(name))? else { return Ok(None) };
@@ -223,8 +222,8 @@ impl Folder {
         Ok(Some(FileRead { bytes, stamp: stat.stamp(), mode: stat.mode }))
     }
 
-    /// Adds to the end of a file with one write, if the file still has the stamp `expected`; makes
-    /// it where none is expected. When not all of it can be written, nothing of it stays.
+    /// Appends to a file with one write, if the file still has the stamp `expected`; creates it if
+    /// none is expected. If not all of it can be written, none of it stays.
     pub fn append(
         &self,
         name: &str,
@@ -270,7 +269,7 @@ impl Folder {
         Ok(if is_ours { AppendOutcome::Done(stamp) } else { AppendOutcome::Contested(stamp) })
     }
 
-    /// Says whether a file ends with a line ending; one that is empty or missing does, too.
+    /// Returns whether a file ends with a line ending; true for an empty or missing file.
     pub fn ends_line(&self, name: &str) -> io::Result<bool> {
         faults::step()?;
         let Some(file) = if_found(self.file(name))? else { return Ok(true) };
@@ -296,7 +295,7 @@ impl Folder {
         Ok(SwapOutcome::Done)
     }
 
-    /// Writes a new file, whole and safe on the disk; it gets exactly `mode`, where one is given.
+    /// Writes a new file, completely and durably; it gets exactly `mode`, if one is given.
     pub fn create(&self, name: &str, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
         faults::step()?;
         let mut file = self.create_file(name, 0o666)?;
@@ -320,7 +319,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// Takes a file away; says whether there was one.
+    /// Removes a file; returns whether it existed.
     pub fn remove(&self, name: &str) -> io::Result<bool> {
         faults::step()?;
         match self.with_name(name, |name| unlinkat(self, name, AtFlags::empty())) {
@@ -330,7 +329,7 @@ impl Folder {
         }
     }
 
-    /// Gives a file a name that no other file has.
+    /// Gives a file an unused name.
     pub fn name(&self, from: &str, to: &str) -> io::Result<SwapOutcome> {
         faults::step()?;
         match renameat_with(self, from, self, to, RenameFlags::NOREPLACE) {
@@ -358,7 +357,7 @@ impl Folder {
         }
     }
 
-    /// Puts a file in the place of another.
+    /// Replaces a file with another one.
     pub fn replace(&self, from: &str, to: &str) -> io::Result<()> {
         faults::step()?;
         renameat(self, from, self, to)?;
@@ -371,13 +370,12 @@ impl Folder {
         Ok(renameat(self, from, self, to)?)
     }
 
-    /// Makes names safe on the disk.
+    /// Makes the names in this folder durable.
     pub fn sync(&self) -> io::Result<()> {
         faults::sync(|| Ok(fsync(self)?))
     }
 
-    /// Makes a file and its name safe on the disk; one that is not there, or no plain file, is
-    /// passed over.
+    /// Makes a file and its name durable; a missing file, or one that is not regular, is skipped.
     pub fn sync_file(&self, name: &str) -> io::Result<()> {
         match self.open_name(name, READ, 0) {
             Ok(handle) => faults::sync(|| Ok(fsync(&handle)?))?,
@@ -388,7 +386,7 @@ impl Folder {
     }
 }
 
-/// Says whether an error means that a file system has no such rename.
+/// Returns whether an error means that a file system does not support such a rename.
 pub(crate) const fn is_unable(error: Errno) -> bool {
     matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }

@@ -1,4 +1,4 @@
-//! One way to touch files: beneath a folder, never through a link, whole or not at all.
+//! Safe file access: beneath a folder, never through a link, completely or not at all.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! | [`remove_tree`], [`prune`] | removes folders with what is in them |
 //! | [`edit_distance`] | how far apart two names are |
 //!
-//! This crate is a leaf: it knows no agent, no memory and no archive. Which files count is decided
-//! by the caller.
+//! This crate is a leaf: it knows no agent, no memory and no archive. The caller decides which
+//! files count.
 
 mod distance;
 pub mod faults;

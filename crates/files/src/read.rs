@@ -1,5 +1,5 @@
-//! Reads regular files of others: never through a link, never waiting for a pipe, never more than
-//! the caller allows.
+//! Reads regular files written by other programs: never through a link, never waiting for a pipe,
+//! never more than the caller allows.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -20,7 +20,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 pub(crate) const READ: OFlags =
     OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
-/// What has the name is a folder, a pipe, a socket or a device.
+/// The path is a folder, a pipe, a socket or a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotRegularFile;
 
@@ -32,7 +32,7 @@ impl std::fmt::Display for NotRegularFile {
 
 impl std::error::Error for NotRegularFile {}
 
-/// Says whether an error means that a path leads through a link, or to what is no regular file.
+/// Returns whether an error means that a path leads through a link, or not to a regular file.
 #[must_use]
 pub fn is_not_plain(error: &io::Error) -> bool {
     let code = error.raw_os_error().map(Errno::from_raw_os_error);
@@ -40,7 +40,7 @@ pub fn is_not_plain(error: &io::Error) -> bool {
         || error.get_ref().is_some_and(|cause| cause.is::<NotRegularFile>())
 }
 
-/// Returns what an open file is; an error unless it is a regular file.
+/// Stats an open file; an error unless it is a regular file.
 pub(crate) fn stat_regular(file: impl AsFd) -> io::Result<FileStat> {
     Some(FileStat::of(file)?).filter(FileStat::is_file).ok_or(io::Error::other(NotRegularFile))
 }
@@ -55,8 +55,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// Reads the rest of a file that has at most `max_bytes`; a larger one is an error of the kind
 /// [`io::ErrorKind::FileTooLarge`].
 ///
-/// The buffer has room for all of it from the start: it does not move, and leaves no copy of a
-/// secret behind.
+/// The buffer is allocated at full size: it does not move, and leaves no copy of a secret behind.
 pub fn read_limited(file: &File, max_bytes: u64) -> io::Result<Vec<u8>> {
     let too_large = || io::Error::from(io::ErrorKind::FileTooLarge);
     let size = file.metadata()?.len();
@@ -72,7 +71,7 @@ pub fn read_limited(file: &File, max_bytes: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Says that something does not exist by `None` instead of an error.
+/// Returns `None` instead of an error if something does not exist.
 pub fn if_found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -80,19 +79,19 @@ pub fn if_found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Reads a regular file that has at most `max_bytes`; `None` when there is none. A link at the end
-/// of the path is not followed.
+/// Reads a regular file that has at most `max_bytes`; `None` if it does not exist. A link at the
+/// end of the path is not followed.
 pub fn read_small(path: &Path, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     if_found(open_regular(path))?.map(|file| read_limited(&file, max_bytes)).transpose()
 }
 
-/// Hands out a file block by block, until its end or until the caller has seen enough.
+/// Yields a file block by block, until its end or until the callback stops.
 pub fn each_block(
     mut file: File,
     take: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let size = usize::try_from(file.metadata()?.len()).unwrap_or(BLOCK_BYTES);
-    // One byte more than a small file has, so that its end is seen in the first read.
+    // One byte more than a small file has, so that the first read reaches its end.
     let mut block = vec![0; size.saturating_add(1).clamp(64, BLOCK_BYTES)];
     loop {
         let read = match file.read(&mut block) {

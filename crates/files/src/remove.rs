@@ -1,4 +1,4 @@
-//! Removes folders with what is in them, without following a link.
+//! Removes folders with their content, without following links.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use crate::{FileKind, FileStat, Folder, if_found};
 
-/// Removes a folder with all that is in it; one that is not there is removed already.
+/// Removes a folder with its content; a missing folder counts as removed.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
     match if_found(prune(path, &mut |_, _| true))? {
         None | Some(true) => Ok(()),
@@ -57,7 +57,7 @@ fn handle_of(folder: Option<&Folder>) -> BorrowedFd<'_> {
 }
 
 /// Removes the files and links that `remove` chooses by their path below `root`, and folders that
-/// are then empty; says whether nothing is left.
+/// are then empty; returns whether nothing is left.
 ///
 /// Another process may be removing the same tree, so missing files are not an error.
 pub fn prune(root: &Path, remove: &mut dyn FnMut(&[u8], &FileStat) -> bool) -> io::Result<bool> {

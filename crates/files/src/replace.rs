@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all: written beside their place, made durable, renamed.
+//! Files that appear completely or not at all: written beside their path, made durable, renamed.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use crate::folder::is_unable;
 use crate::{Folder, faults, temporary_file};
 
-/// What happens to a file that has the name already.
+/// What happens to an existing file with the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// It stays, and naming the new one is an error.
@@ -20,23 +20,23 @@ pub enum Existing {
     Replace,
 }
 
-/// Whether a file has to survive a power cut as soon as it has its name.
+/// Whether a file must survive a power failure as soon as it has its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// It need not: without it nothing is lost.
+    /// It need not, because nothing is lost without it.
     Eventual,
-    /// It has to.
+    /// It must.
     Immediate,
 }
 
-/// Returns the folder that a path is in; that of a bare name is the current one.
+/// Returns the folder of a path; for a bare name, the current one.
 #[must_use]
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Writes a file for its owner alone, in the place of whatever has its name. A crash leaves the old
-/// file or the new one.
+/// Writes a file that only its owner can read, replacing any existing one. A crash leaves either
+/// the old file or the new one.
 pub fn replace_file(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
     let mut file = temporary_file(folder_of(path))?;
     file.write_all(bytes)?;
@@ -55,7 +55,7 @@ pub fn commit(
     }
     let named = match existing {
         Existing::Replace => file.persist(path),
-        // Another process may have created a file of that name meanwhile.
+        // Another process may have created a file with that name meanwhile.
         Existing::Keep => file.persist_noclobber(path),
     };
     named.map_err(|error| error.error)?;
@@ -87,7 +87,7 @@ pub fn replace_through(
         fs_err::rename(beside, path)
     };
     write().inspect_err(|_| {
-        // The error is reported; the next call overwrites what is left.
+        // The error is reported; the next call overwrites the remaining file.
         if faults::step().is_ok() {
             fs_err::remove_file(beside).ok();
         }
@@ -99,8 +99,8 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     Folder::open(folder)?.sync()
 }
 
-/// Makes the names in a folder durable where that can be done: one may be allowed to make folders
-/// in a folder without being allowed to read it, and some file systems cannot do it at all.
+/// Makes the names in a folder durable if possible: a process may be allowed to create folders in a
+/// folder without being allowed to read it, and some file systems do not support it.
 pub fn sync_folder_if_possible(folder: &Path) -> io::Result<()> {
     let Err(error) = sync_folder(folder) else { return Ok(()) };
     match error.raw_os_error().map(Errno::from_raw_os_error) {
@@ -109,8 +109,8 @@ pub fn sync_folder_if_possible(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder that only its owner can look into, and the folders above it as usual; one that
-/// is there stays as it is.
+/// Creates a folder that only its owner can access, and the folders above it with the default mode;
+/// an existing folder stays as it is.
 pub fn make_private_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -123,26 +123,26 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a new file that only its owner can read.
+/// Creates a file that only its owner can read.
 pub fn create_private(path: &Path) -> io::Result<File> {
     use fs_err::os::unix::fs::OpenOptionsExt as _;
     let mut options = fs_err::OpenOptions::new();
     Ok(options.write(true).create_new(true).mode(0o600).open(path)?.into_file())
 }
 
-/// Opens a file to write, or makes one that only its owner can read.
+/// Opens a file for writing, or creates one that only its owner can read.
 pub fn open_private(path: &Path) -> io::Result<File> {
     use fs_err::os::unix::fs::OpenOptionsExt as _;
     let mut options = fs_err::OpenOptions::new();
     Ok(options.write(true).create(true).truncate(false).mode(0o600).open(path)?.into_file())
 }
 
-/// Gives a file or folder a name that is free.
+/// Renames a file or folder to an unused name.
 pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Without the flag, a folder still replaces nothing but an empty folder.
+        // Without the flag, a folder still only replaces an empty folder.
         Err(error) if is_unable(error) && from.is_dir() => Ok(rustix::fs::rename(from, to)?),
-        // A second name of a file is never one that another file has.
+        // A hard link never replaces an existing file.
         Err(error) if is_unable(error) => {
             fs_err::hard_link(from, to)?;
             fs_err::remove_file(from)

@@ -1,4 +1,4 @@
-//! What a file is, and what tells cheaply whether it changed.
+//! File metadata, and stamps that show cheaply whether a file changed.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Files of one folder that count for a stamp, at most.
 const MAX_FILES: usize = 1_000_000;
 
-/// What sort of thing has a name.
+/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -29,11 +29,11 @@ pub enum FileKind {
 pub struct FileTime {
     /// Whole seconds; negative before 1970.
     pub seconds: i64,
-    /// The rest, which always counts up.
+    /// The rest, which always counts forward.
     pub nanoseconds: i64,
 }
 
-/// What the file system says of a file, folder or link.
+/// The metadata of a file, folder or link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStat {
     /// What it is.
@@ -46,7 +46,7 @@ pub struct FileStat {
     pub modified: FileTime,
     /// When anything about it changed.
     pub changed: FileTime,
-    /// Which file of its device it is.
+    /// The number of the file on its device.
     pub inode: u64,
     /// The device it is on.
     pub device: u64,
@@ -54,8 +54,8 @@ pub struct FileStat {
     pub owner: (u32, u32),
 }
 
-/// What tells cheaply whether a file changed. A change of content that keeps all four is only
-/// possible within the clock's grain of the last look.
+/// Shows cheaply whether a file changed. Content can only change without changing any of the four
+/// within the clock's granularity of the last check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStamp {
     /// Which file it is.
@@ -80,7 +80,7 @@ impl From<FileType> for FileKind {
 }
 
 impl FileTime {
-    /// Returns nanoseconds since 1970; a time that has too many is the nearest that has not.
+    /// Returns nanoseconds since 1970; a time out of range becomes the nearest one in range.
     #[must_use]
     pub const fn as_nanoseconds(self) -> i64 {
         self.seconds.saturating_mul(1_000_000_000).saturating_add(self.nanoseconds)
@@ -107,12 +107,12 @@ impl From<&Stat> for FileStat {
 }
 
 impl FileStat {
-    /// Looks at what is open.
+    /// Stats an open file.
     pub fn of(file: impl AsFd) -> io::Result<Self> {
         Ok(Self::from(&rustix::fs::fstat(file)?))
     }
 
-    /// Looks at a path, without following a link at its end.
+    /// Stats a path, without following a link at its end.
     pub fn of_path(path: &Path) -> io::Result<Self> {
         Ok(Self::from(&rustix::fs::lstat(path)?))
     }
@@ -123,13 +123,13 @@ impl FileStat {
         self.kind == FileKind::File
     }
 
-    /// Whether both are of one file, under whatever names.
+    /// Whether both are of the same file, under any names.
     #[must_use]
     pub fn is_same_file(&self, other: &Self) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
 
-    /// Returns what tells later whether it changed.
+    /// Returns the stamp that shows later whether it changed.
     #[must_use]
     pub const fn stamp(&self) -> FileStamp {
         FileStamp {
@@ -142,14 +142,13 @@ impl FileStat {
 }
 
 impl FileStamp {
-    /// Looks at what a path leads to; `None` when nothing is there.
+    /// Stats what a path leads to; `None` if nothing exists there.
     #[must_use]
     pub fn of_path(path: &Path) -> Option<Self> {
         rustix::fs::stat(path).ok().map(|stat| FileStat::from(&stat).stamp())
     }
 
-    /// Looks at several files and at the files of folders, as if they were one; `None` when nothing
-    /// is there.
+    /// Stats several files and the files of folders, as if they were one; `None` if none exists.
     #[must_use]
     pub fn of_all(files: &[PathBuf], folders: &[PathBuf]) -> Option<Self> {
         let mut found: Vec<(PathBuf, Self)> = Vec::new();
@@ -177,7 +176,7 @@ impl FileStamp {
         (!found.is_empty()).then_some(all)
     }
 
-    /// Whether both are of one file, and not of two that had the name one after the other.
+    /// Whether both are of the same file, and not of two that had the name one after the other.
     #[must_use]
     pub const fn is_same_file(self, other: Self) -> bool {
         self.inode == other.inode

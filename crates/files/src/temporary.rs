@@ -1,8 +1,8 @@
 //! Temporary files and folders, and those that a killed process left behind.
 //!
-//! Its creator locks it with `flock` for as long as it is used. The system releases the lock
-//! of a process that ends, however it ends. So what carries one of our temporary names and can be
-//! locked is unused, and the next call that creates one in the same folder removes it.
+//! The creator of a temporary file locks it with `flock` as long as it is used. The system releases
+//! the lock when a process ends, however it ends. So a file with one of our temporary names that
+//! can be locked is unused, and the next call that creates one in the same folder removes it.
 
 use std::fs::File;
 use std::io;
@@ -18,12 +18,12 @@ use crate::{open_regular, remove_tree};
 pub const TEMPORARY_FILE: &str = ".anemone-";
 /// How many letters and digits end a temporary name.
 const RANDOM_BYTES: usize = 6;
-/// Names of a folder that are looked at, at most: a folder may hold any number of them.
+/// Names of a folder that are checked, at most, because a folder may hold any number of them.
 const MAX_NAMES: usize = 100_000;
 /// How often creation is retried because another process is about to remove the new file.
 const ATTEMPTS: usize = 16;
 
-/// Makes a locked temporary file in a folder, and removes those that killed processes left there.
+/// Creates a locked temporary file in a folder, and removes those that killed processes left there.
 pub fn temporary_file(folder: &Path) -> io::Result<NamedTempFile> {
     sweep(folder, TEMPORARY_FILE, LeftoverKind::File);
     for _ in 0..ATTEMPTS {
@@ -47,7 +47,7 @@ pub fn lock_folder(folder: &Path) -> Option<File> {
     file.try_lock().ok().map(|()| file)
 }
 
-/// Makes a temporary folder that only its owner can look into; it must be locked by
+/// Creates a temporary folder that only its owner can access; it must be locked by
 /// [`locked_folder`].
 pub fn private_temporary_folder(folder: &Path, prefix: &str) -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
@@ -55,7 +55,7 @@ pub fn private_temporary_folder(folder: &Path, prefix: &str) -> io::Result<tempf
     builder.tempdir_in(folder)
 }
 
-/// Makes a locked folder by `make`. It must be held for as long as it is used.
+/// Creates a locked folder by `make`. The lock must be held as long as the folder is used.
 pub fn locked_folder(
     make: &mut dyn FnMut() -> io::Result<PathBuf>,
 ) -> io::Result<(PathBuf, Option<File>)> {
@@ -98,7 +98,7 @@ pub fn sweep(folder: &Path, prefix: &str, kind: LeftoverKind) {
                     fs_err::remove_file(&path).ok();
                 }
             }
-            // All of ours are private; another one only has the name.
+            // All of ours are private; another one only has a similar name.
             LeftoverKind::Folder if found.is_dir() && is_ours && found.mode() & 0o777 == 0o700 => {
                 if let Some(_lock) = lock_folder(&path) {
                     remove_tree(&path).ok();
@@ -129,7 +129,7 @@ fn temporary_names(folder: &Path, prefix: &[u8]) -> Vec<PathBuf> {
 }
 
 fn lock_file(path: &Path) -> Option<File> {
-    // Something else may have taken its place.
+    // Something else may have taken its name.
     let file = open_regular(path).ok()?;
     file.try_lock().ok().map(|()| file)
 }

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use crate::{FileKind, FileStat, Folder};
 
-/// One name that a walk comes by.
+/// One name that a walk visits.
 pub struct WalkEntry<'a> {
     /// The folder that it is in.
     pub folder: &'a Folder,
@@ -24,31 +24,32 @@ pub struct WalkEntry<'a> {
 /// What a walk does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalkStep {
-    /// It goes on to the next name.
+    /// It continues with the next name.
     Pass,
-    /// It also visits what is in this folder, once all names beside it were seen.
+    /// It also visits the content of this folder, once all names beside it were visited.
     Enter,
     /// It ends.
     Stop,
 }
 
-/// Decides what counts. It bounds the depth as well: a walk holds one handle for each folder above.
+/// Decides what counts. It must also limit the depth: a walk holds one handle for each folder
+/// above.
 pub trait WalkVisitor {
-    /// Looks at one name.
+    /// Visits one name.
     fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep;
 
-    /// Hears of a folder (the empty path is the root) that could not be opened, or not be read to
-    /// its end. What was seen before counts.
+    /// Called for a folder (the empty path is the root) that could not be opened, or not be read to
+    /// its end. The names visited before still count.
     fn unreadable(&mut self, path: &[u8], error: io::Error) -> ControlFlow<()>;
 }
 
 impl WalkEntry<'_> {
-    /// Says what it is; the file is asked only where the listing does not say it.
+    /// Returns its kind; the file is only queried if the listing does not have it.
     pub fn kind(&self) -> io::Result<FileKind> {
         self.kind.map_or_else(|| Ok(self.stat()?.kind), Ok)
     }
 
-    /// Looks at it.
+    /// Stats it.
     pub fn stat(&self) -> io::Result<FileStat> {
         self.folder.stat(self.name)
     }
@@ -152,7 +153,7 @@ mod tests {
             assert_eq!(visited.depth, path.matches('/').count());
             assert_eq!(kind, visited.stat().unwrap().kind);
             self.paths.push(path);
-            // Links are entered as well, to see that none is followed.
+            // Links are entered as well, to check that none is followed.
             if kind == FileKind::File { WalkStep::Pass } else { WalkStep::Enter }
         }
 

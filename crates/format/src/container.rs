@@ -1,4 +1,4 @@
-//! The ZIP file that an archive or a delta is, in the one shape we write and the few we read.
+//! The ZIP file of an archive or a delta, in the one form that we write and the few that we read.
 //!
 //! ```text
 //! entry, entry, ...      deflate or stored, sizes in a data descriptor, no gaps

@@ -101,7 +101,7 @@ vocabulary! {
 }
 
 impl Encryption {
-    /// Says that nothing was sealed, because the secret was left behind.
+    /// Records that nothing was sealed, because the secret was left behind.
     #[must_use]
     pub fn none() -> Self {
         Self { algorithm: "none".to_owned(), ..Self::default() }

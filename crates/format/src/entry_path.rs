@@ -1,9 +1,9 @@
 //! Names of entries: which are safe, and how an unsafe one is spelled.
 //!
-//! A name in an archive comes from a stranger and may become a file name on any system. What is
-//! refused here is refused once, for every reader. A workspace may hold names that no archive
-//! may (`CON.md`, a line feed, bytes that are not UTF-8, `MEMORY.md` beside `memory.md`); those
-//! are spelled differently in the archive and their true name is kept in the manifest.
+//! A name in an archive is untrusted and may become a file name on any system. Unsafe names are
+//! rejected here, for every reader. A workspace may have names that an archive must not have
+//! (`CON.md`, a line feed, bytes that are not UTF-8, `MEMORY.md` beside `memory.md`); those are
+//! spelled differently in the archive, and the manifest keeps their true name.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 use unicode_normalization::UnicodeNormalization as _;
 
-/// The longest part of a path that common file systems take.
+/// The longest part of a path that common file systems accept.
 const MAX_PART_BYTES: usize = 255;
 /// The longest path that we write or read.
 const MAX_PATH_BYTES: usize = 4096;
@@ -20,7 +20,7 @@ const MAX_PATH_BYTES: usize = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameFault {
-    /// Nothing there, or nothing between two slashes.
+    /// An empty name, or an empty part between two slashes.
     #[error("has an empty part")]
     Empty,
     /// Starts at the root.
@@ -41,19 +41,19 @@ pub enum NameFault {
     /// A device on Windows, whatever the extension.
     #[error("is a reserved device name")]
     Reserved,
-    /// Windows drops these, so that two names become one.
+    /// Windows drops trailing dots and spaces, so that two names become one.
     #[error("has a part that ends in a dot or a space")]
     Trailing,
     /// Not ASCII and not marked as UTF-8, so that readers disagree about it.
     #[error("is not marked as UTF-8")]
     Unmarked,
-    /// Not text.
+    /// Not UTF-8.
     #[error("is not UTF-8")]
     NotUtf8,
-    /// Longer than file systems take.
+    /// Longer than file systems accept.
     #[error("is too long")]
     TooLong,
-    /// Something that is no folder is above it.
+    /// Something above it is not a folder.
     #[error("is inside a file or a link")]
     BelowFile,
 }
@@ -101,7 +101,7 @@ fn is_reserved(part: &str) -> bool {
         })
 }
 
-/// Returns what two names have in common when some system would take them for one.
+/// Returns a key that is equal for two names which some system treats as the same.
 pub(crate) fn fold(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();
@@ -111,7 +111,7 @@ pub(crate) fn fold(name: &str) -> String {
 
 /// Folds the case of one character; through upper case, so that the two small sigmas meet.
 fn fold_case(character: char) -> char {
-    // One that folds to several, such as ß, stands for itself on the systems we know.
+    // A character that folds to several, such as ß, stays unchanged on the systems we know.
     fn single(mut mapped: impl Iterator<Item = char>) -> Option<char> {
         mapped.next().filter(|_| mapped.next().is_none())
     }
@@ -119,14 +119,14 @@ fn fold_case(character: char) -> char {
     single(upper.to_lowercase()).unwrap_or(upper)
 }
 
-/// The names seen so far, as every system would see them.
+/// The names seen so far, in the way that any system would compare them.
 ///
-/// Only fingerprints are kept: a stranger's name may lie two thousand folders deep, and the names
-/// of these are together a thousand times as long.
+/// Only fingerprints are kept: an untrusted name may be two thousand folders deep, and the names of
+/// all these folders together are a thousand times as long.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     taken: HashMap<Fingerprint, Taken>,
-    /// The last number that a name was given.
+    /// The last number that was appended to a name.
     copies: HashMap<Fingerprint, u64>,
 }
 
@@ -136,13 +136,13 @@ pub(crate) type Fingerprint = [u8; 16];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taken {
     File,
-    /// It is not empty.
+    /// Another entry is in the folder.
     Folder,
     NamedFolder,
 }
 
 impl Names {
-    /// Takes a file's name; false when it would meet another name on some system.
+    /// Takes a file's name; false when some system would confuse it with another name.
     pub(crate) fn insert_file(&mut self, name: &str) -> bool {
         let (above, own) = fingerprints(fold(name).as_bytes());
         let fits = !self.taken.contains_key(&own) && !self.any_file(&above);
@@ -152,7 +152,7 @@ impl Names {
         fits
     }
 
-    /// Takes a folder's name; false when a file has it or it was taken before.
+    /// Takes a folder's name; false when a file has it or it was already taken.
     pub(crate) fn insert_folder(&mut self, name: &str) -> bool {
         let (above, own) = fingerprints(fold(name.trim_end_matches('/')).as_bytes());
         let free = matches!(self.taken.get(&own), None | Some(Taken::Folder));
@@ -163,13 +163,13 @@ impl Names {
         fits
     }
 
-    /// Takes a file's name, or one like it: parts that would meet another name get a number, such
-    /// as `memory.md~2`. What precedes `start` is not changed.
+    /// Takes a file's name, or a similar one: parts that some system would confuse with another
+    /// name get a number, such as `memory.md~2`. The text before `start` is not changed.
     pub(crate) fn make_file(&mut self, name: &str, start: usize) -> String {
         self.make(name, start, Self::insert_file)
     }
 
-    /// Takes a folder's name, or one like it, as [`Names::make_file`] does.
+    /// Takes a folder's name, or a similar one, as [`Names::make_file`] does.
     pub(crate) fn make_folder(&mut self, name: &str, start: usize) -> String {
         self.make(name, start, Self::insert_folder)
     }
@@ -194,7 +194,7 @@ impl Names {
         self.number(&made, last, insert)
     }
 
-    /// Returns the first of `part`, `part~2`, `part~3` that fits behind `above`.
+    /// Returns the first of `part`, `part~2`, `part~3` that is free below `above`.
     fn number(
         &mut self,
         above: &str,
@@ -205,7 +205,7 @@ impl Names {
         if fits(self, &name) {
             return name;
         }
-        // What was not free before will not be free now, but a folder takes more than one thing.
+        // A name that was taken stays taken, but a folder may contain several entries.
         let own = fingerprints(fold(&name).as_bytes()).1;
         let first = self.copies.get(&own).copied().unwrap_or(2);
         for copy in first.. {
@@ -248,17 +248,17 @@ pub(crate) fn fingerprints(path: &[u8]) -> (Vec<Fingerprint>, Fingerprint) {
     (above, finish(hasher))
 }
 
-/// Returns a part of a path with a number behind it.
+/// Returns a part of a path with a number appended.
 pub(crate) fn numbered(part: &str, copy: u64) -> String {
     let number = format!("~{copy}");
     let end = part.floor_char_boundary(MAX_PART_BYTES - number.len());
     format!("{}{number}", &part[..end])
 }
 
-/// Spells a workspace path so that every system can hold it.
+/// Spells a workspace path so that every system can store it.
 ///
-/// Parts are separated by `/`. The result passes [`check`]; it is the input itself wherever that
-/// passes already. The spelling is not meant to be read back: the manifest keeps the true path.
+/// Parts are separated by `/`. The result passes [`check`]; it is the input itself if that already
+/// passes. The spelling cannot be reversed: the manifest keeps the true path.
 pub(crate) fn spell(source: &[u8]) -> Result<String, NameFault> {
     if source.first() == Some(&b'/') {
         return Err(NameFault::Absolute);
@@ -281,7 +281,7 @@ fn spell_part(part: &[u8], is_first: bool) -> Result<String, NameFault> {
         return Err(NameFault::Parent);
     }
     if part.contains(&0) {
-        // No file system has such a name, and some readers would end it there.
+        // No file system allows such a name, and some readers would end it there.
         return Err(NameFault::Control);
     }
     let mut text = String::with_capacity(part.len());
@@ -312,7 +312,7 @@ fn spell_part(part: &[u8], is_first: bool) -> Result<String, NameFault> {
         text.replace_range(1..2, "%3A");
     }
     if text.len() > MAX_PART_BYTES {
-        // Escapes can make a part too long. Its digest keeps it apart from its neighbours.
+        // Escapes can make a part too long. Its digest keeps it unique.
         let digest = crate::digest::sha256_hex(part);
         text.truncate(text.floor_char_boundary(MAX_PART_BYTES - 17));
         write!(text, "~{}", &digest[..16]).expect("a string takes any text");

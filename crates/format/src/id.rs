@@ -1,4 +1,4 @@
-//! Ids, each its own type, so that one kind cannot stand where another is meant.
+//! Ids, each with a separate type, so that one kind cannot be used in place of another.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ pub struct ParseIdError {
 }
 
 fn parse(text: &str) -> Result<Uuid, ParseIdError> {
-    // The library also takes braces, URNs and bare hex; two spellings of one id would be two ids
+    // The library also accepts braces, URNs and bare hex; two spellings of one id would be two ids
     // to a reader that compares text.
     let error = || ParseIdError { text: text.chars().take(64).collect() };
     if text.len() != 36 {

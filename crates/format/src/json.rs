@@ -1,22 +1,22 @@
-//! JSON from strangers: bounded in size and depth before it is parsed.
+//! Untrusted JSON: bounded in size and depth before it is parsed.
 
 use std::io::{self, BufRead, Read};
 
 use serde::de::DeserializeOwned;
 
-/// The deepest nesting that is read; serde_json's own bound, which its skipping of unknown values
-/// does not keep.
+/// The deepest nesting that is read. It is serde_json's own limit, which serde_json does not apply
+/// when it skips unknown values.
 const MAX_DEPTH: usize = 128;
 
-/// The most values in one text; a value takes many times the two bytes that its text may have.
-/// The manifest of an archive with as many entries as may be has half of this.
+/// The most values in one text; a value takes many times the two bytes that its text may have. The
+/// manifest of an archive with the maximum number of entries has half of this.
 const MAX_VALUES: usize = 2_000_000;
 
 /// Why a document or a line could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadJsonError {
-    /// Reading failed, or the content is not what the archive says it is.
+    /// Reading failed, or the content differs from its description in the archive.
     #[error("cannot read the content")]
     Io(#[source] io::Error),
     /// Longer than the limits allow.
@@ -65,8 +65,8 @@ pub fn read_all(reader: &mut dyn Read, limit: u64) -> Result<Vec<u8>, ReadJsonEr
     Ok(bytes)
 }
 
-/// Refuses text that is nested too deeply or has too many values, without parsing it; returns
-/// about how many it has.
+/// Rejects text that is nested too deeply or has too many values, without parsing it; returns about
+/// how many values it has.
 pub fn check_depth(bytes: &[u8]) -> Result<usize, ReadJsonError> {
     let mut depth = 0_usize;
     let mut values = 0_usize;
@@ -120,7 +120,7 @@ impl<R: BufRead> Lines<R> {
 
     /// Returns the next line that is not blank, with its number from 1.
     ///
-    /// After [`ReadJsonError::TooLong`] the next call goes on behind that line.
+    /// After [`ReadJsonError::TooLong`] the next call continues after that line.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its buffer")]
     pub fn next(&mut self) -> Result<Option<(u64, &[u8])>, ReadJsonError> {
         loop {

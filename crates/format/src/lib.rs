@@ -1,8 +1,8 @@
-//! What an agent's memory is, and how a snapshot or a delta of it is read from and written to
+//! The model of an agent's memory, and how a snapshot or a delta of it is read from and written to
 //! bytes: the Agent Life Format (ALF).
 //!
-//! This crate never opens a file, never asks the time, never makes a random id: it is handed
-//! bytes, moments and ids. It knows no runtime.
+//! This crate never opens a file, never reads the clock and never generates a random id: the caller
+//! passes bytes, moments and ids. It knows no runtime.
 
 #![warn(missing_docs)]
 

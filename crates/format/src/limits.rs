@@ -1,4 +1,4 @@
-//! How much of a stranger's archive we are willing to read.
+//! Limits for reading an untrusted archive.
 
 /// Bounds on an archive that is being read. With the defaults, no archive that is accepted takes a
 /// command more than 256 MB of memory, or more than 30 seconds before its content counts.

@@ -1,8 +1,8 @@
 //! The manifest: what an archive holds, with a digest of every entry.
 //!
 //! A caller fills in what it knows (time, agent, hints) and the writer the rest: layers, entries
-//! and checksum. [`Manifest::blank`] takes those out again, so that two manifests can be compared
-//! by what their owners said.
+//! and checksum. [`Manifest::blank`] removes the latter again, so that two manifests can be
+//! compared by their owners' fields.
 
 use sha2::{Digest as _, Sha256};
 
@@ -239,7 +239,7 @@ vocabulary! {
 }
 
 impl Manifest {
-    /// Makes a manifest with what only the caller knows.
+    /// Creates a manifest with the fields that only the caller knows.
     #[must_use]
     pub fn new(agent: AgentInfo, created_at: Moment) -> Self {
         Self {
@@ -259,13 +259,13 @@ impl Manifest {
         }
     }
 
-    /// Returns the place in a history; 0 when the snapshot is in none.
+    /// Returns the sequence in a history; 0 when the snapshot is in none.
     #[must_use]
     pub fn sequence(&self) -> Sequence {
         Sequence(self.sync.as_ref().map_or(0, |cursor| cursor.last_sequence))
     }
 
-    /// Takes out what the writer fills in; what the owner said and unknown fields stay.
+    /// Removes the fields that the writer fills in; the owner's fields and unknown fields stay.
     pub fn blank(&mut self) {
         self.alf_version = ALF_VERSION.to_owned();
         self.raw_sources.clear();
@@ -380,13 +380,13 @@ impl AttachmentsLayer {
 }
 
 impl Entry {
-    /// Makes an entry that is only a path; the caller says what it is.
+    /// Creates an entry that is only a path; the caller sets its kind.
     #[must_use]
     pub fn new(path: &str) -> Self {
         Self { path: path.to_owned(), ..Self::default() }
     }
 
-    /// Returns what the entry is, acted on as a file when the word is unknown.
+    /// Returns the kind of the entry; an unknown word counts as a file.
     #[must_use]
     pub fn kind(&self) -> &EntryKind {
         self.kind.as_ref().map_or(&EntryKind::File, EntryKind::effective)

@@ -13,7 +13,8 @@ pub fn parsed() -> u64 {
     PARSED.get()
 }
 
-/// Says whether parsed records are kept in this thread; otherwise each is one too many.
+/// Sets whether parsed records are kept in this thread; without it, each parse is counted as
+/// unnecessary.
 pub fn keep(keeps: bool) {
     KEEPS.set(keeps);
 }

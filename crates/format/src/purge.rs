@@ -1,10 +1,10 @@
-//! Purging: taking records out of an archive or a delta for good.
+//! Purging: permanently removing records from an archive or a delta.
 //!
-//! A plan finds every place that holds the text of the records: their own lines with their
-//! vectors, the sections of the raw files they came from, and whatever else repeats them. Where
-//! the text cannot be cut out without harm (another record says the same, a database file holds
-//! it) the plan says so and nothing is written. Every other entry is copied as it lies in the
-//! file. The new file is then searched for the text, and only counts when it is not found.
+//! A plan finds every place that holds the text of the records: their own lines with their vectors,
+//! the sections of the raw files they came from, and any other copies. Where the text cannot be cut
+//! out without damage (another record has the same text, a database file holds it) the plan reports
+//! that and nothing is written. Every other entry is copied in its packed form. The new file is
+//! then searched for the text, and the purge only succeeds when it is not found.
 
 pub(crate) mod apply;
 pub(crate) mod plan;

@@ -215,13 +215,13 @@ impl Record {
         serde_json::from_slice(line)
     }
 
-    /// Writes it as a line. Not generic, so that it is optimised as this crate is, wherever it is
-    /// called.
+    /// Writes it as a line. Not generic, so that it is optimised with this crate's settings,
+    /// wherever it is called.
     pub(crate) fn to_line(&self) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(self)
     }
 
-    /// Makes a record with what every record must have; the rest is empty.
+    /// Creates a record with the required fields; the rest is empty.
     #[must_use]
     pub fn new(
         id: RecordId,
@@ -253,7 +253,7 @@ impl Record {
 }
 
 impl Source {
-    /// Makes a source of which only the runtime is known.
+    /// Creates a source of which only the runtime is known.
     #[must_use]
     pub fn new(runtime: &str) -> Self {
         Self { runtime: runtime.to_owned(), ..Self::default() }
@@ -261,7 +261,7 @@ impl Source {
 }
 
 impl Temporal {
-    /// Makes times of which only the first is known.
+    /// Creates times of which only the first is known.
     #[must_use]
     pub fn new(created_at: Moment) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! The JSON Schemas of what we write, made from the types.
+//! The JSON Schemas of what we write, generated from the types.
 
 use std::sync::OnceLock;
 
@@ -38,8 +38,8 @@ macro_rules! documents {
                 }
             }
 
-            /// Returns its schema as it was published: a test compares it with the one that its
-            /// type makes.
+            /// Returns its published schema: a test compares it with the one that its type
+            /// generates.
             const fn published(self) -> &'static str {
                 match self {
                     $(Self::$document => {
@@ -48,7 +48,7 @@ macro_rules! documents {
                 }
             }
 
-            /// Makes the schema of its type.
+            /// Generates the schema of its type.
             fn generated(self) -> Schema {
                 fn schema<T: JsonSchema>() -> Schema {
                     SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>()
@@ -105,15 +105,15 @@ pub fn schema_of(document: SchemaDocument) -> Value {
     schema.to_value()
 }
 
-/// Makes a generated schema say what we mean.
+/// Adjusts a generated schema to our conventions.
 fn tidy(schema: &mut Schema) {
     if let Some(format) = schema.remove("format")
         && !is_machine_format(&format)
     {
         schema.insert("format".to_owned(), format);
     }
-    // A list that may be left out is a `Vec` too, which the generator takes for required; the
-    // ones that are required are marked.
+    // A list that may be left out is a `Vec` too, which the generator treats as required; the
+    // required ones are marked.
     let properties = schema.get("properties").and_then(Value::as_object).cloned();
     let Some(properties) = properties else { return };
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
@@ -132,10 +132,10 @@ fn tidy(schema: &mut Schema) {
     }
 }
 
-/// Marks a list that must be there.
+/// Marks a required list.
 const REQUIRED_LIST: &str = "x-required";
 
-/// Formats such as `uint64` say how Rust holds a number and mean nothing to others.
+/// Formats such as `uint64` describe Rust's representation of a number and mean nothing to others.
 fn is_machine_format(format: &Value) -> bool {
     format.as_str().is_some_and(|name| {
         name.starts_with("uint") || name.starts_with("int") || matches!(name, "float" | "double")

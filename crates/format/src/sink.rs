@@ -1,4 +1,4 @@
-//! Where a snapshot goes while it is read, piece by piece.
+//! The destination of a snapshot that is read piece by piece.
 
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -19,11 +19,11 @@ pub trait Sink {
     fn record(&mut self, record: &Record) -> Result<(), SinkError>;
 }
 
-/// Why a sink did not take something.
+/// Why a sink did not accept something.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SinkError {
-    /// The sink cannot store a file of this name; it still takes what follows.
+    /// The sink cannot store a file with this name; it still accepts what follows.
     #[error("the path {path:?} {fault}")]
     Name {
         /// The path, with what is not UTF-8 replaced.
@@ -31,7 +31,7 @@ pub enum SinkError {
         /// What is wrong with it.
         fault: NameFault,
     },
-    /// Reading what is to be stored, or storing it, failed.
+    /// Reading the content failed, or storing it.
     #[error("cannot write {path}")]
     Io {
         /// Where it was to be stored.
@@ -39,7 +39,7 @@ pub enum SinkError {
         /// The cause.
         source: io::Error,
     },
-    /// The sink refuses it, and takes nothing more.
+    /// The sink rejects it, and accepts nothing more.
     #[error(transparent)]
     Refused(Box<dyn Error + Send + Sync>),
 }

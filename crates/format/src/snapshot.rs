@@ -1,6 +1,6 @@
 //! A snapshot: everything about one agent at one moment, in memory.
 //!
-//! For agents of ordinary size and for tests. What is too large for memory goes through
+//! For agents of ordinary size and for tests. Snapshots that are too large for memory go through
 //! [`ArchiveWriter`] and [`Archive`](crate::Archive) piece by piece.
 
 use std::io::Write;
@@ -21,7 +21,7 @@ use crate::unknown::Unknown;
 /// Everything about one agent at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// What the owner says of it; what the writer fills in is blank.
+    /// The owner's fields of the manifest; the writer's fields are blank.
     pub manifest: Manifest,
     /// Who the agent is.
     pub identity: Option<Identity>,
@@ -31,7 +31,7 @@ pub struct Snapshot {
     pub credentials: Option<Credentials>,
     /// Its artifacts.
     pub attachments: Option<Attachments>,
-    /// What it remembers, by `created_at`, then id.
+    /// Its records, by `created_at`, then id.
     pub records: Vec<Record>,
     /// Its files, sorted by root and path.
     pub files: Vec<File>,
@@ -40,7 +40,7 @@ pub struct Snapshot {
 /// A file, link or folder with its content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct File {
-    /// The runtime whose file it is, or what else it is.
+    /// Where the file belongs.
     pub root: FileRoot,
     /// Its path below the root, with `/` between parts.
     pub path: Vec<u8>,
@@ -52,7 +52,7 @@ pub struct File {
     pub mtime: Option<Moment>,
     /// Whether secrets in it were replaced as it was read.
     pub redacted: bool,
-    /// What a newer version said of it.
+    /// Unknown fields from a newer version.
     pub unknown: Unknown,
 }
 

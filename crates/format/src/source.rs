@@ -13,7 +13,7 @@ use crate::snapshot::FileRoot;
 
 /// A snapshot, wherever it is kept.
 pub trait SnapshotSource {
-    /// Whose it is.
+    /// Its manifest.
     fn manifest(&self) -> &Manifest;
     /// Who the agent is.
     fn identity(&self) -> io::Result<Option<Identity>>;
@@ -27,10 +27,10 @@ pub trait SnapshotSource {
     fn files(&self) -> &[SourceFile];
     /// Opens the content of a file, by its position in [`SnapshotSource::files`].
     fn content(&self, file: usize) -> io::Result<Box<dyn Read + '_>>;
-    /// Hands out every record, oldest first.
+    /// Yields every record, oldest first.
     fn each_record(&self, take: &mut dyn FnMut(&Record) -> io::Result<()>) -> io::Result<()>;
 
-    /// Hands out where every record came from; a source that can do so without reading the whole
+    /// Yields where every record came from; a source that can do so without reading the whole
     /// records should.
     fn each_record_place(&self, take: &mut dyn FnMut(&RecordPlace<'_>)) -> io::Result<()> {
         self.each_record(&mut |record| {
@@ -47,7 +47,7 @@ pub trait SnapshotSource {
 /// Where a record came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordPlace<'a> {
-    /// The shelf it stands on.
+    /// The shelf it is on.
     pub namespace: &'a str,
     /// The file within the workspace.
     pub origin_file: Option<&'a str>,

@@ -1,8 +1,8 @@
 //! Who wrote an entry of a Markdown memory, when, and in which session.
 //!
-//! A stamp is a comment at the end of the entry that it is about. It names the entry with eight
-//! characters; a table beside the files says who wrote it and when, see [`StampTable`].
-//! Stamps of earlier versions say everything themselves:
+//! A stamp is a comment at the end of its entry. It identifies the entry with eight characters; a
+//! table beside the files says who wrote it and when, see [`StampTable`]. Stamps of earlier
+//! versions contain everything themselves:
 //!
 //! ```text
 //! - The gateway stays on loopback. <!-- anemone: k7f3xq2b -->
@@ -32,7 +32,7 @@ const OPEN: &str = "<!-- anemone: ";
 const CLOSE: &str = " -->";
 
 word_enum! {
-    /// Where something that is remembered comes from.
+    /// The origin of a memory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Origin {
         /// The person whose agent it is said or wrote it.
@@ -59,7 +59,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A word that is no origin.
+/// A word that is not an origin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{word}` is none of owner, agent, import, tool, web")]
 pub struct ParseOriginError {
@@ -75,13 +75,13 @@ impl FromStr for Origin {
     }
 }
 
-/// What is known of an entry besides its text.
+/// What is known about an entry besides its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProvenanceStamp {
-    /// What the entry is called.
+    /// The id of the entry.
     pub id: StampId,
-    /// The id that the short one was made of, where it is known: ids are made in order, and its
-    /// other bits are only in the table.
+    /// The UUID that the short id was derived from, if it is known: UUIDs are in order of time, and
+    /// their other bits are only in the table.
     pub uuid: Option<Uuid>,
     /// Where it comes from; `None` when neither the comment nor the table says it.
     pub origin: Option<Origin>,
@@ -89,18 +89,18 @@ pub struct ProvenanceStamp {
     pub at: Option<Moment>,
     /// The session in which it was written.
     pub session: Option<String>,
-    /// What it is called, where the text alone does not say.
+    /// The entry's key, if the text alone does not show it.
     pub key: Option<String>,
-    /// The kind of entry, where its file alone does not say.
+    /// The kind of entry, if its file alone does not show it.
     pub category: Option<String>,
-    /// The key or id of what it takes the place of.
+    /// The key or id of the entry that it replaces.
     pub supersedes: Option<String>,
     /// The page, tool or file it comes from.
     pub source: Option<String>,
 }
 
 impl ProvenanceStamp {
-    /// Stamps an entry of which nothing more is known.
+    /// Returns a stamp with only the required fields.
     #[must_use]
     pub fn new(uuid: Uuid, origin: Origin, at: Moment) -> Self {
         Self { origin: Some(origin), at: Some(at), ..Self::bare(StampId::Long(uuid)) }
@@ -124,16 +124,16 @@ impl ProvenanceStamp {
         }
     }
 
-    /// Returns the stamp as it is written into a file: with an id of eight characters. What it
-    /// says besides goes into the table.
+    /// Returns the stamp as it is written into a file: with an id of eight characters. Its other
+    /// fields go into the table.
     #[must_use]
     pub fn shortened(mut self) -> Self {
         self.id = self.id.shortened();
         self
     }
 
-    /// The fields of the comment. Those that say what the entry means stay with it in any case;
-    /// those that say where it comes from are in the table when the id is a short one.
+    /// The fields of the comment. Those that define the entry's meaning always stay in it; those
+    /// about its origin are in the table when the id is a short one.
     fn fields(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let is_whole = matches!(self.id, StampId::Long(_));
         let all = [
@@ -146,8 +146,7 @@ impl ProvenanceStamp {
         all.into_iter().filter_map(|(name, value)| Some((name, value?)))
     }
 
-    /// Reads a comment; `None` when it is not a stamp. Fields that a later version adds are
-    /// passed over.
+    /// Reads a comment; `None` when it is not a stamp. Fields of later versions are skipped.
     #[must_use]
     pub fn parse(comment: &str) -> Option<Self> {
         let body = comment.strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
@@ -218,7 +217,7 @@ fn quoted(text: &str) -> String {
     json.replace("--", "-\\u002d").replace('<', "\\u003c").replace('>', "\\u003e")
 }
 
-/// Writes a text so that no comment begins in it; [`unescaped`] undoes it.
+/// Escapes a text so that no comment begins in it; [`unescaped`] reverses it.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     text.replace("<!--", "\\<!--")
@@ -243,7 +242,7 @@ mod tests {
         ProvenanceStamp::new(ID.parse().unwrap(), Origin::Agent, at)
     }
 
-    // Do not change this expectation: files hold it.
+    // Do not change this expectation: existing files contain this form.
     #[test]
     fn a_stamp_is_written_as_it_always_was() {
         let mut stamp = stamp();
@@ -259,7 +258,7 @@ mod tests {
         );
     }
 
-    // Do not change this expectation: files hold it.
+    // Do not change this expectation: existing files contain this form.
     #[test]
     fn a_short_stamp_says_what_the_entry_means_and_not_where_it_comes_from() {
         let mut stamp = stamp().shortened();

@@ -1,4 +1,4 @@
-//! Walks a value and reports what this version does not know in it.
+//! Walks a value and reports its unknown fields and words.
 
 use crate::id::{AgentId, ItemId, RecordId};
 use crate::moment::Moment;
@@ -6,7 +6,7 @@ use crate::opaque::Opaque;
 use crate::pairs::Pairs;
 use crate::unknown::Nullable;
 
-/// One step from an object or a list to what is in it.
+/// One step from an object or a list to one of its values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Key(&'static str),
@@ -45,7 +45,7 @@ impl std::fmt::Display for Pointer {
     }
 }
 
-/// Something that this version does not know.
+/// A field or word that this version does not know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Surprise<'a> {
     /// A field, by name.
@@ -54,9 +54,9 @@ pub(crate) enum Surprise<'a> {
     Word(&'a str),
 }
 
-/// A value that may hold something this version does not know.
+/// A value that may contain fields or words that this version does not know.
 pub(crate) trait Survey {
-    /// Whether there is never anything to find.
+    /// Whether it can never contain any.
     const LEAF: bool = false;
 
     fn survey(&self, at: &mut Pointer, found: &mut dyn FnMut(&Pointer, Surprise<'_>));

@@ -146,7 +146,7 @@ mod tests {
     #![expect(unreachable_pub, reason = "the macro makes public types")]
 
     crate::object::object! {
-        /// A stand-in.
+        /// A sample object.
         pub struct Sample {
             /// Known.
             required id: u32,

@@ -1,7 +1,7 @@
 //! Checks a whole archive or delta and reports everything that is wrong with it.
 //!
 //! Nothing is written and nothing is repaired. Damage ends the reading of one entry, not of the
-//! archive, so that one report names it all.
+//! archive, so that one report contains all problems.
 
 mod archive;
 mod damage;
@@ -30,16 +30,16 @@ use crate::schema::SchemaDocument;
 use crate::survey::{Pointer, Surprise, Survey};
 use crate::word_enum;
 
-/// Findings of one sort beyond this many are counted, not listed.
+/// Findings of one kind beyond this many are counted, not listed.
 const MAX_LISTED: usize = 1000;
 
-/// What one finding says.
+/// One problem that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Where: entry, line and JSON pointer, as `memory/partitions/2026-Q1.jsonl:12#/temporal`;
-    /// empty for the file as a whole.
+    /// Its location: entry, line and JSON pointer, as
+    /// `memory/partitions/2026-Q1.jsonl:12#/temporal`; empty for the file as a whole.
     pub path: String,
-    /// What, for people.
+    /// Its description, for people.
     pub message: String,
     /// The sort of finding; JSON has its word.
     #[serde(rename = "code")]
@@ -50,10 +50,10 @@ word_enum! {
     /// The result in one word, as the conformance vectors use it.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Class {
-        /// Sound, and all of it is known.
+        /// Valid, and everything in it is known.
         #[default]
         Ok = "ok",
-        /// Sound, with fields, words or entries that this version only carries.
+        /// Valid, with fields, words or entries that this version only carries.
         OkWithUnknowns = "ok-with-unknowns",
         /// Made by a newer program.
         RefuseVersion = "refuse-version",
@@ -64,7 +64,7 @@ word_enum! {
     }
 }
 
-/// How much was looked at.
+/// How much was checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Entries, all read to the end.
@@ -80,19 +80,19 @@ pub struct Counts {
 /// Everything that was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// What the file is, if that could be told.
+    /// The kind of the file, if it could be determined.
     pub kind: Option<ArchiveKind>,
     /// The result in one word.
     pub class: Class,
-    /// What makes the file unfit.
+    /// Problems that make the file invalid.
     pub errors: Vec<Finding>,
     /// What is odd but harmless.
     pub warnings: Vec<Finding>,
-    /// What is worth knowing.
+    /// Remarks.
     pub notes: Vec<Finding>,
     /// Errors and warnings that were counted but not listed.
     pub unlisted: u64,
-    /// How much was looked at.
+    /// How much was checked.
     pub counts: Counts,
 }
 
@@ -119,7 +119,7 @@ pub fn validate_with(source: Bytes, length: u64, limits: &Limits, edits: Edits) 
         kind = Some(opened.kind);
         check(opened, &mut findings)
     });
-    // A manifest that has not the right shape has been reported, fault by fault.
+    // The faults of a manifest with the wrong shape have already been reported.
     if let Err(error) = checked
         && (kind.is_none() || findings.report.is_valid())
     {
@@ -129,10 +129,10 @@ pub fn validate_with(source: Bytes, length: u64, limits: &Limits, edits: Edits) 
     findings.into_report(kind)
 }
 
-/// Opens an archive or a delta that something will be written from, and checks all of it.
+/// Opens an archive or a delta from which something will be written, and checks all of it.
 ///
-/// The caller must write nothing unless the report is valid. The file is opened once, so that what
-/// was checked is what is read.
+/// The caller must write nothing unless the report is valid. The file is only opened once, so that
+/// the checked content is what is read.
 pub fn open_validated(
     source: Bytes,
     length: u64,
@@ -196,7 +196,7 @@ fn is_extension(document: &str, at: &Pointer, name: &str) -> bool {
     EXTENSIONS.iter().filter(is_it).any(|extension| at.pattern() == extension.1)
 }
 
-/// Returns true when an entry is whole, but is not the one the manifest lists.
+/// Returns true when an entry is intact, but is not the one that the manifest lists.
 fn is_edited(error: &ReadJsonError) -> bool {
     let ReadJsonError::Io(error) = error else { return false };
     let fault = error.get_ref().and_then(|error| error.downcast_ref::<ContentFault>());
@@ -218,7 +218,7 @@ impl Findings {
         Self { edits, ..Self::default() }
     }
 
-    /// Takes the reason why a file could not be opened.
+    /// Records the reason why a file could not be opened.
     fn refuse(&mut self, error: &OpenError) {
         self.refusal = Some(error.refusal());
         let path = match error {
@@ -230,8 +230,8 @@ impl Findings {
         self.error(FindingKind::Unreadable, path, with_causes(error));
     }
 
-    /// Takes something that is said in one place and is otherwise in another: an error, or a
-    /// consequence of edits where those are accepted.
+    /// Records a contradiction between two places: an error, or a consequence of edits where those
+    /// are accepted.
     fn contradiction(
         &mut self,
         kind: FindingKind,
@@ -244,7 +244,7 @@ impl Findings {
         }
     }
 
-    /// Takes an entry that could not be read to its end.
+    /// Records an entry that could not be read to its end.
     fn unreadable(&mut self, path: impl Into<String>, error: &ReadJsonError) {
         let kind = if is_edited(error) { FindingKind::Edited } else { FindingKind::Unreadable };
         self.error(kind, path, with_causes(error));
@@ -277,7 +277,7 @@ impl Findings {
                 Surprise::Field(name) => format!("{document}#{at}/{name} (field)"),
                 Surprise::Word(word) => format!("{document}#{at} (word {word:?})"),
             };
-            // A stranger may send a new name with every record.
+            // An untrusted archive may have a new name in every record.
             if surprises.len() < MAX_LISTED || surprises.contains_key(&what) {
                 *surprises.entry(what).or_default() += 1;
             }

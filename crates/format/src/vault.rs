@@ -1,8 +1,9 @@
 //! Seals the secret of a credential, and opens it again.
 //!
-//! XChaCha20-Poly1305 with a fresh 24-byte nonce. The key is 32 raw bytes, or comes from a
-//! passphrase by Argon2id with a fresh salt. What names the credential (id, agent, service, type)
-//! is authenticated with it, so that a sealed secret cannot be moved to another credential.
+//! XChaCha20-Poly1305 with a fresh 24-byte nonce. The key is 32 raw bytes, or is derived from a
+//! passphrase by Argon2id with a fresh salt. The fields that identify the credential (id, agent,
+//! service, type) are authenticated with it, so that a sealed secret cannot be moved to another
+//! credential.
 
 use std::fmt;
 
@@ -32,12 +33,12 @@ const MEMORY_KIB: u32 = 64 << 10;
 const PASSES: u32 = 3;
 const LANES: u32 = 1;
 
-/// More than this is a way to exhaust the reader's memory or patience, not a way to be safer.
+/// Higher costs would exhaust the reader's memory or time rather than improve security.
 const MAX_MEMORY_KIB: u32 = 1 << 20;
 const MAX_PASSES: u32 = 64;
 const MAX_LANES: u32 = 64;
 
-/// What opens sealed secrets; it is wiped when dropped and never shown.
+/// The key that opens sealed secrets; it is wiped when dropped and never shown.
 #[derive(Clone)]
 pub enum VaultKey {
     /// Thirty-two raw bytes.
@@ -55,7 +56,7 @@ impl fmt::Debug for VaultKey {
     }
 }
 
-/// Bytes that must be fresh for every sealing; the caller makes them.
+/// Bytes that must be fresh for every sealing; the caller generates them.
 #[derive(Clone)]
 pub struct SealingBytes {
     /// Never used twice with one key.
@@ -90,7 +91,7 @@ pub enum VaultError {
         /// The kind of key that it needs.
         wanted: &'static str,
     },
-    /// Metadata that is not what it should be, or costs that are too high.
+    /// Invalid metadata, or costs that are too high.
     #[error("the encryption metadata of the credential {0} is damaged")]
     Metadata(String),
     /// The key does not fit, or the secret or its metadata was changed.
@@ -229,7 +230,8 @@ fn derive(phrase: &str, params: Option<&KdfParams>) -> Option<Zeroizing<[u8; KEY
     Some(key)
 }
 
-/// What names a credential, each part with its length, so that no two name the same.
+/// The fields that identify a credential, each with its length, so that no two credentials have the
+/// same bytes.
 fn associated_data(credential: &Credential) -> Vec<u8> {
     let (id, agent) = (credential.id.to_string(), credential.agent_id.to_string());
     let kind = credential.credential_type.as_str();

@@ -1,10 +1,9 @@
-//! Damage of every kind to an archive of 64 KiB and to a delta, and archives that are made to
-//! hurt.
+//! Damage of every kind to an archive of 64 KiB and to a delta, and malicious archives.
 //!
-//! The seal covers every byte before the comment, and the comment is the seal; so no mutant can be
-//! harmless, and all of them must be noticed. A mutant whose seal is made good again gets past
-//! that and shows what the other checks are worth: it is refused, or what was changed means
-//! nothing (a time in a header, a spare bit) and the same snapshot is read from it.
+//! The seal covers every byte before the comment, and the comment is the seal; so no mutant is
+//! harmless, and all of them must be detected. A mutant with a corrected seal passes that check and
+//! shows what the other checks detect: it is rejected, or the change is meaningless (a time in a
+//! header, a spare bit) and the same snapshot is read from it.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails should say where")]
 
@@ -33,8 +32,8 @@ static DELTA: LazyLock<Vec<u8>> = LazyLock::new(|| delta_between(&BASE, &TARGET)
 /// The sample agent, with other daily logs: as many as make an archive of 64 KiB.
 fn snapshot() -> Snapshot {
     let mut snapshot = sample::agent();
-    // A few long logs for many short ones, and few of their records: a test without optimisation
-    // has no time for more.
+    // A few long logs instead of many short ones, and few of their records: an unoptimised test has
+    // no time for more.
     snapshot.files.retain(|file| !file.path.starts_with(b"memory/2026-"));
     for day in bulk::bulk(1, 214) {
         snapshot.files.push(day.file());
@@ -65,8 +64,8 @@ fn check(bytes: Vec<u8>) -> Report {
     validate(Box::new(bytes), length, &Limits::default())
 }
 
-/// Makes mutants by their number, on every core; returns those that are said to be valid. The
-/// default suite makes one in seven.
+/// Creates mutants by their number, on every core; returns those that are reported as valid. The
+/// default suite creates one in seven.
 fn valid_ones(mutants: usize, mutant: impl Fn(usize) -> Vec<u8> + Sync) -> Vec<usize> {
     let next = AtomicUsize::new(0);
     let step = SlowGroup::Damage.pick(7, 1);
@@ -97,7 +96,7 @@ fn reseal(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// The most memory that this process ever used stays far below what a laptop has.
+/// Asserts that the peak memory of this process stays far below that of a laptop.
 fn assert_little_memory() {
     let Ok(status) = fs_err::read_to_string("/proc/self/status") else {
         skip("proc", "the peak of memory is read from /proc, which is not here");
@@ -164,7 +163,7 @@ fn splices_and_swaps_are_noticed() {
     for bytes in [&*ARCHIVE, &*DELTA] {
         let splice = |number| splice(bytes, &mut Random(number as u64));
         let mut same = valid_ones(10_000, splice);
-        // One that lost its seal and nothing else holds the same, and a warning says so.
+        // A mutant that only lost its seal has the same content, and a warning reports it.
         let is_sealed = |number: &usize| {
             let spliced = splice(*number);
             let prefix = SEAL_PREFIX.as_bytes();
@@ -298,7 +297,7 @@ struct Zip {
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 
-/// What an entry says of itself, which need not be so.
+/// What an entry claims about itself, which may be false.
 struct Claim {
     method: u16,
     crc: u32,
@@ -383,7 +382,8 @@ fn deflate_repeated(block: &[u8], times: usize) -> (Vec<u8>, u32) {
     (stream, crc.finalize())
 }
 
-/// Refused, in a second of this thread's work, though it is not optimised.
+/// Asserts that it is rejected within a second of this thread's time, though the code is not
+/// optimised.
 #[track_caller]
 fn assert_refused(bytes: Vec<u8>, word: &str) {
     let worked = || fs_err::read_to_string("/proc/thread-self/schedstat").ok();

@@ -1,7 +1,7 @@
-//! The laws of archives, for any snapshot: what is written reads back as it was, the same snapshot
-//! is the same bytes, what is written is valid, and a delta leads from its base to its target.
+//! The laws of archives, for any snapshot: it reads back as it was written, the same snapshot gives
+//! the same bytes, written archives are valid, and a delta leads from its base to its target.
 //!
-//! 256 cases a law; `PROPTEST_CASES` asks for more. What once failed is kept in
+//! 256 cases per law; `PROPTEST_CASES` sets another number. Earlier failures are kept in
 //! `laws.proptest-regressions` and tried first.
 
 use std::io::{Cursor, Read as _};

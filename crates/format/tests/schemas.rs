@@ -51,7 +51,7 @@ fn what_we_write_fits_the_official_schemas() {
     });
 }
 
-/// Writes the sample and the delta to its later self, and checks every document and line.
+/// Writes the sample and the delta to its later state, and checks every document and line.
 fn check_all(schema: impl Fn(&str) -> Value) {
     let check = |name: &str, place: &str, bytes: &[u8]| {
         let options = jsonschema::options().should_validate_formats(true);
@@ -101,7 +101,7 @@ fn open(bytes: &[u8]) -> Archive {
     Archive::open(Box::new(bytes.to_vec()), bytes.len() as u64, &Limits::default()).unwrap()
 }
 
-/// Unpacks a ZIP with nothing of ours.
+/// Unpacks a ZIP without any of our code.
 fn entries(file: &[u8]) -> Vec<(String, Vec<u8>)> {
     let zip = rawzip::ZipArchive::from_slice(file).unwrap();
     let mut entries = zip.entries();

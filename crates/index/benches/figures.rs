@@ -1,6 +1,7 @@
-//! The figures we promise of search, measured in one run: CPU seconds, peak memory, milliseconds.
+//! The performance figures that we promise for search, measured in one run: CPU seconds, peak
+//! memory, milliseconds.
 //!
-//! Each figure is taken from a process of its own. Compare the ratios, not the seconds: machines
+//! Each figure is measured in a separate process. Compare the ratios, not the seconds: machines
 //! differ, and so does their load. Nothing is asserted here.
 //!
 //! ```text
@@ -49,7 +50,7 @@ fn run_all() {
         let folder = tempfile::tempdir().unwrap();
         generate(folder.path(), count);
         step("build", folder.path(), &["build"]);
-        // What changed a moment ago is read again, which is not what is measured.
+        // A file that changed a moment ago is read again, which is not what is measured.
         std::thread::sleep(std::time::Duration::from_secs(3));
         step("refresh, nothing changed", folder.path(), &["unchanged"]);
         step("questions", folder.path(), &["ask", "500"]);
@@ -108,7 +109,7 @@ fn build(folder: &Path) {
     );
 }
 
-/// Fills the vectors of the static model, and once more where nothing is left to do.
+/// Fills the vectors of the static model, and a second time when nothing is left to do.
 fn vectors(folder: &Path) {
     let (mut index, freshness) = refreshed(folder);
     let builtin = Builtin::new();
@@ -126,7 +127,7 @@ fn vectors(folder: &Path) {
     );
 }
 
-/// What it costs to compare a question with every vector: with the static model, minus without.
+/// The cost of comparing a question with every vector: with the static model, minus without.
 fn scan(folder: &Path) {
     let (index, freshness) = refreshed(folder);
     let builtin = Builtin::new();
@@ -212,7 +213,7 @@ fn change(folder: &Path) {
     println!("{:.1} ms, {cpu:.1} CPU ms", spent / f64::from(rounds));
 }
 
-/// Asks unusual queries: no query is an error.
+/// Runs unusual queries: no query is an error.
 fn queries(count: usize) {
     const PIECES: &[&str] = &[
         "the",

@@ -1,7 +1,7 @@
-//! A document, made ready for the store: chunks, blocks and terms.
+//! Prepares a document for the store: chunks, blocks and terms.
 //!
-//! What is above a block is found with it: headings, the path and the day. Those terms are
-//! kept apart from the block's own, so that a long heading does not make a block long.
+//! The surroundings of a block are found with it: headings, the path and the day. Their terms are
+//! kept separate from the block's own, so that a long heading does not make a block long.
 
 use jiff::civil::Date;
 
@@ -13,18 +13,19 @@ use crate::store::body::{Body, BodyBlock, Context};
 use crate::text::{Kind, Language, Term, Token, Votes, date_tokens, tokens};
 use crate::voice::Conversation;
 
-/// Changes when the same document would be made ready differently.
+/// Changes when the same document would be prepared differently.
 pub(crate) const DIGEST_VERSION: u32 = 3;
 
 /// A label is at most this long.
 const LABEL_CHARS: usize = 40;
 
-/// A document, ready to be stored, a chunk at a time: a large document is never there twice.
+/// A document, prepared for the store one chunk at a time: a large document is never in memory
+/// twice.
 pub(crate) struct Digest<'a> {
     pub(crate) chunks: Box<dyn Iterator<Item = ChunkDigest> + 'a>,
 }
 
-/// A chunk, ready to be stored.
+/// A chunk, prepared for the store.
 #[derive(Clone, Debug)]
 pub(crate) struct ChunkDigest {
     /// Its text: the chunks' texts, one after the other, are the document.
@@ -33,19 +34,19 @@ pub(crate) struct ChunkDigest {
     pub(crate) start_byte: u64,
     /// Its first line.
     pub(crate) first_line: u32,
-    /// In which language its words were stemmed.
+    /// The language in which its words were stemmed.
     pub(crate) language: Language,
-    /// Its tokens and those of its surroundings, with a space between them: what the lexical index
-    /// is fed.
+    /// Its tokens and those of its surroundings, separated by spaces: the input of the lexical
+    /// index.
     pub(crate) lexical: String,
     /// How many tokens `lexical` has.
     pub(crate) length: u32,
-    /// The different terms of `lexical`, sorted.
+    /// The distinct terms of `lexical`, sorted.
     pub(crate) terms: Vec<Term>,
     pub(crate) body: Body,
 }
 
-/// Makes a document ready for the store.
+/// Prepares a document for the store.
 pub(crate) fn digest(document: &Document) -> Digest<'_> {
     let outline = outline(&document.text, document.format);
     let cut = chunks(&document.text, &outline);
@@ -76,7 +77,7 @@ fn stated_date(text: &str, outline: &Outline) -> Option<Date> {
     lines.find_map(stated)
 }
 
-/// The words of a path, as a person reads it: no folders that everything is in, no extension.
+/// The words of a path, as a person reads it: without common folders and the extension.
 fn path_words(path: &str) -> String {
     let path = path.strip_suffix(".md").unwrap_or(path);
     let path = path.strip_prefix("memory/").unwrap_or(path);
@@ -120,7 +121,7 @@ impl ChunkReader<'_> {
         }
     }
 
-    /// Reads what is above the blocks of a section.
+    /// Reads the surroundings of the blocks of a section.
     fn context(&self, section: usize, lexical: &mut Lexical) -> Context {
         let section = &self.outline.sections[section];
         let date = section.date.or(self.date);
@@ -183,7 +184,7 @@ fn offset(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// The text that the lexical index is fed.
+/// The input of the lexical index.
 #[derive(Default)]
 struct Lexical {
     text: String,
@@ -215,7 +216,7 @@ fn label(text: &str) -> Option<std::ops::Range<usize>> {
     (is_short && words.chars().any(char::is_alphabetic)).then_some(start..start + colon)
 }
 
-/// Whether a block asks something: marks after the question do not hide it.
+/// Whether a block asks something: other marks after the question mark do not hide it.
 fn is_question(text: &str) -> bool {
     let text = text
         .trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '"' | '”' | ')'));

@@ -6,16 +6,16 @@ use jiff::civil::Date;
 /// One text that can be found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
-    /// What hits and `get` call it: unique in an index, with forward slashes, such as
+    /// Its name in hits and for `get`: unique in an index, with forward slashes, such as
     /// `memory/2026-01-15.md` or `memories/user_timezone`.
     pub path: String,
     /// The text, exactly as in the source; lines are counted in it.
     pub text: String,
-    /// How to take it apart.
+    /// How to parse it.
     pub format: Format,
-    /// The day it is about, when it says so by itself: a date in its name, a row's creation.
+    /// The day it is about, when it states one: a date in its name, a row's creation.
     pub date: Option<Date>,
-    /// Whether it stays true however old it is: recency does not touch it.
+    /// Whether it stays true however old it is: recency does not affect it.
     pub evergreen: bool,
     /// The kind of memory, in the words of ALF: `semantic`, `episodic`, `procedural`, ...
     pub memory_type: Option<String>,
@@ -27,7 +27,7 @@ pub struct Document {
     pub provenance: Provenance,
 }
 
-/// How a text is taken apart. The numbers are those of stored documents.
+/// How a text is parsed. The numbers are stored with documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Markdown: headings, paragraphs, list items, table rows, fences.
@@ -59,7 +59,7 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Returns it with what the table of stamps says of the entry.
+    /// Returns the provenance, completed with the table of stamps.
     #[must_use]
     pub fn resolved(mut self, table: &StampTable) -> Self {
         let id = self.record.as_deref().and_then(|record| record.parse().ok());

@@ -1,10 +1,10 @@
 //! Filling in vectors: one for each block.
 //!
-//! What costs nothing is made for all chunks in one go. What costs something is asked of the cache
-//! first, by its text, and kept there as soon as it is made, so that a kill loses one request. The
-//! cache has bounds; but some hundred chunks later it is in the index as well, so that a fill which
-//! is more than the cache can hold is done all the same, and what did not fit is missed only when
-//! the index is rebuilt.
+//! Free vectors are computed for all chunks at once. For paid ones, the cache is queried first, by
+//! text, and new vectors are cached as soon as they are computed, so that a kill loses only one
+//! request. The cache is bounded, but every few hundred chunks the vectors are also written into
+//! the index. So a fill that is larger than the cache still completes, and what did not fit is only
+//! missed when the index is rebuilt.
 
 mod blocks;
 mod cached;
@@ -21,62 +21,62 @@ pub(crate) use cached::Cached;
 pub use carried::CarriedReport;
 pub(crate) use fill::write_static_vectors;
 
-/// Chunks that are looked at together.
+/// Chunks that are processed together.
 const CHUNKS_AT_ONCE: usize = 256;
 
-/// What became of an index's vectors.
+/// Counts of filling in an index's vectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddingReport {
     /// Chunks that got vectors.
     pub chunks: u64,
-    /// Texts that were handed to the embedder.
+    /// Texts that were sent to the embedder.
     pub texts: u64,
     /// Texts whose vectors were known.
     pub known: u64,
     /// Texts that were too long for the embedder, and have vectors of their beginnings.
     pub cut: u64,
-    /// Texts that the embedder will not take. Their vectors are zeros, which nothing is near to.
+    /// Texts that the embedder rejects. Their vectors are zeros, which are near to nothing.
     pub refused: u64,
 }
 
 /// What an embedder would have to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddingWork {
-    /// Chunks that have no vectors of it.
+    /// Chunks that have no vectors of this embedder.
     pub chunks: u64,
-    /// Different texts in them that it would be handed.
+    /// Distinct texts in them that the embedder would be sent.
     pub texts: u64,
     /// Characters of those texts.
     pub characters: u64,
     /// Tokens of those texts, estimated.
     pub tokens: u64,
-    /// Different texts in them whose vectors are known already.
+    /// Distinct texts in them whose vectors are already known.
     pub known: u64,
 }
 
 /// Vectors of one model that an index has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VectorSet {
-    /// Whose vectors they are.
+    /// The model that made the vectors.
     pub identity: ModelIdentity,
     /// Chunks that have vectors.
     pub chunks: u64,
     /// Chunks that have none yet.
     pub missing: u64,
-    /// Whether these are the vectors of the static model, which are always filled.
+    /// Whether these are the vectors of the static model, which are always complete.
     pub is_static: bool,
 }
 
 /// What happens to the vectors of another model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replace {
-    /// They go as soon as the first of the new ones are there, and not before.
+    /// They are removed when the first new ones are written, and not before.
     Yes,
-    /// They stay, and it is an error.
+    /// They stay, and the call fails.
     No,
 }
 
-/// Why vectors could not be filled in; what was done before is kept.
+/// Why vectors could not be filled in; completed work is kept.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddingError {
     /// The index.
@@ -85,7 +85,7 @@ pub enum EmbeddingError {
     /// The embedder.
     #[error("embedding stopped after {} texts", done.texts)]
     Embedder {
-        /// What was done until then.
+        /// The work that was completed.
         done: EmbeddingReport,
         /// Why.
         source: EmbedError,
@@ -114,8 +114,8 @@ impl Index {
         self.count(identity, u64::MAX)
     }
 
-    /// As [`unembedded`](Self::unembedded), and does not look further than it must to know that an
-    /// embedder would be handed more than `texts`: then it returns `None`.
+    /// As [`unembedded`](Self::unembedded), but stops as soon as an embedder would be sent more
+    /// than `texts`: then it returns `None`.
     pub fn unembedded_up_to(
         &self,
         identity: &ModelIdentity,
@@ -124,7 +124,7 @@ impl Index {
         Ok(Some(self.count(identity, texts)?).filter(|cost| cost.texts <= texts))
     }
 
-    /// Counts what an embedder would have to do, until there are more than `most` texts.
+    /// Counts the work of an embedder, until there are more than `most` texts.
     fn count(&self, identity: &ModelIdentity, most: u64) -> Result<EmbeddingWork, StoreError> {
         let reading = self.store.reading()?;
         let mut from = reading.set_of(identity)?.map_or(ChunkId(0), |set| set.next);
@@ -156,11 +156,11 @@ impl Index {
         Ok(left)
     }
 
-    /// Gives every chunk vectors of an embedder; those that have them already cost nothing. What is
-    /// done is saved as it goes: an interrupted run continues with the next call.
+    /// Gives every chunk vectors of an embedder; chunks that already have them cost nothing. Work
+    /// is saved as it goes: an interrupted run continues with the next call.
     ///
-    /// An index has vectors of one model beside the static model's. When it has another's, nothing
-    /// is done unless they may be replaced. The static model's are always replaced.
+    /// An index has vectors of one model besides the static model's. When it has another model's,
+    /// nothing is done unless they may be replaced. The static model's are always replaced.
     pub fn embed(
         &mut self,
         embedder: &dyn Embedder,
@@ -170,7 +170,7 @@ impl Index {
         self.fill(embedder, replace, u64::MAX, progress)
     }
 
-    /// As [`embed`](Self::embed), and hands at most `limit` texts to the embedder; for the static
+    /// As [`embed`](Self::embed), but sends at most `limit` texts to the embedder; for the static
     /// model there is no limit. Vectors of another model are not replaced.
     pub fn embed_missing(
         &mut self,

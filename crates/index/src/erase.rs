@@ -1,4 +1,4 @@
-//! Forgetting for good: what was removed is not only no longer found, it is no longer there.
+//! Erases documents: what was removed is not only unfindable, it is deleted from the disk.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::refresh::load_unseen;
 use crate::source::DocumentSource;
 use crate::store::{ContentHash, StoreError};
 
-/// The hashes under which the cache of vectors knows the texts of some documents.
+/// The hashes of the texts of some documents, which are their keys in the cache of vectors.
 #[derive(Clone, Debug, Default)]
 pub struct TextHashes {
     paths: Vec<String>,
@@ -17,8 +17,8 @@ pub struct TextHashes {
 }
 
 impl Index {
-    /// Returns what is known of the texts of documents, by their paths: for
-    /// [`erase`](Self::erase), once they are gone.
+    /// Returns the hashes of the texts of documents, by their paths: for [`erase`](Self::erase),
+    /// once the documents are gone.
     pub fn texts_of(&self, paths: &[String]) -> Result<TextHashes, StoreError> {
         let reading = self.store.reading()?;
         let mut hashes = HashSet::new();
@@ -30,8 +30,9 @@ impl Index {
         Ok(TextHashes { paths: paths.to_vec(), hashes })
     }
 
-    /// As [`texts_of`](Self::texts_of), and also of what the documents say by now and the index
-    /// has not seen: a cache may know it from other days. Nothing is brought up to date for it.
+    /// As [`texts_of`](Self::texts_of), but also includes current texts of the documents that the
+    /// index has not read yet: a cache may know them from earlier. The index is not updated for
+    /// this.
     pub fn texts_of_now(
         &self,
         sources: &[&dyn DocumentSource],
@@ -54,10 +55,10 @@ impl Index {
         Ok(texts)
     }
 
-    /// After a refresh: takes from the disk what is left of documents and texts that are gone.
+    /// After a refresh: removes from the disk what is left of removed documents and texts.
     ///
-    /// The terms of removed chunks go from the files, and the vectors of those `before` texts that
-    /// the documents no longer have go from the cache.
+    /// The terms of removed chunks are removed from the files. The vectors of those `before` texts
+    /// that the documents no longer have are removed from the cache.
     pub fn erase(&mut self, before: &TextHashes) -> Result<(), StoreError> {
         let after = self.texts_of(&before.paths)?;
         let gone: HashSet<_> = before.hashes.difference(&after.hashes).copied().collect();
@@ -155,7 +156,7 @@ mod tests {
             let is_cached = index.store.are_cached(&identity, &[*hash]).unwrap()[0];
             assert_eq!(is_cached, left.hashes.contains(hash));
         }
-        // It is whole, and there is nothing more to erase.
+        // The index is complete, and there is nothing more to erase.
         refresh(&mut index, folder.path());
         index.erase(&left).unwrap();
         assert_eq!(index.store.reading().unwrap().statistics().documents, 2);

@@ -1,4 +1,4 @@
-//! A range of lines out of a text, in the bounds that an agent can take.
+//! A range of lines from a text, within limits that an agent can handle.
 
 /// How much is read at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,22 +26,22 @@ pub struct Excerpt {
     pub lines: usize,
     /// Whether the text goes on after this.
     pub truncated: bool,
-    /// The line to go on with, when there is one.
+    /// The next line to continue with, if there is one.
     pub next_from: Option<usize>,
-    /// Whether the one line in `text` is longer than the limit of characters, and only its
-    /// beginning is here. The rest comes with a higher limit; `next_from` is the line after it.
+    /// Whether the single line in `text` is longer than the limit of characters, so that only its
+    /// beginning is here. A higher limit returns the rest; `next_from` is the line after it.
     pub cut: bool,
-    /// Characters of that line, when it was cut.
+    /// The length of that line in characters, when it was cut.
     pub line_chars: Option<usize>,
     /// Lines of the whole text.
     pub total_lines: usize,
 }
 
 impl Excerpt {
-    /// Takes lines out of a text: from line `from` (1 is the first, and so is 0), `lines` of them
-    /// (at least one), as far as whole lines fit the limit of characters.
+    /// Takes lines from a text: starting at line `from` (1 is the first, and so is 0), `lines` of
+    /// them (at least one), as far as whole lines fit the limit of characters.
     ///
-    /// Beyond the end there is nothing, and nothing follows.
+    /// Beyond the end of the text, the excerpt is empty and nothing follows.
     #[must_use]
     pub fn of(
         text: &str,

@@ -1,4 +1,4 @@
-//! An index in a folder: open it, bring it up to date, ask it.
+//! An index in a folder: open it, refresh it, query it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,14 +19,14 @@ pub struct Index {
     pub(crate) store: Store,
 }
 
-/// What else is done in one go with a refresh that writes: each writing by itself costs a seal.
+/// Extra work that is done within a refresh that writes, because each separate write costs a seal.
 ///
-/// Where nothing changed, nothing is written, and nothing of this is done.
+/// If nothing changed, nothing is written, and none of this is done.
 #[derive(Clone, Copy, Default)]
 pub struct RefreshExtras<'a> {
     /// Embedder for new chunks. It must be free and local, such as the built-in static model.
     pub static_model: Option<&'a dyn Embedder>,
-    /// Whether the terms of removed chunks go from the disk at once.
+    /// Whether the terms of removed chunks are deleted from the disk at once.
     pub erases: bool,
 }
 
@@ -37,7 +37,7 @@ pub struct Freshness {
     pub documents: u64,
     /// Chunks in the index now.
     pub chunks: u64,
-    /// Entries that were looked at.
+    /// Entries that were compared.
     pub entries: u64,
     /// Documents that are new.
     pub added: u64,
@@ -45,18 +45,18 @@ pub struct Freshness {
     pub changed: u64,
     /// Documents that are gone.
     pub removed: u64,
-    /// What is there and not searched, by name.
+    /// Existing items that are not searched, by name.
     pub skipped: Vec<SkippedDocument>,
-    /// How many more are not searched: of an entry that leaves out very many of a kind, most are
-    /// only counted.
+    /// How many more items are not searched: if an entry leaves out very many items for one reason,
+    /// most are only counted.
     pub skipped_unnamed: BTreeMap<SkipReason, u64>,
-    /// Why the index was rebuilt, when it was: `new`, `damaged`, `version`,
-    /// `sources` (they changed places), `asked`.
+    /// Why the index was rebuilt, if it was: `new`, `damaged`, `version`, `sources` (their order
+    /// changed), `asked`.
     pub rebuilt: Option<&'static str>,
 }
 
 impl Freshness {
-    /// Returns what two refreshes did, this one and the one after it.
+    /// Returns the sum of this refresh and the one after it.
     #[must_use]
     pub fn then(self, after: Self) -> Self {
         Self {
@@ -88,7 +88,7 @@ pub enum RefreshError {
     Store(#[from] StoreError),
 }
 
-/// Why there is no answer.
+/// Why a query failed.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
     /// The store.
@@ -100,17 +100,17 @@ pub enum QueryError {
 }
 
 impl Index {
-    /// Opens the index in a folder, or begins a new one there.
+    /// Opens the index in a folder, or creates a new one there.
     pub fn open(folder: &Path) -> Result<Self, OpenIndexError> {
         Ok(Self { store: Store::open(folder)? })
     }
 
-    /// Compares the sources with the index and takes in what changed; the documents of all sources
-    /// together are the index, what no source has any more is removed.
+    /// Compares the sources with the index and reads what changed. The documents of all sources
+    /// together are the index; documents that no source has any more are removed.
     ///
-    /// From here on no process can write into the index, so that queries are answered from what
-    /// this refresh saw, until the next refresh, [`release`](Self::release) or the end of this
-    /// value. A long-lived caller releases it after each answer.
+    /// From here on no process can write into the index, so that queries use the state of this
+    /// refresh, until the next refresh, [`release`](Self::release) or the end of this value. A
+    /// long-lived caller releases it after each answer.
     pub fn refresh(
         &mut self,
         sources: &[&dyn DocumentSource],
@@ -120,7 +120,7 @@ impl Index {
         self.refresh_along(sources, RefreshExtras::default(), now, progress)
     }
 
-    /// As [`refresh`](Self::refresh), and does more in one go with it.
+    /// As [`refresh`](Self::refresh), with extra work in the same write.
     pub fn refresh_along(
         &mut self,
         sources: &[&dyn DocumentSource],
@@ -131,11 +131,11 @@ impl Index {
         refresh(&mut self.store, sources, along, now, progress, &digest)
     }
 
-    /// As [`refresh_along`](Self::refresh_along), and ends with vectors of the static model for
-    /// every chunk.
+    /// As [`refresh_along`](Self::refresh_along), but also ensures that every chunk has vectors of
+    /// the static model.
     ///
-    /// New chunks get theirs in the same go. Only where another process took in chunks without
-    /// vectors are they filled in by themselves, and then the sources are compared once more.
+    /// New chunks get theirs in the same write. Only where another process added chunks without
+    /// vectors are these filled in separately, and then the sources are compared once more.
     pub fn refresh_filled(
         &mut self,
         sources: &[&dyn DocumentSource],
@@ -143,7 +143,7 @@ impl Index {
         now: Timestamp,
         progress: &dyn IndexProgress,
     ) -> Result<Freshness, RefreshError> {
-        /// Other processes write too, but not again and again at the same moment.
+        /// Other processes write too, but not over and over at the same moment.
         const TIMES: usize = 8;
         let mut seen = self.refresh_along(sources, along, now, progress)?;
         let Some(static_model) = along.static_model else { return Ok(seen) };
@@ -157,13 +157,13 @@ impl Index {
         Ok(seen)
     }
 
-    /// Lets others write. A search after this waits for writers, and fails when the index is of
-    /// other sources by then; after another refresh it does not.
+    /// Lets others write. A search after this waits for writers, and fails if the index was built
+    /// from other sources meanwhile; a new refresh fixes that.
     pub fn release(&mut self) {
         self.store.release();
     }
 
-    /// Makes the next refresh rebuild the index, but for the embeddings, on request.
+    /// Makes the next refresh rebuild the index on request, but keep the embeddings.
     pub const fn clear(&mut self) {
         self.store.begin_anew("asked");
     }

@@ -1,8 +1,8 @@
-//! What an index knows of its documents, without a question.
+//! What an index knows about its documents without a query.
 
 use crate::index::{Index, QueryError};
 
-/// Names of one sort that are returned, at most.
+/// Names of each kind that are returned, at most.
 const MOST_NAMES: u32 = 50;
 
 /// The types and namespaces that documents have, sorted.
@@ -19,7 +19,7 @@ pub struct Kinds {
 pub struct KnownDocument {
     /// Its path.
     pub path: String,
-    /// Another for another text or other details.
+    /// A digest of its text and details.
     pub digest: Vec<u8>,
 }
 

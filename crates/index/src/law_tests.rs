@@ -10,7 +10,7 @@ use crate::text::{Language, Term, matches, parse, tokens};
 
 const LANGUAGES: [&str; 5] = ["en", "de", "fr", "ru", "und"];
 
-/// Whatever is typed is taken apart; tokens have text and are in order, phrases are in the query.
+/// Any query can be parsed; tokens have text and are in order, phrases occur in the query.
 ///
 /// # Panics
 ///
@@ -23,7 +23,7 @@ pub fn query(query: &str) {
         tokens(query, *language, &mut |token| {
             assert!(!token.text.is_empty() && !token.text.contains(char::is_whitespace));
             assert!(query.get(token.bytes.clone()).is_some_and(|text| !text.is_empty()));
-            // The pieces of a long word come before its humps.
+            // The pieces of a long word come before its camel-case parts.
             let is_cut = *language == Language::German;
             assert!(is_cut || before <= token.bytes.start, "tokens lie in order");
             before = token.bytes.start;
@@ -44,7 +44,7 @@ pub fn query(query: &str) {
     }
 }
 
-/// A text is cut into chunks that are the text, and blocks know where they lie.
+/// The chunks of a text, joined, are the text, and blocks have correct positions.
 ///
 /// # Panics
 ///
@@ -96,7 +96,7 @@ fn assert_blocks(text: &str, outline: &Outline) {
     }
 }
 
-/// A body is read or refused; what is read is written and read again as the same.
+/// A body is read or rejected; one that was read can be written and read again as the same.
 ///
 /// # Panics
 ///

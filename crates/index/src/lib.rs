@@ -1,8 +1,8 @@
 //! Documents in, hits out.
 //!
-//! A [`DocumentSource`] yields documents; the index keeps them, derived and deletable, in a folder of its
-//! own, and answers questions with focused pieces of them. It knows Markdown and rows, not
-//! runtimes; it asks no clock and no environment, and prints nothing.
+//! A [`DocumentSource`] yields documents; the index stores them, derived and deletable, in its own
+//! folder, and answers questions with focused pieces of them. It knows Markdown and rows, not
+//! runtimes. It reads no clock and no environment, and prints nothing.
 
 #![warn(missing_docs)]
 

@@ -1,7 +1,8 @@
-//! What an index has that is like a text, as it stands: nothing is brought up to date for it.
+//! Finds text in an index that is similar to a given text, in the current state of the index:
+//! nothing is refreshed.
 //!
-//! This is for callers that are about to write and cannot read everything. What the index has not
-//! seen yet is named, so that it can be looked at in its place.
+//! This is for callers that are about to write and cannot read everything. Entries that the index
+//! has not read yet are named, so that the caller can read them directly.
 
 use anemone_embed::ModelIdentity;
 
@@ -12,20 +13,20 @@ use crate::store::{ChunkId, Narrow, SoughtTerm, StoreError};
 use crate::text::parse;
 use crate::vector::{Nearest, Scan, normalised};
 
-/// A place that is like a text.
+/// A location that is similar to a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimilarPlace {
     /// The document.
     pub path: String,
     /// Its first and last line, from 1.
     pub lines: (u32, u32),
-    /// The cosine of its vector, where it was found by that.
+    /// The cosine of its vector, if it was found that way.
     pub cosine: Option<f32>,
 }
 
 impl Index {
-    /// Names the entries that the index does not have as they are now. Their content is not looked
-    /// at; some of them may not have changed.
+    /// Names the entries that the index does not have in their current state. Their content is not
+    /// read; some of them may not have changed.
     pub fn unseen(&self, sources: &[&dyn DocumentSource]) -> Result<Vec<String>, RefreshError> {
         unseen(&self.store, sources)
     }
@@ -74,7 +75,7 @@ impl Index {
     /// Finds the chunks that have the most and rarest words of a text, the best first.
     pub fn with_words_of(&self, text: &str, limit: usize) -> Result<Vec<SimilarPlace>, StoreError> {
         let reading = self.store.reading()?;
-        // A text is no question: nothing in it is quoted or excluded.
+        // The text is not a query: nothing in it is quoted or excluded.
         let plain: String =
             text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
         let words = parse(&plain, &reading.statistics().main_languages());

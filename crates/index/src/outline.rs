@@ -1,4 +1,4 @@
-//! A document, taken apart: headings, blocks, and the passages that blocks form.
+//! A parsed document: headings, blocks, and the passages that blocks form.
 //!
 //! A block is what a person would point at: a list item, a paragraph, a row of a table, a fence.
 //! Headings are not blocks; blocks are grouped under them. Every block has its exact bytes and
@@ -18,10 +18,10 @@ use jiff::civil::Date;
 use crate::document::Format;
 pub(crate) use day::day_in;
 
-/// Changes when the same text would be taken apart differently.
+/// Changes when the same text would be parsed differently.
 pub(crate) const OUTLINE_VERSION: u32 = 3;
 
-/// A document, taken apart.
+/// A parsed document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Outline {
     /// The heading paths that occur; a block names one by its position. The first is the empty one.
@@ -60,7 +60,7 @@ pub(crate) enum BlockKind {
     Item = 1,
     Row = 2,
     Fence = 3,
-    /// A heading with nothing below it: it is all there is to find.
+    /// A heading with nothing below it: there is nothing else to find.
     Heading = 4,
     /// The lines between `---` at the top.
     FrontMatter = 5,
@@ -79,13 +79,13 @@ impl BlockKind {
         Self::Turn,
     ];
 
-    /// Returns the kind of a stored number.
+    /// Returns the kind with a stored number.
     pub(crate) fn of_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 }
 
-/// Takes a text apart. Every line that has a letter or a digit is in a block or a heading.
+/// Parses a text. Every line that has a letter or a digit is in a block or a heading.
 pub(crate) fn outline(text: &str, format: Format) -> Outline {
     match format {
         Format::Markdown => markdown::outline(text),
@@ -101,14 +101,14 @@ impl Block {
         Self { kind, bytes: line.start..line.end(), lines, section: 0 }
     }
 
-    /// Takes in everything up to a line, and the line.
+    /// Extends the block to the end of a line.
     fn extend(&mut self, line: &Line<'_>) {
         self.bytes.end = line.end();
         self.lines.end = line.number.saturating_add(1);
     }
 }
 
-/// Takes paragraphs and list items apart; nothing else is markup.
+/// Parses paragraphs and list items; nothing else is markup.
 fn plain(text: &str) -> Outline {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
@@ -133,7 +133,7 @@ fn plain(text: &str) -> Outline {
     Outline { sections: vec![Section::default()], blocks }
 }
 
-/// Takes turns apart: each line is one.
+/// Parses turns: each line is one.
 fn transcript(text: &str) -> Outline {
     let mut blocks = Vec::new();
     for line in lines(text) {

@@ -1,4 +1,4 @@
-//! The passages that a document is cut into, to look at.
+//! The passages of a document, for inspection.
 
 use crate::document::Document;
 #[cfg(any(test, feature = "testing"))]
@@ -25,7 +25,7 @@ pub fn passages(document: &Document) -> Vec<Passage<'_>> {
     let cut = chunks(text, &outline).into_iter();
     cut.filter_map(|chunk| {
         let text = text.get(chunk.bytes)?;
-        // A line break at the end begins no line.
+        // A line break at the end does not begin another line.
         let breaks = text.strip_suffix('\n').unwrap_or(text).matches('\n').count();
         let breaks = u32::try_from(breaks).unwrap_or(u32::MAX);
         let end_line = chunk.first_line.saturating_add(breaks);

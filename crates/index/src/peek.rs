@@ -1,7 +1,7 @@
-//! A look at an index from outside: what it holds and how far behind it is.
+//! Inspects an index without changing it: its contents and how outdated it is.
 //!
-//! Nothing is written, no lock is waited for and no document is read, so that a caller that only
-//! wants to know how things are can ask at any time.
+//! Nothing is written, no lock is waited for and no document is read, so that a caller can query
+//! the state at any time.
 
 use std::path::Path;
 
@@ -12,20 +12,20 @@ use crate::refresh::behind;
 use crate::source::DocumentSource;
 use crate::store::glance;
 
-/// What there is of an index.
+/// The state of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexState {
-    /// There is none.
+    /// There is no index.
     Absent,
     /// A writer is active at this moment.
     Busy,
-    /// A writer was interrupted; the next refresh builds it.
+    /// A writer was interrupted; the next refresh rebuilds the index.
     Unfinished,
-    /// It is of another version of the program; the next refresh rebuilds it.
+    /// It was written by another version of the program; the next refresh rebuilds it.
     Outdated,
     /// It is damaged; the next refresh rebuilds it.
     Broken,
-    /// It can be asked.
+    /// It can be queried.
     Whole(IndexContents),
 }
 
@@ -36,14 +36,14 @@ pub struct IndexContents {
     pub documents: u64,
     /// Chunks in the index.
     pub chunks: u64,
-    /// Entries that are new, or look other than when they were read.
+    /// Entries that are new, or whose stamps have changed since they were read.
     pub changed: u64,
     /// Entries that are gone.
     pub removed: u64,
 }
 
-/// Looks at the index in a folder, and compares it with the sources by their stamps alone. `walked`
-/// are the files of a workspace that was walked already, see [`DocumentSource::listing_of`].
+/// Inspects the index in a folder, and compares it with the sources by stamps alone. `walked` are
+/// the files of a workspace that was already walked, see [`DocumentSource::listing_of`].
 pub fn peek(
     folder: &Path,
     sources: &[&dyn DocumentSource],
@@ -154,7 +154,7 @@ mod tests {
         index.refresh(&[&source], Timestamp::MAX, &NoProgress).unwrap();
         drop(index);
         let seal = fs_err::read_to_string(place.join("seal.json")).unwrap();
-        // A writer removes the seal first, and is killed before it restores it.
+        // A writer that removed the seal and was killed before it restored it.
         fs_err::remove_file(place.join("seal.json")).unwrap();
         assert_eq!(peek(&place, &[&source], None).unwrap(), IndexState::Unfinished);
         let other = seal.replacen("\"version\":\"", "\"version\":\"0", 1);

@@ -1,8 +1,8 @@
 //! The ranking that a search uses.
 //!
-//! Other programs rank in their own way. A [`RankingProfile`] rebuilds, in memory, the tables that
-//! such a program keeps, and returns the same hits in the same order with the same scores. Profiles
-//! exist to compare with, so they improve nothing.
+//! Other programs rank in their own way. A [`RankingProfile`] rebuilds the tables of such a program
+//! in memory, and returns the same hits in the same order with the same scores. Profiles exist for
+//! comparison, so they do not improve anything.
 
 mod vectors;
 
@@ -27,8 +27,8 @@ pub trait RankingProfile: Sync {
     /// Calls `take` with each text of a document that the program compares by its vector.
     fn each_text(&self, document: &Document, take: &mut dyn FnMut(&str));
 
-    /// Answers a question as the program would, from these documents alone: the filters have been
-    /// applied to them.
+    /// Answers a question as the program would, from these documents alone, which already passed
+    /// the filters.
     fn answer(
         &self,
         documents: &[Document],
@@ -40,10 +40,10 @@ pub trait RankingProfile: Sync {
 /// The ranking that a search uses.
 #[derive(Clone, Copy, Default)]
 pub enum RankingChoice {
-    /// Ours.
+    /// Our own ranking.
     #[default]
     Anemone,
-    /// That of another program.
+    /// The ranking of another program.
     Other(&'static dyn RankingProfile),
 }
 
@@ -57,7 +57,7 @@ impl RankingChoice {
         }
     }
 
-    /// Whether it is ours.
+    /// Whether it is our own.
     #[must_use]
     pub const fn is_ours(self) -> bool {
         matches!(self, Self::Anemone)
@@ -81,7 +81,7 @@ impl Eq for RankingChoice {}
 /// Why another program's ranking could not be computed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// The tables in memory.
+    /// The in-memory tables failed.
     #[error("cannot rank as {profile} does")]
     Tables {
         /// The profile's name.

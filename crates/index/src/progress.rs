@@ -8,7 +8,7 @@ pub trait IndexProgress: Sync {
     /// `done` of `total` texts have vectors.
     fn embedded(&self, _done: u64, _total: u64) {}
 
-    /// Another process has the index, and has had it for some seconds.
+    /// Another process has held the index for some seconds.
     fn waiting(&self) {}
 }
 

@@ -1,8 +1,8 @@
-//! From candidates to hits.
+//! Turns candidates into hits.
 //!
 //! The store finds chunks that have words of the query. Here their blocks are scored with their
-//! surroundings, ordered, and cut out as pieces. Nothing depends on how many hits are wanted, so
-//! the first k of them are the same for every larger number.
+//! surroundings, sorted, and cut out as pieces. Nothing depends on the requested number of hits, so
+//! the first k hits are the same for every larger number.
 
 mod alike;
 mod blocks;
@@ -28,53 +28,53 @@ use alike::Alike;
 use found::FoundBlocks;
 use weights::Weights;
 
-/// How many of the best chunks are looked at first, and how many then.
+/// How many of the best chunks are read first, and how many next.
 const TIERS: [usize; 2] = [150, 1_000];
-/// How many more at a time, after that.
+/// How many more are read at a time after that.
 const STEP: usize = 4_000;
-/// When none of the last so many candidates answers, those behind them do not either.
+/// When none of this many last candidates answers, those after them do not either.
 const LAST: usize = 32;
-/// Words that are nowhere, for which others are looked for that are like them.
+/// For how many words that occur nowhere similar words are looked for.
 const ABSENT_WORDS: usize = 4;
 
-/// What a word that is like one counts when candidates are looked for.
+/// The weight of a similar word when candidates are looked for.
 const NEAR: f32 = 0.5;
 
-/// What was found.
+/// The results.
 pub(crate) struct Ranked {
     pub(crate) hits: Vec<Hit>,
     pub(crate) notes: Vec<AnswerNote>,
 }
 
-/// What is looked for, ready to be compared.
+/// The prepared query.
 struct Question<'a> {
     request: &'a Request,
     words: &'a Words,
     weights: Weights,
     /// Days that the query names.
     dates: Vec<Date>,
-    /// For blocks in languages whose words have many forms.
+    /// Similar words for blocks in languages whose words have many forms.
     alike: Alike,
-    /// For all other blocks: words that are nowhere.
+    /// Similar words for all other blocks: only of words that occur nowhere.
     alike_absent: Alike,
     excluded: HashSet<Term>,
-    /// Whether only texts will do that have what was quoted.
+    /// Whether only texts with the quoted phrases count.
     wants_phrases: bool,
 }
 
 impl Question<'_> {
-    /// Returns what to look for in a language beside equal words: English has few endings.
+    /// Returns which similar words to look for in a language: English has few endings.
     fn alike_in(&self, language: Language) -> &Alike {
         if language == Language::English { &self.alike_absent } else { &self.alike }
     }
 
-    /// Whether a candidate may be good and still no answer.
+    /// Whether a good candidate may still not be an answer.
     fn is_filtered(&self) -> bool {
         let Request { since, until, .. } = self.request;
         self.needs_text() || !self.excluded.is_empty() || since.is_some() || until.is_some()
     }
 
-    /// Whether terms alone do not tell what is wanted.
+    /// Whether terms alone do not decide what matches.
     fn needs_text(&self) -> bool {
         self.wants_phrases || !self.words.excluded_phrases.is_empty()
     }
@@ -101,7 +101,7 @@ pub(crate) fn rank(
     if question.wants_phrases {
         let groups = words.phrases.iter().flat_map(|phrase| phrase.words.iter());
         narrow.required = groups.map(forms).collect();
-        // A vector cannot tell an exact phrase.
+        // A vector cannot match an exact phrase.
         let (hits, _) = tiers(reading, &question, &narrow, None)?;
         if !hits.is_empty() {
             return Ok(Ranked { hits, notes });
@@ -124,9 +124,9 @@ pub(crate) fn rank(
     Ok(Ranked { hits, notes })
 }
 
-/// Looks at candidates until there are hits enough. The best come first; those further down are
-/// looked at only when the filters left too few, and stand behind the others, so that the order
-/// does not depend on how many are wanted. Also returns how many were too weak to be hits.
+/// Reads candidates until there are enough hits. The best come first; those further down are read
+/// only when the filters left too few, and are placed after the others, so that the order does not
+/// depend on the requested number. Also returns how many were too weak to be hits.
 fn tiers(
     reading: &Reading<'_>,
     question: &Question<'_>,
@@ -143,7 +143,7 @@ fn tiers(
         let new: Vec<Candidate> = new.collect();
         let mut nearest = nearest.take();
         if let Some(nearest) = &mut nearest {
-            // What was found by its words may be near as well.
+            // A chunk that was found by its words may be near as well.
             let chunks: Vec<ChunkId> = new.iter().map(|candidate| candidate.chunk).collect();
             nearest.want(&chunks);
         }
@@ -206,8 +206,8 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Returns what candidates are found by: words that are in every text only when there is nothing
-/// else, and for words that are nowhere what is like them.
+/// Returns the terms to find candidates by: words that are in every text only when there are no
+/// others, and similar words for those that occur nowhere.
 fn wanted<'a>(
     words: &'a Words,
     weights: &Weights,

@@ -1,10 +1,10 @@
 //! Brings a store up to date with its sources.
 //!
-//! First everything is compared under the readers' lock, by stamps alone; mostly nothing changed,
-//! and that is all. Otherwise the sources are listed and compared again by the process that has the
-//! store alone, since another process may have been here meanwhile, and what changed is read.
-//! Either way the lock is held when this ends, so that no other process changes what was just
-//! brought up to date.
+//! First everything is compared under the readers' lock, by stamps alone; usually nothing has
+//! changed, and the refresh ends. Otherwise the process that holds the store exclusively lists and
+//! compares the sources again, because another process may have written meanwhile, and reads what
+//! changed. Either way the lock is held at the end, so that no other process changes the refreshed
+//! store.
 
 mod left_out;
 
@@ -25,46 +25,46 @@ use crate::store::{
 };
 use left_out::LeftOut;
 
-/// A change this close to the moment of reading may have come after it, and the stamps would not
-/// tell: clocks of file systems tick slowly, some every two seconds.
+/// A change this close to the time of reading may have happened after it without changing the
+/// stamps: clocks of file systems tick slowly, some every two seconds.
 const GRAIN_NS: i64 = 2_000_000_000;
 /// Bytes of a document's path, at most.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// The hash of what an entry holds; empty when it cannot be read.
+/// The hash of an entry's content; empty when it cannot be read.
 type Content = Vec<u8>;
 
-/// A source, and what it has now.
+/// A source, and its current entries.
 struct Listed<'a> {
     source: &'a dyn DocumentSource,
     identity: String,
     listing: Listing,
 }
 
-/// What must be done.
+/// The work to do.
 #[derive(Debug, Default)]
 struct Plan {
     /// To be read: source and entry, by position.
     load: Vec<(usize, usize)>,
-    /// To be read only to see whether it changed, with the content that is known.
+    /// Entries to read only to see whether they changed, with the known content.
     doubtful: Vec<(usize, usize, Content)>,
     /// Gone, by the source's number in the store.
     vanished: Vec<(i64, String)>,
-    /// What is left out of entries that did not change.
+    /// What is left out of unchanged entries.
     left_out: Vec<LeftOut>,
-    /// Whether the sources themselves are others than before.
+    /// Whether the sources themselves have changed.
     resourced: bool,
 }
 
-/// What was in doubt and did not change: the content, by source, key and stamp.
+/// Doubtful entries that did not change: the content, by source, key and stamp.
 type Confirmed = HashMap<(usize, String), (FileStamp, Content)>;
 
 /// Options of a refresh.
 #[derive(Clone, Copy)]
 struct RefreshMode {
-    /// Whether to note what is beyond doubt from now on; the index is right without it.
+    /// Whether to record which doubts are resolved; the index is correct without it.
     settle: bool,
-    /// Whether to end with the writers' lock, since another process wrote right after us.
+    /// Whether to end with the writers' lock, because another process wrote right after us.
     insist: bool,
 }
 
@@ -74,11 +74,11 @@ enum RefreshEnd {
     Held,
     /// Up to date, and then another process wrote.
     Overtaken,
-    /// Nothing changed, and what would spare the next look a part of this one cannot be written.
+    /// Nothing changed, but what would shorten the next comparison cannot be written.
     Unwritable,
 }
 
-/// Compares the sources with the store and takes in what changed. The store holds a lock when this
+/// Compares the sources with the store and reads what changed. The store holds a lock when this
 /// returns.
 pub(crate) fn refresh(
     store: &mut Store,
@@ -113,7 +113,7 @@ pub(crate) fn refresh(
     Ok(fresh)
 }
 
-/// What a refresh was called with.
+/// The arguments of a refresh.
 struct Call<'a> {
     sources: &'a [&'a dyn DocumentSource],
     along: RefreshExtras<'a>,
@@ -147,8 +147,8 @@ impl Call<'_> {
             before = Some(listed);
         }
         let found = store.wait_alone(self.progress)?;
-        // What was listed before another process wrote may be older than what is in the index. While
-        // there is no mark, before and now, there is no index either and nothing to be older than.
+        // A listing from before another process wrote may be older than the index. If there is no
+        // mark, before and now, there is no index that the listing could be older than.
         let listed = match before {
             Some(listed) if mark == store.mark() => listed,
             _ => list(self.sources)?,
@@ -168,7 +168,7 @@ impl Call<'_> {
                 }
                 Ok(Some(plan)) => (plan, alone),
                 Ok(None) => {
-                    // Who wins among equal paths would depend on the past.
+                    // Otherwise, which entry keeps a duplicate path would depend on the history.
                     fresh.rebuilt = fresh.rebuilt.or(Some("sources"));
                     (Plan::all(&listed), alone.without_past())
                 }
@@ -204,7 +204,7 @@ impl Call<'_> {
         Ok(if store.keep(alone, how.insist)? { RefreshEnd::Held } else { RefreshEnd::Overtaken })
     }
 
-    /// Compares among other readers; `None`: the index is not up to date, or there is none.
+    /// Compares beside other readers; `None`: the index is outdated, or there is none.
     fn compare_shared(
         &self,
         store: &mut Store,
@@ -222,7 +222,8 @@ impl Call<'_> {
         Ok((!plan.changes() && confirmed.len() == plan.doubtful.len()).then_some(plan))
     }
 
-    /// Whether the next look can be spared a part of this one, in which all doubts were unfounded.
+    /// Whether recording this comparison, in which all doubts were unfounded, shortens the next
+    /// one.
     fn settles(&self, plan: &Plan, listed: &[Listed<'_>]) -> bool {
         plan.doubtful.iter().any(|(source, at, content)| {
             let entry = &listed[*source].listing.entries[*at];
@@ -230,7 +231,7 @@ impl Call<'_> {
         })
     }
 
-    /// Compares under the exclusive lock; `None`: the sources changed places.
+    /// Compares under the exclusive lock; `None`: the order of the sources changed.
     fn compare_alone(
         &self,
         view: &View,
@@ -274,7 +275,7 @@ fn list<'a>(sources: &[&'a dyn DocumentSource]) -> Result<Vec<Listed<'a>>, Refre
     list_walked(sources, None)
 }
 
-/// Lists what the sources have, as far as another walk did not come by it already.
+/// Lists the entries of the sources, as far as another walk has not already found them.
 fn list_walked<'a>(
     sources: &[&'a dyn DocumentSource],
     walked: Option<&[(String, FileStat)]>,
@@ -297,7 +298,7 @@ fn list_walked<'a>(
     Ok(listed)
 }
 
-/// Names the entries that the store does not have as they are now, by their stamps alone.
+/// Names the entries that the store does not have in their current state, by stamps alone.
 pub(crate) fn unseen(
     store: &Store,
     sources: &[&dyn DocumentSource],
@@ -310,8 +311,8 @@ pub(crate) fn unseen(
     Ok(keys)
 }
 
-/// Counts the entries that a store does not have as they are now, and those that are gone, by their
-/// stamps alone. What is in doubt counts as unchanged: mostly it is.
+/// Counts the entries that a store does not have in their current state, and those that are gone,
+/// by stamps alone. Doubtful entries count as unchanged, because they usually are.
 pub(crate) fn behind(
     view: &View,
     sources: &[&dyn DocumentSource],
@@ -321,8 +322,8 @@ pub(crate) fn behind(
     Ok((plan.load.len() as u64, plan.vanished.len() as u64))
 }
 
-/// Goes through the documents of entries that the store does not have as they are now. What cannot
-/// be read is passed over.
+/// Reads the documents of entries that the store does not have in their current state. Unreadable
+/// entries are skipped.
 pub(crate) fn load_unseen(
     store: &Store,
     sources: &[&dyn DocumentSource],
@@ -336,7 +337,8 @@ pub(crate) fn load_unseen(
     Ok(())
 }
 
-/// Returns the entries that the store does not have as they are now: source and entry, by position.
+/// Returns the entries that the store does not have in their current state: source and entry, by
+/// position.
 fn unseen_places(
     store: &Store,
     listed: &[Listed<'_>],
@@ -359,7 +361,7 @@ impl Plan {
     }
 }
 
-/// Compares what the sources have with what the store knows of them.
+/// Compares the entries of the sources with the rows of the store.
 fn compare(view: &View, listed: &[Listed<'_>]) -> Result<Plan, StoreError> {
     let mut plan = Plan::default();
     let known = view.sources()?;
@@ -408,7 +410,7 @@ impl Plan {
             self.load.push((source, at));
             return;
         }
-        // What could not be read may be readable now: nothing outside tells.
+        // An unreadable entry may be readable now, which its stamp does not show.
         if row.content.is_empty() || is_racy(row.stamp, row.seen_ns) {
             self.doubtful.push((source, at, row.content.to_vec()));
         }
@@ -422,12 +424,12 @@ impl Plan {
 const fn is_racy(stamp: FileStamp, seen_ns: i64) -> bool {
     let since = seen_ns.saturating_sub(GRAIN_NS);
     let until = seen_ns.saturating_add(GRAIN_NS);
-    // Anybody may set the time of modification to any day, but only the clock sets the other.
+    // Anyone can set the modification time to any value, but only the clock sets the change time.
     stamp.changed_ns >= since
         || (stamp.modified_ns >= since && (stamp.modified_ns <= until || stamp.changed_ns == 0))
 }
 
-/// Reads what is in doubt and notes what did not change.
+/// Reads doubtful entries and notes which ones did not change.
 fn confirm(plan: &Plan, listed: &[Listed<'_>], confirmed: &mut Confirmed) {
     for (source, at, known) in &plan.doubtful {
         let listed = &listed[*source];
@@ -444,7 +446,7 @@ fn confirm(plan: &Plan, listed: &[Listed<'_>], confirmed: &mut Confirmed) {
     }
 }
 
-/// Whether known sources are in another order now.
+/// Whether the order of known sources has changed.
 fn reordered(view: &View, listed: &[Listed<'_>]) -> Result<bool, StoreError> {
     let position = |identity: &str| listed.iter().position(|listed| listed.identity == identity);
     let kept: Vec<usize> =
@@ -458,20 +460,20 @@ struct Refreshing<'a> {
     writing: Writing<'a>,
     listed: &'a [Listed<'a>],
     fresh: &'a mut Freshness,
-    /// Paths whose documents went away: another entry may have one of that path.
+    /// Paths of removed documents: another entry may have a document with such a path.
     freed: BTreeSet<String>,
-    /// Paths that an entry lost to one that comes earlier.
+    /// Paths that entries lost to earlier entries.
     displaced: HashMap<EntryId, Vec<String>>,
     left: u64,
     done: u64,
 }
 
-/// An entry while its documents are taken in.
+/// An entry while its documents are read.
 struct EntryLoad {
     entry: EntryId,
     content: ContentHash,
     skipped: Vec<SkippedDocument>,
-    /// Its documents that are in the store.
+    /// Its documents in the store.
     kept: HashSet<DocumentId>,
     added: u64,
     changed: u64,
@@ -520,7 +522,7 @@ impl Refreshing<'_> {
                 &mut EmbeddingReport::default(),
             )?);
         }
-        // Where everything is new, nothing was removed.
+        // If everything is new, nothing was removed.
         if self.call.along.erases && self.fresh.rebuilt.is_none() {
             self.writing.erase_removed();
         }
@@ -529,8 +531,8 @@ impl Refreshing<'_> {
 
     /// Gives entries the paths that earlier entries no longer have.
     fn give_freed_paths(&mut self, numbers: &[i64]) -> Result<(), RefreshError> {
-        /// What is freed in a round is what changed since the last: more rounds than this need
-        /// a process that writes all the time.
+        /// Each round frees the paths that changed since the last one: more rounds than this need a
+        /// process that writes all the time.
         const ROUNDS: usize = 1000;
         for round in 0..=ROUNDS {
             let freed = std::mem::take(&mut self.freed);
@@ -549,7 +551,7 @@ impl Refreshing<'_> {
                 let at = entries.binary_search_by(|entry| entry.key.cmp(&key));
                 match at {
                     Ok(at) if waits && round < ROUNDS => self.load(number, source, at)?,
-                    // The next refresh reads it, as something that it does not know.
+                    // The next refresh reads it as an unknown entry.
                     Ok(_) if waits => {
                         let id = self.writing.entry(number, &key)?;
                         self.writing.set_entry(id, FileStamp::default(), 0, &[], Some(&json))?;
@@ -561,7 +563,7 @@ impl Refreshing<'_> {
         Ok(())
     }
 
-    /// Notes what entries lost to earlier ones.
+    /// Records which paths entries lost to earlier ones.
     fn write_displaced(&mut self) -> Result<(), StoreError> {
         for (entry, paths) in std::mem::take(&mut self.displaced) {
             let json = self.writing.skipped(entry)?;
@@ -579,7 +581,7 @@ impl Refreshing<'_> {
         let listed = &self.listed[source];
         let entry = &listed.listing.entries[at];
         let id = self.writing.entry(number, &entry.key)?;
-        // It says by itself which of its paths are another's.
+        // The entry itself reports which of its paths belong to another entry.
         self.displaced.remove(&id);
         let mut load = EntryLoad::new(id);
         let mut taken = Ok(());
@@ -647,7 +649,7 @@ impl Refreshing<'_> {
         Ok(())
     }
 
-    /// Removes the documents of an entry but those kept; returns how many.
+    /// Removes the documents of an entry except those kept; returns how many.
     fn remove_documents(
         &mut self,
         entry: EntryId,
@@ -694,7 +696,7 @@ fn hash(document: &Document) -> [u8; 32] {
         provenance,
     );
     let mut hash = Sha256::new();
-    // Strings, numbers and options of them: they all have a JSON.
+    // Strings, numbers and options of them can always be written as JSON.
     let details = serde_json::to_vec(&details).unwrap_or_default();
     for part in [path.as_bytes(), &details, text.as_bytes()] {
         hash.update((part.len() as u64).to_le_bytes());

@@ -1,4 +1,4 @@
-//! What is asked, and what is answered.
+//! Questions and answers.
 
 use std::ops::Range;
 
@@ -9,44 +9,44 @@ use jiff::civil::Date;
 use crate::document::Provenance;
 use crate::profile::RankingChoice;
 
-/// A question, as both doors hand it in.
+/// A question, as the CLI and the MCP server pass it.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What was typed; anything goes.
+    /// The query text; any text is valid.
     pub query: String,
     /// How many hits at most.
     pub limit: usize,
     /// How many characters a hit's text has at most.
     pub snippet_chars: usize,
-    /// Only what is dated on or after this day.
+    /// Only documents dated on or after this day.
     pub since: Option<Date>,
-    /// Only what is dated on or before this day.
+    /// Only documents dated on or before this day.
     pub until: Option<Date>,
     /// Only these types of memory; empty: all.
     pub types: Vec<String>,
     /// Only these namespaces; empty: all.
     pub namespaces: Vec<String>,
-    /// Only paths that match one of these globs, or lie below one of these folders; empty: all.
+    /// Only paths that match one of these globs, or are below one of these folders; empty: all.
     pub paths: Vec<String>,
-    /// Whose ranking.
+    /// The ranking to use.
     pub profile: RankingChoice,
     /// Whether newer things come first among equals: the half-life in days.
     pub recency_half_life: Option<f64>,
     /// Whether importance counts.
     pub importance: bool,
-    /// Whether hits that say the same are spread: 1 is relevance only, 0 is difference only.
+    /// Whether similar hits are spread: 1 is relevance only, 0 is difference only.
     pub diversity: Option<f64>,
-    /// The least score of a hit, from 0 to 1; `None`: hits without a word of the query must be
-    /// about as near as answers are.
+    /// The minimum score of a hit, from 0 to 1; `None`: hits without a word of the query must be
+    /// about as near as answers usually are.
     pub min_score: Option<f64>,
-    /// Whether each hit says how its score came about.
+    /// Whether each hit explains its score.
     pub explain: bool,
     /// The time of the question.
     pub now: Timestamp,
 }
 
 impl Request {
-    /// Asks a question with the usual settings.
+    /// Returns a question with the default settings.
     #[must_use]
     pub fn new(query: impl Into<String>, now: Timestamp) -> Self {
         Self {
@@ -72,27 +72,27 @@ impl Request {
 /// What was found.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The best first; the first k are the same for every larger limit.
+    /// The hits, the best first; the first k are the same for every larger limit.
     pub hits: Vec<Hit>,
-    /// What the answer rests on.
+    /// What the answer is based on.
     pub rankers: Rankers,
     /// Remarks about the answer.
     pub notes: Vec<AnswerNote>,
 }
 
-/// What an answer rests on.
+/// What an answer is based on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rankers {
     /// Whether words were compared.
     pub lexical: bool,
-    /// What became of each embedder, in the order in which they were named; empty: there is none.
+    /// The outcome of each embedder, in the order in which they were named; empty: there is none.
     pub vectors: Vec<VectorRanker>,
 }
 
-/// What became of an embedder at a search.
+/// The outcome of an embedder in a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VectorRanker {
-    /// Whose vectors.
+    /// The model of the vectors.
     pub identity: ModelIdentity,
     /// Whether they were compared, and if not, why.
     pub outcome: VectorOutcome,
@@ -101,44 +101,44 @@ pub struct VectorRanker {
 /// Whether vectors were compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VectorOutcome {
-    /// They were, for all chunks that no embedder before this one has vectors for.
+    /// They were compared, for all chunks that no earlier embedder has vectors for.
     Used {
         /// Chunks of the index that have vectors of this embedder.
         chunks: u64,
         /// Chunks that have none yet.
         missing: u64,
     },
-    /// There are vectors, and those of the embedders before it left nothing to compare.
+    /// There are vectors, but those of earlier embedders left nothing to compare.
     Spare,
     /// The embedder failed on the query.
     Failed(String),
     /// The index has no vectors of it.
     NoVectors,
-    /// In the place of its vectors the index has those of another model.
+    /// The index has vectors of another model instead.
     OtherModel(ModelIdentity),
 }
 
-/// Something worth saying about an answer.
+/// A remark about an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerNote {
-    /// No text has this quoted phrase; its words were looked for instead.
+    /// No text has this quoted phrase; its words were searched for instead.
     PhraseNotFound(String),
-    /// There was nothing to look for in the query.
+    /// The query has nothing to search for.
     NothingAsked,
     /// The filters leave no document.
     FilteredOut,
-    /// No text has any word of the query; what was found is like them.
+    /// No text has any word of the query; the hits have similar words.
     OnlyAlike,
-    /// All hits are weak: the answer may not be there.
+    /// All hits are weak: there may be no answer.
     OnlyWeak,
-    /// Nothing was found, and what is nearest to the query is too far from it.
+    /// Nothing was found, and the nearest blocks are too far from the query.
     TooWeak {
         /// How many blocks were left out.
         count: usize,
     },
 }
 
-/// One find: a focused piece of a document.
+/// A hit: a focused piece of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The document.
@@ -155,7 +155,7 @@ pub struct Hit {
     pub date: Option<Date>,
     /// How well it fits, from 0 to 1, comparable within one answer.
     pub score: f64,
-    /// Whether it fits so badly that it may be no answer at all.
+    /// Whether it fits so badly that it may not be an answer.
     pub is_weak: bool,
     /// Whether it only asks, or says that nothing is known: a turn of a conversation.
     pub is_open: bool,
@@ -173,7 +173,7 @@ pub struct Hit {
     pub importance: Option<f64>,
     /// Where it comes from.
     pub provenance: Provenance,
-    /// How the score came about, when that was asked.
+    /// How the score was computed, if requested.
     pub explanation: Option<Explanation>,
 }
 
@@ -189,7 +189,7 @@ impl Hit {
     }
 }
 
-/// How a score came about: named numbers, in the order in which they are used.
+/// How a score was computed: named numbers, in the order in which they are used.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explanation {
     /// Such as `block`, `passage`, `file`, `vector`, `conversation`, `recency`.

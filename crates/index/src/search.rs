@@ -1,4 +1,4 @@
-//! Asking an index.
+//! Queries an index.
 
 use anemone_embed::{EmbedError, Embedder, Purpose};
 use anemone_format::with_causes;
@@ -14,11 +14,11 @@ use crate::text::{Kind, Language, Votes, Words, parse};
 use crate::vector::{NEAREST, Nearest, Scan, Sense, normalised};
 
 impl Index {
-    /// Answers a question from what the last refresh left.
+    /// Answers a question from the state of the last refresh.
     ///
-    /// A chunk is compared by the first embedder that has vectors of it, and those that fail on the
-    /// query, or do not know a word of it, leave their chunks to the next. Without embedders words
-    /// alone decide.
+    /// A chunk is compared by the first embedder that has vectors for it. Embedders that fail on
+    /// the query, or do not know a word of it, leave their chunks to the next one. Without
+    /// embedders, only words count.
     pub fn search(
         &self,
         request: &Request,
@@ -42,8 +42,7 @@ impl Index {
             return Ok(profile.answer(&documents, request, embedder)?);
         }
         let words = parse(&request.query, &reading.statistics().main_languages());
-        // Without a positive query no embedder is called: a service would be sent the excluded
-        // words.
+        // Without positive terms no embedder is called: a service would be sent the excluded words.
         let embedders = if words.terms.is_empty() { &[] } else { embedders };
         let votes = Votes::of(&request.query);
         let is_foreign = !matches!(votes.decide(&votes), Language::English | Language::Other);
@@ -55,26 +54,27 @@ impl Index {
     }
 }
 
-/// What embedders are asked.
+/// The query for the embedders.
 struct Asked<'a> {
     query: &'a str,
     /// Its words that are not in every text.
     content: String,
-    /// Whether it is surely in a language that vocabularies of English do not have.
+    /// Whether it is surely in a language that English vocabularies do not cover.
     is_foreign: bool,
 }
 
-/// Returns the words of a query that are not in every text, with a space between them.
+/// Returns the words of a query that are not in every text, separated by spaces.
 fn content(words: &Words) -> String {
     let words = words.terms.iter().filter(|term| term.kind == Kind::Word);
     words.map(|term| term.surface.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// Below this share of known words a query is letters, and what is near to it is so by chance.
+/// Below this share of known words a query counts as random letters, and similar vectors are
+/// chance.
 const KNOWN_SHARE: f32 = 0.35;
 
-/// Finds the chunks whose vectors are nearest to the query's. What goes wrong with an embedder
-/// costs the answer that ranker only.
+/// Finds the chunks whose vectors are nearest to the query's. A failing embedder only costs the
+/// answer that ranker.
 fn nearest(
     reading: &Reading<'_>,
     asked: &Asked<'_>,
@@ -94,11 +94,11 @@ fn nearest(
     Ok(((!nearest.is_empty()).then_some(nearest), rankers))
 }
 
-/// What one embedder after the other has found.
+/// The results of one embedder after the other.
 struct Scanned<'a> {
     reading: &'a Reading<'a>,
     sets: Vec<StoredSet>,
-    /// Chunks that the filters leave, as ranges in their order; `None`: all.
+    /// Chunks that pass the filters, as ranges in their order; `None`: all.
     allowed: Option<Vec<std::ops::Range<u64>>>,
     nearest: Nearest,
     /// Whether every chunk has been compared.
@@ -157,8 +157,8 @@ impl<'a> Scanned<'a> {
         Ok(VectorOutcome::Used { chunks: set.chunks, missing })
     }
 
-    /// Compares a set with a query. What is usual is learnt from all of it, whatever the filters
-    /// and the embedders before this one leave to be found.
+    /// Compares a set with a query. The baseline is computed from the whole set, whatever the
+    /// filters and earlier embedders leave to be found.
     fn scan(&mut self, set: &StoredSet, query: &[f32], trust: f64) -> Result<(), StoreError> {
         let blocks = self.reading.statistics().blocks;
         let mut scan = Scan::new(query, NEAREST, (set.chunks, blocks));

@@ -1,4 +1,4 @@
-//! The seam between an index and what it indexes.
+//! The interface between an index and what it indexes.
 
 pub(crate) mod folder;
 
@@ -12,32 +12,32 @@ use crate::document::Document;
 
 /// Something that yields documents.
 pub trait DocumentSource: Send + Sync {
-    /// Returns what this source is, in a text that is the same as long as the same things are
-    /// meant by it: the place and every setting that changes which documents there are.
+    /// Returns a text that identifies this source and stays the same as long as it refers to the
+    /// same data: the location and every setting that changes which documents exist.
     fn identity(&self) -> String;
 
     /// Lists the current entries, without reading any content. Entries are sorted by key, and no
     /// key occurs twice.
     fn list(&self) -> Result<Listing, SourceError>;
 
-    /// Returns what [`list`](Self::list) would, from the regular files of the folder that another
-    /// walk came by, each with its path; `None` when the source cannot tell. Nothing is skipped: the
-    /// walk could look at everything.
+    /// Returns what [`list`](Self::list) would, from the regular files that another walk of the
+    /// folder found, each with its path; `None` when the source cannot tell. Nothing is skipped,
+    /// because the walk could read everything.
     fn listing_of(&self, _walked: &[(String, FileStat)]) -> Option<Listing> {
         None
     }
 
-    /// Reads the documents of one entry, in a fixed order. What cannot be read but does not
-    /// concern the rest of the entry is returned as skipped. An entry that has vanished meanwhile
-    /// has no documents.
+    /// Reads the documents of one entry, in a fixed order. Unreadable parts that do not affect the
+    /// rest of the entry are returned as skipped. An entry that was deleted meanwhile has no
+    /// documents.
     fn load(
         &self,
         entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
     ) -> Result<Vec<SkippedDocument>, SourceError>;
 
-    /// Reads the one document of a path, as it is now; `None` when the source has none of that
-    /// name. A path that would lead out of the source has none.
+    /// Reads the current document with a path; `None` when the source has none with that path, or
+    /// when the path leads out of the source.
     fn read(&self, path: &str) -> Result<Option<Document>, SourceError> {
         let mut found = None;
         for entry in self.list()?.entries {
@@ -54,13 +54,13 @@ pub trait DocumentSource: Send + Sync {
         Ok(found)
     }
 
-    /// Returns what the short stamps in the texts say; most sources do not know.
+    /// Returns the table for the short stamps in the texts; most sources have none.
     fn stamps(&self) -> StampTable {
         StampTable::default()
     }
 
-    /// Hands out vectors that come with the texts, of this embedder and no other; most sources
-    /// have none.
+    /// Yields vectors that come with the texts, of this embedder and no other; most sources have
+    /// none.
     fn carried(
         &self,
         _identity: &ModelIdentity,
@@ -70,12 +70,12 @@ pub trait DocumentSource: Send + Sync {
     }
 }
 
-/// A vector that another program made of a text.
+/// A vector of a text that was computed by another program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CarriedVector {
-    /// The SHA-256 of the text, all of it.
+    /// The SHA-256 of the whole text.
     pub sha256: [u8; 32],
-    /// The same without surrounding whitespace, where the text has any.
+    /// The SHA-256 without surrounding whitespace, if the text has any.
     pub trimmed: Option<[u8; 32]>,
     /// The vector.
     pub vector: Vec<f32>,
@@ -90,28 +90,28 @@ impl CarriedVector {
         Self { sha256: digest(text), trimmed, vector }
     }
 
-    /// Takes the vector of a text that only its SHA-256 is known of.
+    /// Takes the vector of a text of which only the SHA-256 is known.
     #[must_use]
     pub const fn of_digest(sha256: [u8; 32], vector: Vec<f32>) -> Self {
         Self { sha256, trimmed: None, vector }
     }
 }
 
-/// What a source has.
+/// The entries of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// What can be loaded.
     pub entries: Vec<SourceEntry>,
-    /// What is there and not searched.
+    /// Existing items that are not searched.
     pub skipped: Vec<SkippedDocument>,
 }
 
-/// One thing that changes as a whole: a file, a database, an archive.
+/// A unit that changes as a whole: a file, a database, an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceEntry {
     /// Its name within the source.
     pub key: String,
-    /// What it looks like from outside.
+    /// Its stamp, which shows changes without reading it.
     pub stamp: FileStamp,
 }
 
@@ -142,19 +142,19 @@ word_enum! {
         MachineState = "machine_state",
         /// It could not be read.
         Unreadable = "unreadable",
-        /// Larger than any memory.
+        /// It is larger than any memory.
         TooLarge = "too_large",
-        /// In more folders than anybody would make.
+        /// It is nested in more folders than a person would create.
         TooDeep = "too_deep",
         /// Its name is not UTF-8.
         Name = "name",
-        /// Another spelling of the same file was taken.
+        /// The same file was taken under another spelling.
         Duplicate = "duplicate",
         /// A record that was withdrawn or replaced.
         Superseded = "superseded",
         /// A record for one person only.
         Private = "private",
-        /// There is no text in it.
+        /// It contains no text.
         NoText = "no_text",
     }
 }

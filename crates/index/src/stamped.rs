@@ -4,7 +4,7 @@ use anemone_format::ProvenanceStamp;
 
 use crate::document::Provenance;
 
-/// Returns what a block says, without its stamp.
+/// Returns the text of a block, without its stamp.
 pub(crate) fn said(block: &str) -> &str {
     match ProvenanceStamp::at_end_of(block) {
         Some((range, _)) => block[..range.start].trim_end(),
@@ -30,15 +30,15 @@ pub(crate) enum After {
     GoesOn,
 }
 
-/// Whether an entry may go on below a block: an item of a list, or what is indented below one.
+/// Whether an entry may continue below a block: an item of a list, or text indented below one.
 pub(crate) fn may_go_on(block: &str) -> bool {
     ["- ", "* ", "+ ", "  ", "\t"].iter().any(|marker| block.starts_with(marker))
 }
 
-/// Looks for the stamp of an entry in what follows one of its blocks. The entry goes on as long as
-/// lines are blank or indented.
+/// Looks for the stamp of an entry in what follows one of its blocks. The entry continues as long
+/// as lines are blank or indented.
 pub(crate) fn stamp_after(rest: &str) -> After {
-    // What is left of the block's own last line belongs to it.
+    // The rest of the block's own last line belongs to it.
     for (at, line) in rest.split_inclusive('\n').enumerate() {
         let is_below = at == 0 || line.trim().is_empty() || may_go_on_with(line);
         if !is_below {
@@ -55,7 +55,7 @@ fn may_go_on_with(line: &str) -> bool {
     line.starts_with("  ") || line.starts_with('\t')
 }
 
-/// Says of a block what its stamp says, and what its document says where there is none.
+/// Returns the provenance in a block's stamp, or that of its document where it has none.
 pub(crate) fn provenance(stamp: Option<ProvenanceStamp>, of_document: &Provenance) -> Provenance {
     let Some(stamp) = stamp else { return of_document.clone() };
     Provenance {

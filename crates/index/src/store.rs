@@ -1,4 +1,4 @@
-//! Where an index lives: a folder with a SQLite database, a tantivy index and a seal.
+//! The files of an index: a folder with a SQLite database, a tantivy index and a seal.
 //!
 //! ```text
 //! <folder>/
@@ -54,8 +54,8 @@ use seal::SealState;
 /// Views that are kept for the next reader.
 const KEPT_VIEWS: usize = 8;
 
-/// The number of a chunk; the chunks of a document follow each other. A number is used once in the
-/// life of an index.
+/// The number of a chunk; the chunks of a document are consecutive. A number is never reused in an
+/// index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ChunkId(pub(crate) u64);
 
@@ -63,7 +63,7 @@ pub(crate) struct ChunkId(pub(crate) u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct DocumentId(pub(crate) u64);
 
-/// What is known of all chunks together.
+/// Statistics of all chunks together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Statistics {
     /// Documents in the index.
@@ -72,7 +72,7 @@ pub(crate) struct Statistics {
     pub(crate) chunks: u64,
     /// The sum of their lengths.
     pub(crate) tokens: u64,
-    /// The languages of chunks, the commonest first, with the number of chunks.
+    /// The languages of chunks, the most common first, with the number of chunks.
     pub(crate) languages: Vec<(Language, u64)>,
     /// Blocks in the index.
     pub(crate) blocks: u64,
@@ -81,14 +81,14 @@ pub(crate) struct Statistics {
 }
 
 impl Statistics {
-    /// Returns the languages of most chunks: those in which a query is taken apart.
+    /// Returns the languages of most chunks: a query is parsed in these.
     pub(crate) fn main_languages(&self) -> Vec<Language> {
         const MOST: usize = 6;
         self.languages.iter().take(MOST).map(|(language, _)| *language).collect()
     }
 }
 
-/// A term to find candidates by.
+/// A term by which candidates are found.
 #[derive(Clone, Debug)]
 pub(crate) struct SoughtTerm<'a> {
     pub(crate) text: Cow<'a, str>,
@@ -97,7 +97,7 @@ pub(crate) struct SoughtTerm<'a> {
     pub(crate) weight: f32,
 }
 
-/// A chunk that was found, before anything of it is read.
+/// A chunk that was found, before it is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Candidate {
     pub(crate) chunk: ChunkId,
@@ -123,10 +123,10 @@ pub(crate) struct Allowed {
     pub(crate) documents: Vec<DocumentId>,
 }
 
-/// What chunks must be to be found.
+/// Conditions for chunks to be found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Narrow {
-    /// Only chunks of these documents; `None`: of all.
+    /// Only chunks of these documents; `None`: of all documents.
     pub(crate) allowed: Option<Allowed>,
     /// Only chunks that have one of each group of terms.
     pub(crate) required: Vec<Vec<String>>,
@@ -174,8 +174,8 @@ impl From<PackDamaged> for StoreError {
 }
 
 impl StoreError {
-    /// Whether a refresh can be expected to mend it: the index is empty, damaged, of something
-    /// else.
+    /// Whether a refresh can be expected to fix it: the index is empty, damaged, or for other
+    /// sources.
     #[must_use]
     pub const fn is_damage(&self) -> bool {
         matches!(self, Self::NotFilled | Self::Database(_) | Self::Lexical(_) | Self::Damaged(_))
@@ -186,40 +186,40 @@ impl StoreError {
 pub(crate) struct Store {
     folder: PathBuf,
     views: Mutex<Vec<View>>,
-    /// The lock under which the last refresh ended, and what it left: until it is released, no
-    /// process writes, and what is asked is answered from that.
+    /// The lock under which the last refresh ended, and the resulting state: until it is released,
+    /// no process writes, and queries use that state.
     held: Option<(lock::Held, Seal)>,
-    /// What the last refresh was of.
+    /// The sources of the last refresh.
     sources: Option<Vec<String>>,
-    /// Why the next writer starts over, whatever there is.
+    /// Why the next writer starts over, whatever exists.
     anew: Option<&'static str>,
     /// How the cache of embeddings is kept.
     pub(crate) cache: embeddings::Keeping,
 }
 
-/// What a writer finds.
+/// The state that a writer finds.
 pub(crate) enum LockedIndex {
     /// A complete index, and its contents.
     Whole(Box<View>, Exclusive),
-    /// Nothing of use, for this reason.
+    /// Nothing usable, for this reason.
     Broken(&'static str, Exclusive),
 }
 
-/// The writers' lock, and what the index looked like when it was taken.
+/// The writers' lock, and the state of the index when it was taken.
 pub(crate) struct Exclusive {
     lock: lock::Held,
     before: Option<Seal>,
 }
 
 impl Exclusive {
-    /// Forgets what the index looked like: everything is removed before it is written.
+    /// Drops the previous state: everything is removed before the index is written.
     pub(crate) fn without_past(self) -> Self {
         Self { before: None, ..self }
     }
 
     /// Seals what was written.
     fn seal(&mut self, folder: &Path, generation: u64) -> Result<(), StoreError> {
-        // The folder was deleted under us, and another writer may use a new one.
+        // The folder was deleted meanwhile, and another writer may use a new one.
         if !self.lock.is_there()? {
             return Err(StoreError::Unwritable(io::ErrorKind::NotFound.into()));
         }
@@ -229,8 +229,9 @@ impl Exclusive {
 }
 
 impl Store {
-    /// Opens the store in a folder, which is made where it is absent. Nothing in it is changed:
-    /// an index that is absent, damaged or of another version is rebuilt by the next writer.
+    /// Opens the store in a folder, which is created if it does not exist. Nothing in it is
+    /// changed: an index that is absent, damaged or of another version is rebuilt by the next
+    /// writer.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         rows::check_version()?;
         make_private_folder(path).map_err(StoreError::Unwritable)?;
@@ -238,7 +239,8 @@ impl Store {
         let (folder, views) = (path.to_owned(), Mutex::default());
         let cache = embeddings::Keeping::default();
         let store = Self { folder, views, held: None, sources: None, anew: None, cache };
-        // Whether the lock can be had at all is known now and not in the middle of something.
+        // Whether the lock can be taken at all must be known now, not in the middle of an
+        // operation.
         store.lock(&|path| lock::open(&path.join(lock::LOCK)).map(drop))?;
         Ok(store)
     }
@@ -281,13 +283,13 @@ impl Store {
         self.held = None;
     }
 
-    /// Notes what everything that is read from here on must be of.
+    /// Sets the sources that everything read from here on must be built from.
     pub(crate) fn expect(&mut self, sources: Option<Vec<String>>) {
         self.sources = sources;
     }
 
-    /// Notes that everything that is read from here on must be of what is there now, unless a
-    /// refresh has said what it must be of.
+    /// Requires everything read from here on to be built from the current sources, unless a refresh
+    /// has already set the sources.
     pub(crate) fn expect_the_same(&mut self) -> Result<(), StoreError> {
         if self.sources.is_none() {
             let known = self.reading()?.sources()?;
@@ -311,7 +313,7 @@ impl Store {
         self.wait_alone(&NoProgress)
     }
 
-    /// As [`alone`](Self::alone), and says when it takes long.
+    /// As [`alone`](Self::alone), and reports when it takes long.
     pub(crate) fn wait_alone(
         &mut self,
         progress: &dyn IndexProgress,
@@ -349,7 +351,7 @@ impl Store {
         {
             return Ok(false);
         }
-        // What is opened now stays readable after the folder is deleted.
+        // Files that are opened now stay readable after the folder is deleted.
         let view = self.view(seal.clone())?;
         self.give_back(view);
         self.held = Some((lock, seal));
@@ -366,9 +368,9 @@ impl Store {
         self.lock(&|path| lock::exclusive(path, progress))
     }
 
-    /// Takes a lock; the folder is made again when it is removed meanwhile.
+    /// Takes a lock; the folder is created again if it was removed meanwhile.
     fn lock<T>(&self, take: &dyn Fn(&Path) -> io::Result<T>) -> Result<T, StoreError> {
-        /// It is not removed this often.
+        /// The folder is not removed this often.
         const TIMES: usize = 100;
         for _ in 0..TIMES {
             match take(&self.folder) {
@@ -381,14 +383,14 @@ impl Store {
         take(&self.folder).map_err(StoreError::Unwritable)
     }
 
-    /// Begins to write: from here until [`Writing::finish`] there is no index. Without something
-    /// whole to begin with, everything is removed first.
+    /// Begins to write: from here until [`Writing::finish`] there is no index. If there is no
+    /// complete index to begin with, everything is removed first.
     pub(crate) fn writing(&mut self, alone: Exclusive) -> Result<Writing<'_>, StoreError> {
         self.views = Mutex::default();
         Writing::begin(self, alone)
     }
 
-    /// Opens what was sealed, or takes a view of it that was kept.
+    /// Opens the sealed state, or reuses a view of it.
     fn view(&self, seal: Seal) -> Result<View, StoreError> {
         let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
         views.retain(|view| view.seal == seal);
@@ -406,8 +408,8 @@ impl Store {
     }
 }
 
-/// Inspects the store in a folder: creates nothing and never waits. Returns a whole index with the
-/// lock under which it stays so, or says what else is there.
+/// Inspects the store in a folder: creates nothing and never waits. Returns a complete index with
+/// the lock that keeps it so, or else its state.
 pub(crate) fn glance(path: &Path) -> Result<Result<(View, lock::Held), IndexState>, StoreError> {
     if !is_index(path) {
         return Ok(Err(IndexState::Absent));

@@ -1,8 +1,8 @@
-//! Words, as they are compared: what is typed and what is written meet here.
+//! Words in the form in which queries and texts are compared.
 //!
-//! The same function takes documents and queries apart. A token is lower-cased, its diacritics are
-//! folded, and words are stemmed in the language of the text around them. A query does not say its
-//! language, so it is taken apart once for each language that the index holds.
+//! The same function tokenizes documents and queries. A token is lower-cased, its diacritics are
+//! folded, and words are stemmed in the language of the text around them. A query does not name its
+//! language, so it is tokenized once for each language that the index contains.
 
 mod chars;
 mod common;
@@ -31,7 +31,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Changes when the same text would yield other tokens: every index is then rebuilt.
 pub(crate) const TEXT_VERSION: u32 = 2;
 
-/// A term as it is stored: 32 bits of a hash. Two terms in some hundred thousand share one, which
+/// A term as it is stored: 32 bits of a hash. Two terms in some hundred thousand collide, which
 /// costs a little noise and saves the dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Term(pub(crate) u32);
@@ -63,23 +63,23 @@ pub(crate) enum Kind {
 /// One token of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
-    /// How it is compared; never empty, without white space.
+    /// Its compared form; never empty, without whitespace.
     pub(crate) text: &'a str,
     /// What it is.
     pub(crate) kind: Kind,
-    /// What it stands for in the text.
+    /// Its position in the text.
     pub(crate) bytes: Range<usize>,
 }
 
-/// Bytes of a token, at most. Of a longer one, its beginning and a hash stand for the whole, so
-/// that it is found as a whole and costs no more than others.
+/// Bytes of a token, at most. A longer one is replaced by its beginning and a hash, so that it is
+/// found as a whole and costs no more than others.
 const MAX_TOKEN: usize = 96;
-/// Bytes that are left of a longer one.
+/// Bytes that are kept of a longer one.
 const BEGINNING: usize = 48;
 
 thread_local! {
-    /// Buffers and remembered words. They are taken out while a text is taken apart, so that a
-    /// caller that is given a token may take another text apart.
+    /// Buffers and remembered words. They are taken out while a text is tokenized, so that a
+    /// callback that gets a token may tokenize another text.
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
@@ -90,7 +90,7 @@ fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
     result
 }
 
-/// Takes a text apart, in its order; tokens of one place (a whole and its parts) follow each other.
+/// Tokenizes a text, in its order; tokens at one position (a whole and its parts) are consecutive.
 pub(crate) fn tokens(text: &str, language: Language, each: &mut dyn FnMut(&Token<'_>)) {
     let Some(composed) = Composed::of(text) else {
         return with_scratch(|scratch| Scan { text, language, scratch, each }.run());
@@ -101,12 +101,12 @@ pub(crate) fn tokens(text: &str, language: Language, each: &mut dyn FnMut(&Token
     with_scratch(|scratch| Scan { text: &composed.text, language, scratch, each }.run());
 }
 
-/// Gives the token of one folded word away.
+/// Passes on the token of one folded word.
 fn stemmed(word: &str, language: Language, each: impl FnOnce(&str)) {
     with_scratch(|scratch| each(scratch.stem(word, language)));
 }
 
-/// Gives one token away, shortened where it is too long.
+/// Passes on one token, shortened if it is too long.
 fn emit(text: &str, kind: Kind, bytes: Range<usize>, each: &mut dyn FnMut(&Token<'_>)) {
     if text.len() > MAX_TOKEN {
         let beginning = &text[..text.floor_char_boundary(BEGINNING)];
@@ -118,8 +118,7 @@ fn emit(text: &str, kind: Kind, bytes: Range<usize>, each: &mut dyn FnMut(&Token
 }
 
 /// Returns the words with which people name a day: `2026-04-01` gives `2026-04-01`, `2026`,
-/// `april`,
-/// `4月` and `1`, analysed as tokens of a text would be. They stand for no bytes.
+/// `april`, `4月` and `1`, analysed as tokens of a text would be. They have no position.
 pub(crate) fn date_tokens(date: jiff::civil::Date, each: &mut dyn FnMut(&Token<'_>)) {
     let (year, month, day) = (date.year(), date.month(), date.day());
     emit(&format!("{year:04}-{month:02}-{day:02}"), Kind::Word, 0..0, each);
@@ -131,7 +130,7 @@ pub(crate) fn date_tokens(date: jiff::civil::Date, each: &mut dyn FnMut(&Token<'
     emit(&day.to_string(), Kind::Word, 0..0, each);
 }
 
-/// Returns where a text has any of these terms: sorted, and apart from each other.
+/// Returns where a text has any of these terms: sorted, without overlaps.
 pub(crate) fn matches(text: &str, language: Language, terms: &HashSet<Term>) -> Vec<Range<usize>> {
     let mut places: Vec<Range<usize>> = Vec::new();
     tokens(text, language, &mut |token| {
@@ -139,7 +138,7 @@ pub(crate) fn matches(text: &str, language: Language, terms: &HashSet<Term>) -> 
             places.push(token.bytes.clone());
         }
     });
-    // The pieces of a long word come before its humps.
+    // The pieces of a long word come before its camel-case parts.
     places.sort_unstable_by_key(|place| place.start);
     let mut found: Vec<Range<usize>> = Vec::new();
     for place in places {

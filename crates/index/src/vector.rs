@@ -1,7 +1,7 @@
 //! Vectors as bytes, and the chunks whose vectors are nearest to a query's.
 //!
 //! A chunk's blob holds one vector for each of its blocks: a scale, then one signed byte for each
-//! number. What the bytes of a block lose beside its exact vector is less than 0.001 of a cosine.
+//! number. The rounding error of a block is less than 0.001 of a cosine.
 
 mod kernel;
 mod scan;
@@ -12,30 +12,30 @@ use std::ops::Range;
 use crate::store::ChunkId;
 pub(crate) use scan::Scan;
 
-/// How many of the nearest chunks of a set are found without any word.
+/// How many of the nearest chunks of a set are found even without a matching word.
 pub(crate) const NEAREST: usize = 200;
 
 /// The chunks whose vectors are nearest to a query's, with a cosine for each of their blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Nearest {
-    /// The sets that were asked; the first that has a chunk counts.
+    /// The compared sets; the first that has a chunk counts.
     sets: Vec<Asked>,
     near: Vec<ChunkId>,
-    /// What the query is made of, as far as the embedders that were asked can tell.
+    /// What the query consists of, as far as the compared embedders can tell.
     pub(crate) sense: Sense,
-    /// The set of each chunk whose cosines are wanted, and where in it they stand.
+    /// The set of each chunk whose cosines are wanted, and their position in it.
     wanted: HashMap<ChunkId, (usize, Range<usize>)>,
 }
 
-/// What a query is made of.
+/// What a query consists of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sense {
-    /// Letters that are no words of a language.
+    /// Letters that are not words of a language.
     #[default]
     Letters,
     /// Words that an embedder knows.
     Words,
-    /// Words of a language that embedders may not know, or none that were compared.
+    /// Words of a language that embedders may not know, or no words that were compared.
     Untold,
 }
 
@@ -46,10 +46,10 @@ struct Asked {
     baseline: Baseline,
 }
 
-/// The cosines of all blocks of a set with a query: what is usual, and how far they spread.
+/// Statistics of the cosines of all blocks of a set with a query: their average and spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Baseline {
-    /// Blocks that were compared; a block whose vector is zeros is none.
+    /// Blocks that were compared; a block whose vector is zeros does not count.
     pub(crate) blocks: u64,
     pub(crate) mean: f64,
     pub(crate) deviation: f64,
@@ -58,7 +58,7 @@ pub(crate) struct Baseline {
 }
 
 impl Nearest {
-    /// Adds what a set has been found to hold, and the share of the query that can be judged by it.
+    /// Adds the result of scanning a set, and the share of the query that it can judge.
     pub(crate) fn add(&mut self, mut scan: Scan, trust: f64) {
         let baseline = Baseline { trust, ..scan.baseline() };
         let chunks = scan.take_nearest();
@@ -67,17 +67,17 @@ impl Nearest {
         self.near.extend(chunks);
     }
 
-    /// Whether no set was asked.
+    /// Whether no set was compared.
     pub(crate) const fn is_empty(&self) -> bool {
         self.sets.is_empty()
     }
 
-    /// Whether a set that was asked has vectors of a chunk.
+    /// Whether a compared set has vectors of a chunk.
     pub(crate) fn has(&self, chunk: ChunkId) -> bool {
         self.sets.iter().any(|set| set.scan.place_of(chunk).is_some())
     }
 
-    /// Wants the cosines of more chunks, such as those that were found by their words.
+    /// Requests the cosines of more chunks, such as those that were found by their words.
     pub(crate) fn want(&mut self, chunks: &[ChunkId]) {
         for chunk in chunks {
             let place = |(set, asked): (usize, &Asked)| Some((set, asked.scan.place_of(*chunk)?));
@@ -87,13 +87,12 @@ impl Nearest {
         }
     }
 
-    /// Returns the nearest chunks, in no order that means anything.
+    /// Returns the nearest chunks, in no particular order.
     pub(crate) fn chunks(&self) -> impl Iterator<Item = ChunkId> {
         self.near.iter().copied()
     }
 
-    /// Returns the cosines of the blocks of a chunk that was wanted, and what they are to be
-    /// measured against: those of its own set.
+    /// Returns the cosines of the blocks of a requested chunk, and the baseline of its set.
     pub(crate) fn of(&self, chunk: ChunkId) -> Option<(&[f32], Baseline)> {
         let (set, place) = self.wanted.get(&chunk)?;
         let asked = self.sets.get(*set)?;
@@ -101,7 +100,7 @@ impl Nearest {
     }
 }
 
-/// Brings a vector to length 1; one of zeros, or with what is no number, stays as zeros.
+/// Scales a vector to length 1; a vector of zeros, or with NaN, becomes zeros.
 pub(crate) fn normalised(vector: &[f32]) -> Vec<f32> {
     let norm =
         vector.iter().map(|number| f64::from(*number) * f64::from(*number)).sum::<f64>().sqrt();

@@ -1,10 +1,10 @@
-//! Whether a block is a note or part of a conversation, and whether it says anything.
+//! Whether a block is a note or part of a conversation, and whether it contains information.
 //!
 //! Conversations repeat questions word for word, so they match a question better than the note that
-//! answers it. A question holds no answer, and neither does a reply that says "I don't know"; the
-//! ranking needs to tell them from statements. The rules are about form: speaker labels, question
-//! marks, and the ways of saying that something is not known in the languages below. They apply to
-//! conversations only; a note that contains a question stays a note.
+//! answers it. A question contains no answer, and neither does a reply that says "I don't know";
+//! the ranking must distinguish them from statements. The rules are about form: speaker labels,
+//! question marks, and the ways of saying that something is not known in the languages below. They
+//! apply to conversations only; a note that contains a question stays a note.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ mod unknown;
 
 pub(crate) use unknown::says_unknown;
 
-/// What a block is, as far as ranking depends on it. The numbers are stored.
+/// The kind of a block, as far as ranking depends on it. The numbers are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Voice {
     /// A note.
@@ -27,18 +27,19 @@ pub(crate) enum Voice {
     Said = 1,
     /// A question in a conversation.
     Asked = 2,
-    /// Nothing: a reply that says that nothing is known, or the head of a session's note.
+    /// A block without information: a reply that says that nothing is known, or the head of a
+    /// session's note.
     Empty = 3,
 }
 
 impl Voice {
-    /// Returns the voice of a stored number.
+    /// Returns the voice with a stored number.
     pub(crate) fn of_number(number: u32) -> Option<Self> {
         let all = [Self::Statement, Self::Said, Self::Asked, Self::Empty];
         all.get(number as usize).copied()
     }
 
-    /// Whether it holds no answer, whatever is asked.
+    /// Whether it contains no answer to any question.
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Self::Asked | Self::Empty)
     }
@@ -62,11 +63,11 @@ pub(crate) enum Speaker {
     Assistant,
 }
 
-/// The first heading of the note of a session, as OpenClaw writes it and Anemone too.
+/// The first heading of the note of a session, as OpenClaw and Anemone write it.
 const SESSION_HEADING: &str = "# Session:";
-/// The namespace of rows that a runtime saved from a conversation by itself.
+/// The namespace of rows that a runtime saved from a conversation automatically.
 const CONVERSATION: &str = "conversation";
-/// The lines at the head of a session's note.
+/// The first lines of a session's note.
 const HEAD: [&str; 4] =
     ["- **Session Key**:", "- **Session ID**:", "- **Source**:", "- **Reason**:"];
 /// A speaker's label is at most this long, in bytes.
@@ -77,7 +78,7 @@ const USERS: &str = "user human benutzer nutzer usuario usuário utilisateur ute
 const ASSISTANTS: &str = "assistant ai assistent asistente assistente ассистент помощник المساعد 助手 助理 アシスタント model";
 
 impl Conversation {
-    /// Tells how much of a document is conversation.
+    /// Determines how much of a document is conversation.
     pub(crate) fn of(document: &Document) -> Self {
         if document.format == Format::Transcript
             || document.namespace.as_deref() == Some(CONVERSATION)
@@ -99,7 +100,7 @@ impl Conversation {
         Self::None
     }
 
-    /// Tells what a block of such a document is.
+    /// Determines the kind of a block of such a document.
     pub(crate) fn voice(self, text: &str) -> Voice {
         if self == Self::None {
             return Voice::Statement;
@@ -119,7 +120,7 @@ fn is_session_note(text: &str) -> bool {
     text[start..].trim_start().starts_with(SESSION_HEADING)
 }
 
-/// Says whether a line begins a turn of a conversation: it starts with the name of a side.
+/// Returns whether a line begins a turn of a conversation: it starts with the name of a side.
 #[must_use]
 pub fn begins_turn(line: &str) -> bool {
     speaker(line).is_some()
@@ -150,8 +151,8 @@ pub(crate) fn speaker(line: &str) -> Option<(Speaker, &str)> {
     }
 }
 
-/// Tells what a turn of a conversation is: a question when at least half of its words ask; empty
-/// when they say that nothing is known, or when a reply begins with saying so.
+/// Determines the kind of a turn: a question when at least half of its words ask; empty when they
+/// say that nothing is known, or when a reply begins by saying so.
 fn turn(speaker: Option<Speaker>, text: &str) -> Voice {
     let (mut all, mut asked, mut unknown) = (0, 0, 0);
     let mut begins_unknown = false;
@@ -217,8 +218,8 @@ fn is_wide(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
-/// Words that a question begins with, a language after the other: English, German, Spanish, French,
-/// Italian and Portuguese, Dutch, Russian, Arabic. Few people type the mark at its end in a chat.
+/// Words that begin a question, language by language: English, German, Spanish, French, Italian and
+/// Portuguese, Dutch, Russian, Arabic. Few people type a question mark in a chat.
 static ASKING: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let words = "
         what what's whats who who's whose when when's where where's which why how how's remind
@@ -231,7 +232,7 @@ static ASKING: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         متى أين كيف لماذا كم";
     words.split_whitespace().collect()
 });
-/// What is in a question where no mark says so, in scripts without spaces.
+/// Words that mark a question without a question mark, in scripts without spaces.
 const ASKING_WIDE: [&str; 12] =
     ["什么", "谁", "哪", "几点", "多少", "怎么", "为什么", "吗", "何", "誰", "いつ", "どこ"];
 
@@ -241,7 +242,7 @@ fn asks(sentence: &str) -> bool {
     if sentence.ends_with(['?', '？', '؟']) {
         return true;
     }
-    // "When I was in Rome, I lost it." is no question.
+    // "When I was in Rome, I lost it." is not a question.
     if sentence.ends_with(['.', '!', '。', '！', ':']) {
         return false;
     }

@@ -1,5 +1,5 @@
-//! What holds for every index: the order depends on the documents alone, more hits only add to
-//! fewer, whatever is typed has an answer, and a damaged index is one that is built again.
+//! Laws for every index: the order depends on the documents alone, a larger limit only appends
+//! hits, every query has an answer, and a damaged index is rebuilt.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn shelf(notes: &[GeneratedNote]) -> Shelf {
     shelf
 }
 
-/// Two hundred questions: about lines, about one word, about what is in many notes.
+/// Two hundred questions: about lines, about one word, about content of many notes.
 fn questions(notes: &[GeneratedNote]) -> Vec<String> {
     let words = notes.iter().flat_map(|note| note.question.split_whitespace().nth(5));
     let own = notes.iter().map(|note| note.question.clone());
@@ -48,7 +48,7 @@ fn the_order_depends_on_the_documents_alone() {
     let wanted = answers(&refreshed(&folder.path().join("whole"), &shelf(&all)), &questions);
     assert!(wanted.iter().filter(|hits| !hits.is_empty()).count() > 180);
 
-    // Grown one by one, with wrong turns, and in another order.
+    // Built step by step, with intermediate versions, and in another order.
     let grown = folder.path().join("grown");
     let shelf = Shelf::default();
     for (at, note) in all.iter().rev().enumerate() {
@@ -64,7 +64,7 @@ fn the_order_depends_on_the_documents_alone() {
     }
     check(&refreshed(&grown, &shelf), &questions, &wanted);
 
-    // Forgotten and filled again.
+    // Cleared and filled again.
     let mut index = Index::open(&grown).unwrap();
     index.clear();
     assert_eq!(index.refresh(&[&shelf], NOW, &NoProgress).unwrap().documents, NOTES as u64);
@@ -84,7 +84,7 @@ fn a_damaged_index_is_built_again_and_ranks_the_same() {
             continue;
         }
         for damage in common::DAMAGES {
-            // Every build has other file names in its lexical part.
+            // Every build has other file names in its lexical index.
             let Some(file) = common::same_kind(&place, &file) else { continue };
             damage(&file);
             let mut index = Index::open(&place).unwrap();
@@ -199,7 +199,7 @@ fn words_that_were_removed_change_nothing() {
         shelf.put(&format!("memory/{at:02}.md"), &format!("We saw a {word} there.\n"));
     }
     shelf.put("memory/left.md", "We saw a zebradog here.\n");
-    // So many stay that the removed ones are not worth a tidy-up.
+    // So many stay that removing the others does not trigger a merge.
     for at in 0..200 {
         shelf.put(&format!("memory/kept{at:03}.md"), &format!("Nothing on day {at}.\n"));
     }
@@ -348,7 +348,7 @@ fn what_was_removed_is_in_no_file_of_the_index() {
     let index = refreshed(folder.path(), &shelf);
     assert_eq!(answer_of(&index, "hunterxsecretvalue", 5), []);
     drop(index);
-    // A dictionary keeps what words have in common once.
+    // A dictionary stores common parts of words only once.
     for piece in ["hunterxsecretvalue", "nterxsecretval", "weitgeheimni"] {
         assert_eq!(has(piece), Vec::<std::path::PathBuf>::new(), "{piece}");
     }
@@ -371,7 +371,7 @@ fn whoever_writes_a_file_finds_it_at_once_beside_others() {
                 let mut index = Index::open(place).unwrap();
                 let letter = char::from(b'a' + worker);
                 for turn in 0..12_u8 {
-                    // Words that are like no other's.
+                    // Words that are similar to no others.
                     let word = String::from_utf8(vec![b'a' + turn; 5]).unwrap();
                     let word = format!("{letter}{word}{letter}");
                     let name = format!("{word}.md");

@@ -1,4 +1,4 @@
-//! What holds for the order that vectors and words make together.
+//! Laws for the order that results from vectors and words together.
 
 #![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
 
@@ -10,10 +10,10 @@ use anemone_index::{Hit, Index, NoProgress, Replace, Request};
 use common::{NOW, Shelf, refreshed};
 
 const DIMENSIONS: usize = 32;
-/// Words that mean one thing.
+/// Words with the same meaning.
 const SAME: &[&str] = &["car", "automobile"];
 
-/// A bag of words by their letters, and a share of what all texts have in common.
+/// A bag of words by their letters, with a share that all texts have in common.
 struct Bag {
     identity: ModelIdentity,
     common: f32,
@@ -57,7 +57,7 @@ impl Embedder for Bag {
     }
 }
 
-/// Sixty notes, of which one speaks of a car.
+/// Sixty notes, one of which is about a car.
 fn shelf() -> Shelf {
     let shelf = Shelf::default();
     let things = ["bread", "router", "garden", "window", "doctor", "letter", "bicycle", "harbour"];

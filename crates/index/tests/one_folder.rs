@@ -1,5 +1,5 @@
-//! What holds when two memories are kept in one folder: the texts of one never go where those of
-//! the other were meant to go.
+//! Laws for two memories in one folder: the texts of one are never sent where only those of the
+//! other were meant to go.
 
 #![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
 
@@ -37,7 +37,7 @@ impl DocumentSource for Other {
     }
 }
 
-/// An embedder during whose first request the other memory takes the folder.
+/// An embedder during whose first request the other memory takes over the folder.
 struct Slow<'a> {
     identity: ModelIdentity,
     folder: &'a Path,

@@ -1,5 +1,5 @@
-//! What holds for the vectors of an index: they are made once, they add to words and never take
-//! from them, and an embedder that fails or lies costs its own ranker alone.
+//! Laws for the vectors of an index: they are computed once, they add to words and never take away
+//! from them, and an embedder that fails or returns wrong vectors only costs its own ranker.
 
 #![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
 
@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 
 const DIMENSIONS: usize = 64;
 
-/// Words of which each pair is one to the embedder, so that vectors find what words do not.
+/// Pairs of words that are the same to the embedder, so that vectors find what words do not.
 const SAME: &[(&str, &str)] = &[("automobile", "car"), ("physician", "doctor")];
 
 /// What is wrong with an embedder.
@@ -38,7 +38,7 @@ struct Bag {
     effort: Effort,
     texts: AtomicUsize,
     fault: AtomicU8,
-    /// Calls after which it fails.
+    /// The number of calls before it fails.
     calls_left: AtomicUsize,
 }
 
@@ -55,7 +55,7 @@ impl Bag {
         }
     }
 
-    /// One whose vectors cost nothing.
+    /// An embedder whose vectors cost nothing.
     fn static_model() -> Self {
         let mut bag = Self::named("table");
         bag.effort = Effort::Trivial;
@@ -80,7 +80,7 @@ impl Bag {
         bag
     }
 
-    /// Texts that it was handed so far.
+    /// The number of texts that it was sent so far.
     fn texts(&self) -> usize {
         self.texts.load(Ordering::Relaxed)
     }
@@ -262,7 +262,7 @@ fn vectors_that_are_none_are_refused() {
     }
     let error = index.embed(&Bag::with(Fault::Fails), Replace::No, &NoProgress).unwrap_err();
     assert!(matches!(error, EmbeddingError::Embedder { source: EmbedError::Failed { .. }, .. }));
-    // Nothing of it was kept.
+    // None of it was kept.
     let bag = Bag::new();
     assert_eq!(asked(&index, "router", &bag).1, VectorOutcome::NoVectors);
     assert_eq!(index.embed(&bag, Replace::No, &NoProgress).unwrap().texts, 6);
@@ -378,7 +378,7 @@ fn vectors_of_another_model_go_only_when_somebody_says_so() {
     assert_eq!(new.texts(), 0);
     let other = VectorOutcome::OtherModel(old.identity.clone());
     assert_eq!(outcomes(&index, "automobile", &[&new, &static_model]), [other, used(4, 0)]);
-    // One that fails before it has made any leaves the old ones.
+    // An embedder that fails before it has returned any leaves the old ones.
     new.fault.store(Fault::Fails as u8, Ordering::Relaxed);
     index.embed(&new, Replace::Yes, &NoProgress).unwrap_err();
     assert_eq!(asked(&index, "automobile", &old).1, used(4, 0));
@@ -413,7 +413,7 @@ fn a_small_gap_is_filled_up_to_a_limit() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = refreshed(folder.path(), &shelf());
     let bag = Bag::new();
-    // Three texts are one chunk and a half.
+    // Three texts are one and a half chunks.
     let done = index.embed_missing(&bag, 3).unwrap();
     assert_eq!((done.chunks, done.texts), (1, 3));
     assert_eq!(asked(&index, "automobile", &bag).1, used(1, 3));
@@ -423,7 +423,7 @@ fn a_small_gap_is_filled_up_to_a_limit() {
     assert_eq!((done.chunks, done.texts, done.known), (3, 3, 1));
 }
 
-/// A source that has vectors and nothing else.
+/// A source that only has vectors.
 struct Carrier(Vec<CarriedVector>);
 
 impl DocumentSource for Carrier {
@@ -522,7 +522,7 @@ fn the_order_depends_on_the_documents_alone() {
     let mut whole = refreshed(&folder.path().join("whole"), &shelf);
     filled(&mut whole);
     let wanted = answers(&whole);
-    // Grown from the end, with a wrong turn now and then.
+    // Built from the end, with an intermediate version now and then.
     let shelf = Shelf::default();
     let place = folder.path().join("grown");
     let mut grown = refreshed(&place, &shelf);

@@ -1,10 +1,10 @@
-//! Markdown, read once for everything that works on it.
+//! Markdown, parsed once for everything that uses it.
 //!
 //! [`outline()`] cuts a text into blocks, line by line, and gives each its exact lines and bytes.
 //! Search ranks and cites these blocks; an entry of a memory is a block with what is nested in it.
-//! A [`Page`] holds what only a CommonMark parser can tell: the second-level headings and table
-//! rows that records are cut at, and the code and comments inside a line. The law tests of
-//! `anemone-memory` (`tests/cited.rs`) check that entries and citations are made of whole blocks.
+//! A [`Page`] holds what requires a CommonMark parser: the second-level headings and table rows at
+//! which records are cut, and the code and comments inside a line. The law tests of
+//! `anemone-memory` (`tests/cited.rs`) check that entries and citations consist of whole blocks.
 
 #![warn(missing_docs)]
 

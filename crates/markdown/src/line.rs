@@ -1,11 +1,11 @@
-//! Lines, and what a line can be by itself.
+//! Lines, and what a single line can be.
 
 /// A line of a text, without its line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
     /// Where it begins.
     pub start: usize,
-    /// What it says.
+    /// Its text.
     pub text: &'a str,
     /// Counted from 1.
     pub number: u32,
@@ -25,7 +25,7 @@ pub fn lines(text: &str) -> Lines<'_> {
     Lines { text, next: crate::byte_order_mark(text), number: 0 }
 }
 
-/// The lines of a text that are left.
+/// The remaining lines of a text.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
     text: &'a str,
@@ -77,12 +77,12 @@ fn next_stop(column: usize) -> usize {
     (column / 4 + 1) * 4
 }
 
-/// What makes a line a list item.
+/// The marker of a list item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marker<'a> {
     /// The number of a numbered item.
     pub number: Option<u32>,
-    /// How many bytes the mark itself has.
+    /// How many bytes the marker has.
     pub width: usize,
     /// The column where the item's text begins.
     pub column: usize,
@@ -91,7 +91,7 @@ pub struct Marker<'a> {
 }
 
 impl<'a> Marker<'a> {
-    /// Reads the marker at the beginning of a line that is indented by so many columns.
+    /// Reads the marker at the beginning of a line that is indented by this many columns.
     #[must_use]
     pub fn read(indent: usize, body: &'a str) -> Option<Self> {
         let bytes = body.as_bytes();
@@ -129,7 +129,7 @@ impl<'a> Marker<'a> {
 pub struct Fence {
     /// A backtick or a tilde.
     pub mark: u8,
-    /// How many marks there are; the closing line has no fewer.
+    /// The number of marks; the closing line has at least as many.
     pub length: usize,
 }
 
@@ -143,7 +143,7 @@ impl Fence {
         (length >= 3 && !is_code_span).then_some(Self { mark, length })
     }
 
-    /// Says whether a line, without its indentation and line break, closes the fence.
+    /// Returns whether a line, without its indentation and line break, closes the fence.
     #[must_use]
     pub fn is_closed_by(&self, body: &str) -> bool {
         body.len() >= self.length && body.bytes().all(|byte| byte == self.mark)
@@ -182,7 +182,7 @@ pub(crate) fn underline(body: &str) -> Option<u8> {
     }
 }
 
-/// Says whether a line, without its indentation, is a thematic break such as `---` or `* * *`.
+/// Returns whether a line, without its indentation, is a thematic break such as `---` or `* * *`.
 #[must_use]
 pub fn is_thematic_break(body: &str) -> bool {
     let Some(mark @ (b'-' | b'*' | b'_')) = body.bytes().next() else { return false };
@@ -191,7 +191,7 @@ pub fn is_thematic_break(body: &str) -> bool {
         && body.bytes().filter(is_mark).take(3).count() == 3
 }
 
-/// Says whether a line is the one below a table's header: `|---|:-:|`.
+/// Returns whether a line is the delimiter below a table's header: `|---|:-:|`.
 #[must_use]
 pub fn is_delimiter_row(body: &str) -> bool {
     let (mut bars, mut dashes) = (false, false);
@@ -206,7 +206,7 @@ pub fn is_delimiter_row(body: &str) -> bool {
     bars && dashes
 }
 
-/// Takes the marks of so many quotations off a line.
+/// Removes the markers of at most this many quotations from a line.
 pub(crate) fn unquoted(line: &str, most: usize) -> (usize, &str) {
     let (mut rest, mut count) = (line, 0);
     while count < most {

@@ -1,7 +1,7 @@
 //! The blocks of a Markdown text.
 //!
-//! The scanner reads line by line. It keeps to CommonMark and its tables where that decides what is
-//! a heading and what is text, and is coarser inside: an item or a quotation has no blocks but
+//! The scanner reads line by line. It follows CommonMark and its tables where that decides what is
+//! a heading and what is text, and is coarser inside: the only blocks in an item or a quotation are
 //! items, paragraphs, rows and fences. An HTML comment is text of the block that contains it, and
 //! hides markup up to its end.
 
@@ -19,7 +19,7 @@ const MAX_HEADING: usize = 256;
 const MAX_NESTED: usize = 64;
 /// Quotations within quotations, at most.
 const MAX_QUOTED: usize = 64;
-/// Tags after which only their own end is looked for, and that end.
+/// Tags after which only their own end is searched for, and that end.
 const RAW_HTML: [(&str, &str); 5] = [
     ("<!--", "-->"),
     ("<pre", "</pre>"),
@@ -37,7 +37,7 @@ pub struct Block {
     pub bytes: Range<usize>,
     /// Its lines, from 1, the end excluded.
     pub lines: Range<u32>,
-    /// How many quotations surround it.
+    /// How many quotations contain it.
     pub quote: usize,
 }
 
@@ -70,13 +70,13 @@ pub enum BlockKind {
     ThematicBreak,
 }
 
-/// What the caller knows about lines that Markdown does not say.
+/// Knowledge of the caller about lines that Markdown does not define.
 #[derive(Clone, Copy, Debug)]
 pub struct Conventions {
-    /// Says whether a line of text begins a turn of a conversation.
+    /// Returns whether a line of text begins a turn of a conversation.
     pub begins_turn: fn(&str) -> bool,
-    /// Says whether a line is the last of its block, whatever follows it. Such a line also closes a
-    /// fence or a comment that was left open, when it is an item at the left margin. Other
+    /// Returns whether a line is the last of its block, whatever follows it. Such a line also
+    /// closes a fence or a comment that was left open, when it is an item at the left margin. Other
     /// lines of a fence at the left margin are code.
     pub ends_block: fn(&str) -> bool,
 }
@@ -86,7 +86,7 @@ impl Conventions {
     pub const PLAIN: Self = Self { begins_turn: |_| false, ends_block: |_| false };
 }
 
-/// A table of a text, without the paragraph that may stand above it.
+/// A table of a text, without a paragraph directly above it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// The lines of its header and of the delimiter below it, from 1, the end excluded.
@@ -96,7 +96,7 @@ pub struct Table {
 }
 
 /// Returns the tables among the blocks of a text. Rows without a header and a delimiter above them
-/// are in none.
+/// belong to no table.
 pub fn tables(blocks: &[Block]) -> impl Iterator<Item = Table> {
     let is_row = |block: &Block| {
         matches!(block.kind, BlockKind::TableHeader | BlockKind::Row | BlockKind::Delimiter)
@@ -156,7 +156,7 @@ impl Block {
         Self { kind, bytes: line.start..line.end(), lines, quote }
     }
 
-    /// Takes in everything up to a line, and the line.
+    /// Extends the block to the end of a line.
     fn extend(&mut self, line: &Line<'_>) {
         self.bytes.end = line.end();
         self.lines.end = line.number.saturating_add(1);
@@ -170,11 +170,11 @@ struct Open {
     last: usize,
     /// Whether blank lines followed.
     blank: bool,
-    /// Whether it is indented so far that it is code, which no line at the margin continues.
+    /// Whether it is indented so far that it is code, which a line at the margin does not continue.
     code: bool,
 }
 
-/// Lines in which only their end is looked for.
+/// Lines in which only their end is searched for.
 #[derive(Clone, Copy)]
 enum Raw {
     Fence { fence: Fence, quote: usize, indent: usize, is_at_margin: bool },
@@ -186,13 +186,13 @@ struct Scanner<'a> {
     conventions: Conventions,
     blocks: Vec<Block>,
     open: Option<Open>,
-    /// Where the texts of the items begin that the next line may belong to, the outermost first.
+    /// Where the texts of the items that the next line may belong to begin, the outermost first.
     list: Vec<usize>,
-    /// How deep we are in quotations.
+    /// The depth of nested quotations.
     quote: usize,
     raw: Option<Raw>,
-    /// Where the text of the item begins that holds the HTML which ends at the next blank line. In it
-    /// nothing opens a fence or a comment.
+    /// Where the text of the item begins that holds HTML which ends at the next blank line. Inside
+    /// that HTML, nothing opens a fence or a comment.
     html: Option<usize>,
     in_table: bool,
 }
@@ -209,7 +209,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Ends everything that the next line could belong to, but a table.
+    /// Ends everything that the next line could belong to, except a table.
     fn close(&mut self) {
         self.flush();
         self.list.clear();
@@ -305,7 +305,7 @@ impl Scanner<'_> {
     fn item(&mut self, line: &Line<'_>, body: &str, place: &Place) -> bool {
         let Some(marker) = Marker::read(place.indent, body) else { return false };
         if self.list.is_empty() && self.has_open_text() {
-            // A paragraph goes on with a line such as `1986. A great year`.
+            // A paragraph continues with a line such as `1986. A great year`.
             let is_text =
                 marker.content.is_empty() || marker.number.is_some_and(|number| number != 1);
             if is_text || place.indent >= 4 {
@@ -352,7 +352,7 @@ impl Scanner<'_> {
             self.in_table = in_table || is_delimiter;
             return true;
         }
-        // The header was taken for the last line of a paragraph.
+        // The header was read as the last line of a paragraph.
         let text = self.text;
         let Some(open) = self.open.take_if(|open| {
             is_delimiter
@@ -370,13 +370,13 @@ impl Scanner<'_> {
         true
     }
 
-    /// Says whether a line is in no item and no quotation.
+    /// Returns whether a line is in no item and no quotation.
     fn is_outermost(&self, place: &Place) -> bool {
         place.depth == 0 && self.quote == 0
     }
 
     fn text_line(&mut self, line: &Line<'_>, place: &Place) {
-        // Turns of a conversation follow each other without blank lines; each is a block.
+        // Turns of a conversation follow each other without blank lines; each is a separate block.
         if self.is_outermost(place) && (self.conventions.begins_turn)(line.text) {
             self.flush();
             self.list.clear();
@@ -415,7 +415,7 @@ impl Scanner<'_> {
             Some(Raw::Html { end, quote, indent }) => {
                 let (found, inner) = unquoted(line.text, quote);
                 let (columns, body) = indentation(inner);
-                // Outside quotations and items only its own end ends it.
+                // Outside quotations and items only its own end closes it.
                 let goes_on = found == quote && (columns >= indent || body.trim_end().is_empty());
                 if goes_on {
                     self.extend(line);
@@ -445,7 +445,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Makes the open paragraph a heading, if the line below it may do so.
+    /// Makes the open paragraph a heading, if the line below it allows that.
     fn take_title(&mut self, level: u8) -> bool {
         if self.quote > 0 || !self.list.is_empty() {
             return false;
@@ -454,7 +454,7 @@ impl Scanner<'_> {
         let Some(open) = self.open.take_if(|open| open.is_title(text)) else { return false };
         let kind = BlockKind::UnderlinedHeading(level);
         if open.is_comment(text) {
-            // A comment is no part of the title below it.
+            // A comment is not part of the title below it.
             let title = open.last_line(kind);
             self.blocks.extend(open.above(text));
             self.blocks.push(title);
@@ -467,7 +467,7 @@ impl Scanner<'_> {
         true
     }
 
-    /// Says whether the next line of text belongs to the open block.
+    /// Returns whether the next line of text belongs to the open block.
     fn has_open_text(&self) -> bool {
         self.open.as_ref().is_some_and(|open| !open.blank)
     }
@@ -485,7 +485,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Adds a line that is a block by itself.
+    /// Adds a line that is a separate block.
     fn put_line(&mut self, kind: BlockKind, line: &Line<'_>, place: &Place) {
         self.flush();
         self.list.truncate(place.depth);
@@ -497,7 +497,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Where a line stands among lists.
+/// The position of a line in nested lists.
 struct Place {
     indent: usize,
     /// How many of the open items it may be in.
@@ -509,7 +509,7 @@ struct Place {
 }
 
 impl Open {
-    /// Says whether a line below it may make it a heading.
+    /// Returns whether a line below it may make it a heading.
     fn is_title(&self, text: &str) -> bool {
         let (indent, body) = indentation(&text[self.block.bytes.clone()]);
         // Indented text is code, and text that begins with a tag is HTML.
@@ -517,13 +517,13 @@ impl Open {
         is_text && self.block.kind == BlockKind::Paragraph && self.block.bytes.len() <= MAX_HEADING
     }
 
-    /// Says whether all but its last line is comments.
+    /// Returns whether all lines except the last are comments.
     fn is_comment(&self, text: &str) -> bool {
         let above = text[self.block.bytes.start..self.last].trim();
         above.starts_with("<!--") && above.ends_with("-->")
     }
 
-    /// Returns the definitions of links that it begins with, and the rest.
+    /// Returns the link definitions that it begins with, and the rest.
     fn without_definitions(&self, text: &str) -> Option<(Block, Block)> {
         let content = &text[self.block.bytes.clone()];
         let is_definition = |line: &Line<'_>| {
@@ -568,7 +568,7 @@ fn is_bullet_at_margin(line: &str) -> bool {
     ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
 }
 
-/// Says whether a line is more than a line of text.
+/// Returns whether a line begins a new block rather than continuing text.
 fn starts_block(indent: usize, body: &str) -> bool {
     let is_near = indent < 4;
     Marker::read(indent, body).is_some()
@@ -580,7 +580,7 @@ fn starts_block(indent: usize, body: &str) -> bool {
                 || opens_html(body, false)))
 }
 
-/// Names of the tags that begin HTML up to the next blank line, wherever they stand.
+/// Names of the tags that begin HTML up to the next blank line, in any position.
 const HTML_BLOCKS: &str = "address article aside base basefont blockquote body caption center col \
                            colgroup dd details dialog dir div dl dt fieldset figcaption figure \
                            footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe \
@@ -588,8 +588,8 @@ const HTML_BLOCKS: &str = "address article aside base basefont blockquote body c
                            param search section summary table tbody td tfoot th thead title tr \
                            track ul";
 
-/// Whether a line begins HTML that ends at the next blank line. A tag of any other name does so only
-/// if it is all of the line, and if no text goes before it.
+/// Whether a line begins HTML that ends at the next blank line. A tag with any other name only does
+/// so if it is the whole line and no text precedes it.
 fn opens_html(body: &str, is_first: bool) -> bool {
     let Some(tag) = body.strip_prefix('<') else { return false };
     let tag = tag.strip_prefix('/').unwrap_or(tag);
@@ -607,7 +607,7 @@ fn opens_html(body: &str, is_first: bool) -> bool {
     is_first && attributes.is_some_and(|text| !text.contains(['<', '>']))
 }
 
-/// Returns what ends the HTML that begins here and does not end in this line.
+/// Returns the end of the HTML that begins here, if this line does not contain it.
 fn raw_html(body: &str) -> Option<&'static str> {
     let (rest, end) = begins_raw_html(body)?;
     (!find_ignoring_case(rest, end)).then_some(end)

@@ -1,9 +1,9 @@
-//! Markdown, cut into pieces that give the file back byte for byte.
+//! Markdown, cut into pieces that, joined, are the file byte for byte.
 //!
-//! Headings, code and tables are what CommonMark and GFM say they are: a `## ` in a fence is code.
-//! A file is parsed once, into a [`Page`]; everything else is asked of the page. The parser sees
-//! the text without its byte order mark and its front matter, and in windows, so that a large file
-//! does not become a large tree.
+//! Headings, code and tables are as CommonMark and GFM define them: a `## ` in a fence is code. A
+//! file is parsed once, into a [`Page`]; everything else is read from the page. The parser gets the
+//! text without its byte order mark and its front matter, and in windows, so that a large file does
+//! not become a large tree.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,19 +15,19 @@ use crate::{
     outline,
 };
 
-/// The parser's tree takes some sixty times the bytes it is handed.
+/// The parser's tree takes some sixty times the bytes of its input.
 const WINDOW_BYTES: usize = 512 * 1024;
 
-/// A block that fills more than this is not taken apart further: there are lists of many megabytes
-/// without a line between their items.
+/// A larger block is not parsed further: there are lists of many megabytes without a blank line
+/// between their items.
 const LONGEST_BLOCK: usize = 4 << 20;
 
-/// Quotes and lists that begin further right than this are text to us. The parser walks all open
-/// containers on every lazy line, so a line of a million `>` would cost minutes.
+/// Quotes and lists that begin further right than this are treated as text. The parser visits all
+/// open containers on every lazy line, so a line of a million `>` would cost minutes.
 const DEEPEST_MARKER: usize = 64;
 
-/// A line longer than this is data; no markup is looked for behind its beginning, because every
-/// bracket would become a node of the tree.
+/// A longer line is data; only its beginning is searched for markup, because every bracket would
+/// become a node of the tree.
 const LONGEST_LINE: usize = 64 * 1024;
 
 /// A Markdown file, parsed.
@@ -87,7 +87,7 @@ pub enum SectionKind {
     Whole,
 }
 
-/// A stretch of a page that is not prose.
+/// A range of a page that is not prose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HiddenRange {
     /// Its bytes in the file.
@@ -96,7 +96,7 @@ pub struct HiddenRange {
     pub kind: HiddenKind,
 }
 
-/// Why a stretch is not prose.
+/// Why a range is not prose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HiddenKind {
     /// Front matter, a fence, indented code, a code span, or HTML that holds raw text.
@@ -224,10 +224,10 @@ impl<'a> Page<'a> {
         last_block
     }
 
-    /// Leaves a block that begins at `from` and goes on at `to`, for all the parser has seen of it.
-    /// Returns where the next one begins; when that is unknown, the end of the text.
+    /// Skips a block that begins at `from` and continues at `to`, as far as the parser has seen it.
+    /// Returns where the next one begins; if that is unknown, the end of the text.
     fn leave(&mut self, from: usize, to: usize) -> usize {
-        // Code and HTML may hold anything, so nothing in them says that they have ended.
+        // Code and HTML may contain anything, so their content does not show where they end.
         if let Some(fence) = fence_at_margin(&self.text[from..next_line(self.text, from + 1)]) {
             let end = end_of_fence(fence, self.text, to);
             self.forget_from(from);
@@ -328,7 +328,7 @@ impl<'a> Page<'a> {
     /// What precedes the first row belongs to it; what follows a row belongs to that row.
     pub fn rows(&self) -> Option<Vec<Section<'a>>> {
         let ends = self.rows.iter().skip(1).copied().chain([self.text.len()]);
-        // To the parser a row of odd spaces is a row; it is not worth a section.
+        // The parser treats a line of unusual whitespace as a row; it does not get a section.
         let full =
             self.rows.iter().zip(ends).filter(|(row, end)| !is_blank(&self.text[**row..*end]));
         let mut cuts: Vec<usize> = full.map(|(row, _)| *row).skip(1).collect();
@@ -406,7 +406,7 @@ impl<'a> Page<'a> {
 
     /// Returns the filled-in `- label: value` lines in a range.
     ///
-    /// The runtime's templates put a hint below an empty label; a value may stand there too.
+    /// The runtime's templates put a hint below an empty label; a value may be there too.
     pub fn fields(&self, range: Range<usize>) -> Vec<LabelledItem<'a>> {
         let mut fields = Vec::new();
         let mut open = None;
@@ -448,7 +448,7 @@ fn end_of_fence(fence: Fence, text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Whether a line after a blank one belongs to no list or quote from above.
+/// Whether a line after a blank one belongs to no list or quote above.
 fn opens_a_block(line: &str) -> bool {
     !line.starts_with([' ', '\t']) && marker_bytes(line.trim_end()).is_none()
 }
@@ -514,8 +514,8 @@ fn next_line(text: &str, at: usize) -> usize {
     if bytes[end] == b'\r' && bytes.get(end + 1) == Some(&b'\n') { end + 2 } else { end + 1 }
 }
 
-/// Returns a text of the same length that the parser reads rightly and fast: it does not know
-/// every bare carriage return, and deep nesting makes it slow.
+/// Returns a text of the same length that the parser reads correctly and fast: the parser does not
+/// handle every bare carriage return, and deep nesting makes it slow.
 fn for_the_parser(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut changed: Option<Vec<u8>> = None;
@@ -537,7 +537,8 @@ fn for_the_parser(text: &str) -> Cow<'_, str> {
         }
         if end - start > LONGEST_LINE {
             for at in start + DEEPEST_MARKER..end {
-                // The end of a comment or a script stays: without it all that follows is HTML.
+                // The end of a comment or a script stays: without it everything after it would be
+                // HTML.
                 let closes = bytes.get(at + 1) == Some(&b'/');
                 if b"[]!*_~&$\\`".contains(&bytes[at]) || (bytes[at] == b'<' && !closes) {
                     change(at, b'x');
@@ -546,7 +547,7 @@ fn for_the_parser(text: &str) -> Cow<'_, str> {
         }
         start = end;
     }
-    // One ASCII character took the place of another, so this is still UTF-8.
+    // One ASCII character replaced another, so this is still UTF-8.
     changed.and_then(|bytes| String::from_utf8(bytes).ok()).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
@@ -691,7 +692,7 @@ mod tests {
         assert_eq!(headings(text), ["-", "First"]);
         assert_eq!(headings(&format!("\u{feff}{text}")), ["-", "First"]);
         assert_eq!(headings(&text.replace('\n', "\r\n")), ["-", "First"]);
-        // Thematic breaks are not front matter, wherever they stand.
+        // Thematic breaks are not front matter, in any position.
         assert_eq!(headings("---\n## A\n---\n## B\n"), ["-", "A", "B"]);
         assert_eq!(headings("---\n\ntitle: x\n\n## A\n\n---\n"), ["-", "A"]);
         assert_eq!(headings("x\n\n---\na: b\n\n## A\n\n---\n"), ["-", "A"]);
@@ -809,7 +810,7 @@ mod tests {
         ] {
             assert_eq!(places(&text), ["A", "B"], "{text:?}");
         }
-        // What is never closed goes on to the end.
+        // Anything that is never closed extends to the end.
         for text in [
             format!("## A\n\n```\n{}", "## C\n".repeat(100)),
             format!("## A\n\n<!--\n{}", "## C\n".repeat(100)),
@@ -912,8 +913,8 @@ mod tests {
 
         #[test]
         fn small_windows_find_the_same(text in markdown(), window in 1_usize..60) {
-            // After a link definition the parser takes some HTML for text that it would
-            // otherwise take for a block.
+            // After a link definition the parser reads some HTML as text that it would otherwise
+            // read as a block.
             let text = text.replace("[a]:", "[a]");
             let whole = Page::parse(&text);
             let windows = Page::parse_in_windows(&text, window, LONGEST_BLOCK);

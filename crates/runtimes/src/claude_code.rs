@@ -7,8 +7,8 @@ mod transcript;
 
 use crate::kit::Runtime;
 
-/// What there is to know of Claude Code. It has no agents of its own: it works in the workspace of
-/// an agent, and is shown the memory by the rules of the newest OpenClaw.
+/// Describes Claude Code. It has no agents of its own: it works in an agent's workspace, and is
+/// shown the memory by the rules of the newest OpenClaw.
 pub(crate) static CLAUDE_CODE: Runtime = Runtime {
     name: "claude-code",
     title: "Claude Code",

@@ -4,7 +4,7 @@ mod connect;
 
 use crate::kit::Runtime;
 
-/// What there is to know of Codex, which has no agents of its own.
+/// Describes Codex, which has no agents of its own.
 pub(crate) static CODEX: Runtime = Runtime {
     name: "codex",
     title: "Codex",

@@ -57,7 +57,7 @@ const NOTES: Runtime = Runtime {
     injected: InjectedText::NONE,
 };
 
-/// The same without what only an export needs.
+/// The same runtime without the capability that only an export needs.
 const SEARCHED_NOTES: Runtime = Runtime { read: None, ..NOTES };
 
 struct Notes;

@@ -1,10 +1,10 @@
 //! Runtimes in and out: finds the agents on a machine, reads a workspace into values, plans how a
 //! snapshot becomes a workspace, and applies the plan.
 //!
-//! Each runtime is a folder with all that is known of it, behind one [`Runtime`]: a descriptor of plain
-//! data, and capabilities that are optional. What several runtimes need is in `kit`, which knows none
-//! of them. A runtime yields values and never sees an archive; nothing here prints, reads the
-//! environment or asks the clock.
+//! Each runtime is a folder with everything that is known about it, behind one [`Runtime`]: a
+//! descriptor of plain data, and capabilities that are optional. What several runtimes need is in
+//! `kit`, which knows none of them. A runtime yields values and never sees an archive; nothing here
+//! prints, reads the environment or reads the clock.
 
 #![warn(missing_docs)]
 
@@ -48,18 +48,18 @@ pub use openclaw::sample::SAMPLE_INSTALL;
 #[doc(hidden)]
 pub use zeroclaw::law_tests as zeroclaw_laws;
 
-/// Every program that we know something of; a new one is a folder and a line here. The first that has
-/// agents takes any folder that no runtime knows.
+/// Every supported program; adding one takes a folder and a line here. The first that has agents
+/// takes any folder that no runtime recognizes.
 pub static RUNTIMES: &[&Runtime] =
     &[&claude_code::CLAUDE_CODE, &openclaw::OPENCLAW, &zeroclaw::ZEROCLAW, &codex::CODEX];
 
-/// The program that names the moment when it calls a hook.
+/// The program whose hooks call Anemone.
 pub const HOOK_CALLER: &HookCaller = &claude_code::hooks::HOOK_CALLER;
 
 /// The runtime to which the sample agent moves.
 pub const SAMPLE_TARGET: &str = zeroclaw::RUNTIME;
 
-/// Returns how each program is connected that can be, in the order of help texts.
+/// Returns how each program that can be connected is connected, in the order of help texts.
 pub fn connects() -> impl Iterator<Item = &'static connect::Connect> {
     RUNTIMES.iter().filter_map(|runtime| runtime.connect)
 }
@@ -69,7 +69,7 @@ pub fn with_agents() -> impl Iterator<Item = &'static Runtime> {
     RUNTIMES.iter().copied().filter(|runtime| runtime.has_agents())
 }
 
-/// Returns the runtime whose layout a folder of Markdown has that belongs to no agent.
+/// Returns the runtime whose layout is used for a folder of Markdown without an agent.
 ///
 /// # Panics
 ///
@@ -79,8 +79,7 @@ pub fn of_plain_folders() -> &'static Runtime {
     with_agents().next().expect("some runtime has agents")
 }
 
-/// Returns what a runtime puts before a session; if it has no rules, what is put before one in a
-/// plain folder.
+/// Returns what a runtime puts before a session; if it has no rules, the rules of a plain folder.
 ///
 /// # Panics
 ///
@@ -95,7 +94,7 @@ pub fn context_rules_of(runtime: &Runtime, generation: Option<&str>) -> &'static
     }
 }
 
-/// Returns the runtime with agents of a name.
+/// Returns the runtime with agents that has this name.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static Runtime> {
     with_agents().find(|runtime| runtime.name == name)

@@ -51,7 +51,7 @@ pub(crate) const NAMESPACES: Namespaces = Namespaces {
     agents: Uuid::from_bytes(*b"alf-agent-id-ns1"),
 };
 
-/// What there is to know of OpenClaw.
+/// Describes OpenClaw.
 pub(crate) static OPENCLAW: Runtime = Runtime {
     name: RUNTIME,
     title: "OpenClaw",

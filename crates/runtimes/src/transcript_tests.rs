@@ -1,4 +1,4 @@
-//! Transcripts of each runtime, and of nobody.
+//! Transcripts of each runtime, and of unknown programs.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ fn a_transcript_of_openclaw_gives_what_was_said() {
     assert_eq!(found.session_key.as_deref(), Some("agent:main:main"));
     assert_eq!(found.source.as_deref(), Some("telegram"));
     assert_eq!(found.compaction_count, Some(2));
-    // 1,000 of the last request, and what came since: the tool, two messages, a reminder.
+    // 1,000 of the last request, and what was added since: the tool, two messages, a reminder.
     assert!((1100..1200).contains(&found.tokens_used.unwrap()), "{:?}", found.tokens_used);
     let wanted = OmittedCounts {
         commands: 1,
@@ -180,7 +180,7 @@ fn a_conversation_is_measured_from_its_last_compaction() {
     assert_eq!(found.compaction.as_deref(), Some("k1"));
     assert_eq!(found.bytes, lines[2].len() as u64);
     assert_eq!((found.tokens_used, found.characters), (None, 8));
-    // For a note the messages before it count as well.
+    // For a note, the messages before it count as well.
     assert_eq!(read_transcript(&path, Reach::Messages(15)).unwrap().messages.len(), 2);
 }
 

@@ -55,7 +55,7 @@ pub(crate) const NAMESPACES: Namespaces = Namespaces {
 /// The agent of an install that names none, and the owner of entries without one.
 pub(crate) const DEFAULT_ALIAS: &str = "default";
 
-/// What there is to know of ZeroClaw.
+/// Describes ZeroClaw.
 pub(crate) static ZEROCLAW: Runtime = Runtime {
     name: RUNTIME,
     title: "ZeroClaw",

@@ -1,5 +1,5 @@
-//! What each version of each runtime shows a session. Expected texts are written by hand from what is
-//! known of the runtimes.
+//! What each version of each runtime shows a session. Expected texts are written by hand from what
+//! is known about the runtimes.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -12,7 +12,7 @@ use jiff::civil::Date;
 
 const TODAY: Date = jiff::civil::date(2026, 11, 16);
 
-/// Returns the rules of a name.
+/// Returns the rules with a name.
 fn rules(name: &str) -> &'static ContextRules {
     context_rules().find(|rules| rules.name == name).unwrap()
 }
@@ -56,7 +56,7 @@ impl Workspace {
         compose(&self.site(), &asked)
     }
 
-    /// Composes, and writes the workspace as `/ws`.
+    /// Composes the text, with the workspace written as `/ws`.
     fn text(&self, rules: &'static ContextRules, session: SessionKind) -> String {
         let root = self.site().root().display().to_string();
         self.compose(rules, session).text.replace(&root, "/ws")

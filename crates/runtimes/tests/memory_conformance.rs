@@ -1,4 +1,4 @@
-//! The laws of a living memory, over everything that ships: Markdown in both layouts, and the rows
+//! The laws of a living memory, for every memory that ships: Markdown in both layouts, and the rows
 //! of ZeroClaw's database.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
@@ -20,7 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-/// A clock that goes on by a second whenever it is asked.
+/// A clock that advances by a second with every call.
 #[derive(Clone)]
 struct Ticking(Arc<AtomicU64>);
 
@@ -46,12 +46,11 @@ impl Clock for Ticking {
 
     fn fresh_id(&self) -> Uuid {
         let tick = u128::from(self.tick());
-        // In order, and with other bits at the end: of those the short id is made.
+        // In order, and with different low bits: the short id is made from those.
         Uuid::from_u128(tick << 64 | tick)
     }
 }
 
-/// A folder in which a memory is kept.
 /// Makes a memory in a folder.
 type Make = dyn Fn(&Path, Ticking) -> Box<dyn Memory> + Send + Sync;
 
@@ -80,7 +79,7 @@ impl Kept {
         in_files.chain([kept("rows", Box::new(rows))]).collect()
     }
 
-    /// Opens the memory; all that are opened are of the same files.
+    /// Opens the memory; all opened memories share the same files.
     fn open(&self) -> Box<dyn Memory> {
         (self.make)(self.folder.path(), self.clock.clone())
     }
@@ -331,7 +330,7 @@ fn what_was_forgotten_is_nowhere_until_that_is_undone() {
             assert!(kept.forget(memory, &go) > 0);
             assert_eq!(keys(memory), ["keep"], "{}", kept.name);
             assert!(plan_forget(memory, &go).unwrap().all().is_empty());
-            // A memory that is opened again knows no more of it.
+            // A memory that is opened again no longer knows about it.
             assert_eq!(text_of(&*kept.open(), "go"), None);
             kept.undo(memory);
             assert_eq!(listed(memory), before, "{}", kept.name);

@@ -29,7 +29,7 @@ const FILES: [&str; 7] = [
     "heartbeat_ok",
 ];
 
-/// Where such names may stand, each with the reason.
+/// Where such names may occur, each with the reason.
 const EXEMPT: [(&str, &str); 5] = [
     ("cli/src/alf", "its help is that of another tool, which names runtimes"),
     ("cli/src/commands/check.rs", "the summary shows the fields that JSON has for these files"),

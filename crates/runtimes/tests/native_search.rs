@@ -1,4 +1,4 @@
-//! The rankings of runtimes over an index: filters hold, and vectors are made once.
+//! The rankings of runtimes over an index: filters apply, and vectors are computed once.
 
 #![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
 
@@ -67,7 +67,7 @@ impl DocumentSource for Notes {
     }
 }
 
-/// Counts the texts that it is handed.
+/// Counts the texts that it is given.
 struct Counter {
     identity: ModelIdentity,
     effort: Effort,

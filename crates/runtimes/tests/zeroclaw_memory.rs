@@ -1,4 +1,5 @@
-//! A memory in ZeroClaw's database: what is written into it, what is refused, what goes with a row.
+//! A memory in ZeroClaw's database: what is written into it, what is refused, what is deleted with
+//! a row.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -99,7 +100,7 @@ fn a_new_database_is_one_that_zeroclaw_would_make() {
         "id,key,content,category,embedding,created_at,updated_at,session_id,namespace,importance,\
          superseded_by,agent_id,kind,pinned,tenant_id,principal_id"
     );
-    // The full-text index follows.
+    // The full-text index is updated too.
     let find = |word: &str| -> i64 {
         one(&path, &format!("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH '{word}'"))
     };

@@ -1,4 +1,4 @@
-//! Where a provider is asked, and what of that may be shown.
+//! The URL of a provider, and which parts of it may be shown.
 
 use reqwest::Url;
 
@@ -29,7 +29,7 @@ pub(super) fn endpoint(
     Ok(url)
 }
 
-/// What is missing at the end of the path: people give URLs with and without the version.
+/// The missing end of the path: people give URLs with and without the version.
 fn tail(provider: Provider, url: &Url, model: &str) -> Vec<String> {
     let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
     let last = segments.iter().rev().copied().find(|segment| !segment.is_empty());
@@ -68,7 +68,7 @@ fn is_version(segment: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(|digit: char| digit.is_ascii_digit()))
 }
 
-/// Whether what is sent there stays on this machine.
+/// Whether requests to this URL stay on this machine.
 #[must_use]
 pub fn is_loopback(url: &Url) -> bool {
     let Some(host) = url.host_str() else {
@@ -79,14 +79,14 @@ pub fn is_loopback(url: &Url) -> bool {
         || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The host behind the name of a model: two servers may mean different models by one name. None:
-/// it is the provider's own.
+/// The host after the name of a model: two servers may use one name for different models. `None`
+/// for the provider's own host.
 pub(super) fn other_host(provider: Provider, url: &Url) -> Option<String> {
     let own = Url::parse(provider.default_url()).ok().map(|own| host(&own));
     Some(host(url)).filter(|host| own.as_ref() != Some(host))
 }
 
-/// The host and the port, if it is not the usual one. This machine has one name.
+/// The host, and the port unless it is the default. This machine always has the same name.
 pub(super) fn host(url: &Url) -> String {
     let host = if is_loopback(url) { "localhost" } else { url.host_str().unwrap_or_default() };
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))

@@ -1,7 +1,7 @@
-//! What a provider answers, read and checked.
+//! The answer of a provider, parsed and checked.
 //!
-//! An answer comes from a stranger: it may be cut, of the wrong size, out of order, or hold
-//! numbers that are none. What serde says about it is not passed on, because it quotes.
+//! An answer is untrusted: it may be cut, of the wrong size, out of order, or hold invalid numbers.
+//! serde's error is not passed on, because it quotes the answer.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,7 +22,7 @@ pub enum AnswerError {
     Unreadable {
         /// Where the first fault is.
         line: usize,
-        /// And how far into that line.
+        /// The column of the fault in that line.
         column: usize,
     },
     /// Not one vector for each text.
@@ -33,13 +33,13 @@ pub enum AnswerError {
         /// How many vectors came back.
         found: usize,
     },
-    /// Two vectors for one text, or one for none.
+    /// Two vectors for one text, or one for no text.
     #[error("vector number {index} appears twice or belongs to no text")]
     Index {
         /// The number.
         index: usize,
     },
-    /// Not the size that the model has or that was asked for.
+    /// Not the size that the model has or that was requested.
     #[error("a vector of {found} numbers instead of {expected}")]
     Dimensions {
         /// How many there should be.
@@ -47,16 +47,16 @@ pub enum AnswerError {
         /// How many there are.
         found: usize,
     },
-    /// A number that is none.
+    /// A number that is infinite or NaN.
     #[error("a vector with a number that is not finite")]
     NotFinite,
-    /// Vectors that say nothing about texts with words in them.
+    /// Vectors of zeros for texts that contain words.
     #[error("nothing but zeros")]
     Zeros,
 }
 
 impl AnswerError {
-    /// Whether some text may be to blame: there are models that have no numbers for some.
+    /// Whether a text may be the cause: some models return no numbers for some texts.
     pub(super) fn may_be_a_text(&self) -> bool {
         matches!(self, Self::Unreadable { .. } | Self::NotFinite | Self::Zeros)
     }
@@ -109,7 +109,8 @@ fn check(
             return Err(AnswerError::NotFinite);
         }
     }
-    // One text may mean nothing to a model. A model to which all mean nothing is broken.
+    // One text may mean nothing to a model, but if no text means anything to it, the model is
+    // broken.
     let says_nothing = vectors.iter().flatten().all(|&number| number == 0.0);
     if says_nothing && texts.iter().any(|text| text.contains(char::is_alphanumeric)) {
         return Err(AnswerError::Zeros);
@@ -117,7 +118,7 @@ fn check(
     Ok(())
 }
 
-/// OpenAI's form, which Voyage and Mistral took over.
+/// OpenAI's form, which Voyage and Mistral adopted.
 #[derive(Deserialize)]
 struct ByIndex {
     data: Vec<Indexed>,
@@ -130,7 +131,7 @@ struct Indexed {
 }
 
 impl ByIndex {
-    /// Vectors may come in any order. A server that numbers none keeps the order.
+    /// Vectors may come in any order. A server that sends no numbers keeps the order.
     fn in_order(self) -> Result<Vec<Vec<f32>>, AnswerError> {
         let count = self.data.len();
         let numbered = self.data.iter().any(|item| item.index.is_some());

@@ -1,4 +1,4 @@
-//! One batch after the other: sent, sent again, sent in halves.
+//! Sends batches one after the other, with retries and splits.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::Ordering;
@@ -12,22 +12,22 @@ use crate::remote::settings::Patience;
 use crate::remote::verdict::{Verdict, asked_wait, judge, message, wait};
 use crate::remote::{PROBE, Provider, Remote, RemoteError, answer};
 
-/// Bytes of a vector of unknown size are reckoned with this many numbers.
+/// Assumed number of dimensions of vectors of unknown size.
 const UNKNOWN_DIMENSIONS: usize = 16_384;
-/// A text this short is not the reason why a provider finds it too long.
+/// A text this short cannot be what a provider finds too long.
 const SHORT: usize = 16;
-/// A provider that fails this often may fail because of what it is sent.
+/// A provider that fails this often may fail because of the texts.
 const SUSPICIOUS: u32 = 3;
-/// A provider that refuses this many texts, one after the other, refuses all.
+/// A provider that refuses this many texts in a row refuses all.
 const MOST_REFUSED: u64 = 32;
 
 /// Why a batch has no vectors.
 enum Failure {
-    /// Fewer texts, or shorter ones, might do.
+    /// Fewer texts, or shorter ones, might work.
     Size { verdict: Verdict, status: u16, message: String },
-    /// It is one of these texts: the provider takes others.
+    /// One of these texts is the cause: the provider accepts others.
     Texts(RemoteError),
-    /// Nothing will do.
+    /// Nothing will work.
     Final(RemoteError),
 }
 
@@ -38,7 +38,7 @@ impl From<RemoteError> for Failure {
 }
 
 impl Remote {
-    /// Takes batches until none is left or one has failed.
+    /// Processes batches until none is left or one has failed.
     pub(super) fn work(&self, job: &Job<'_>) {
         while let Some(batch) = job.next(self.most_texts()) {
             if let Err(error) = self.work_on(job, batch) {
@@ -61,7 +61,7 @@ impl Remote {
             }
             Err(Failure::Final(error)) => return Err(error),
             Err(Failure::Size { verdict, .. }) if texts.len() > 1 => {
-                // One long text says nothing about how many the provider takes.
+                // One long text does not show how many texts the provider accepts.
                 if verdict == Verdict::TooMany {
                     self.most_texts.fetch_min(texts.len() / 2, Ordering::Relaxed);
                 }
@@ -81,9 +81,9 @@ impl Remote {
         Ok(())
     }
 
-    /// Takes the end off a text until the provider takes it.
+    /// Shortens a text until the provider accepts it.
     fn shorten(&self, job: &Job<'_>, text: &str) -> Result<Vec<Vec<f32>>, Failure> {
-        // Ollama knows where its models end.
+        // Ollama knows the limits of its models.
         if self.settings.provider == Provider::Ollama {
             match self.ask(job, &[text], Overlong::Cut) {
                 Err(Failure::Size { .. }) => {}
@@ -100,7 +100,7 @@ impl Remote {
         }
     }
 
-    /// Asks for the vectors of a few texts, as often as there is patience.
+    /// Requests the vectors of a few texts, with as many retries as allowed.
     fn ask(
         &self,
         job: &Job<'_>,
@@ -135,8 +135,8 @@ impl Remote {
                 }
                 Ok(Reply::Bad { status, wait, body }) => {
                     let error = self.bad(job, texts, status, &body, tries)?;
-                    // Some servers break at some texts, and say no more than that. It may also
-                    // have passed between two tries.
+                    // Some servers fail on certain texts without saying why. The failure may also
+                    // be temporary.
                     if status == 500 && is_suspect {
                         return Err(Failure::Texts(error));
                     }
@@ -197,14 +197,14 @@ impl Remote {
         answer_limit(texts.len(), self.dimensions().unwrap_or(UNKNOWN_DIMENSIONS))
     }
 
-    /// Whether the provider takes another text than these, so that an error is their fault.
+    /// Whether the provider accepts another text, so that these texts are the cause of an error.
     fn takes_another(&self, job: &Job<'_>, texts: &[&str]) -> bool {
         if job.purpose == Purpose::Query || texts == [PROBE] || job.failed() {
             return false;
         }
         let patience = &self.settings.patience;
         let ask = || self.post(&[PROBE], job.purpose, Overlong::Refused, patience);
-        // After a strange answer the connection may be of no use any more.
+        // After an invalid answer the connection may be unusable.
         let reply = match ask() {
             Ok(Err(SendError::Broken(_))) => ask(),
             reply => reply,
@@ -214,7 +214,7 @@ impl Remote {
         answer::read(provider, &body, &[PROBE], self.dimensions()).is_ok()
     }
 
-    /// Sorts an error of the provider: what may pass is returned as a value.
+    /// Classifies an error of the provider: a temporary one is returned as a value.
     fn bad(
         &self,
         job: &Job<'_>,

@@ -32,7 +32,7 @@ fn weight(character: char) -> usize {
 
 /// Returns the beginning of a text that is estimated at that many tokens.
 pub(super) fn cut(text: &str, tokens: usize) -> &str {
-    // No character is more than a token, nor less than a byte.
+    // No character is more than a token, or less than a byte.
     if text.len() <= tokens {
         return text;
     }
@@ -46,7 +46,7 @@ pub(super) fn cut(text: &str, tokens: usize) -> &str {
     text
 }
 
-/// Puts neighbours together, as many as fit.
+/// Groups consecutive texts, as many as fit.
 pub(super) fn plan(
     texts: &[&str],
     most_texts: usize,

@@ -1,7 +1,7 @@
 //! Why a provider made no vectors.
 //!
-//! What a provider says is shown only after [`Secrets`](super::scrub::Secrets) went over it, and
-//! of a URL only what [`shown`](super::address::shown) leaves.
+//! A provider's message is only shown after [`Secrets`](super::scrub::Secrets) has removed secrets,
+//! and only those parts of a URL that [`shown`](super::address::shown) keeps.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ pub enum RemoteError {
     /// The URL is neither `http` nor `https`.
     #[error("the embedder's URL starts with {0}, not with https")]
     Scheme(String),
-    /// Texts and key would cross a network for all to read.
+    /// Texts and key would cross a network unencrypted.
     #[error("{0} is plain http to another machine")]
     Plain(String),
-    /// The provider wants a key.
+    /// The provider requires a key.
     #[error("{} needs a key", .0.name())]
     NoKey(Provider),
     /// The URL holds a user, and there is a key for the same header.
@@ -30,22 +30,22 @@ pub enum RemoteError {
     /// The name of the model is empty or longer than any.
     #[error("the name of the model is empty, too long or not printable")]
     Model,
-    /// No model makes vectors of that size.
+    /// No model makes vectors of this size.
     #[error("cannot request vectors of {asked} numbers")]
     Dimensions {
-        /// How many.
+        /// The size.
         asked: usize,
     },
-    /// The HTTP client could not be made, as when there are no root certificates.
+    /// The HTTP client could not be created, for example without root certificates.
     #[error("the HTTP client cannot start")]
     Client(#[source] reqwest::Error),
-    /// The system gives us no thread to ask with.
+    /// The system cannot start a thread for the requests.
     #[error("cannot start a thread")]
     Threads(#[source] std::io::Error),
     /// The size of the model's vectors is not known yet.
     #[error("the size of the model's vectors is unknown until the model has been asked once")]
     NotConnected,
-    /// No connection, or one that broke.
+    /// No connection, or the connection broke.
     #[error("{url} cannot be reached ({tries} tries)")]
     Unreachable {
         /// Where.
@@ -77,7 +77,7 @@ pub enum RemoteError {
         /// What it said.
         message: String,
     },
-    /// It asks for more patience than there is.
+    /// It asks for a longer wait than is allowed.
     #[error("{url} answered {status} and wants to be asked again in {} s", .wait.as_secs())]
     WaitTooLong {
         /// Where.
@@ -87,7 +87,7 @@ pub enum RemoteError {
         /// How long it wants us to wait.
         wait: Duration,
     },
-    /// The key is wrong, or may not do this.
+    /// The key is wrong, or lacks the permission.
     #[error("{url} refused the key ({status}): {message}")]
     Denied {
         /// Where.
@@ -97,17 +97,17 @@ pub enum RemoteError {
         /// What it said.
         message: String,
     },
-    /// Neither the address nor the model may exist.
+    /// The address or the model may not exist.
     #[error("{url} does not know this address or model: {message}")]
     Missing {
         /// Where.
         url: String,
         /// What it said.
         message: String,
-        /// Who, for the hint.
+        /// The provider, for the hint.
         provider: Provider,
     },
-    /// The account has nothing left.
+    /// The quota of the account is used up.
     #[error("the account at {url} has no quota left ({status}): {message}")]
     Quota {
         /// Where.
@@ -117,7 +117,7 @@ pub enum RemoteError {
         /// What it said.
         message: String,
     },
-    /// The request is not understood.
+    /// The request was rejected.
     #[error("{url} rejected the request ({status}): {message}")]
     Rejected {
         /// Where.
@@ -152,7 +152,7 @@ pub enum RemoteError {
     Body {
         /// Where.
         url: String,
-        /// What would have been enough.
+        /// The limit that should have been enough.
         limit: u64,
     },
     /// The answer was read, but is wrong.

@@ -1,4 +1,4 @@
-//! The texts of one call, shared out among the requests that run at the same time.
+//! The texts of one call, distributed over concurrent requests.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -17,14 +17,14 @@ pub(super) struct Job<'a> {
 struct State {
     batches: VecDeque<Range<usize>>,
     vectors: Vec<Option<Vec<f32>>>,
-    /// Texts that went out without their end.
+    /// Texts that were sent without their end.
     cut: BTreeSet<usize>,
-    /// Texts that the provider will not take.
+    /// Texts that the provider rejects.
     refused: BTreeSet<usize>,
     error: Option<RemoteError>,
 }
 
-/// What became of the texts.
+/// The result for the texts.
 pub(super) struct Done {
     /// In the order of the texts; empty where something failed first.
     pub(super) vectors: Vec<Option<Vec<f32>>>,
@@ -58,8 +58,8 @@ impl<'a> Job<'a> {
         self.state().batches.len()
     }
 
-    /// Takes the next batch, or the part of it that may be sent at once. None: all is done, or
-    /// something failed.
+    /// Takes the next batch, or the part of it that may be sent at once. `None`: everything is
+    /// done, or something failed.
     pub(super) fn next(&self, most_texts: usize) -> Option<Range<usize>> {
         let mut state = self.state();
         let batch = state.batches.pop_front()?;
@@ -71,7 +71,7 @@ impl<'a> Job<'a> {
         Some(batch.start..middle)
     }
 
-    /// Gives a batch back as two.
+    /// Returns a batch to the queue as two.
     pub(super) fn halve(&self, batch: &Range<usize>) {
         let middle = batch.start + batch.len() / 2;
         let mut state = self.state();
@@ -81,7 +81,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Keeps the vectors of a batch.
+    /// Stores the vectors of a batch.
     pub(super) fn keep(&self, batch: Range<usize>, vectors: Vec<Vec<f32>>) {
         let mut state = self.state();
         for (place, vector) in state.vectors[batch].iter_mut().zip(vectors) {
@@ -89,30 +89,30 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Notes that a text goes out without its end.
+    /// Notes that a text is sent without its end.
     pub(super) fn cut(&self, text: usize) {
         self.state().cut.insert(text);
     }
 
-    /// Notes that the provider will not take a text.
+    /// Notes that the provider rejects a text.
     pub(super) fn refuse(&self, text: usize) {
         self.state().refused.insert(text);
     }
 
-    /// Ends the job for everybody. The first reason counts.
+    /// Ends the job for all threads. The first error counts.
     pub(super) fn fail(&self, error: RemoteError) {
         let mut state = self.state();
         state.batches.clear();
         state.error.get_or_insert(error);
     }
 
-    /// Whether to go on waiting and asking makes sense.
+    /// Whether the job has failed, so that waiting and retrying is pointless.
     pub(super) fn failed(&self) -> bool {
         self.state().error.is_some()
     }
 
-    /// Returns what was made. Texts that were refused have vectors of zeros, unless something
-    /// failed: then they may have been refused for the same reason.
+    /// Returns the results. Rejected texts have vectors of zeros, unless something failed: then
+    /// they may have been rejected for the same reason.
     pub(super) fn done(self, dimensions: usize) -> Done {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let State { mut vectors, cut, refused, error, .. } = state;

@@ -1,11 +1,11 @@
-//! What is known about each provider before it is asked.
+//! What is known about each provider in advance.
 
 /// An API that makes vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Provider {
-    /// OpenAI, and every server that speaks its protocol.
+    /// OpenAI, and every server with its protocol.
     OpenAi,
-    /// Ollama, as a rule on this machine.
+    /// Ollama, usually on this machine.
     Ollama,
     /// Google's Gemini API.
     Gemini,
@@ -16,7 +16,7 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// All of them, in the order in which a key is looked for.
+    /// All of them, in the order in which their keys are looked up.
     pub const ALL: [Self; 5] =
         [Self::OpenAi, Self::Gemini, Self::Voyage, Self::Mistral, Self::Ollama];
 
@@ -32,13 +32,13 @@ impl Provider {
         }
     }
 
-    /// The provider of that name.
+    /// The provider with a name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|provider| provider.name() == name)
     }
 
-    /// The model that is asked when none is named.
+    /// The model that is used by default.
     #[must_use]
     pub fn default_model(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl Provider {
         }
     }
 
-    /// Where it is asked when no URL is given.
+    /// The URL that is used by default.
     #[must_use]
     pub fn default_url(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Provider {
         }
     }
 
-    /// The environment variable that its users keep their key in. None: it needs no key.
+    /// The environment variable in which its users keep their key. `None`: it needs no key.
     #[must_use]
     pub fn key_variable(self) -> Option<&'static str> {
         match self {
@@ -83,7 +83,7 @@ impl Provider {
         }
     }
 
-    /// Numbers in a vector of that model by default. `None`: not known.
+    /// The default number of dimensions of a model. `None`: unknown.
     #[must_use]
     pub fn dimensions_of(self, model: &str) -> Option<usize> {
         let dimensions = match (self, model) {
@@ -109,7 +109,7 @@ impl Provider {
         }
     }
 
-    /// Tokens of one text that its models read, at most: what is beyond is cut off.
+    /// Tokens of one text that its models read, at most: the rest is cut off.
     pub(crate) fn most_tokens(self) -> usize {
         match self {
             Self::Voyage => 32_000,

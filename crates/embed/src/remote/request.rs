@@ -1,4 +1,4 @@
-//! What each provider wants to be asked, as JSON.
+//! The request for each provider, as JSON.
 
 use serde_json::{Value, json};
 
@@ -6,21 +6,20 @@ use crate::Purpose;
 use crate::remote::settings::{Encoding, RemoteSettings};
 use crate::remote::{Provider, RemoteError};
 
-/// What shall become of a text that is longer than the model reads, where the provider leaves a
-/// choice.
+/// What happens to a text that is longer than the model reads, if the provider leaves a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overlong {
-    /// It is an error, so that we know.
+    /// It is an error, so that it can be counted.
     Refused,
     /// The provider cuts off the end.
     Cut,
 }
 
-/// What all requests of one embedder have in common.
+/// The common parts of all requests of one embedder.
 pub(super) struct RequestForm {
     provider: Provider,
     model: String,
-    /// Sent only when another size than the model's own is configured.
+    /// Only sent if another size than the model's own is configured.
     dimensions: Option<usize>,
     encoding: Option<Encoding>,
     query_input_type: Option<String>,
@@ -56,7 +55,7 @@ impl RequestForm {
         })
     }
 
-    /// The model, as it is called in requests.
+    /// The name of the model in requests.
     pub(super) fn model(&self) -> &str {
         &self.model
     }

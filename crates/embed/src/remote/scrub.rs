@@ -1,4 +1,4 @@
-//! Takes secrets out of what a provider says.
+//! Removes secrets from a provider's messages.
 //!
 //! Some providers repeat the key in their error, whole, in part, or encoded. So every stretch of
 //! four characters that the text shares with a secret is hidden, wherever it begins and ends.
@@ -12,21 +12,21 @@ use reqwest::Url;
 
 use crate::ApiKey;
 
-/// Characters in a row that give a secret away.
+/// How many consecutive characters reveal a secret.
 const TELLING: usize = 4;
 /// Characters of a provider's message that are shown.
 const LONGEST: usize = 300;
 const HIDDEN: &str = "[hidden]";
 
-/// What must not be shown.
+/// Texts that must not be shown.
 pub(super) struct Secrets {
     pieces: HashSet<[char; TELLING]>,
-    /// A secret shorter than a piece cannot be told from ordinary text, so nothing is shown.
+    /// A secret shorter than a piece cannot be told from ordinary text, so nothing is shown then.
     tiny: bool,
 }
 
 impl Secrets {
-    /// Collects them: the key, and what a URL may hide.
+    /// Collects the secrets: the key, and those that a URL may contain.
     pub(super) fn new(key: Option<&ApiKey>, url: &Url) -> Self {
         let mut secrets = Self { pieces: HashSet::new(), tiny: false };
         if let Some(key) = key {
@@ -38,7 +38,7 @@ impl Secrets {
             secrets.add(&format!("{}:{}", url.username(), password));
         }
         for (_, value) in url.query_pairs() {
-            // An ordinary parameter, such as a version, is no secret.
+            // An ordinary parameter, such as a version, is not a secret.
             if value.chars().count() >= 16 {
                 secrets.add(&value);
             }
@@ -90,7 +90,7 @@ impl Secrets {
     }
 }
 
-/// Every byte that is not a letter or a digit, as a URL would have it.
+/// Percent-encodes every byte that is not a letter or a digit.
 fn percent_encoded(text: &str) -> String {
     text.bytes().fold(String::new(), |mut encoded, byte| {
         if byte.is_ascii_alphanumeric() {

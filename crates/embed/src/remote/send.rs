@@ -1,4 +1,4 @@
-//! One request over HTTP, and as much of the answer as can be right.
+//! One HTTP request, and at most as much of the answer as a valid one can have.
 
 use std::io::Read as _;
 use std::time::Duration;
@@ -15,17 +15,17 @@ use crate::http_client;
 use crate::remote::address::shown;
 use crate::remote::{Provider, RemoteError, RemoteSettings};
 
-/// Bytes of an error that are read.
+/// Bytes of an error that are read, at most.
 const ERROR_LIMIT: u64 = 64 * 1024;
-/// Bytes of an answer, however many vectors it holds.
+/// Bytes of an answer, at most, however many vectors it holds.
 const ANSWER_LIMIT: u64 = 256 * 1024 * 1024;
-/// Bytes of one number in JSON, with all its digits and white space, and then some.
+/// Bytes of one number in JSON, with all its digits and whitespace, generously.
 const NUMBER_BYTES: u64 = 32;
 
-/// Makes the client. Nothing is asked yet, but root certificates may be read.
+/// Creates the client. No request is made yet, but root certificates may be read.
 ///
-/// Proxies of the environment are honoured for https alone: through them a plain request could be
-/// read, and what goes to this machine needs none.
+/// Proxies in the environment are only used for https: a proxy could read a plain request, and
+/// requests to this machine need none.
 pub(super) fn client(settings: &RemoteSettings, url: &Url) -> Result<Client, RemoteError> {
     let mut builder =
         http_client().redirect(redirect::Policy::none()).connect_timeout(settings.connect_timeout);
@@ -35,7 +35,7 @@ pub(super) fn client(settings: &RemoteSettings, url: &Url) -> Result<Client, Rem
     builder.build().map_err(|source| RemoteError::Client(source.without_url()))
 }
 
-/// The headers of a request, the key among them.
+/// The headers of a request, including the key.
 pub(super) fn headers(provider: Provider, key: Option<&ApiKey>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -52,7 +52,7 @@ pub(super) fn headers(provider: Provider, key: Option<&ApiKey>) -> HeaderMap {
     headers
 }
 
-/// The most bytes that so many vectors can need.
+/// The most bytes that this many vectors can need.
 pub(super) fn answer_limit(texts: usize, dimensions: usize) -> u64 {
     let numbers = (texts as u64).saturating_mul(dimensions as u64);
     numbers.saturating_mul(NUMBER_BYTES).saturating_add(64 * 1024).min(ANSWER_LIMIT)
@@ -72,7 +72,7 @@ pub(super) enum Reply {
 pub(super) enum SendError {
     /// Not in time.
     TimedOut,
-    /// No connection, or one that broke.
+    /// No connection, or the connection broke.
     Broken(Box<dyn std::error::Error + Send + Sync>),
     /// More than vectors can need.
     TooLarge,
@@ -94,7 +94,7 @@ pub(super) fn send(request: RequestBuilder, url: &Url, limit: u64) -> Result<Rep
     }
     if !status.is_success() {
         let wait = retry_after(response.headers());
-        // The status says enough where the reason cannot be read.
+        // If the message cannot be read, the status is enough.
         let body = read(response, ERROR_LIMIT).unwrap_or_default();
         return Ok(Reply::Bad { status: status.as_u16(), wait, body });
     }
@@ -128,7 +128,7 @@ fn points_to(url: &Url, headers: &HeaderMap) -> String {
         .map_or_else(|| "an unknown place".to_owned(), |target| shown(&target))
 }
 
-/// How long the provider wants us to wait: seconds, or a date, which is held against the
+/// How long the provider wants us to wait: seconds, or a date, which is compared with the
 /// provider's own clock.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());

@@ -1,4 +1,4 @@
-//! What the operator may decide about a provider.
+//! The settings of a provider that the operator can choose.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -8,35 +8,35 @@ use crate::ApiKey;
 use crate::remote::Provider;
 use crate::remote::address::shown;
 
-/// How a provider is asked. [`RemoteSettings::new`] holds the defaults.
+/// The settings of a provider. [`RemoteSettings::new`] holds the defaults.
 #[derive(Clone)]
 pub struct RemoteSettings {
-    /// Who is asked.
+    /// The provider.
     pub provider: Provider,
-    /// Where, with or without the version at its end. None: the provider's own address.
+    /// The URL, with or without the version at its end. None: the provider's own address.
     pub url: Option<String>,
-    /// Which model. None: the provider's default.
+    /// The model. None: the provider's default.
     pub model: Option<String>,
-    /// Numbers in a vector, where the model leaves a choice. None: as many as the model makes.
+    /// The dimensions, if the model leaves a choice. None: as many as the model makes.
     pub dimensions: Option<usize>,
-    /// The key. A server of one's own may do without.
+    /// The key. A self-hosted server may not need one.
     pub key: Option<ApiKey>,
-    /// Whether a plain `http` URL may lead to another machine than this one.
+    /// Whether a plain `http` URL may lead to another machine.
     pub allow_http: bool,
-    /// How numbers are asked for, in OpenAI's protocol. None: base64 from OpenAI itself, and
-    /// whatever another server prefers.
+    /// The requested number encoding, in OpenAI's protocol. None: base64 from OpenAI itself, and
+    /// the default of any other server.
     pub encoding: Option<Encoding>,
     /// `input_type` of a query, for OpenAI-compatible servers with asymmetric models.
     pub query_input_type: Option<String>,
     /// `input_type` of a document, likewise.
     pub document_input_type: Option<String>,
-    /// Texts in one request, at most. None: what the provider is known to take.
+    /// Texts in one request, at most. None: the known limit of the provider.
     pub max_batch: Option<usize>,
-    /// Estimated tokens in one request, at most. A longer text goes alone.
+    /// Estimated tokens in one request, at most. A longer text is sent alone.
     pub batch_tokens: usize,
     /// Requests at the same time.
     pub concurrency: usize,
-    /// How long a connection may take to come about.
+    /// How long connecting may take.
     pub connect_timeout: Duration,
     /// How long documents may wait for their vectors.
     pub patience: Patience,
@@ -47,7 +47,7 @@ pub struct RemoteSettings {
 }
 
 impl RemoteSettings {
-    /// Returns the settings that suit a provider, without a key.
+    /// Returns the default settings for a provider, without a key.
     #[must_use]
     pub fn new(provider: Provider) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl std::fmt::Debug for RemoteSettings {
     }
 }
 
-/// How numbers travel in OpenAI's protocol. Either is understood, whatever was asked for.
+/// The encoding of numbers in OpenAI's protocol. Either is understood, whatever was requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// As numbers in JSON.
@@ -109,20 +109,20 @@ pub enum Encoding {
 /// How long to wait for vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// How often a request is made that is not answered, at most.
+    /// How often a request without an answer is sent, at most.
     pub tries: u32,
-    /// How often while the provider says that it is busy. Limits are often by the minute, so that
-    /// should be often enough to outlast one.
+    /// How often a request is sent while the provider reports that it is busy. Limits are often per
+    /// minute, so this should be enough to outlast one.
     pub busy_tries: u32,
     /// How long one request may take, from the connection to the last byte.
     pub request: Duration,
-    /// The longest wait between two tries that a provider may ask for.
+    /// The longest wait between two tries that is granted to a provider.
     pub longest_wait: Duration,
 }
 
-/// How to wait. A program that can be interrupted brings its own.
+/// How to wait. A program that can be interrupted provides its own.
 pub trait Pause: Send + Sync {
-    /// Waits that long. `Break` says that the vectors are not wanted any more.
+    /// Waits this long. `Break` means that the vectors are no longer wanted.
     fn pause(&self, wait: Duration) -> ControlFlow<()>;
 }
 

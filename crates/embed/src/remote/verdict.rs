@@ -1,4 +1,4 @@
-//! What an error of a provider means: ask again, ask for less, or give up.
+//! What an error of a provider means: retry, send less, or give up.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
@@ -13,23 +13,23 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// What to do about an error.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It may pass.
+    /// It may be temporary: retry.
     Again,
-    /// Too many texts: fewer will do, from now on.
+    /// Too many texts: send fewer from now on.
     TooMany,
-    /// Too much text: one of them is too long, or these are when taken together.
+    /// Too much text: one of them is too long, or all of them together are.
     TooLong,
     /// The key is wrong.
     Denied,
-    /// There is nothing at this address.
+    /// Nothing exists at this address.
     Missing,
-    /// There is nothing left on the account.
+    /// The quota of the account is used up.
     Quota,
-    /// Something else, which will not pass.
+    /// Another permanent error.
     Rejected,
 }
 
-/// Judges an error by its status, and by its words where the status says too little.
+/// Classifies an error by its status, or by its message if the status is not specific.
 pub(super) fn judge(status: u16, body: &[u8]) -> Verdict {
     let words = String::from_utf8_lossy(body).to_lowercase();
     let says = |any: &[&str]| any.iter().any(|some| words.contains(some));
@@ -37,16 +37,17 @@ pub(super) fn judge(status: u16, body: &[u8]) -> Verdict {
         402 => Verdict::Quota,
         401 | 403 => Verdict::Denied,
         404 => Verdict::Missing,
-        // Gemini says "quota" for the minute, which passes, and for the day, which does not.
+        // Gemini says "quota" for the limit per minute, which is temporary, and for that per day,
+        // which is not.
         429 if says(&["insufficient_quota", "billing_hard_limit", "perday"]) => Verdict::Quota,
-        // What llama.cpp answers to a text beyond its buffer.
+        // llama.cpp's answer to a text that exceeds its buffer.
         500 if says(&["too large to process", "context length", "context size"]) => {
             Verdict::TooLong
         }
         408 | 409 | 429 | 500..=599 => Verdict::Again,
         413 => Verdict::TooMany,
         400 | 422 => {
-            // Tokens say nothing about how many other texts would fit.
+            // The number of tokens does not show how many other texts would fit.
             if says(&["too many tokens"]) {
                 Verdict::TooLong
             } else if says(&[
@@ -68,7 +69,7 @@ pub(super) fn judge(status: u16, body: &[u8]) -> Verdict {
     }
 }
 
-/// What the provider says in an error, whichever of the usual forms it has.
+/// The provider's message in an error, in any of the usual forms.
 pub(super) fn message(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let Ok(value) = serde_json::from_slice::<Value>(body) else {
@@ -87,7 +88,7 @@ pub(super) fn message(body: &[u8]) -> String {
     found.map_or_else(|| text.trim().to_owned(), str::to_owned)
 }
 
-/// How long the provider wants us to wait, where its error says so: Gemini has no header for it.
+/// How long the provider wants us to wait, according to its error: Gemini has no header for it.
 pub(super) fn asked_wait(body: &[u8]) -> Option<Duration> {
     let value: Value = serde_json::from_slice(body).ok()?;
     let value = value.get(0).unwrap_or(&value);
@@ -97,13 +98,13 @@ pub(super) fn asked_wait(body: &[u8]) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// How long to wait before the next try: as long as the provider asks for, and never not at all.
+/// How long to wait before the next try: as long as the provider asks for, and never zero.
 pub(super) fn wait(tries: u32, asked: Option<Duration>, patience: &Patience) -> Duration {
     asked.unwrap_or_default().max(back_off(tries, noise())).min(patience.longest_wait)
 }
 
-/// Twice as long each time, less up to half of it, so that those who were turned away together do
-/// not come back together.
+/// Twice as long each time, less up to half of it, so that clients that were rejected together do
+/// not return together.
 fn back_off(tries: u32, noise: f64) -> Duration {
     let doubled = FIRST_WAIT.saturating_mul(1 << tries.saturating_sub(1).min(16));
     doubled.min(LONGEST_WAIT).mul_f64(1.0 - noise / 2.0)

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A table in the making: its header, which a test may falsify, and its tensors.
+/// A table under construction: its header, which a test may falsify, and its tensors.
 struct EmbeddingBatch {
     header: String,
     data: Vec<u8>,
@@ -46,7 +46,7 @@ fn four_rows() -> EmbeddingBatch {
     )
 }
 
-/// Opens a table as if it lay in the binary.
+/// Opens a table as if it were in the binary.
 fn opened(bytes: Vec<u8>) -> Result<StaticModel, ModelError> {
     StaticModel::open(&mut Tensors::of_binary(bytes.leak())?)
 }

@@ -98,7 +98,7 @@ impl Matrix {
         self.columns
     }
 
-    /// Says whether a number has four bits.
+    /// Returns whether a number has four bits.
     pub(crate) fn is_nibbles(&self) -> bool {
         self.form == Form::Nibbles
     }
@@ -134,14 +134,14 @@ impl Matrix {
                 decode_nibbles(&data, &scales, &mut numbers);
             }
         }
-        // No number ends the loop early, so that it can take many at a time.
+        // The loop does not end early, so that it can process many numbers at a time.
         if !numbers.iter().fold(true, |finite, number| finite & number.is_finite()) {
             return Err(self.not_finite());
         }
         Ok(numbers)
     }
 
-    /// Says that a number of the matrix cannot be used.
+    /// Reports that a number of the matrix cannot be used.
     pub(crate) fn not_finite(&self) -> ModelError {
         ModelError::NotFinite(self.name.clone())
     }
@@ -189,7 +189,7 @@ pub(crate) fn decode_nibbles(data: &[u8], scales: &[u8], numbers: &mut Vec<f32>)
     }
 }
 
-/// Returns the number that two bytes of F16 stand for.
+/// Returns the number that two bytes of F16 represent.
 pub(crate) fn half(bytes: [u8; 2]) -> f32 {
     let bits = u32::from(u16::from_le_bytes(bytes));
     let sign = (bits & 0x8000) << 16;

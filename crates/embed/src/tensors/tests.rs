@@ -1,4 +1,4 @@
-//! Files as strangers may write them.
+//! Files as an attacker may write them.
 
 use super::{HEADER_LIMIT_BYTES, ModelError, Tensors};
 

@@ -1,4 +1,4 @@
-//! What a character says to the models.
+//! How the models treat a character.
 
 use std::sync::LazyLock;
 
@@ -6,15 +6,15 @@ use unicode_normalization::char::decompose_canonical;
 
 /// Classes of characters, each as the code points where it begins and ends, in turn.
 struct Classes {
-    /// Read as if they were not there: most control characters and accents.
+    /// Ignored: most control characters and accents.
     dropped: Vec<u32>,
-    /// A word each.
+    /// A separate word each.
     ideographs: Vec<u32>,
-    /// A piece each, between words.
+    /// A separate piece each, between words.
     punctuation: Vec<u32>,
 }
 
-/// The classes as tools/model/reference_tokens.py finds them in the reference.
+/// The classes as tools/model/reference_tokens.py extracts them from the reference.
 static CLASSES: LazyLock<Classes> = LazyLock::new(|| {
     let class = |name: &str| {
         let lines = include_str!("../../assets/classes.txt").lines();
@@ -29,21 +29,21 @@ static CLASSES: LazyLock<Classes> = LazyLock::new(|| {
     }
 });
 
-/// What becomes of a character.
+/// The units of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     /// A part of a word.
     Letter(char),
-    /// A word for itself.
+    /// A separate word.
     Mark(char),
     /// The end of a word.
     Gap,
 }
 
-/// Takes a character apart: without case and accents, an ideograph for itself, and control
-/// characters gone.
+/// Splits a character into units: without case and accents, an ideograph as a separate word, and
+/// without control characters.
 ///
-/// Canonical order is not restored, as the marks that it concerns are dropped or in no piece.
+/// Canonical order is not restored, because the affected marks are dropped or in no piece.
 pub(super) fn units(character: char, mut each: impl FnMut(Unit)) {
     let Classes { dropped, ideographs, punctuation } = &*CLASSES;
     if within(dropped, character) {
@@ -69,7 +69,7 @@ pub(super) fn units(character: char, mut each: impl FnMut(Unit)) {
     }
 }
 
-/// Tells whether a class holds a character.
+/// Returns whether a class contains a character.
 fn within(class: &[u32], character: char) -> bool {
     class.partition_point(|&edge| edge <= u32::from(character)) % 2 == 1
 }

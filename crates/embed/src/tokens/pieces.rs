@@ -1,4 +1,4 @@
-//! The vocabulary, and words cut into its pieces.
+//! The vocabulary, and how words are split into its pieces.
 
 use std::sync::OnceLock;
 
@@ -10,28 +10,28 @@ const CONTINUES: &[u8] = b"##";
 /// A power of two, about twice the vocabulary, that a `u16` can point into.
 const SLOTS: usize = 1 << 16;
 
-/// Bytes in the longest piece: no look-up needs to try more.
+/// Bytes of the longest piece: no look-up needs to try more.
 const LONGEST: usize = 18;
 
 /// Word pieces by their text: a hash table whose slots hold ids.
 pub(super) struct Pieces {
     vocabulary: &'static str,
-    /// Where the line of each piece begins, and where the next one would. It is looked up when it
-    /// is first needed, in microseconds: laid out, it would be an eighth of a megabyte.
+    /// Where the line of each piece begins, and where the next one would. It is computed when it is
+    /// first needed, in microseconds: precomputed, it would take an eighth of a megabyte.
     starts: OnceLock<Vec<u32>>,
     count: usize,
-    /// The id in each slot. No word is spelled like the piece 0, so 0 means an empty slot.
+    /// The id in each slot. No word is spelled like piece 0, so 0 means an empty slot.
     slots: [u16; SLOTS],
     /// The hash of [`CONTINUES`].
     continued: u32,
 }
 
-/// The pieces of the models. They are laid out by the compiler: at run time it would take a
+/// The pieces of the models. The table is built by the compiler: at run time it would take a
 /// millisecond, which is much for a process that embeds one sentence.
 pub(super) static PIECES: Pieces = Pieces::new(include_str!("../../assets/vocabulary.txt"));
 
 impl Pieces {
-    /// Reads a vocabulary: a piece in each line, whose number is its id.
+    /// Reads a vocabulary: one piece per line, whose number is its id.
     const fn new(vocabulary: &'static str) -> Self {
         let bytes = vocabulary.as_bytes();
         let mut slots = [0; SLOTS];
@@ -69,7 +69,8 @@ impl Pieces {
         })
     }
 
-    /// Adds the ids of a word's pieces, the longest first; a word with a rest is unknown as a whole.
+    /// Adds the ids of a word's pieces, the longest first; if some of the word is left over, the
+    /// whole word is unknown.
     pub(super) fn split(&self, word: &[u8], ids: &mut Vec<u32>) {
         let before = ids.len();
         let (mut rest, mut prefix, mut seed) = (word, &b""[..], SEED);
@@ -84,7 +85,7 @@ impl Pieces {
         }
     }
 
-    /// Returns the longest piece that a rest of a word starts with, and its length.
+    /// Returns the longest piece that the rest of a word starts with, and its length.
     fn longest_start(&self, rest: &[u8], prefix: &[u8], seed: u32) -> Option<(u16, usize)> {
         let mut hashes = [0; LONGEST];
         let tried = rest.len().min(LONGEST);
@@ -121,7 +122,7 @@ impl std::fmt::Debug for Pieces {
     }
 }
 
-/// FNV-1a, which grows byte by byte: the hashes of all starts of a word cost one pass.
+/// FNV-1a, which is computed byte by byte: the hashes of all prefixes of a word cost one pass.
 const SEED: u32 = 0x811c_9dc5;
 
 const fn mix(hash: u32, byte: u8) -> u32 {

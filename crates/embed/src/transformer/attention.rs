@@ -1,4 +1,4 @@
-//! What each token takes from the other tokens of its text.
+//! Attention between the tokens of a text.
 
 use super::functions::exp_all;
 use super::kernel::{COLUMNS, Machine, ROWS};
@@ -6,13 +6,13 @@ use super::kernel::{COLUMNS, Machine, ROWS};
 /// Sizes of the attention, the same in all layers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heads {
-    /// How many there are.
+    /// The number of heads.
     pub(super) count: usize,
-    /// Numbers of a token that one head sees.
+    /// Numbers of a token that one head uses.
     pub(super) width: usize,
 }
 
-/// What is worked with, kept from one text to the next.
+/// Buffers that are reused from one text to the next.
 #[derive(Default)]
 pub(super) struct Scratch {
     /// Panels of keys: for each token of a panel, a number at a time.
@@ -25,7 +25,7 @@ pub(super) struct Scratch {
     shares: Vec<[f32; ROWS]>,
 }
 
-/// Sets `output` to what the tokens of one text take from each other.
+/// Sets `output` to the attention of the tokens of one text.
 ///
 /// `input` has for each token its queries, keys and values, each for all heads.
 #[inline(always)]

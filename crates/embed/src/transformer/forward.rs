@@ -1,7 +1,7 @@
-//! The way of a batch of texts through the layers.
+//! The forward pass of a batch of texts.
 //!
-//! The tokens of all texts go through a linear layer together, which uses its weights more often
-//! while they are near; attention looks at each text alone.
+//! The tokens of all texts go through a linear layer together, which reuses its weights while they
+//! are cached; attention processes each text separately.
 
 use super::attention::{self, attend};
 use super::functions::{add, gelu};
@@ -9,11 +9,11 @@ use super::kernel::{Machine, Portable};
 use super::linear::Taken;
 use super::{Layer, Transformer};
 
-/// What is worked with, kept from one batch to the next.
+/// Buffers that are reused from one batch to the next.
 #[derive(Default)]
 pub(super) struct Scratch {
     word: Vec<f32>,
-    /// A row for each token: what is known of it so far.
+    /// A row for each token: its hidden state.
     state: Vec<f32>,
     taken: Taken,
     wide: Vec<f32>,

@@ -1,17 +1,17 @@
-//! The functions between the linear layers, written so that the compiler takes many numbers at a
-//! time: no branches, no calls, and sums in lanes.
+//! The functions between the linear layers, written so that the compiler vectorizes them: no
+//! branches, no calls, and sums in lanes.
 
 /// Numbers that are summed side by side.
 const LANES: usize = 16;
 
-/// Where a layer norm puts its numbers: each one times its gain, plus its bias.
+/// The target of a layer norm: each number times its gain, plus its bias.
 pub(super) struct Norm {
     pub(super) gain: Vec<f32>,
     pub(super) bias: Vec<f32>,
 }
 
 impl Norm {
-    /// Moves each row of `rows` to mean 0 and variance 1, and from there by gain and bias.
+    /// Normalizes each row of `rows` to mean 0 and variance 1, then applies gain and bias.
     #[inline(always)]
     pub(super) fn apply(&self, rows: &mut [f32]) {
         /// Keeps a row of equal numbers from a division by zero.
@@ -36,7 +36,7 @@ pub(super) fn add(numbers: &mut [f32], more: &[f32]) {
     }
 }
 
-/// Makes each number x into x * P(X <= x) for a normal X (GELU, the exact one).
+/// Replaces each number x by x * P(X <= x) for a normal X (exact GELU).
 #[inline(always)]
 pub(super) fn gelu(numbers: &mut [f32]) {
     for number in numbers {
@@ -53,7 +53,7 @@ pub(super) fn gelu(numbers: &mut [f32]) {
     }
 }
 
-/// Makes `scores` into e to the power of each less the largest, and returns their sum.
+/// Replaces `scores` by e to the power of each minus the largest, and returns their sum.
 #[inline(always)]
 pub(super) fn exp_all(scores: &mut [f32]) -> f32 {
     let mut lanes = [f32::MIN; LANES];

@@ -1,5 +1,4 @@
-//! The two inner loops that nearly all of the time goes to, for any processor; those of x86-64 have
-//! their own.
+//! The two inner loops that take nearly all of the time, for any processor; x86-64 has its own.
 //!
 //! A loop makes one tile of a product of matrices: [`ROWS`] tokens by [`COLUMNS`] outputs. What it
 //! reads is stored in the order of reading:
@@ -21,25 +20,25 @@ pub(super) const ROWS: usize = 6;
 /// Outputs in a tile.
 pub(super) const COLUMNS: usize = 16;
 
-/// What a kind of processor does in its own way.
+/// The operations that depend on the processor.
 ///
 /// All methods are inlined into [`super::forward::run`], which is compiled once for each machine.
 pub(super) trait Machine: Copy {
-    /// Multiplies pairs of whole numbers. A sum must fit an `i32`.
+    /// Multiplies pairs of integers. A sum must fit an `i32`.
     fn whole(self, block: &[[i32; ROWS]], panel: &[[i16; 2 * COLUMNS]]) -> [[i32; COLUMNS]; ROWS];
 
     /// Multiplies floats.
     fn float(self, block: &[[f32; ROWS]], panel: &[[f32; COLUMNS]]) -> [[f32; COLUMNS]; ROWS];
 }
 
-/// Any processor: plain loops, which the compiler makes the best of.
+/// Any processor: plain loops, which the compiler optimizes.
 #[derive(Clone, Copy)]
 pub(super) struct Portable;
 
 impl Machine for Portable {
     #[inline(always)]
     fn whole(self, block: &[[i32; ROWS]], panel: &[[i16; 2 * COLUMNS]]) -> [[i32; COLUMNS]; ROWS] {
-        // One token at a time: its sums stay in registers, on processors with few of them too.
+        // One token at a time: its sums stay in registers, even on processors with few of them.
         std::array::from_fn(|row| {
             let mut sums = [0_i32; COLUMNS];
             for (pairs, weights) in block.iter().zip(panel) {

@@ -1,7 +1,7 @@
-//! A linear layer in whole numbers.
+//! A linear layer in integers.
 //!
-//! Weights are `i16` with one scale for each output, and what goes in is `i16` with one scale for
-//! each token. No sum can leave an `i32`: a layer knows the largest sum that its weights can make,
+//! Weights are `i16` with one scale for each output, and inputs are `i16` with one scale for each
+//! token. No sum can overflow an `i32`: a layer knows the largest sum that its weights can make,
 //! and inputs are scaled to stay below it.
 
 use super::kernel::{COLUMNS, Machine, ROWS};
@@ -9,7 +9,7 @@ use crate::tensors::{GROUP, Matrix, ModelError, Tensors, half};
 
 /// Largest weight. Eight times 127, so that weights which are signed bytes in the file stay exact.
 const WEIGHT_LIMIT: f32 = 1016.0;
-/// Largest input, wherever the sums leave room.
+/// Largest input, if the sums leave room.
 const INPUT_LIMIT: i32 = 16_383;
 
 /// `inputs` numbers to `outputs` numbers.
@@ -31,10 +31,10 @@ impl Linear {
         Self { inputs, outputs: 0, weights, scales, bias, largest_sum: 1 }
     }
 
-    /// Adds the outputs that `matrix` makes, one for each of its rows.
+    /// Adds the outputs of `matrix`, one for each of its rows.
     ///
-    /// The outputs there are already must fill their panels: their number is a multiple of
-    /// [`COLUMNS`] wherever layers are joined.
+    /// The existing outputs must fill their panels: their number is a multiple of [`COLUMNS`]
+    /// wherever layers are joined.
     pub(super) fn append(
         &mut self,
         tensors: &mut Tensors,
@@ -62,8 +62,8 @@ impl Linear {
         Ok(())
     }
 
-    /// Adds rows of four bits, as they are in the file: a group has sixteen different weights, so
-    /// that most of the work is to look them up. It is the way to a first answer within 20 ms.
+    /// Adds rows of four bits, as they are in the file: a group has only sixteen different weights,
+    /// so most of the work is looking them up. This allows a first answer within 20 ms.
     fn append_nibbles(
         &mut self,
         data: &[u8],
@@ -126,7 +126,7 @@ impl Linear {
         self.outputs
     }
 
-    /// Makes `input`, a row of [`Self::inputs`] numbers for each token, into whole numbers.
+    /// Converts `input`, a row of [`Self::inputs`] numbers for each token, to integers.
     #[inline(always)]
     fn take(&self, input: &[f32], taken: &mut Taken) {
         let limit = INPUT_LIMIT.min(i32::MAX / self.largest_sum) as f32;
@@ -151,7 +151,7 @@ impl Linear {
         }
     }
 
-    /// Sets `output` to what the layer makes of `input`: a row for each token.
+    /// Sets `output` to the layer's result for `input`: a row for each token.
     #[inline(always)]
     pub(super) fn apply<M: Machine>(
         &self,
@@ -185,14 +185,14 @@ impl Linear {
     }
 }
 
-/// What goes into a layer, as whole numbers in the order of [`super::kernel`].
+/// The inputs of a layer, as integers in the order of [`super::kernel`].
 #[derive(Default)]
 pub(super) struct Taken {
     blocks: Vec<[i32; ROWS]>,
     scales: Vec<f32>,
 }
 
-/// Returns what a whole number stands for when `limit` stands for `largest`, and its inverse.
+/// Returns the value of one unit when the integer `limit` represents `largest`, and its inverse.
 fn scales_of(largest: f32, limit: f32) -> (f32, f32) {
     let (scale, inverse) = (largest / limit, limit / largest);
     if inverse.is_finite() { (scale, inverse) } else { (0.0, 0.0) }
@@ -211,10 +211,10 @@ fn largest_of(row: &[f32]) -> f32 {
     lanes.iter().chain(rest).fold(0.0, |largest, number| largest.max(number.abs()))
 }
 
-/// Returns the nearest whole number to a `number` of less than 2^21.
+/// Returns the nearest integer to a `number` of less than 2^21.
 ///
 /// Adding 1.5 * 2^23 leaves it in the lowest bits of the sum, which is faster than a conversion
-/// with its care for what does not fit. A number that is not one gives some whole number.
+/// that handles out-of-range numbers. NaN gives an arbitrary integer.
 #[inline(always)]
 fn rounded(number: f32) -> i32 {
     const SHIFT: f32 = 12_582_912.0;

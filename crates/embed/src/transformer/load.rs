@@ -15,7 +15,7 @@ const HEAD_WIDTH: usize = 32;
 /// Tokens of a text that are read, unless the file says otherwise.
 const TOKENS: usize = 256;
 
-/// More of each than any model that is worth running here.
+/// Larger than any model that is worth running here.
 const WIDTH_LIMIT: usize = 1024;
 const WIDE_LIMIT: usize = 4096;
 const LAYER_LIMIT: usize = 24;
@@ -79,8 +79,8 @@ fn heads(tensors: &Tensors, width: usize) -> Result<Heads, ModelError> {
     Ok(Heads { count, width: width / count })
 }
 
-/// Returns what is added to a word at each position: its position, and that it is in the first
-/// of two texts, as all are here.
+/// Returns the vector that is added to a word at each position: its position, plus the type of the
+/// first of two texts, which all are here.
 fn positions(tensors: &mut Tensors, name: &str, width: usize) -> Result<Vec<f32>, ModelError> {
     let places = format!("{name}.position_embeddings.weight");
     let matrix = sized(tensors, &places, None, width)?;

@@ -1,4 +1,5 @@
-//! A tiny model with random weights, against vectors that numpy made of the same weights.
+//! A tiny model with random weights, compared with vectors that numpy computed from the same
+//! weights.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! The first vector of each word piece, kept small and made into floats when it is used.
+//! The first vector of each word piece, stored compactly and converted to floats when it is used.
 
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ impl Words {
         Ok(Self::Bytes { width, rows, scales })
     }
 
-    /// Sets `vector` to the vector of `word`. A word that is not there has zeros.
+    /// Sets `vector` to the vector of `word`; zeros for a missing word.
     pub(super) fn vector(&self, word: u32, vector: &mut Vec<f32>) {
         let word = word as usize;
         vector.clear();

@@ -131,7 +131,7 @@ fn ollama_cuts_what_is_too_long_and_that_is_counted() {
     let long = "word ".repeat(20);
     let made = remote.embed_some(&["one", &long, "two"], Purpose::Document);
     assert_eq!((made.cut, made.error.is_none()), (1, true));
-    // Whole: where it ends is Ollama's to say.
+    // The whole text: Ollama truncates it itself.
     assert_eq!(made.vectors[1], Some(vector_of(&long)));
 }
 
@@ -152,7 +152,7 @@ fn after_an_error_nothing_more_is_sent() {
     settings.max_batch = Some(1);
     let remote = Remote::new(settings).unwrap();
     remote.embed(&["one"; 200], Purpose::Document).unwrap_err();
-    // One for each of the four that run at the same time.
+    // One for each of the four concurrent requests.
     assert!(server.received().len() <= 8, "{}", server.received().len());
 }
 

@@ -31,7 +31,7 @@ fn a_server_of_somebody_else_is_understood() {
     let mut settings = RemoteSettings::new(Provider::OpenAi);
     settings.url = Some(format!("http://127.0.0.1:{port}"));
     settings.model = Some("bag".to_owned());
-    // It may take its time to start: as many tries as a minute has.
+    // It may start slowly: as many tries as fit in a minute.
     settings.patience.tries = 60;
     settings.patience.longest_wait = Duration::from_secs(1);
     let mut remote = Remote::new(settings).unwrap();

@@ -1,4 +1,4 @@
-//! Servers that are broken or wish us ill.
+//! Servers that are broken or malicious.
 
 use std::process::Command;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Reply, Server, cause, http, remote, settings, vector_of};
 
-/// What sixteen megabytes of buffers on the way may hide, a gigabyte cannot.
+/// Buffers on the way may hide sixteen megabytes, but not a gigabyte.
 const BUFFERS: u64 = 16 << 20;
 
 fn error_of(script: impl Fn() -> Reply + Send + Sync + 'static) -> (RemoteError, Server) {
@@ -29,7 +29,7 @@ fn check(body: &str, expected: &AnswerError) {
         matches!(&error, RemoteError::Answer { source, .. } if source == expected),
         "{body}: {error:?}"
     );
-    // Some texts have no vector; whether these do not is found out with another one.
+    // Some texts have no vector; another text is sent to find out whether these are such texts.
     let may_be_a_text = matches!(
         expected,
         AnswerError::Unreadable { .. } | AnswerError::NotFinite | AnswerError::Zeros
@@ -79,7 +79,7 @@ fn a_gigabyte_is_refused_by_its_length() {
     let (error, server) = error_of(move || Reply::Flood(head));
     assert!(matches!(error, RemoteError::Body { limit: 65_792, .. }), "{error:?}");
     assert!(server.sent() < BUFFERS, "{}", server.sent());
-    // At once: to read up to the limit would take longer than there is patience.
+    // At once: reading up to the limit would take longer than the time limit.
     let (error, _server) = error_of(move || Reply::Drip(head));
     assert!(matches!(error, RemoteError::Body { .. }), "{error:?}");
 }
@@ -174,7 +174,7 @@ fn what_stays_on_this_machine_needs_no_proxy() {
     if std::env::var_os("ANEMONE_TEST_PROXIED").is_some() {
         return;
     }
-    // Again with a proxy in the environment, which only a process of its own can have.
+    // Again with a proxy in the environment, which requires a separate process.
     let proxy = Server::good();
     let this = std::env::current_exe().unwrap();
     let mut again = Command::new(this);

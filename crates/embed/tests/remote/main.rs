@@ -1,4 +1,4 @@
-//! Providers, played by a server on this machine.
+//! Providers, simulated by a server on this machine.
 
 #![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
 

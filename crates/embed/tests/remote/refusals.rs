@@ -1,4 +1,4 @@
-//! Texts that a provider will not take, and what is kept when it takes no more.
+//! Texts that a provider rejects, and what is kept when it accepts no more.
 
 use anemone_embed::{Embedder as _, Purpose, RemoteError};
 use serde_json::json;
@@ -9,7 +9,7 @@ fn has_bad(received: &Received) -> bool {
     received.texts().iter().any(|text| text.contains("bad"))
 }
 
-/// Sixteen texts, one of which is not liked.
+/// Sixteen texts, one of which is rejected.
 fn texts() -> Vec<&'static str> {
     let mut texts = vec!["fine"; 16];
     texts[11] = "a bad one";
@@ -76,7 +76,7 @@ fn many_refusals_in_a_row_end_the_call_and_mark_nothing() {
     assert!(made.vectors.iter().all(Option::is_none));
     assert_eq!(made.refused, 0);
     assert!(matches!(cause(made.error.unwrap()), RemoteError::Rejected { .. }));
-    // Two for each, and what was under way.
+    // Two for each, and the requests in flight.
     assert!(server.received().len() < 80, "{}", server.received().len());
 }
 

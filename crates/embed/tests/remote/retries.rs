@@ -1,4 +1,4 @@
-//! What is tried again, how often, and after how long.
+//! Which requests are retried, how often, and after how long.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ fn what_does_not_pass_is_not_tried_again() {
         assert!(check(&error), "{status}: {error:?}");
         assert!(error.to_string().contains(words), "{error}");
         assert_eq!(error.hint().is_some(), status != 400);
-        // What is rejected may be the text: one other is sent to find out.
+        // A rejection may be caused by the text: another one is sent to find out.
         let asked = if status == 400 { 2 } else { 1 };
         assert_eq!(server.received().len(), asked);
         assert!(noted.waits().is_empty());
@@ -137,7 +137,7 @@ fn a_server_that_says_nothing_is_given_up() {
 fn a_port_where_nobody_listens_is_tried_again() {
     let server = Server::good();
     let (mut settings, noted) = settings(&server);
-    // Free again as soon as it was found.
+    // The port is free again as soon as it was found.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     settings.url = Some(format!("http://127.0.0.1:{port}"));
     settings.patience.tries = 2;

@@ -1,4 +1,4 @@
-//! Nothing that is shown holds a secret, whichever side repeats it.
+//! No output contains a secret, whichever side repeats it.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::server::{KEY, Reply, Server, all_of, remote, settings};
 
-/// Asserts that nothing shown holds four characters in a row of the key.
+/// Asserts that the output contains no four consecutive characters of the key.
 #[track_caller]
 fn assert_hidden(text: &str) {
     for at in 0..=KEY.len() - 4 {
@@ -23,7 +23,7 @@ fn a_key_that_a_provider_repeats_is_not_passed_on() {
         format!("Incorrect API key provided: {start}*****{end}."),
         format!("header was: authorization: Bearer {KEY}"),
         format!("url?key={}", KEY.replace('-', "%2D")),
-        // So long that the reason is cut in the middle of the key.
+        // Long enough that the message is cut in the middle of the key.
         format!("{}{KEY}", "x".repeat(64 * 1024 - 30)),
         format!("{}{KEY}", "x".repeat(294)),
     ];
@@ -59,7 +59,7 @@ fn a_key_in_a_good_answer_or_a_redirect_is_not_passed_on() {
 #[test]
 fn password_and_query_of_the_url_are_not_shown() {
     let patience = Duration::from_secs(15);
-    // Only who says nothing is not waited for.
+    // Only a silent server is not waited for.
     let replies: [(Duration, fn() -> Reply); 4] = [
         (Duration::from_secs(1), || Reply::Silence),
         (patience, || Reply::Raw(Vec::new())),

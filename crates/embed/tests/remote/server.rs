@@ -1,4 +1,4 @@
-//! A server that answers as a script says, and what tests ask it with.
+//! A server that answers according to a script, and helpers to query it.
 //!
 //! Each connection has one request and a thread, and no wait is longer than [`LIFETIME`].
 
@@ -41,11 +41,11 @@ pub(crate) enum Reply {
     With(u16, String, Value),
     /// Sends these bytes and closes.
     Raw(Vec<u8>),
-    /// Sends these bytes and then a gigabyte, as long as anybody reads.
+    /// Sends these bytes and then a gigabyte, as long as the client reads.
     Flood(&'static str),
     /// Sends these bytes and then one more from time to time.
     Drip(&'static str),
-    /// Says nothing.
+    /// Sends nothing.
     Silence,
 }
 
@@ -84,7 +84,7 @@ impl Server {
                     return;
                 }
                 let shared = Arc::clone(&accepting);
-                // A client that leaves early is part of the play.
+                // A client that leaves early is part of the test.
                 std::thread::spawn(move || drop(shared.serve(&stream)));
             }
         });
@@ -100,12 +100,12 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// What came in so far.
+    /// The requests received so far.
     pub(crate) fn received(&self) -> Vec<Received> {
         self.shared.received.lock().unwrap().clone()
     }
 
-    /// Bytes that went out in floods.
+    /// Bytes that were sent in floods.
     pub(crate) fn sent(&self) -> u64 {
         self.shared.sent.load(Ordering::SeqCst)
     }
@@ -156,7 +156,7 @@ impl Shared {
         self.stop.load(Ordering::SeqCst)
     }
 
-    /// Does something every now and then until the server stops or the time is over.
+    /// Repeats something until the server stops or the time is over.
     fn wait(&self, mut now_and_then: impl FnMut() -> std::io::Result<()>) -> std::io::Result<()> {
         let start = Instant::now();
         while !self.over() && start.elapsed() < LIFETIME {
@@ -216,7 +216,7 @@ pub(crate) fn good(received: &Received) -> Reply {
     Reply::Json(200, json!({ "object": "list", "data": data.collect::<Vec<_>>() }))
 }
 
-/// Notes how long it was asked to wait, and waits not at all.
+/// Records how long it was asked to wait, and does not wait.
 #[derive(Default)]
 pub(crate) struct Noted(Mutex<Vec<Duration>>);
 
@@ -235,7 +235,7 @@ impl Pause for Noted {
 
 pub(crate) const KEY: &str = "sk-Zq8vWx71LmpT4dRk";
 
-/// Settings for a server that speaks OpenAI's protocol with vectors of four numbers.
+/// Settings for a server with OpenAI's protocol and vectors of four numbers.
 pub(crate) fn settings(server: &Server) -> (RemoteSettings, Arc<Noted>) {
     let noted = Arc::new(Noted::default());
     let mut settings = RemoteSettings::new(Provider::OpenAi);

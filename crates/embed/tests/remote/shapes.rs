@@ -1,4 +1,4 @@
-//! What each provider is asked, to the letter.
+//! The exact request for each provider.
 
 use anemone_embed::{
     ApiKey, Effort, Embedder as _, Encoding, ModelIdentity, Provider, Purpose, Remote, RemoteError,
@@ -158,7 +158,7 @@ fn a_known_model_has_its_identity_before_it_is_asked() {
         let mut settings = RemoteSettings::new(provider);
         settings.key = Some(ApiKey::new(KEY.to_owned()).unwrap());
         let mut remote = Remote::new(settings).unwrap();
-        // Known already, so that no request is made.
+        // The size is already known, so no request is made.
         remote.connect().unwrap();
         let expected = ModelIdentity {
             provider: provider.name().to_owned(),

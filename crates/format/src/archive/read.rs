@@ -1,7 +1,7 @@
-//! Opens an archive and hands out what is in it, piece by piece.
+//! Opens an archive and yields its content, piece by piece.
 //!
-//! Dialects that are understood: partitions anywhere the manifest says, no `memory/index.json`,
-//! no digests, documents wrapped in an object named after their layer, explicit folder entries.
+//! Supported dialects: partitions anywhere the manifest says, no `memory/index.json`, no digests,
+//! documents wrapped in an object named after their layer, explicit folder entries.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, Read as _};
@@ -33,7 +33,7 @@ const MAJOR: u64 = 1;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Not a container that we read.
+    /// Not a supported container.
     #[error(transparent)]
     Container(#[from] ContainerError),
     /// The digest over the whole file is wrong.
@@ -45,7 +45,7 @@ pub enum OpenError {
     /// The manifest of an archive and that of a delta.
     #[error("the archive has two manifests")]
     TwoManifests,
-    /// The manifest is not what it should be.
+    /// The manifest is invalid.
     #[error("cannot read {entry}")]
     Manifest {
         /// The manifest's entry.
@@ -56,7 +56,7 @@ pub enum OpenError {
     /// A version that we do not know.
     #[error("the archive has format version {0}; this program reads version {MAJOR}")]
     Version(String),
-    /// A feature that a reader must know.
+    /// A required feature that we do not know.
     #[error("the archive needs the feature {0:?}, which this program does not know")]
     Feature(String),
     /// An archive where a delta is wanted, or the other way round.
@@ -69,7 +69,7 @@ pub enum OpenError {
     },
 }
 
-/// How a file was refused, in the words of the conformance vectors.
+/// How a file was rejected, in the words of the conformance vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Made by a newer program.
@@ -81,7 +81,7 @@ pub enum Refusal {
 }
 
 impl OpenError {
-    /// Returns how the file was refused.
+    /// Returns how the file was rejected.
     #[must_use]
     pub fn refusal(&self) -> Refusal {
         match self {
@@ -110,18 +110,18 @@ impl std::fmt::Display for ArchiveKind {
     }
 }
 
-/// Whether an archive is opened that was edited after it was written.
+/// Whether an archive that was edited after it was written can be opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Edits {
-    /// The digests in the manifest decide: an entry that differs is refused.
+    /// The digests in the manifest take precedence: an entry that differs is rejected.
     #[default]
     Refuse,
-    /// The content decides: sizes, digests and counts in the manifest give way to it. Nothing else
-    /// is relaxed.
+    /// The content takes precedence: sizes, digests and counts in the manifest are replaced.
+    /// Nothing else is relaxed.
     Accept,
 }
 
-/// An entry that is not what the manifest says.
+/// An entry that differs from the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditedEntry {
     /// The entry.
@@ -158,13 +158,13 @@ pub struct ReadEntryError {
 }
 
 impl ReadEntryError {
-    /// Says what is wrong with an entry, or with one of its lines.
+    /// Reports what is wrong with an entry, or with one of its lines.
     #[must_use]
     pub fn new(entry: &str, line: Option<u64>, source: ReadJsonError) -> Self {
         Self { entry: entry.to_owned(), line, source }
     }
 
-    /// Says why the bytes of an entry cannot be read.
+    /// Reports why the bytes of an entry cannot be read.
     pub(crate) fn io(entry: &str, error: io::Error) -> Self {
         Self::new(entry, None, ReadJsonError::Io(error))
     }
@@ -180,7 +180,7 @@ pub(crate) struct OpenContainer {
     pub(crate) edits: Edits,
 }
 
-/// What decides whether the rest of a manifest can be understood.
+/// The fields that decide whether the rest of a manifest can be understood.
 #[derive(Deserialize)]
 struct Preamble {
     alf_version: String,
@@ -279,15 +279,15 @@ impl OpenContainer {
     }
 }
 
-/// Tells an archive from a delta.
+/// Distinguishes archives from deltas.
 pub fn kind_of(source: Bytes, length: u64, limits: &Limits) -> Result<ArchiveKind, OpenError> {
     OpenContainer::open(source, length, limits, Edits::Refuse).map(|opened| opened.kind)
 }
 
-/// The entries of an open archive or delta, with what its manifest says of them.
+/// The entries of an open archive or delta, with their description in the manifest.
 pub(crate) struct Entries {
     pub(crate) container: Container,
-    /// What the manifest says of each entry of the container, in its order.
+    /// The digest in the manifest of each entry of the container, in its order.
     digests: Vec<Option<Box<str>>>,
     limits: Limits,
 }
@@ -332,7 +332,7 @@ impl Entries {
         Ok(bytes)
     }
 
-    /// Reads a layer; one that is wrapped in an object named after it comes unwrapped.
+    /// Reads a layer; one that is wrapped in an object named after it is unwrapped.
     pub(crate) fn read_layer(&self, layer: Layer, path: &str) -> Result<Vec<u8>, ReadEntryError> {
         let bytes = self.read_document(path)?;
         Ok(unwrap_layer(layer, &bytes).unwrap_or(bytes))
@@ -381,7 +381,7 @@ pub struct Archive {
 /// A file, link or folder that an archive carries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CarriedFile {
-    /// What the manifest says of it, or would say.
+    /// Its description in the manifest, or the one that it would have.
     pub entry: Entry,
 }
 
@@ -406,8 +406,8 @@ impl Archive {
         Ok(Self { manifest, entries, edited })
     }
 
-    /// Returns the manifest as it is in the archive; where edits were accepted, with the sizes and
-    /// digests of the content.
+    /// Returns the manifest of the archive; if edits were accepted, with the sizes and digests of
+    /// the content.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -425,14 +425,14 @@ impl Archive {
         self.entries.container.seal() == Seal::Intact
     }
 
-    /// Returns the entries that are not what the manifest in the file says, where such edits were
+    /// Returns the entries that differ from the manifest in the file, where such edits were
     /// accepted.
     #[must_use]
     pub fn edited(&self) -> &[EditedEntry] {
         &self.edited
     }
 
-    /// Returns true when the archive says that it is exactly what our writer makes of its content.
+    /// Returns true when the archive claims to be exactly what our writer makes of its content.
     ///
     /// This is a claim by the author of the file, and no check may depend on it.
     pub(crate) fn claims_canonical(&self) -> bool {
@@ -497,7 +497,7 @@ impl Archive {
         })
     }
 
-    /// Returns everything the archive carries beside layers and partitions, sorted by path.
+    /// Returns everything the archive carries besides layers and partitions, sorted by path.
     ///
     /// Where the manifest has no digest for a file, it is computed, which reads the file.
     pub fn files(&self) -> Result<Vec<CarriedFile>, ReadEntryError> {
@@ -523,7 +523,7 @@ impl Archive {
                 files.push(CarriedFile { entry: entry.clone() });
             }
         }
-        // Folders that hold something come back with what they hold.
+        // Folders with content are restored with their content.
         let mut paths: Vec<&str> = files.iter().map(|file| file.entry.path.as_str()).collect();
         paths.sort_unstable();
         let mut empty = Vec::new();
@@ -543,12 +543,12 @@ impl Archive {
         Ok(files)
     }
 
-    /// Reads a carried file; the reader fails at the end if the content is not what it should be.
+    /// Reads a carried file; the reader fails at the end if the content is not as announced.
     pub fn read_file(&self, path: &str) -> Result<EntryReader<'_>, ReadEntryError> {
         self.entries.reader(path)
     }
 
-    /// Returns the digest of an entry: the manifest's, or a computed one where it has none.
+    /// Returns the digest of an entry: the manifest's, or a computed one if it has none.
     pub(crate) fn digest_of(&self, path: &str) -> Result<String, ReadEntryError> {
         match self.entries.digest(path) {
             Some(digest) => Ok(digest),
@@ -562,7 +562,8 @@ impl Archive {
     }
 }
 
-/// Makes the list of entries in a manifest say what the container holds; returns the differences.
+/// Updates the list of entries in a manifest to the content of the container; returns the
+/// differences.
 ///
 /// An entry that cannot be read stays as it is listed, so that reading it fails later.
 fn take_edits(container: &Container, manifest: &mut Manifest) -> Vec<EditedEntry> {
@@ -653,7 +654,7 @@ pub(crate) fn check_listed<'a>(
     for folder in container.folders() {
         names.insert_folder(folder);
     }
-    // What the workspace had there, when that is not what the archive calls it.
+    // The original names in the workspace, where they differ from those in the archive.
     let mut true_paths: Vec<(Vec<u8>, &Entry)> = Vec::new();
     for entry in listed {
         let unsafe_name = |fault| ContainerError::UnsafeName { name: entry.path.clone(), fault };
@@ -667,10 +668,11 @@ pub(crate) fn check_listed<'a>(
             return Err(collision(entry));
         }
         if let Some(name) = true_name(entry) {
-            // Whatever can be spelled goes nowhere but down.
+            // A path that can be spelled only leads downwards.
             entry_path::spell(&name).map_err(unsafe_name)?;
         }
-        // With NUL, which no path has, for a slash, what is in a folder sorts right behind it.
+        // With the slash replaced by NUL, which no path has, the content of a folder sorts right
+        // after it.
         let mut path = order_of(entry);
         path.iter_mut().filter(|byte| **byte == b'/').for_each(|byte| *byte = 0);
         true_paths.push((path, entry));
@@ -727,7 +729,7 @@ impl CarriedFile {
         })
     }
 
-    /// Returns what files are sorted by: their true path, as the writer wants them.
+    /// Returns the sort key of files: their true path, as the writer requires.
     pub(crate) fn order(&self) -> Vec<u8> {
         order_of(&self.entry)
     }
@@ -748,7 +750,7 @@ fn location_of(entry: &Entry) -> (Root<'_>, Vec<u8>) {
     (root, true_name(entry).unwrap_or_else(|| rest.as_bytes().to_vec()))
 }
 
-/// Returns what entries are sorted by: their true path.
+/// Returns the sort key of entries: their true path.
 fn order_of(entry: &Entry) -> Vec<u8> {
     let (root, path) = location_of(entry);
     [root.prefix().into_bytes(), path].concat()
@@ -759,7 +761,7 @@ fn true_name(entry: &Entry) -> Option<Vec<u8>> {
     bytes_of(entry.source_path.as_deref(), entry.source_path_base64.as_deref())
 }
 
-/// Returns the bytes that an entry has as text, or in base64 where they are no text.
+/// Returns the bytes of an entry's text, or of its base64 if they are not text.
 fn bytes_of(text: Option<&str>, base64: Option<&str>) -> Option<Vec<u8>> {
     let plain = text.map(|text| text.as_bytes().to_vec());
     plain.or_else(|| BASE64.decode(base64?).ok())

@@ -1,12 +1,13 @@
-//! Records that one walk parsed, so that the next ones need not.
+//! Records that one walk parsed, so that later walks need not parse them again.
 
 use std::io;
 use std::sync::OnceLock;
 
-/// Keeps what a walk parses, unless it is too much: then every walk parses it again.
+/// Keeps the records that a walk parses, unless they are too large: then every walk parses them
+/// again.
 pub struct RecordCache<T> {
     max_bytes: usize,
-    /// Nothing before the first walk has ended; `None` when there is more than may be kept.
+    /// Empty before the first walk has ended; `None` when there is more than may be kept.
     records: OnceLock<Option<Vec<T>>>,
 }
 
@@ -17,7 +18,7 @@ impl<T> RecordCache<T> {
         Self { max_bytes, records: OnceLock::new() }
     }
 
-    /// Whether records with so many bytes of JSON in all may be kept.
+    /// Whether records with this many bytes of JSON in total may be kept.
     #[must_use]
     pub fn fits(&self, bytes: usize) -> bool {
         #[cfg(feature = "parse-counts")]
@@ -27,8 +28,8 @@ impl<T> RecordCache<T> {
         bytes <= self.max_bytes
     }
 
-    /// Hands out every record. `parse_each` walks over them, and hands each out with the length of
-    /// its JSON.
+    /// Yields every record. `parse_each` walks over them, and passes on each with the length of its
+    /// JSON.
     pub fn each(
         &self,
         parse_each: impl FnOnce(&mut dyn FnMut(T, usize) -> io::Result<()>) -> io::Result<()>,
@@ -50,7 +51,7 @@ impl<T> RecordCache<T> {
             }
             Ok(())
         })?;
-        // A walk within this walk may have kept them already.
+        // A nested walk may have stored them already.
         self.records.set(kept).ok();
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! A record as the line it is on disk.
+//! A record as its line on disk.
 //!
-//! Archives are compared, patched and purged line by line, so that what was not meant to change
-//! keeps its bytes, whatever is in it.
+//! Archives are compared, patched and purged line by line, so that unchanged records keep their
+//! bytes, whatever they contain.
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use crate::id::RecordId;
 use crate::json::{self, ReadJsonError};
 use crate::moment::Moment;
 
-/// The little of a record that decides where its line goes.
+/// The fields of a record that decide where its line goes.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RecordHead {
     pub(crate) id: RecordId,

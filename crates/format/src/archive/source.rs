@@ -17,13 +17,13 @@ use crate::principals::Principals;
 use crate::record::{Record, Status};
 use crate::source::{RecordPlace, SnapshotSource, SourceFile, SourceKind};
 
-/// An archive as the source of a snapshot; nothing is read before it is asked for.
+/// An archive as the source of a snapshot; nothing is read before it is requested.
 pub struct ArchiveSource<'a> {
     archive: &'a Archive,
     files: Vec<SourceFile>,
     /// The entry of each file.
     entries: Vec<String>,
-    /// Records that were parsed, where they are kept.
+    /// Parsed records, if they are kept.
     parsed: RecordCache<Record>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> ArchiveSource<'a> {
         self.archive.parse_document(layer).map_err(io::Error::other)
     }
 
-    /// Parses every record, and hands it out with the bytes of its line.
+    /// Parses every record, and passes it on with the bytes of its line.
     fn parse_each(&self, take: &mut dyn FnMut(Record, usize) -> io::Result<()>) -> io::Result<()> {
         let walked = self.archive.each_record_line(|line| {
             let record = Record::parse(line).map_err(|error| WalkError(error.into()))?;
@@ -83,7 +83,7 @@ fn describe(file: &CarriedFile) -> SourceFile {
     })
 }
 
-/// An error of the walk over the records, ours or the archive's.
+/// An error while walking over the records, the caller's or the archive's.
 struct WalkError(io::Error);
 
 impl From<ReadEntryError> for WalkError {
@@ -92,7 +92,7 @@ impl From<ReadEntryError> for WalkError {
     }
 }
 
-/// As much of a record as its place takes.
+/// The fields of a record that are needed for its place.
 #[derive(Deserialize)]
 struct PlaceLine<'a> {
     #[serde(borrow)]

@@ -36,7 +36,7 @@ use crate::principals::Principals;
 use crate::record::Record;
 use crate::unknown::{Nullable, Unknown};
 
-/// A place to put lines aside: a temporary file, or memory in tests.
+/// A place to store lines temporarily: a temporary file, or memory in tests.
 pub trait Spool: Read + Write + Seek {}
 impl<T: Read + Write + Seek> Spool for T {}
 
@@ -44,7 +44,7 @@ impl<T: Read + Write + Seek> Spool for T {}
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteArchiveError {
-    /// Writing, or reading what is to be written, failed.
+    /// Writing failed, or reading what was to be written.
     #[error("cannot write {entry}")]
     Io {
         /// The entry being written.
@@ -69,18 +69,18 @@ pub enum WriteArchiveError {
     /// A record line without id, agent or time.
     #[error("cannot place a record")]
     Record(#[source] ReadJsonError),
-    /// More than a reader takes; what we cannot read back we do not write.
+    /// Larger than a reader accepts; we do not write what we cannot read back.
     #[error("{what} exceeds the limit of an archive: {limit}")]
     TooLarge {
-        /// What is too large.
+        /// The part that is too large.
         what: String,
-        /// How much there may be.
+        /// The limit.
         limit: u64,
     },
     /// A vector with a number that JSON cannot hold.
     #[error("record {0} has an embedding with a number that is not finite")]
     NotFinite(RecordId),
-    /// A line that is more than one.
+    /// A record's line that contains a line feed.
     #[error("the line of record {0} has a line feed")]
     LineFeed(RecordId),
     /// A document that does not have its layer's shape.
@@ -128,11 +128,11 @@ pub struct FileHead<'a> {
     pub mtime: Option<Moment>,
     /// Whether secrets in it were replaced as it was read.
     pub redacted: bool,
-    /// What a newer version said of it.
+    /// Unknown fields from a newer version.
     pub unknown: Unknown,
 }
 
-/// What was written.
+/// The result of writing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrittenArchive {
     /// The manifest as it is in the archive.
@@ -189,7 +189,7 @@ pub struct ArchiveWriter<W: Write> {
 }
 
 impl<W: Write> ArchiveWriter<W> {
-    /// Starts an archive. Of the manifest, what the writer fills in is ignored.
+    /// Starts an archive. Fields of the manifest that the writer fills in are ignored.
     pub fn new(out: W, manifest: &Manifest, spool: Box<dyn Spool>, threads: usize) -> Self {
         let mut manifest = manifest.clone();
         manifest.blank();
@@ -216,7 +216,7 @@ impl<W: Write> ArchiveWriter<W> {
         }
     }
 
-    /// Replaces what the caller says of the archive; to be called before any layer is added.
+    /// Replaces the caller's description of the archive; to be called before any layer is added.
     pub fn describe(&mut self, manifest: &Manifest) {
         self.manifest = manifest.clone();
         self.manifest.blank();
@@ -233,7 +233,7 @@ impl<W: Write> ArchiveWriter<W> {
         Ok(self.add(entry, content)?.path)
     }
 
-    /// Adds a symbolic link; it is only recorded, never made by reading the archive.
+    /// Adds a symbolic link; it is only recorded, and reading the archive never creates it.
     pub fn symlink(&mut self, head: &FileHead<'_>, target: &[u8]) -> Result<(), WriteArchiveError> {
         let mut entry = self.entry_for(head, EntryKind::Symlink)?;
         match std::str::from_utf8(target) {
@@ -244,7 +244,7 @@ impl<W: Write> ArchiveWriter<W> {
         Ok(())
     }
 
-    /// Adds a folder, so that an empty one or its mode is not lost.
+    /// Adds a folder, so that an empty folder or its mode is not lost.
     pub fn folder(&mut self, head: &FileHead<'_>) -> Result<(), WriteArchiveError> {
         let entry = self.entry_for(head, EntryKind::Directory)?;
         self.entries.push(entry);
@@ -265,7 +265,7 @@ impl<W: Write> ArchiveWriter<W> {
         self.spool_line(&line, record.id, created_at, !record.embeddings.is_empty())
     }
 
-    /// Adds a record as the line it is in another archive; the line keeps its bytes.
+    /// Adds a record as its line in another archive; the line keeps its bytes.
     pub fn record_line(&mut self, line: &[u8]) -> Result<(), WriteArchiveError> {
         let head = RecordHead::parse(line).map_err(WriteArchiveError::Record)?;
         self.spool_line(line, head.id, head.created_at().instant(), head.has_embeddings())
@@ -306,7 +306,7 @@ impl<W: Write> ArchiveWriter<W> {
         self.document(layer, to_document(content))
     }
 
-    /// Adds a layer as the bytes it is in another archive; they are kept.
+    /// Adds a layer as its bytes in another archive; they are kept.
     pub fn document(&mut self, layer: Layer, bytes: Vec<u8>) -> Result<(), WriteArchiveError> {
         self.check_size(layer.entry(), bytes.len() as u64, self.limits.max_document_bytes)?;
         let fit = self.describe_layer(layer, &bytes);
@@ -511,7 +511,7 @@ impl<W: Write> ArchiveWriter<W> {
     }
 }
 
-/// Keeps what this version does not know out of the folders that it knows.
+/// Keeps unknown entries out of the folders that this version knows.
 fn beside_roots(path: String) -> String {
     let (first, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
     let known = [RAW, ARTIFACTS, SPLICE].map(|root| root.trim_end_matches('/'));
@@ -526,7 +526,7 @@ fn spool_error(source: io::Error) -> WriteArchiveError {
     WriteArchiveError::Io { entry: "the spool of records".to_owned(), source }
 }
 
-/// Writes a document as we write all of them: indented, with a final line feed.
+/// Writes a document in our standard form: indented, with a final line feed.
 pub(crate) fn to_document<T: Serialize>(value: &T) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(value).expect("a document has only text keys");
     bytes.push(b'\n');

@@ -1,8 +1,8 @@
 //! Compression on every core, with the same bytes whatever their number.
 //!
-//! An entry is cut into blocks of a fixed size; each is deflated on its own and ends on a byte
-//! boundary, so that the blocks laid end to end are one deflate stream. Block borders do not
-//! depend on the number of threads, hence neither do the bytes.
+//! An entry is cut into blocks of a fixed size. Each block is deflated separately and ends on a
+//! byte boundary, so that the concatenated blocks are one deflate stream. Block boundaries do not
+//! depend on the number of threads, so neither do the bytes.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,13 +13,13 @@ use flate2::{Compress, Compression, FlushCompress, Status};
 /// The size of a block; a smaller one costs ratio, a larger one memory.
 pub(crate) const BLOCK_BYTES: usize = 512 << 10;
 
-/// Where more CPU stops buying much: see `docs/decisions/003-deflate.md`.
+/// Higher levels cost more CPU and gain little: see `docs/decisions/003-deflate.md`.
 const LEVEL: u32 = 4;
-/// The same for blocks that are mostly digits: a vector has next to nothing to be found twice.
+/// The level for blocks that are mostly digits: a vector has hardly any repetitions.
 const DIGITS_LEVEL: u32 = 2;
 
-/// A block that shrinks more than this is kept as it is, so that no archive of ours looks like a
-/// bomb to a careful reader.
+/// A block that shrinks more than this is stored uncompressed, so that our archives do not look
+/// like a bomb to a careful reader.
 const MAX_RATIO: usize = 100;
 
 /// One block of an entry.
@@ -29,9 +29,9 @@ pub(crate) struct Block {
     pub(crate) last: bool,
 }
 
-/// A block after its work is done.
+/// A block after compression.
 pub(crate) struct Deflated {
-    /// The block as it was given.
+    /// The block as it was passed in.
     pub(crate) data: Vec<u8>,
     /// Its part of the deflate stream.
     pub(crate) packed: Vec<u8>,
@@ -39,7 +39,7 @@ pub(crate) struct Deflated {
     pub(crate) crc: crc32fast::Hasher,
 }
 
-/// A block that is being worked on.
+/// A block in progress.
 pub(crate) struct Ticket(Receiver<Deflated>);
 
 impl Ticket {
@@ -75,7 +75,7 @@ impl Pool {
         Self { jobs: Some(jobs), workers }
     }
 
-    /// How many blocks may be under way before the caller should wait for one.
+    /// How many blocks may be in progress before the caller should wait for one.
     pub(crate) fn depth(&self) -> usize {
         self.workers.len() * 2
     }
@@ -128,7 +128,7 @@ impl Deflater {
     }
 }
 
-/// Says whether more than half of a block is digits.
+/// Returns whether more than half of a block is digits.
 fn is_digits(data: &[u8]) -> bool {
     data.iter().filter(|byte| byte.is_ascii_digit()).count() > data.len() / 2
 }

@@ -1,7 +1,7 @@
-//! The end of a ZIP file: the records that say where its directory is.
+//! The end of a ZIP file: the records with the position of its directory.
 //!
-//! The library finds the directory even when these records are wrong; other readers go by them,
-//! and would see other entries than we do.
+//! The library finds the directory even if these records are wrong; other readers rely on them, and
+//! would see other entries than we do.
 
 use std::io;
 

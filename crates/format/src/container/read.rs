@@ -1,8 +1,8 @@
-//! Opens a container and refuses every shape that two readers could understand differently.
+//! Opens a container and rejects every form that two readers could understand differently.
 //!
-//! All structure is checked before the first byte of content is handed out: names, collisions,
-//! links, gaps, overlaps, ratios, counts, and that the local headers repeat the directory. What
-//! remains for later is the content itself, which [`EntryReader`] checks when it reaches the end.
+//! All structure is checked before the first byte of content is returned: names, collisions, links,
+//! gaps, overlaps, ratios, counts, and that the local headers repeat the directory. Only the
+//! content itself is checked later, by [`EntryReader`] when it reaches the end.
 
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
@@ -30,7 +30,7 @@ const UNICODE_PATH: u16 = 0x7075;
 const ZIP64: u16 = 0x0001;
 const DOS_FOLDER: u32 = 0x10;
 
-/// Why a file is not a container we read.
+/// Why a file is not a supported container.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContainerError {
@@ -45,7 +45,7 @@ pub enum ContainerError {
     Damaged {
         /// What is wrong.
         what: &'static str,
-        /// The entry it was noticed at, if at one.
+        /// The entry where it was noticed, if any.
         entry: Option<String>,
     },
     /// A name that must not become a file name.
@@ -56,7 +56,7 @@ pub enum ContainerError {
         /// What is wrong with it.
         fault: NameFault,
     },
-    /// Two names that some system takes for one.
+    /// Two names that some system treats as the same.
     #[error("the entry name {0:?} collides with another entry")]
     Collision(String),
     /// A link, a device or another special file.
@@ -96,7 +96,7 @@ pub enum ContainerError {
         /// The limit.
         limit: u64,
     },
-    /// Inflates far more than text does.
+    /// Inflates far more than text can.
     #[error("the entry {name:?} inflates from {packed} to {size} bytes, like a bomb")]
     Bomb {
         /// The entry.
@@ -112,7 +112,7 @@ impl ContainerError {
     /// Returns true when the file is dangerous, false when it is only damaged.
     #[must_use]
     pub fn is_unsafe(&self) -> bool {
-        // Whatever is not known to be harmless damage counts as an attack.
+        // Any fault that is not known to be harmless damage counts as an attack.
         !matches!(self, Self::Io(_) | Self::NotZip | Self::Damaged { .. } | Self::Method { .. })
     }
 }
@@ -288,7 +288,7 @@ impl PackedEntry<'_> {
     }
 }
 
-/// What is gathered while the directory is read.
+/// The state while the directory is read.
 struct Scan<'a> {
     limits: &'a Limits,
     names: Names,
@@ -397,12 +397,12 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Returns how many times larger something is than its packed form.
+/// Returns how many times larger an entry is than its packed form.
 fn ratio(size: u64, packed_size: u64) -> u64 {
     size / packed_size.max(1)
 }
 
-/// Names the worst piece of a bomb whose pieces are too small to be one each.
+/// Names the worst part of a bomb whose parts are too small to be bombs themselves.
 fn spread_bomb(entries: &[ContainerEntry]) -> ContainerError {
     let worst = entries.iter().max_by_key(|entry| ratio(entry.size, entry.packed_size));
     let (name, packed, size) =
@@ -410,7 +410,7 @@ fn spread_bomb(entries: &[ContainerEntry]) -> ContainerError {
     ContainerError::Bomb { name, packed, size }
 }
 
-/// Refuses an entry that says it starts on another disk; the library does not look.
+/// Rejects an entry that claims to start on another disk; the library does not check this.
 fn check_disk(
     source: &Bytes,
     record: &rawzip::ZipFileHeaderRecord<'_>,
@@ -427,14 +427,14 @@ fn check_disk(
     Err(ContainerError::Damaged { what: "an entry is on another disk", entry: None })
 }
 
-/// Returns true when every reader takes a name for the text that we take it for.
+/// Returns true when every reader decodes a name as we do.
 fn is_utf8(flags: EntryFlags, mut fields: ExtraFields<'_>, name: &[u8]) -> bool {
     let is_repeated =
         |(id, data): (ExtraFieldId, _)| id.as_u16() == UNICODE_PATH && is_name(data, name);
     name.is_ascii() || flags.is_utf8() || fields.any(is_repeated)
 }
 
-/// Returns true when the content, or what is said of it, is not what it seems.
+/// Returns true when the content or the metadata of an entry are encrypted.
 fn is_encrypted(flags: EntryFlags) -> bool {
     const PATCHED: u16 = 1 << 5;
     flags.is_encrypted()
@@ -443,7 +443,7 @@ fn is_encrypted(flags: EntryFlags) -> bool {
         || flags.bits() & PATCHED != 0
 }
 
-/// Refuses extra fields that other readers would understand differently.
+/// Rejects extra fields that other readers would understand differently.
 fn check_extra_fields(fields: ExtraFields<'_>, name: &[u8]) -> Result<(), &'static str> {
     let mut zip64_fields = 0;
     for (id, data) in fields {
@@ -564,8 +564,8 @@ fn check_layout(
     }
 }
 
-/// Returns the length of the data descriptor that fills the room behind an entry: with or without
-/// its signature, 32 or 64 bit; `None` when the bytes are no descriptor of this entry.
+/// Returns the length of the data descriptor in the gap after an entry: with or without its
+/// signature, 32 or 64 bit; `None` when the bytes are not a descriptor of this entry.
 fn descriptor_length(
     source: &Bytes,
     room: Range<u64>,
@@ -573,7 +573,7 @@ fn descriptor_length(
 ) -> Result<Option<u64>, ContainerError> {
     let length = room.end.saturating_sub(room.start);
     if !matches!(length, 12 | 16 | 20 | 24) {
-        // Entries that overlap or leave a gap are named as such by the caller.
+        // The caller reports entries that overlap or leave a gap.
         return Ok(Some(12));
     }
     let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
@@ -602,7 +602,7 @@ enum Content<'a> {
 
 type PackedReader<'a> = BufReader<RangeReader<&'a Bytes>>;
 
-/// Reads an entry and checks it against what the archive says of it.
+/// Reads an entry and checks it against its description in the archive.
 pub struct EntryReader<'a> {
     content: Content<'a>,
     crc: crc32fast::Hasher,
@@ -621,7 +621,7 @@ impl std::fmt::Debug for EntryReader<'_> {
     }
 }
 
-/// Content that is not what the archive says it is.
+/// Content that differs from its description in the archive.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContentFault {
@@ -683,7 +683,7 @@ impl Read for EntryReader<'_> {
             Content::Deflated(reader) => reader.read(buffer),
         }
         .map_err(|error| match error.kind() {
-            // The decoder reports a bad stream as invalid input, which says nothing to a caller.
+            // The decoder reports a bad stream as invalid input, which is meaningless to a caller.
             io::ErrorKind::InvalidInput => io::Error::new(io::ErrorKind::InvalidData, error),
             _ => error,
         })?;

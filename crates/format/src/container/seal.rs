@@ -54,7 +54,7 @@ impl<W: Write> Sealing<W> {
 
 impl<W: Write> Write for Sealing<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Whatever could still be the placeholder is held back.
+        // The last bytes may be the placeholder, so they are held back.
         if bytes.len() >= SEAL_BYTES {
             let held = std::mem::take(&mut self.held);
             self.pass(&held)?;
@@ -80,14 +80,14 @@ impl<W: Write> Write for Sealing<W> {
     }
 }
 
-/// What the end of a file says about the rest of it.
+/// What the end of a file shows about the rest of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seal {
-    /// The digest is there and right.
+    /// The digest exists and is correct.
     Intact,
-    /// There is none: the file was written by another tool.
+    /// There is no digest: the file was written by another tool.
     Absent,
-    /// The digest is there and wrong.
+    /// The digest exists and is wrong.
     Broken,
 }
 
@@ -113,8 +113,8 @@ pub(crate) fn check(source: &impl ReaderAt, length: u64, comment: &[u8]) -> io::
     Ok(if matches { Seal::Intact } else { Seal::Broken })
 }
 
-/// Returns true for a comment that was a seal before its prefix was damaged. Without this, a flipped
-/// bit in the prefix would pass for a comment of another tool.
+/// Returns true for a comment that was a seal before its prefix was damaged. Without this check, a
+/// flipped bit in the prefix would make it look like a comment of another tool.
 fn is_damaged_seal(comment: &[u8]) -> bool {
     comment.len() == SEAL_BYTES && comment[PREFIX.len()..].iter().all(u8::is_ascii_hexdigit)
 }

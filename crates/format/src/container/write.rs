@@ -17,7 +17,7 @@ use crate::entry_path::Names;
 /// An ordinary file that its owner may write: what unpacking tools should make of an entry.
 const PERMISSIONS: u32 = 0o100_644;
 
-/// What was learned about an entry while it was written.
+/// The sizes and digests of an entry that was written.
 pub(crate) struct Written {
     pub(crate) size: u64,
     pub(crate) sha256: String,
@@ -26,11 +26,11 @@ pub(crate) struct Written {
 pub(crate) struct ContainerWriter<W: Write> {
     zip: ZipArchiveWriter<Sealing<W>>,
     pool: Pool,
-    /// Names of entries so far; what no reader of ours would open is not written.
+    /// Names of entries so far; names that our readers would reject are not written.
     names: Names,
-    /// Entries of one block, given and not yet written.
+    /// Entries of one block that are not written yet.
     waiting: VecDeque<(String, Ticket)>,
-    /// Buffers to use again.
+    /// Buffers to reuse.
     spare: Vec<Vec<u8>>,
 }
 
@@ -135,8 +135,7 @@ fn write_entry<W: Write>(
     Ok(())
 }
 
-/// Starts an entry with exactly this name; left to itself, the library drops what precedes a
-/// colon.
+/// Starts an entry with exactly this name; by default, the library drops everything before a colon.
 fn start_entry<'a, W: Write>(
     zip: &'a mut ZipArchiveWriter<W>,
     path: &str,
@@ -147,7 +146,7 @@ fn start_entry<'a, W: Write>(
         if is_exact { EntryPath::verbatim(path.as_bytes()) } else { EntryPath::conformant(path) };
     let mut builder = zip.new_file(name).compression_method(method).unix_permissions(PERMISSIONS);
     if is_exact && !path.is_ascii() {
-        // An exact name comes without the flag that says UTF-8, so this field says it.
+        // An exact name is written without the UTF-8 flag, so this field marks it as UTF-8.
         let crc = crc32fast::hash(path.as_bytes()).to_le_bytes();
         let field = [&[1], &crc[..], path.as_bytes()].concat();
         let id = ExtraFieldId::INFO_ZIP_UNICODE_PATH;

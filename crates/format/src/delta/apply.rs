@@ -25,7 +25,7 @@ pub enum ApplyDeltaError {
         /// The delta's agent.
         delta: AgentId,
     },
-    /// The delta starts elsewhere.
+    /// The delta starts at another sequence.
     #[error("the delta starts at sequence {expected}, but the archive is at sequence {actual}")]
     WrongBase {
         /// Where the delta starts.
@@ -33,7 +33,7 @@ pub enum ApplyDeltaError {
         /// Where the archive is.
         actual: Sequence,
     },
-    /// The delta starts at the same sequence, but at another content.
+    /// The delta starts at the same sequence, but from other content.
     #[error(
         "the delta starts at sequence {sequence} with checksum {expected}, \
          but the archive at sequence {sequence} has checksum {actual}"
@@ -46,13 +46,13 @@ pub enum ApplyDeltaError {
         /// The archive's checksum.
         actual: String,
     },
-    /// A record that should be there is not, or the other way round.
+    /// A record that should exist does not, or the other way round.
     #[error("the delta wants to {} record {id}, which the archive {}", operation.as_str(),
         if *operation == Operation::Create { "already has" } else { "does not have" })]
     Record {
         /// The record.
         id: RecordId,
-        /// What the delta wants to do with it.
+        /// The delta's operation on it.
         operation: Operation,
     },
     /// A file whose content the base should have, but does not.
@@ -75,14 +75,14 @@ pub enum ApplyDeltaError {
 }
 
 impl ApplyDeltaError {
-    /// Returns true when archive and delta are both sound but do not fit each other.
+    /// Returns true when the archive and the delta are both valid but do not fit each other.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         !matches!(self, Self::WrongResult { .. } | Self::Read(_) | Self::Write(_))
     }
 }
 
-/// What applying a delta did.
+/// The result of applying a delta.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeltaOutcome {
     /// The archive that was written.
@@ -109,9 +109,9 @@ pub struct SkippedOperation {
 /// Why an operation had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationSkipReason {
-    /// A record to create was there already.
+    /// A record to create existed already.
     AlreadyThere,
-    /// A record to update or delete was not there.
+    /// A record to update or delete did not exist.
     NotThere,
     /// The operation is one that this version does not know.
     UnknownOperation,
@@ -169,13 +169,13 @@ fn check_base(base: &Archive, delta: &Delta) -> Result<(), ApplyDeltaError> {
     Ok(())
 }
 
-/// Returns what the result's owner says of it.
+/// Returns the owner's description of the result.
 fn target_manifest(base: &Archive, delta: &Delta) -> Manifest {
     let change = delta.manifest();
     if let Some(target) = &change.target {
         return target.clone();
     }
-    // Another tool's delta says only when and which sequence.
+    // Another tool's delta only has a time and a sequence.
     let mut manifest = base.manifest().clone();
     manifest.created_at = change.created_at.clone();
     if change.sync.new_sequence > 0 {
@@ -211,7 +211,7 @@ fn apply_files<W: Write>(
     }
     let listed = delta.manifest().target.is_some();
     if !listed {
-        // Another tool's delta lists no files; the ones it holds are the changed ones.
+        // Another tool's delta lists no files; the ones it contains are the changed ones.
         for file in foreign_files(delta) {
             let path = file.entry.path.clone();
             let put = FilePut {
@@ -309,8 +309,8 @@ fn apply_records<W: Write>(
     delta: &Delta,
     writer: &mut ArchiveWriter<W>,
 ) -> Result<Tally, ApplyDeltaError> {
-    // Our deltas name their base, so nothing may be amiss; another tool's are taken as that tool
-    // takes them, and what had no effect is counted.
+    // Our deltas name their base, so any mismatch is an error. Another tool's deltas are applied as
+    // that tool does, and operations without effect are counted.
     let strict = delta.manifest().target.is_some();
     let mut tally = Tally::default();
     let mut wanted: HashMap<RecordId, Operation> = HashMap::new();

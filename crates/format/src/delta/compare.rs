@@ -17,7 +17,7 @@ use crate::principals::Principals;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {
-    /// They are not of the same agent.
+    /// They belong to different agents.
     #[error("the archives are of different agents: {base} and {target}")]
     DifferentAgents {
         /// The first archive's agent.
@@ -28,7 +28,7 @@ pub enum CompareError {
     /// One of them has two records with one id.
     #[error("an archive has two records with the id {0}")]
     DuplicateRecord(RecordId),
-    /// More files differ than a comparison holds.
+    /// Too many files differ for a comparison.
     #[error("more than {MAX_DIFFERENT_FILES} files differ between the archives")]
     TooManyFiles,
     /// One of them cannot be read.
@@ -36,8 +36,8 @@ pub enum CompareError {
     Read(#[from] ReadEntryError),
 }
 
-/// How many carried files of two archives may differ. A comparison and a delta hold all of them,
-/// and archives of strangers must not take more than 256 MB.
+/// How many carried files of two archives may differ. A comparison and a delta keep all of them in
+/// memory, and untrusted archives must not take more than 256 MB.
 const MAX_DIFFERENT_FILES: usize = 40_000;
 
 /// What differs between two archives of one agent.
@@ -57,14 +57,14 @@ pub struct Comparison {
     pub put_files: Vec<FileDifference>,
     /// Paths of files that are gone, sorted.
     pub removed_files: Vec<String>,
-    /// Whether what the owner says of the snapshot is different: time, name, hints, sequence.
+    /// Whether the owner's description of the snapshot differs: time, name, hints, sequence.
     pub manifest: bool,
 }
 
 /// A record that is gone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeletedRecord {
-    /// Which.
+    /// Its id.
     pub id: RecordId,
     /// When it was first remembered.
     pub created_at: Timestamp,
@@ -73,13 +73,13 @@ pub struct DeletedRecord {
 /// A layer that is different.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerDifference {
-    /// Which.
+    /// The layer.
     pub layer: Layer,
     /// Its bytes now; `None` when it is gone.
     pub now: Option<Vec<u8>>,
     /// Whether it is new.
     pub is_new: bool,
-    /// Of principals: the ones that are new, different or gone.
+    /// For principals: the ones that are new, different or gone.
     pub changed_ids: Vec<ItemId>,
 }
 
@@ -118,7 +118,7 @@ impl Comparison {
         Self::with_lines(base, target, |_, _| Ok(()))
     }
 
-    /// Compares two archives and hands out the line of every record that is new or different.
+    /// Compares two archives and yields the line of every record that is new or different.
     pub(crate) fn with_lines<E: From<CompareError>>(
         base: &Archive,
         target: &Archive,

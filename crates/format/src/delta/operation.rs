@@ -1,4 +1,4 @@
-//! One line of a delta: a record with what is to be done with it.
+//! One line of a delta: a record with the operation on it.
 //!
 //! The operation comes first, so that the record's own bytes follow unchanged.
 
@@ -46,15 +46,15 @@ pub(crate) fn encode(operation: Operation, record: &[u8], out: &mut Vec<u8>) {
 /// The placeholder for a deleted text.
 pub(crate) const TOMBSTONE_CONTENT: &str = "[deleted]";
 
-/// Makes the record that stands for a deleted one: it says which and when, and holds nothing of
-/// what was remembered.
+/// Returns the placeholder for a deleted record: it contains the id and the time, and nothing of
+/// the content.
 pub(crate) fn tombstone(id: RecordId, agent_id: AgentId, created_at: &Moment) -> Record {
     let mut record = Record::new(id, agent_id, "anemone", created_at.clone(), TOMBSTONE_CONTENT);
     record.status = Status::Deleted;
     record
 }
 
-/// Takes a line of a delta apart.
+/// Splits a line of a delta.
 pub(crate) fn decode(line: &[u8]) -> Result<OperationLine, ReadJsonError> {
     json::check_depth(line)?;
     let (operation, record) = match strip_operation(line) {
@@ -65,7 +65,7 @@ pub(crate) fn decode(line: &[u8]) -> Result<OperationLine, ReadJsonError> {
     Ok(OperationLine { operation, head, record })
 }
 
-/// The way we write it: the bytes behind the operation are the record's own.
+/// Our form: the bytes after the operation are the record's own.
 fn strip_operation(line: &[u8]) -> Option<(Operation, Vec<u8>)> {
     let rest = line.strip_prefix(br#"{"operation":""#)?;
     let end = rest.iter().position(|byte| *byte == b'"')?;
@@ -74,7 +74,7 @@ fn strip_operation(line: &[u8]) -> Option<(Operation, Vec<u8>)> {
     Some((operation, [b"{", rest].concat()))
 }
 
-/// The way others write it: the operation anywhere among the fields.
+/// The form of other tools: the operation anywhere among the fields.
 fn take_operation(line: &[u8]) -> Result<(Option<Operation>, Vec<u8>), ReadJsonError> {
     let fields: Pairs<Box<RawValue>> = serde_json::from_slice(line).map_err(ReadJsonError::Json)?;
     let word = fields.get("operation").map(|raw| serde_json::from_str::<String>(raw.get()));

@@ -226,7 +226,7 @@ impl<W: Write> DeltaWriter<W> {
             },
             changes,
             base_checksum: checksum(base).filter(|_| base.is_sealed()),
-            // Of any other archive the result is what we would write, with a checksum of its own.
+            // For any other archive the result is what our writer makes, with another checksum.
             target_checksum: checksum(target).filter(|_| target.claims_canonical()),
             target: Some(blank),
             entries: self.entries,
@@ -248,7 +248,7 @@ struct Splice {
 }
 
 impl Splice {
-    /// Returns a splice where it saves at least half of the file: logs are appended to, notes
+    /// Returns a splice if it saves at least half of the file: logs are appended to, and notes are
     /// edited in one place.
     fn between(was: &[u8], now: &[u8]) -> Option<Self> {
         let common = was.iter().zip(now).take_while(|(a, b)| a == b).count();

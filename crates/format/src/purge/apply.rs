@@ -1,4 +1,4 @@
-//! Writes a file without what a plan found, and proves that it is gone.
+//! Writes a file without the text that a plan found, and proves that the text is gone.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Seek as _, SeekFrom, Write};
@@ -19,18 +19,18 @@ use crate::manifest::{AttachmentsLayer, Entry, Manifest};
 use crate::moment::Moment;
 use crate::unknown::Unknown;
 
-/// Who purges, why and when.
+/// The reason and times of a purge, and who requested it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PurgeDetails {
     /// A fresh id.
     pub purge_id: ItemId,
     /// Why.
     pub reason: PurgeReason,
-    /// When it was asked for.
+    /// When it was requested.
     pub requested_at: Moment,
     /// When it is done.
     pub completed_at: Moment,
-    /// Who asked.
+    /// Who requested it.
     pub requested_by: Option<String>,
 }
 
@@ -59,20 +59,20 @@ pub enum ApplyPurgeError {
     },
 }
 
-/// What applying a plan did.
+/// The result of applying a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PurgeOutcome {
-    /// What was purged, without any of it.
+    /// The audit of the purge, without any purged text.
     pub audit: PurgeAudit,
     /// The length of the new file.
     pub size_bytes: u64,
-    /// Entries copied as they lay in the old file.
+    /// Entries copied in their packed form.
     pub entries_copied: u64,
     /// Entries rewritten.
     pub entries_rewritten: Vec<String>,
 }
 
-/// What a search of the new file found.
+/// The result of searching the new file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PurgeProof {
     /// Entries that were searched.
@@ -137,7 +137,7 @@ pub fn apply_purge<W: Write>(
                     .attachments
                     .map(|layer| AttachmentsLayer::of(list, layer.file, layer.unknown));
             }
-            // Without a file that was in its way, another one would have another name.
+            // Without a file that collided with its name, another file would have another name.
             manifest.canonical = manifest.canonical.filter(|_| plan.dropped_files.is_empty());
             writer.write_index(&mut manifest)?;
             writer.update_manifest(&mut manifest);
@@ -165,7 +165,7 @@ pub fn apply_purge<W: Write>(
                     }
                 }
             }
-            // What the delta led to held the purged records.
+            // The target of the delta contained the purged records.
             manifest.target_checksum = None;
             manifest.purges.push(audit.clone());
             let name = if file.entries().container.get(DELTA_MANIFEST_DIALECT).is_some() {
@@ -184,7 +184,7 @@ pub fn apply_purge<W: Write>(
     Ok((out, PurgeOutcome { audit, size_bytes, entries_copied, entries_rewritten }))
 }
 
-/// Searches a new file for what a plan took out.
+/// Searches a new file for the purged text.
 pub fn prove_purge(file: &ArchiveOrDelta, plan: &PurgePlan) -> Result<PurgeProof, ReadEntryError> {
     let mut proof = PurgeProof { too_short: plan.too_short.clone(), ..PurgeProof::default() };
     for entry in file.entries().container.entries() {
@@ -203,7 +203,7 @@ pub fn prove_purge(file: &ArchiveOrDelta, plan: &PurgePlan) -> Result<PurgeProof
             continue;
         }
         file.each_record(&entry, |number, record, line| {
-            // A line that stays as it is when it is purged again holds nothing.
+            // A line that would stay the same when purged again contains nothing.
             let stone = file.line_after_purge(&record).ok().flatten();
             let id = record.head.id;
             if plan.records.contains_key(&id) && stone.as_deref() != Some(line) {
@@ -315,7 +315,7 @@ impl<W: Write> Rewriter<'_, W> {
             .map_err(|source| ApplyPurgeError::Io { entry: entry.path.clone(), source })
     }
 
-    /// Returns true when an artifact is cut or left out, so that the list of them has to change.
+    /// Returns true when an artifact is cut or left out, so that the list of artifacts must change.
     fn touches_artifacts(&self) -> bool {
         let cut = self.plan.cuts.iter().map(|cut| &cut.entry);
         cut.chain(&self.plan.dropped_files).any(|path| path.starts_with(ARTIFACTS))

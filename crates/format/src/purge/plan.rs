@@ -1,4 +1,4 @@
-//! Finds what has to go.
+//! Finds what must be removed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -31,12 +31,12 @@ pub enum ArchiveOrDelta {
 }
 
 impl ArchiveOrDelta {
-    /// Opens whichever the file is.
+    /// Opens a file of either kind.
     pub fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
         Self::open_with(source, length, limits, Edits::Refuse)
     }
 
-    /// Opens whichever the file is, where edits may be accepted.
+    /// Opens a file of either kind; edits may be accepted.
     pub fn open_with(
         source: Bytes,
         length: u64,
@@ -114,7 +114,7 @@ impl ArchiveOrDelta {
         }
     }
 
-    /// Goes through the records of an entry: the number of the line, the record in it, and the line.
+    /// Visits the records of an entry: the number of the line, the record in it, and the line.
     pub(crate) fn each_record(
         &self,
         entry: &str,
@@ -134,10 +134,10 @@ impl ArchiveOrDelta {
         })
     }
 
-    /// Returns the line that stands for a purged one, if any.
+    /// Returns the replacement for a purged line, if any.
     ///
-    /// In a delta that changes or deletes the record, a tombstone does: without it the base's
-    /// record would stay when the delta is applied.
+    /// In a delta that changes or deletes the record, a tombstone replaces the line: without it the
+    /// base's record would stay when the delta is applied.
     pub(crate) fn line_after_purge(
         &self,
         purged: &OperationLine,
@@ -166,10 +166,10 @@ impl ArchiveOrDelta {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanPurgeError {
-    /// Records that are not there.
+    /// Records that do not exist.
     #[error("there is no record with the id {}", list(.0))]
     NotThere(Vec<RecordId>),
-    /// Files to leave out that are not there.
+    /// Files to leave out that do not exist.
     #[error("there is no file {0:?} to leave out")]
     NoSuchFile(String),
     /// Something could not be read.
@@ -187,7 +187,7 @@ pub struct PurgePlan {
     pub records: BTreeMap<RecordId, String>,
     /// Parts of carried files that hold their text.
     pub cuts: Vec<FileCut>,
-    /// Carried files that are left out as a whole, because the caller said so.
+    /// Carried files that are left out completely, at the caller's request.
     pub dropped_files: Vec<String>,
     /// Places that hold the text and cannot be cut; a plan with any cannot be applied.
     pub obstacles: Vec<Obstacle>,
@@ -210,16 +210,16 @@ pub struct FileCut {
 pub struct Obstacle {
     /// The record whose text it is.
     pub id: RecordId,
-    /// The entry, with the line where it has lines.
+    /// The entry, with the line if it has lines.
     pub path: String,
-    /// The other record that holds it, when it is one.
+    /// The other record that holds the text, if it is one.
     pub held_by: Option<RecordId>,
-    /// Whether it is a file that can be left out as a whole.
+    /// Whether it is a file that can be left out completely.
     pub droppable: bool,
 }
 
 impl FileCut {
-    /// Returns what is left of a text.
+    /// Returns the rest of a text.
     pub(crate) fn apply(&self, text: &str) -> Vec<u8> {
         let mut rest = Vec::with_capacity(text.len());
         let mut from = 0;
@@ -272,7 +272,7 @@ impl PurgePlan {
         Ok(plan)
     }
 
-    /// Looks for the text in records that stay.
+    /// Searches the records that stay for the text.
     fn search_records(&mut self, file: &ArchiveOrDelta) -> Result<(), PlanPurgeError> {
         for entry in file.record_entries() {
             file.each_record(&entry, |number, line, _| {
@@ -298,7 +298,7 @@ impl PurgePlan {
         Ok(())
     }
 
-    /// Looks for the text in everything that is not a record.
+    /// Searches everything that is not a record for the text.
     fn search_rest(
         &mut self,
         file: &ArchiveOrDelta,
@@ -313,8 +313,8 @@ impl PurgePlan {
             {
                 continue;
             }
-            // A splice holds a part of a file and so perhaps a part of the text; what is missing
-            // is in the base, which is not here.
+            // A splice holds a part of a file and so perhaps a part of the text; the rest is in the
+            // base, which is not available.
             let splice_of = path.strip_prefix(SPLICE);
             let mut holders = Vec::new();
             search_entry(file.entries(), path, &self.probes, |probe, trace| {
@@ -345,7 +345,7 @@ impl PurgePlan {
                     parts: self.parts_to_cut(&text, path, found),
                     entry: path.to_owned(),
                 };
-                // Behind JSON's escapes the text is seen but cannot be cut.
+                // Text behind JSON's escapes can be found but not cut.
                 let rest = cut.apply(&text);
                 holders.clear();
                 search_text(path, &rest, &self.probes, |probe| holders.push(probe.id))?;
@@ -379,8 +379,8 @@ impl PurgePlan {
                 from += part.end;
             }
         }
-        // The lines that the record says it came from, if they still hold it in another spacing,
-        // or if its text is too short to be searched for.
+        // The lines that the record names as its origin, if they still hold its text with other
+        // whitespace, or if its text is too short to be searched for.
         for record in found.iter().filter(|target| target.is_from(path)) {
             if let Some(part) = record.lines_in(text) {
                 let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -408,7 +408,7 @@ struct FoundRecord {
 }
 
 impl FoundRecord {
-    /// Returns true when the record says that it came from a carried file.
+    /// Returns true when the record names a carried file as its origin.
     fn is_from(&self, path: &str) -> bool {
         let Some(origin) = &self.record.source.origin_file else {
             return false;

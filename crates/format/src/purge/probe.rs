@@ -7,9 +7,9 @@ use memchr::memmem::Finder;
 use crate::archive::read::{Entries, ReadEntryError};
 use crate::id::RecordId;
 
-/// Text shorter than this occurs everywhere and proves nothing.
+/// Shorter text occurs everywhere and proves nothing.
 const MIN_CHARS: usize = 8;
-/// A single line of a record is looked for only when it is at least this long.
+/// A single line of a record is only searched for when it is at least this long.
 const MIN_LINE_CHARS: usize = 24;
 
 /// The text of one record, in the forms in which a file may hold it.
@@ -73,7 +73,7 @@ impl ErasureProbe {
     }
 }
 
-/// Calls `found` for every probe that an entry holds, as it is or behind JSON's escapes.
+/// Calls `found` for every probe that an entry contains, directly or behind JSON's escapes.
 pub(crate) fn search_entry(
     entries: &Entries,
     path: &str,
@@ -101,7 +101,7 @@ pub(crate) fn search_entry(
     Ok(())
 }
 
-/// Calls `found` for every probe that the content of an entry would hold whole.
+/// Calls `found` for every probe whose whole text the content of an entry would contain.
 pub(crate) fn search_text(
     path: &str,
     content: &[u8],

@@ -1,4 +1,4 @@
-//! The ids by which entries are called.
+//! The ids of entries.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,23 +10,23 @@ use uuid::Uuid;
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const SHORT_CHARS: usize = 8;
 
-/// What an entry is called in its stamp.
+/// The id of an entry in its stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StampId {
-    /// Eight characters, at least one of them a digit: enough to tell apart the entries of one
+    /// Eight characters, at least one of them a digit: enough to identify the entries of one
     /// memory.
     Short([u8; SHORT_CHARS]),
     /// A UUID, as earlier versions wrote it.
     Long(Uuid),
 }
 
-/// A text that is no id of an entry.
+/// A text that is not an id of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("neither eight characters of an id nor a UUID")]
 pub struct ParseStampIdError;
 
 impl StampId {
-    /// Returns the short id that is made of a long one: of its last 40 bits, which are random.
+    /// Returns the short id derived from a long one: from its last 40 bits, which are random.
     #[must_use]
     pub fn shortened(self) -> Self {
         let Self::Long(uuid) = self else { return self };
@@ -34,7 +34,7 @@ impl StampId {
         let digit = |at: usize| DIGITS[(bits >> (5 * (SHORT_CHARS - 1 - at))) as usize % 32];
         let mut short = std::array::from_fn(digit);
         if !short.iter().any(u8::is_ascii_digit) {
-            // Otherwise it could be an ordinary word.
+            // Without a digit it could be an ordinary word.
             short[0] = DIGITS[(bits >> 40) as usize % 10];
         }
         Self::Short(short)
@@ -56,7 +56,7 @@ impl FromStr for StampId {
                 && short.iter().any(u8::is_ascii_digit);
             return if is_short { Ok(Self::Short(short)) } else { Err(ParseStampIdError) };
         }
-        // Only as we write it: `uuid` also reads braces and other dresses.
+        // Only our own form: `uuid` also accepts braces and other forms.
         let is_plain = text.len() == 36;
         let uuid = is_plain.then(|| Uuid::try_parse(text).ok()).flatten();
         uuid.map(Self::Long).ok_or(ParseStampIdError)

@@ -1,15 +1,15 @@
-//! What stamps say, beside the files that have them.
+//! The content of stamps, stored beside the files that have them.
 //!
-//! A line of JSON for each entry:
+//! One line of JSON for each entry:
 //!
 //! ```text
 //! {"id":"k7f3xq2b","uuid":"019a89c2-...","origin":"agent","at":"2026-11-16T10:00:00Z"}
 //! ```
 //!
-//! The table is a file of the workspace, so it goes wherever the other files go. Lines are only
-//! added, except when an entry is forgotten for good: then its line is removed. An entry whose line
-//! is lost keeps its text, its key and what it supersedes; who wrote it is then unknown, which is
-//! what is trusted least.
+//! The table is a file of the workspace, so it is copied with the other files. Lines are only
+//! added, except when an entry is permanently forgotten: then its line is removed. An entry whose
+//! line is lost keeps its text, its key and what it supersedes; its author is then unknown, which
+//! is the least trusted state.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,10 +20,10 @@ use uuid::Uuid;
 use super::{Origin, ProvenanceStamp, StampId};
 use crate::moment::Moment;
 
-/// How a line begins as we write it.
+/// How our lines begin.
 const START: &str = "{\"id\":\"";
 
-/// What stamps say, by their short ids.
+/// The content of stamps, by their short ids.
 #[derive(Clone, Debug, Default)]
 pub struct StampTable {
     text: String,
@@ -47,8 +47,8 @@ impl StampTable {
     /// The path of the table in a workspace.
     pub const PATH: &'static str = ".anemone/stamps.jsonl";
 
-    /// Takes the content of the file. Lines that are damaged say nothing; of two about one entry
-    /// the first counts, so that adding a line never changes an existing stamp.
+    /// Takes the content of the file. Damaged lines are ignored; of two lines about one entry the
+    /// first counts, so that adding a line never changes an existing stamp.
     #[must_use]
     pub fn new(content: Vec<u8>) -> Self {
         let text = String::from_utf8(content)
@@ -74,7 +74,7 @@ impl StampTable {
         self.rows.is_empty()
     }
 
-    /// Returns a stamp with what the table says of it.
+    /// Returns a stamp, completed with the table's line about it.
     #[must_use]
     pub fn resolved(&self, mut stamp: ProvenanceStamp) -> ProvenanceStamp {
         if let Some(row) = self.row(stamp.id)
@@ -89,14 +89,14 @@ impl StampTable {
         stamp
     }
 
-    /// Returns what the table says of an id.
+    /// Returns the table's line about an id.
     #[must_use]
     pub fn get(&self, id: StampId) -> Option<ProvenanceStamp> {
         Some(self.resolved(ProvenanceStamp::bare(id))).filter(|stamp| stamp.origin.is_some())
     }
 
     fn row(&self, id: StampId) -> Option<StampRow> {
-        // A long stamp says everything itself.
+        // A long stamp contains everything itself.
         let range = self.rows.get(&id).filter(|_| matches!(id, StampId::Short(_)))?;
         serde_json::from_str(&self.text[range.clone()]).ok()
     }
@@ -152,8 +152,8 @@ fn lines(text: &str) -> impl Iterator<Item = (Option<StampId>, Range<usize>)> {
     text.split_inclusive('\n').map(move |line| {
         let range = at..at + line.len();
         at = range.end;
-        // To take every line apart would take ten times as long; one that a kill cut off does not
-        // end.
+        // Parsing every line would take ten times as long; a line that a kill cut off does not end
+        // with a brace.
         let whole = Some(line).filter(|line| line.trim_end().ends_with('}'));
         let quick =
             whole.and_then(|line| line.strip_prefix(START)?.split_once('"')?.0.parse().ok());

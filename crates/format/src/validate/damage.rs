@@ -1,7 +1,7 @@
 //! Names the damaged or edited entries of a file whose seal is broken.
 //!
-//! The seal says that some byte has changed, but not which. Entries have checksums and digests of
-//! their own, so most damage can be located. Where every entry is whole, the damage is in the
+//! The seal shows that some byte has changed, but not which. Entries have checksums and digests of
+//! their own, so most damage can be located. If every entry is intact, the damage is in the
 //! headers, the directory or the seal.
 
 use std::collections::HashMap;
@@ -17,8 +17,8 @@ use crate::json::{self, ReadJsonError, with_causes};
 use crate::limits::Limits;
 use crate::manifest::Entry;
 
-/// Reads every entry of a file whose seal is broken and names those that are not whole, or not what
-/// the manifest says. Returns nothing for a file with another fault, or with none.
+/// Reads every entry of a file whose seal is broken and names those that are damaged or differ from
+/// the manifest. Returns nothing for a file with another fault, or with none.
 #[must_use]
 pub fn find_damage(source: Bytes, length: u64, limits: &Limits) -> Vec<Finding> {
     let Ok(container) = Container::open(source, length, limits) else { return Vec::new() };

@@ -89,7 +89,7 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
         let path = "manifest.json#/changes/memory/record_count";
         findings.error(FindingKind::Count, path, format!("{entry} has {count} lines"));
     }
-    // References may lead into the base, which is not here.
+    // References may lead into the base, which is not available.
 }
 
 fn check_files(delta: &Delta, findings: &mut Findings) {

@@ -1,9 +1,9 @@
-//! What a finding is about.
+//! The kinds of findings.
 
 use crate::word_enum;
 
 word_enum! {
-    /// What a finding is about.
+    /// The kind of a finding.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum FindingKind {
@@ -33,7 +33,7 @@ word_enum! {
         IdVersion = "id-version",
         /// The index of memories contradicts the manifest.
         Index = "index",
-        /// An entry that is named is not there.
+        /// A listed entry does not exist.
         Missing = "missing",
         /// The manifest lists no digests.
         NoDigests = "no-digests",
@@ -45,7 +45,7 @@ word_enum! {
         SealMissing = "seal-missing",
         /// A document does not have the shape of its kind.
         Shape = "shape",
-        /// Something was too much to be checked.
+        /// Something was too large to be checked.
         Unchecked = "unchecked",
         /// A field, word or entry that this version only carries.
         Unknown = "unknown",

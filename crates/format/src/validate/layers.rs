@@ -14,7 +14,7 @@ use crate::identity::Identity;
 use crate::principals::Principals;
 use crate::schema::SchemaDocument;
 
-/// What a layer says of itself, for the manifest's counts.
+/// What a layer contains, for the manifest's counts.
 pub(super) enum Checked {
     Identity { version: u64 },
     Counted { count: u64 },
@@ -79,7 +79,7 @@ pub(super) fn check(
     }
 }
 
-/// Says why a payload cannot be a sealed one; a payload that was left out is fine.
+/// Returns why a payload cannot be a sealed one; a payload that was left out is fine.
 fn clear_secret(credential: &Credential) -> Option<&'static str> {
     let payload = credential.encrypted_payload.as_str();
     if payload == NOT_EXPORTED || payload.is_empty() {

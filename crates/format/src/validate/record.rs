@@ -9,7 +9,7 @@ use crate::id::{AgentId, RecordId};
 use crate::json::ReadJsonError;
 use crate::record::Record;
 
-/// Goes through the lines of an entry, counting its bytes; `None` is a line that is too long, which has
+/// Visits the lines of an entry, counting its bytes; `None` is a line that is too long, which has
 /// been reported. Returns `false` for an entry that cannot be read at all.
 pub(super) fn each_line(
     entries: &Entries,
@@ -31,7 +31,7 @@ pub(super) fn each_line(
             Ok(line) => each(line, findings),
             Err(error) => {
                 findings.unreadable(format!("{entry}:{}", lines.number()), &error);
-                // Behind damaged bytes there is nothing to be read; behind a long line there is.
+                // After damaged bytes nothing can be read; after a long line, reading continues.
                 if matches!(error, ReadJsonError::Io(_)) {
                     return true;
                 }
@@ -41,7 +41,7 @@ pub(super) fn each_line(
     }
 }
 
-/// What has to be remembered of the records to check them against each other.
+/// What must be remembered about the records to check them against each other.
 pub(super) struct Records {
     agent: AgentId,
     ids: HashSet<RecordId>,
@@ -109,7 +109,7 @@ impl Records {
         self.ids.contains(&id)
     }
 
-    /// Reports what only shows when all records have been seen.
+    /// Reports problems that only show when all records have been read.
     pub(super) fn finish(self, findings: &mut Findings) {
         let mut dangling: Vec<_> =
             self.references.into_iter().filter(|(id, _)| !self.ids.contains(id)).collect();
@@ -125,7 +125,7 @@ impl Records {
     }
 }
 
-/// Checks what a type cannot say.
+/// Checks conditions that the types cannot express.
 fn check_ranges(record: &Record, at: &impl Fn(&str) -> String, findings: &mut Findings) {
     if record.content.is_empty() {
         findings.error(FindingKind::Schema, at("#/content"), "the content is empty");

@@ -1,4 +1,4 @@
-//! Checks the shape of a document: by its type when that fits, else by its schema, which names
+//! Checks the shape of a document: by its type if it parses, otherwise by its schema, which names
 //! every fault and not only the first.
 
 use serde::de::DeserializeOwned;
@@ -10,10 +10,10 @@ use crate::record::Record;
 use crate::schema::SchemaDocument;
 use crate::survey::Survey;
 
-/// Parses a document as its type; reports every fault of its shape where that does not work.
+/// Parses a document as its type; reports every fault of its shape if that fails.
 ///
-/// Ranges are not in the types, so a parsed value is checked against the schema too. A partition's
-/// lines are many and have checks of their own: see [`parse_record`].
+/// Ranges are not in the types, so a parsed value is checked against the schema too. A partition
+/// has many lines, with separate checks: see [`parse_record`].
 pub(super) fn parse<T: DeserializeOwned + Survey>(
     document: SchemaDocument,
     path: &str,
@@ -37,7 +37,7 @@ pub(super) fn parse<T: DeserializeOwned + Survey>(
     }
 }
 
-/// Parses a record's line; the schema is asked only when the type does not fit.
+/// Parses a record's line; the schema is only used when the type does not fit.
 pub(super) fn parse_record(path: &str, line: &[u8], findings: &mut Findings) -> Option<Record> {
     match json::parse::<Record>(line) {
         Ok(record) => Some(record),
@@ -52,7 +52,7 @@ pub(super) fn parse_record(path: &str, line: &[u8], findings: &mut Findings) -> 
     }
 }
 
-/// Larger documents are checked by their type alone: a value takes many times its text.
+/// Larger documents are only checked by their type: a value takes many times its text.
 const MAX_SCHEMA_BYTES: usize = 8 << 20;
 const MAX_SCHEMA_VALUES: usize = 200_000;
 
@@ -73,7 +73,7 @@ fn report_schema(document: SchemaDocument, path: &str, bytes: &[u8], findings: &
 
 fn describe(document: SchemaDocument, error: &ReadJsonError) -> String {
     match error {
-        // The parser quotes the value it stumbled over; in credentials that may be a secret.
+        // The parser quotes the value that it failed on; in credentials that may be a secret.
         ReadJsonError::Json(cause) if document == SchemaDocument::Credentials => {
             let (line, column) = (cause.line(), cause.column());
             format!("{error} (line {line}, column {column})")

@@ -1,4 +1,4 @@
-//! What is embedded of a chunk, and what vectors must be.
+//! Which texts of a chunk are embedded, and what vectors must be.
 
 use anemone_embed::{EmbedError, EmbeddingBatch, ModelIdentity};
 use sha2::{Digest as _, Sha256};
@@ -7,7 +7,7 @@ use crate::stamped::said;
 use crate::store::ContentHash;
 use crate::store::body::Body;
 
-/// What is embedded of a chunk: each of its blocks.
+/// The texts of a chunk that are embedded: each of its blocks.
 pub(crate) fn block_texts<'a>(text: &'a str, body: &Body) -> Vec<&'a str> {
     let range = |bytes: &std::ops::Range<u32>| bytes.start as usize..bytes.end as usize;
     body.blocks
@@ -16,12 +16,12 @@ pub(crate) fn block_texts<'a>(text: &'a str, body: &Body) -> Vec<&'a str> {
         .collect()
 }
 
-/// What a text is known by in the cache.
+/// The key of a text in the cache.
 pub(crate) fn hash(text: &str) -> ContentHash {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// Refuses vectors that are not what the embedder promises.
+/// Rejects vectors that are not what the embedder promises.
 pub(crate) fn checked(
     vectors: Vec<Vec<f32>>,
     texts: usize,

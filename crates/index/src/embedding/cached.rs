@@ -1,4 +1,4 @@
-//! An embedder that looks into the cache first.
+//! An embedder that queries the cache first.
 
 use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
 
@@ -6,8 +6,8 @@ use super::blocks::{checked_some, hash};
 use crate::store::{ContentHash, Store, as_kept};
 use crate::vector::normalised;
 
-/// An embedder whose vectors of documents are kept, for those who compare texts that are no blocks
-/// of the index. A cache that cannot be used costs its help alone.
+/// An embedder that caches its vectors of documents, for rankings that compare texts which are not
+/// blocks of the index. A cache that cannot be used costs only its help.
 pub(crate) struct Cached<'a> {
     embedder: &'a dyn Embedder,
     store: &'a Store,
@@ -52,7 +52,7 @@ impl Embedder for Cached<'_> {
             (0..texts.len()).filter(|place| vectors[*place].is_none()).collect();
         let there = hashes.iter().zip(&vectors).filter(|(_, vector)| vector.is_some());
         let used: Vec<ContentHash> = there.map(|(hash, _)| *hash).collect();
-        // What cannot be noted as used goes sooner.
+        // If the use of vectors cannot be recorded, they are evicted sooner.
         drop(self.store.use_vectors_among_readers(identity, &used));
         for batch in missing.chunks(self.texts_at_once().max(1)) {
             let own: Vec<&str> = batch.iter().map(|place| texts[*place]).collect();
@@ -62,7 +62,7 @@ impl Embedder for Cached<'_> {
             let made: Vec<(ContentHash, Vec<f32>)> = places
                 .filter_map(|(hash, vector)| Some((hash, as_kept(&normalised(vector.as_ref()?)))))
                 .collect();
-            // What cannot be kept is made again the next time.
+            // Vectors that cannot be cached are computed again the next time.
             drop(self.store.cache_vectors_among_readers(identity, &made));
             if let Some(error) = some.error {
                 return Err(error);

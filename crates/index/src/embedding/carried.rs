@@ -1,4 +1,4 @@
-//! Vectors that come with the texts and are paid for already.
+//! Vectors that come with the texts and are already paid for.
 
 use std::collections::HashSet;
 
@@ -15,24 +15,24 @@ use crate::vector::normalised;
 
 /// Vectors that are kept together.
 const KEPT_AT_ONCE: usize = 256;
-/// Vectors that are taken at once, at most: the cache keeps few more.
+/// Vectors that are taken at once, at most: the cache holds few more.
 const MOST_TAKEN: u64 = 200_000;
 
-/// What became of the vectors that came with the sources.
+/// Counts of the vectors that came with the sources.
 #[derive(Debug, Default)]
 pub struct CarriedReport {
     /// Texts that have a vector now.
     pub taken: u64,
-    /// Vectors that were wanted and too many.
+    /// Wanted vectors that were over the limit.
     pub left: u64,
-    /// Why a source gave no more.
+    /// Why a source yielded no more.
     pub failed: Vec<SourceError>,
 }
 
 impl Index {
-    /// Takes the vectors that come with the sources, of the very texts which an embedder would be
-    /// handed, so that [`embed`](Self::embed) knows them. The rest is passed over, as is what is no
-    /// vector of this embedder.
+    /// Takes the vectors that come with the sources for exactly those texts that an embedder would
+    /// be sent, so that [`embed`](Self::embed) knows them. Other vectors are skipped, and so are
+    /// those that are not of this embedder.
     pub fn take_carried(
         &mut self,
         identity: &ModelIdentity,
@@ -42,8 +42,8 @@ impl Index {
         self.take(identity, sources, wanted, MOST_TAKEN)
     }
 
-    /// As [`take_carried`](Self::take_carried), of the texts that a search with another program's
-    /// ranking would hand to an embedder: they are no blocks of the index.
+    /// As [`take_carried`](Self::take_carried), for the texts that a search with another program's
+    /// ranking would send to an embedder: they are not blocks of the index.
     pub fn take_carried_for(
         &mut self,
         request: &Request,
@@ -111,7 +111,7 @@ impl Index {
                     kept.clear();
                 }
             });
-            // What it gave before it failed is as good as the rest.
+            // The vectors that it yielded before it failed are as good as the rest.
             result.failed.extend(read.err());
             if let Some(error) = stopped {
                 return Err(error);
@@ -123,7 +123,7 @@ impl Index {
         Ok(result)
     }
 
-    /// Returns the texts that an embedder would be handed.
+    /// Returns the texts that an embedder would be sent.
     fn wanted(&self, identity: &ModelIdentity) -> Result<HashSet<ContentHash>, StoreError> {
         let reading = self.store.reading()?;
         let mut from = reading.set_of(identity)?.map_or(ChunkId(0), |set| set.next);

@@ -1,4 +1,4 @@
-//! How chunks come to their vectors.
+//! How chunks get their vectors.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,8 +26,8 @@ impl Index {
         if slot == Slot::Static {
             return fill_static(&mut self.store, embedder, progress);
         }
-        // Another memory may be kept in this folder before this is done; its texts are not to go
-        // where these may go.
+        // The folder may hold another memory before this is done. Texts of that memory must not be
+        // sent to this embedder.
         self.store.expect_the_same()?;
         let mut work = Work::new(embedder, progress, limit);
         let mut replace = replace;
@@ -35,7 +35,7 @@ impl Index {
         loop {
             let (chunks, seal) = work.next(&self.store, slot, replace)?;
             let Some((first, ..)) = chunks.first() else { return Ok(work.done) };
-            // An embedder may take its time: until its vectors are there, others may write.
+            // An embedder may be slow: until it returns, others may write.
             self.store.release();
             if !begun {
                 self.begin(&work, *first)?;
@@ -44,8 +44,8 @@ impl Index {
             let round = work.round(&mut self.store, &chunks)?;
             let whole = !round.vectors.is_empty();
             if whole && !self.store.put_vectors(slot, embedder.identity(), &round.vectors, &seal)? {
-                // Another process wrote. The index may now hold other sources, which is seen by
-                // those who do not hold it.
+                // Another process wrote. The index may now hold other sources; that is noticed by
+                // reading without holding it.
                 self.store.release();
                 work.lose(&round);
             } else {
@@ -63,8 +63,8 @@ impl Index {
         }
     }
 
-    /// Gets the cache ready for a fill: where it has no room for all that may come, what it has of
-    /// it stays.
+    /// Prepares the cache for a fill: if it has no room for all new vectors, the existing ones
+    /// stay.
     fn begin(&mut self, work: &Work<'_>, first: ChunkId) -> Result<(), StoreError> {
         let identity = work.embedder.identity();
         if self.store.begin_turn(identity, work.total.min(work.left))? {
@@ -89,20 +89,20 @@ impl Index {
 
 /// Why a batch ended early.
 enum Stopped {
-    /// There were texts enough.
+    /// The limit of texts was reached.
     Full,
     Failed(EmbedError),
 }
 
-/// What became of some chunks.
+/// The results for some chunks.
 struct Round {
-    /// Of the first chunks, as they are stored: those that have all their vectors.
+    /// The first chunks that have all their vectors, as they are stored.
     vectors: Vec<(ChunkId, Vec<u8>)>,
     /// Texts in all of them.
     texts: u64,
     /// Texts whose vectors were known.
     known: u64,
-    /// Texts that the embedder was handed.
+    /// Texts that were sent to the embedder.
     made: Vec<ContentHash>,
     stopped: Option<Stopped>,
 }
@@ -111,13 +111,13 @@ struct Round {
 struct Work<'a> {
     embedder: &'a dyn Embedder,
     progress: &'a dyn IndexProgress,
-    /// Texts that it may still be handed.
+    /// Texts that it may still be sent.
     left: u64,
-    /// Texts that were looked at, of all that there are.
+    /// Texts that were processed so far, of all texts.
     seen: u64,
     total: u64,
     done: EmbeddingReport,
-    /// Texts of chunks that changed meanwhile: they were paid for now, and are known.
+    /// Texts of chunks that changed meanwhile: they were paid for in this fill, and are known.
     lost: HashSet<ContentHash>,
 }
 
@@ -127,19 +127,19 @@ impl<'a> Work<'a> {
         Self { embedder, progress, left, seen: 0, total: 0, done, lost }
     }
 
-    /// Counts chunks whose vectors are kept.
+    /// Counts chunks whose vectors are stored.
     fn count(&mut self, round: &Round) {
         self.seen += round.texts;
         self.done.chunks += round.vectors.len() as u64;
         self.done.known += round.known;
     }
 
-    /// Notes that chunks come again, perhaps with other texts.
+    /// Notes that chunks will be processed again, perhaps with other texts.
     fn lose(&mut self, round: &Round) {
         self.lost.extend(&round.made);
     }
 
-    /// Returns the next chunks, and what the index looks like.
+    /// Returns the next chunks, and the state of the index.
     fn next(
         &mut self,
         store: &Store,
@@ -239,8 +239,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Fills the static model's set. The cache is not used: computing its vectors is faster than a
-/// lookup.
+/// Fills the static model's set. The cache is not used, because computing these vectors is faster
+/// than a lookup.
 fn fill_static(
     store: &mut Store,
     embedder: &dyn Embedder,
@@ -257,7 +257,8 @@ fn fill_static(
     let LockedIndex::Whole(view, alone) = store.wait_alone(progress)? else {
         return Err(StoreError::NotFilled.into());
     };
-    // Another process wrote while we waited, perhaps of other sources: the next refresh handles it.
+    // Another process wrote while we waited, perhaps for other sources: the next refresh handles
+    // it.
     if *view.seal() != seen {
         return Err(StoreError::NotFilled.into());
     }

@@ -1,4 +1,4 @@
-//! Tests of what is paid for, and of what is not paid for again.
+//! Tests that texts are paid for once and not again.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -44,7 +44,7 @@ impl RankingProfile for EmbedsAll {
     }
 }
 
-/// Notes of one text each; those below the number are there.
+/// Notes of one text each; those below the number exist.
 struct Notes(usize);
 
 impl DocumentSource for Notes {
@@ -117,7 +117,7 @@ impl Embedder for Paid<'_> {
     }
 }
 
-/// Leaves a cache as a process does that is killed while it writes.
+/// Leaves a cache like a process that is killed while it writes.
 fn kill_a_writer(path: &Path) {
     let journal = path.with_extension("sqlite-journal");
     let mut left = Vec::new();
@@ -187,7 +187,7 @@ fn what_the_cache_has_room_for_is_paid_for_once() {
         let mut index = refreshed(folder.path(), all);
         index.store.cache.bounds.vectors = 400;
         index.store.cache.bounds.between = 8;
-        // With or without a stop in between.
+        // With or without an interruption.
         let first = index.embed_missing(&paid, before).unwrap().texts;
         let then = index.embed(&paid, Replace::No, &NoProgress).unwrap().texts;
         assert_eq!((first, then), (before, all as u64 - before));
@@ -213,7 +213,7 @@ fn what_comes_from_the_cache_is_what_was_made() {
         reading.vectors(Slot::Model, &mut |_, bytes| vectors.push(bytes.to_vec())).unwrap();
         drop(reading);
         assert_eq!(vectors.len(), 50);
-        // In no order of documents that holds for ever.
+        // The order of documents is not guaranteed.
         vectors.sort();
         seen.push(vectors);
         make_anew(&mut index, 50);

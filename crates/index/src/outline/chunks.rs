@@ -1,7 +1,7 @@
 //! Passages of about 200 tokens, made of whole blocks.
 //!
-//! A chunk ends before a heading when it is large enough, so that an edit moves the borders of its
-//! own section and those of the next few, and hardly ever those of a whole file.
+//! A chunk that is large enough ends before a heading, so that an edit moves the boundaries of its
+//! own section and those of the next few, and rarely those of a whole file.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use super::size::quarters;
 /// About how many tokens a chunk has.
 pub(crate) const CHUNK_TOKENS: usize = 200;
 
-/// The size that a chunk goes up to, in quarters of a token.
+/// The target size of a chunk, in quarters of a token.
 const FULL: usize = CHUNK_TOKENS * 4;
-/// From here on it ends before a heading.
+/// From this size on, a chunk ends before a heading.
 const ENOUGH: usize = FULL * 6 / 10;
-/// Up to here it takes in what is left of its section.
+/// Up to this size, a chunk takes in the rest of its section.
 const STRETCHED: usize = FULL * 13 / 10;
-/// Up to here it takes in a block rather than be less than half full.
+/// Up to this size, a chunk takes in a block rather than being less than half full.
 const MOST: usize = FULL * 15 / 10;
 
 /// A passage. The chunks of a document are a partition of its text.
@@ -32,14 +32,14 @@ pub(crate) struct Chunk {
     pub(crate) blocks: Range<usize>,
 }
 
-/// Estimates how many tokens of a language model a text has: four letters of a script with spaces
-/// make one, a character of one without spaces is one.
+/// Estimates how many tokens a language model makes of a text: four letters of a script with spaces
+/// are one token, and so is each character of a script without spaces.
 #[cfg(test)]
 pub(crate) fn estimated_tokens(text: &str) -> usize {
     quarters(text).div_ceil(4)
 }
 
-/// Cuts a document into chunks; a chunk ends rather at a heading than in the middle of a section.
+/// Cuts a document into chunks; a chunk ends at a heading rather than in the middle of a section.
 ///
 /// The text between blocks (headings, blank lines) belongs to the block that follows.
 pub(crate) fn chunks(text: &str, outline: &Outline) -> Vec<Chunk> {
@@ -52,7 +52,7 @@ pub(crate) fn chunks(text: &str, outline: &Outline) -> Vec<Chunk> {
     let sizes: Vec<usize> = measured(text, &borders);
     let mut chunks = Vec::new();
     let (mut first, mut size) = (0, 0);
-    // What is left of the section from a block on, computed once for each section.
+    // The rest of the section from a block on, computed once for each section.
     let (mut section_end, mut section_left) = (0, 0);
     for at in 0..blocks.len() {
         if at == section_end {
@@ -81,13 +81,13 @@ pub(crate) fn chunks(text: &str, outline: &Outline) -> Vec<Chunk> {
     chunks
 }
 
-/// Where the text of a block with what precedes it begins.
+/// Where a block begins, including what precedes it.
 struct Border {
     byte: usize,
     line: u32,
 }
 
-/// Returns where each block begins with what precedes it, and where the text ends.
+/// Returns where each block begins, including what precedes it, and where the text ends.
 fn borders(text: &str, outline: &Outline) -> Vec<Border> {
     let mut borders = Vec::with_capacity(outline.blocks.len() + 1);
     borders.push(Border { byte: 0, line: 1 });

@@ -8,12 +8,12 @@ use super::{Block, BlockKind};
 const LIMIT: usize = CHUNK_TOKENS * 4;
 /// How many lines a piece of a fence has, at most.
 const LINES: u32 = 40;
-/// Bytes that are never more than [`LIMIT`]: a character of three bytes counts four quarters.
+/// Texts with fewer bytes never exceed [`LIMIT`]: a character of three bytes counts four quarters.
 const SURELY_SMALL: usize = LIMIT * 3 / 4;
-/// Quotation marks and brackets that a sentence takes with it, at most.
+/// Closing quotation marks and brackets that belong to the end of a sentence, at most.
 const CLOSERS: usize = 3;
 
-/// Adds a block, in pieces when it is long; adds nothing when there is nothing to find in it.
+/// Adds a block, in pieces when it is long; adds nothing when it has nothing to search for.
 pub(super) fn put(text: &str, block: Block, blocks: &mut Vec<Block>) {
     let body = &text[block.bytes.clone()];
     let by_line = matches!(block.kind, BlockKind::Fence | BlockKind::FrontMatter);
@@ -33,7 +33,8 @@ pub(super) fn put(text: &str, block: Block, blocks: &mut Vec<Block>) {
         let end = if left <= LIMIT && is_short(block.lines.end.saturating_sub(line)) {
             rest.len()
         } else {
-            // The last two are of one size; before them, the size does not hang on what follows.
+            // The last two pieces have the same size; the size of earlier ones does not depend on
+            // what follows.
             let goal = if left < 2 * LIMIT { left / 2 } else { LIMIT / 4 * 3 };
             next_cut(rest, goal, by_line)
         };
@@ -45,7 +46,7 @@ pub(super) fn put(text: &str, block: Block, blocks: &mut Vec<Block>) {
         }
         let gap = &rest[piece.len()..];
         let space = &gap[..gap.len() - gap.trim_start().len()];
-        // A piece that begins a line has its indentation.
+        // A piece at the beginning of a line keeps its indentation.
         let skipped = space.rfind('\n').map_or(space.len(), |end| end + 1);
         line = (lines.end - 1).saturating_add(line_feeds(&space[..skipped]));
         let taken = piece.len() + skipped;
@@ -91,7 +92,7 @@ fn next_cut(text: &str, goal: usize, by_line: bool) -> usize {
             if size >= goal {
                 return end;
             }
-            // What is cut off is no crumb.
+            // The cut-off piece is not too small.
             if size >= LIMIT / 4 {
                 sentence = end;
             }

@@ -18,14 +18,13 @@ const MONTHS: [&str; 12] = [
     "november novembre noviembre novembro ноября nov",
     "december dezember décembre diciembre dicembre dezembro декабря dec dez",
 ];
-/// What may stand behind a day's number.
+/// Suffixes that may follow the number of a day.
 const ORDINALS: [&str; 5] = ["st", "nd", "rd", "th", "er"];
-/// What may stand between day, month and year.
+/// Words that may be between day, month and year.
 const BETWEEN: [&str; 3] = ["of", "de", "del"];
 
 /// Finds the first date in a heading or a query: `2023-05-08`, `08 May 2023`, `May 8, 2023`, `8.
-/// Mai 2023`,
-/// `2023年5月8日`. A day that no calendar has is none.
+/// Mai 2023`, `2023年5月8日`. A date that does not exist in the calendar is skipped.
 pub(crate) fn day_in(heading: &str) -> Option<Date> {
     // A year has four digits.
     if !heading.as_bytes().windows(4).any(|window| window.iter().all(u8::is_ascii_digit)) {
@@ -63,7 +62,7 @@ fn parts(heading: &str) -> Vec<HeadingPart<'_>> {
 }
 
 impl HeadingPart<'_> {
-    /// Returns the number, when it has as many digits.
+    /// Returns the number, if its count of digits is in this range.
     fn number(&self, digits: std::ops::RangeInclusive<usize>) -> Option<i16> {
         if self.is_number && digits.contains(&self.text.len()) {
             self.text.parse().ok()

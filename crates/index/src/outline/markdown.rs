@@ -10,13 +10,13 @@ use crate::voice::begins_turn;
 /// Bytes of a heading, at most: every section below repeats it. A longer one is a block as well,
 /// so that all of it is found.
 const MAX_HEADING: usize = 256;
-/// Bytes of an underlined line that is surely a title and no sentence above a rule.
+/// Bytes of an underlined line that surely is a title and not a sentence above a rule.
 const MAX_TITLE: usize = 80;
 
-/// The level of a table's header: rows stand under it as under a heading, below all others.
+/// The level of a table's header: rows are below it as below a heading, under all other levels.
 const TABLE_LEVEL: u8 = 7;
 
-/// Takes Markdown apart.
+/// Parses Markdown.
 pub(super) fn outline(text: &str) -> Outline {
     let mut view = View {
         text,
@@ -34,7 +34,7 @@ pub(super) fn outline(text: &str) -> Outline {
     view.outline
 }
 
-/// A heading that later blocks stand under.
+/// A heading above later blocks.
 struct Heading {
     level: u8,
     title: String,
@@ -50,7 +50,7 @@ struct View<'a> {
     headings: Vec<Heading>,
     /// The section of the next block, when it is already known.
     section: Option<usize>,
-    /// The line on which the table would go on.
+    /// The line on which the table would continue.
     table_end: u32,
 }
 
@@ -80,7 +80,7 @@ impl View<'_> {
                 let is_prose = own.len() > MAX_TITLE || own.ends_with(['.', '!', '?']);
                 return self.heading(level, own, of_kind(BlockKind::Heading), is_prose);
             }
-            // By itself a header says nothing; it is a block only when no rows follow.
+            // A header alone has no content; it is a block only when no rows follow.
             Kind::TableHeader if cut::has_words(own) => {
                 let names = own.trim().trim_matches('|').trim();
                 return self.heading(TABLE_LEVEL, names, of_kind(BlockKind::Row), false);
@@ -101,7 +101,7 @@ impl View<'_> {
         if !cut::has_words(&self.text[block.bytes.clone()]) {
             return;
         }
-        // When the last one has a block below it, so have those above.
+        // When the last heading has a block below it, so have those above.
         let unused = self.headings.iter_mut().rev().take_while(|heading| !heading.used);
         unused.for_each(|heading| heading.used = true);
         let section = match self.section {
@@ -147,8 +147,8 @@ impl View<'_> {
         }
     }
 
-    /// Adds a heading as a block. It stands under those above it, not under itself, or what it says
-    /// would count twice; but the day it names is its own.
+    /// Adds a heading as a block. It is below the headings above it, not below itself, because its
+    /// text would count twice; but the day that it names is its own.
     fn put_heading(&mut self, block: Block, date: Option<Date>, own: usize) {
         let kept = self.headings.split_off(self.headings.len().saturating_sub(own));
         self.section = Some(self.add_section(date));
@@ -161,11 +161,11 @@ impl View<'_> {
 /// A heading's text.
 struct Title {
     text: String,
-    /// Whether it has all letters of the file's text.
+    /// Whether it has all letters of the original text.
     is_whole: bool,
 }
 
-/// Takes the markup off a heading.
+/// Removes the markup from a heading.
 fn title(raw: &str) -> Title {
     let cut = &raw[..raw.floor_char_boundary(MAX_HEADING)];
     let is_cut = cut.len() < raw.len();
@@ -229,7 +229,7 @@ mod tests {
         let text = "zero\n# A\none\n## B ##\ntwo\n### *C* [d](e) `f`\nthree\n## G\nfour\n\n\
             H\n=\nfive\n\nI\nj\n---\nsix\n#hashtag\n";
         let c = "A / B / C d f";
-        // The link's target is nowhere in the path, so the heading is a block too.
+        // The link's target is not in the path, so the heading is also a block.
         let expected = ["", "A", "A / B", "A / B", c, "A / G", "H", "H / I j"];
         assert_eq!(paths(text), expected);
         assert_eq!(blocks(text)[3], (Title, 6, 6, "### *C* [d](e) `f`"));
@@ -286,13 +286,13 @@ mod tests {
                 (Item, 11, 13, "10) ten\n\n    more"),
             ]
         );
-        // A paragraph of the outer item after the inner one stands alone.
+        // A paragraph of the outer item after the inner one is a separate block.
         let text = "- a\n  - b\n\n  c\n- d\n";
         let kinds: Vec<_> = blocks(text).iter().map(|&(kind, line, _, _)| (kind, line)).collect();
         assert_eq!(kinds, [(Item, 1), (Item, 2), (Paragraph, 4), (Item, 5)]);
-        // A sentence that is wrapped before a number is no list.
+        // A sentence that is wrapped before a number is not a list.
         assert_eq!(blocks("In\n1986. A great year"), [(Paragraph, 1, 2, "In\n1986. A great year")]);
-        // The tabs that some editors write.
+        // Some editors indent with tabs.
         assert_eq!(blocks("- a\n\t- b\n\t\t- c\n\t- d").len(), 4);
     }
 
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(paths(text), ["T / who | what", "T / who | what", "T"]);
         assert_eq!(paths("| a |\n|---|\n| b |\n- c\n"), ["a", ""]);
         assert_eq!(paths("| a |\n|---|\n| b |\n# c\nd\n"), ["a", "c"]);
-        // A header without rows is all there is.
+        // A header without rows is the only content.
         assert_eq!(blocks("| a |\n|---|\n\nb\n"), [(Row, 1, 1, "| a |"), (Paragraph, 4, 4, "b")]);
         assert_eq!(paths("| a |\n|---|\n\nb\n"), ["", ""]);
         assert_eq!(blocks("> | a |\n> |---|\n> | b |\n").len(), 2);

@@ -1,7 +1,7 @@
 //! How large a text is for a language model.
 
-/// Estimates a text in quarters of a token: a letter of a script with spaces is one, a character
-/// of a script without spaces is a whole token.
+/// Estimates the size of a text in quarters of a token: a letter of a script with spaces is one
+/// quarter, a character of a script without spaces is a whole token.
 pub(super) fn quarters(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();

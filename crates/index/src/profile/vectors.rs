@@ -8,14 +8,14 @@ use crate::request::{VectorOutcome, VectorRanker};
 /// The vectors of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextVectors {
-    /// That of the question.
+    /// The vector of the question.
     pub query: Vec<f32>,
     /// One for each text.
     pub texts: Vec<Vec<f32>>,
 }
 
-/// Embeds the question and every text; also says what the answer then rests on. Without vectors a
-/// search goes on with words alone.
+/// Embeds the question and every text; also returns what the answer is based on. Without vectors, a
+/// search continues with words alone.
 pub fn embed_texts<'a>(
     embedder: Option<&dyn Embedder>,
     query: &str,

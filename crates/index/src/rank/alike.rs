@@ -1,18 +1,18 @@
-//! Words that are not equal but share most of their letters: compounds, other endings, slips of the
-//! pen. They count a little, and only in the block where they stand.
+//! Words that are not equal but share most of their letters: compounds, other endings, typos. They
+//! count a little, and only in the block that contains them.
 
 use std::collections::HashMap;
 
-/// How much a word that is alike counts, beside an equal one.
+/// The weight of a similar word, relative to an equal one.
 const ALIKE: f32 = 0.3;
-/// Fewer letters in common say nothing.
+/// With fewer letters in common, words are not similar.
 const LETTERS: usize = 4;
 
 /// Words to look for.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
     words: Vec<Word>,
-    /// Which words have four letters in a row, and where.
+    /// The words that have these four consecutive letters, and where.
     starts: HashMap<[char; LETTERS], Vec<(usize, usize)>>,
 }
 
@@ -46,7 +46,7 @@ impl Alike {
         self.words.is_empty()
     }
 
-    /// Adds to `found` what a block has for the terms of which it has nothing.
+    /// Adds to `found` the similar words of a block for the terms that it does not contain.
     pub(super) fn look(&self, folded: &str, found: &mut [f32], letters: &mut Vec<char>) {
         letters.clear();
         letters.extend(folded.chars());

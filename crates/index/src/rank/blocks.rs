@@ -1,19 +1,19 @@
-//! How well each block answers: its own text, the text before, around and above it, and what
-//! else its file says.
+//! Scores how well each block answers: by its own text, the text before, around and above it, and
+//! the rest of its file.
 //!
-//! Every score is BM25 measured against the best that the query could have got, so it lies between
-//! 0 and 1. The constants were chosen by leaving one conversation out in turn; all optima are flat.
+//! Every score is BM25 relative to the best that the query could have got, so it is between 0 and
+//! 1. The constants were chosen by leave-one-out over conversations; all optima are flat.
 
 use jiff::civil::Date;
 
 use super::weights::Weights;
 use crate::voice::Voice;
 
-/// How quickly repeating a word stops to matter.
+/// How quickly repetitions of a word stop to matter.
 const SATURATION: f64 = 1.2;
-/// How much length counts against a text.
+/// How much the length of a text counts against it.
 const LENGTH: f64 = 0.6;
-/// How much of the block before is read with a block.
+/// The weight of the block before a block.
 const BEFORE: f64 = 0.5;
 /// About how many words the passage around a block has.
 const WINDOW: f64 = 200.0;
@@ -26,34 +26,34 @@ const CONTEXT_WEIGHT: f64 = 1.0;
 const DATE_WEIGHT: f64 = 1.0;
 const SCALE: f64 = BLOCK_WEIGHT + PAIR_WEIGHT + WINDOW_WEIGHT + FILE_WEIGHT;
 
-/// A block whose label (`- **Maria**: ...`) is asked for is what was asked for.
+/// A bonus for a block whose label (`- **Maria**: ...`) is in the query.
 const LABEL: f64 = 0.5;
 /// A question is seldom an answer.
 const QUESTION: f64 = 0.15;
-/// In how many days a date is missed by a factor of e.
+/// The number of days by which a missed date costs a factor of e.
 const DATE_DAYS: f64 = 7.0;
 
-/// A block as the scores see it.
+/// What the scores need to know about a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockFacts {
     pub(super) length: f64,
-    /// What the terms of the query are worth that are in the headings, path or date above it.
+    /// The weight of the query terms in the headings, path or date above it.
     pub(super) context: f64,
-    /// Whether its label has a term of the query that is in few texts.
+    /// Whether its label has a query term that is in few texts.
     pub(super) is_labelled: bool,
     pub(super) is_question: bool,
     pub(super) voice: Voice,
     pub(super) date: Option<Date>,
 }
 
-/// What a whole file says, as far as it was looked at.
+/// What is known about a whole file, as far as it was read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FileFacts {
     pub(super) found: Vec<f32>,
     pub(super) length: f64,
 }
 
-/// What is usual in the index.
+/// The average lengths in the index.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usual {
     pub(super) block: f64,
@@ -73,7 +73,7 @@ pub(super) struct BlockScores {
 }
 
 impl BlockScores {
-    /// Returns the score that words give.
+    /// Returns the score by words.
     pub(super) fn score(&self) -> f64 {
         let sum = BLOCK_WEIGHT * self.block
             + PAIR_WEIGHT * self.pair
@@ -85,8 +85,8 @@ impl BlockScores {
     }
 }
 
-/// Scores consecutive blocks of one file. `found` says for each block, one after the other, how
-/// often each term of the query occurs in it; less than 1: something like it does.
+/// Scores consecutive blocks of one file. `found` has, for each block in turn, how often each term
+/// of the query occurs in it; a number below 1 means a similar word.
 pub(super) fn block_scores(
     blocks: &[BlockFacts],
     found: &[f32],
@@ -102,7 +102,7 @@ pub(super) fn block_scores(
     let one = |(at, block): (usize, &BlockFacts)| {
         let own = |term: usize| f64::from(found[at * terms + term]);
         let before_length = at.checked_sub(1).map_or(0.0, |at| blocks[at].length);
-        // A question is read with its reply, and what holds nothing with no other block.
+        // A question is read together with its reply; a block without content is read alone.
         let is_read_with = |before: &BlockFacts| match before.voice {
             Voice::Statement | Voice::Said => true,
             Voice::Asked => block.voice == Voice::Said,
@@ -136,7 +136,7 @@ pub(super) fn block_scores(
     blocks.iter().enumerate().map(one).collect()
 }
 
-/// BM25 of a text, against the best that any text could get.
+/// BM25 of a text, relative to the best that any text could get.
 fn evidence(weights: &Weights, usual: f64, length: f64, found: impl Fn(usize) -> f64) -> f64 {
     let norm = SATURATION * (1.0 - LENGTH + LENGTH * length / usual.max(1.0));
     let score = |(position, weight): (usize, &super::weights::Weight)| {
@@ -146,18 +146,18 @@ fn evidence(weights: &Weights, usual: f64, length: f64, found: impl Fn(usize) ->
     weights.terms.iter().enumerate().map(score).sum::<f64>() / weights.total
 }
 
-/// Returns how near a day is to those that were asked for: 1 is the day itself.
+/// Returns how near a day is to the requested ones: 1 is the day itself.
 fn nearness(date: Date, dates: &[Date]) -> f64 {
     let days = |asked: &Date| (date - *asked).get_days().unsigned_abs();
     dates.iter().map(days).min().map_or(0.0, |days| (-f64::from(days) / DATE_DAYS).exp())
 }
 
-/// Returns how often a term is exactly there.
+/// Returns how often a term occurs exactly.
 pub(super) fn exact(found: f32) -> f32 {
     if found < 1.0 { 0.0 } else { found }
 }
 
-/// Sums over the blocks before each place, so that a passage costs two lookups.
+/// Prefix sums over the blocks, so that a passage costs two lookups.
 struct Around {
     terms: usize,
     found: Vec<f32>,
@@ -165,7 +165,7 @@ struct Around {
 }
 
 impl Around {
-    /// Only what is exactly there counts in a passage, and no turn that holds no answer.
+    /// Only exact occurrences count in a passage, and turns without an answer do not.
     fn of(blocks: &[BlockFacts], found: &[f32], terms: usize) -> Self {
         let mut sums = vec![0.0; terms];
         let mut lengths = vec![0.0];
@@ -178,7 +178,7 @@ impl Around {
         Self { terms, found: sums, lengths }
     }
 
-    /// Returns the passage around a block: one more before, one more after, in turn.
+    /// Returns the passage around a block: one more block before, one more after, in turn.
     fn window(&self, at: usize) -> std::ops::Range<usize> {
         let blocks = self.lengths.len() - 1;
         let mut window = at..at + 1;

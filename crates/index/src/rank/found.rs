@@ -19,23 +19,23 @@ use crate::text::{Language, Phrase, flat};
 use crate::vector::{Nearest, Sense};
 use crate::voice::Voice;
 
-/// Chunks in which words are looked for that are only alike.
+/// Chunks that are searched for similar words.
 const ALIKE_CHUNKS: usize = 64;
 /// Candidates that are read with their neighbours.
 const NEIGHBOURED: usize = 48;
 
-/// What was found.
+/// The blocks that were found.
 pub(super) struct FoundBlocks {
     pub(super) documents: HashMap<DocumentId, FoundDocument>,
     /// Blocks in the order of document number and text; consecutive chunks of a document follow
     /// each other.
     pub(super) blocks: Vec<FoundBlock>,
-    /// What blocks stand under: the chunk that says it, and where there.
+    /// The surroundings of blocks: the chunk that has them, and their position there.
     contexts: Vec<(Arc<StoredChunk>, usize)>,
-    /// For each block, one after the other, how often each term of the query occurs in it.
+    /// For each block in turn, how often each term of the query occurs in it.
     counts: Vec<f32>,
     terms: usize,
-    /// Whether nearness in meaning says anything.
+    /// Whether nearness in meaning is significant.
     pub(super) sense: Sense,
 }
 
@@ -68,23 +68,23 @@ pub(super) struct FoundBlock {
     pub(super) chunk_start: u64,
     pub(super) language: Language,
     pub(super) block: BlockOf,
-    /// What it stands under, by position in [`FoundBlocks::contexts`].
+    /// Its surroundings, by position in [`FoundBlocks::contexts`].
     pub(super) context: usize,
     pub(super) date: Option<Date>,
-    /// Whether the next block of the document is the next one here.
+    /// Whether the next block here is the next block of the document.
     pub(super) is_followed: bool,
-    /// Whether it may be shown: it is no mere neighbour, and passes the filters.
+    /// Whether it may be shown: it is not just a neighbour, and passes the filters.
     pub(super) is_answer: bool,
-    /// Whether it, or what is above it, has a word of the query or one like it.
+    /// Whether it, or its surroundings, have a word of the query or a similar one.
     pub(super) is_literal: bool,
     pub(super) scores: BlockScores,
-    /// What its vector says, where it has one.
+    /// The result for its vector, if it has one.
     pub(super) meaning: Option<Meaning>,
     pub(super) score: f64,
     text: Option<String>,
 }
 
-/// What scores rest on beside the chunks themselves.
+/// What scores are based on besides the chunks themselves.
 struct Grounds<'a> {
     own: &'a BTreeSet<ChunkId>,
     texts: &'a Texts,
@@ -130,7 +130,7 @@ impl FoundBlocks {
             .filter(|chunk| best.contains(&chunk.id))
             .map(|chunk| (chunk.id, chunk.document))
             .collect();
-        // A neighbour in number may belong to another document.
+        // A chunk with the next number may belong to another document.
         let is_beside = |chunk: &StoredChunk| {
             around(&chunk.id).iter().any(|id| of_best.get(id) == Some(&chunk.document))
         };
@@ -180,7 +180,7 @@ impl FoundBlocks {
         context.map_or(&[], |(chunk, at)| &chunk.body.contexts[*at].headings)
     }
 
-    /// Returns how often each term of the query occurs in a block; less than 1: something like it.
+    /// Returns how often each term of the query occurs in a block; below 1: a similar word does.
     pub(super) fn counts(&self, block: usize) -> &[f32] {
         &self.counts[block * self.terms..(block + 1) * self.terms]
     }
@@ -195,7 +195,7 @@ impl FoundBlocks {
     ) {
         let first = self.blocks.len();
         let mut seen: Vec<BlockFacts> = Vec::new();
-        // Stretches of chunks that follow each other, as ranges of `seen`.
+        // Runs of consecutive chunks, as ranges of `seen`.
         let mut stretches: Vec<std::ops::Range<usize>> = Vec::new();
         let mut last: Option<ChunkId> = None;
         for chunk in chunks {
@@ -242,7 +242,7 @@ impl FoundBlocks {
         }
     }
 
-    /// Says that what comes next does not follow on what was taken last, of this file.
+    /// Marks that the next chunk of this file does not follow the last one.
     fn end_stretch(&mut self, first: usize) {
         if let Some(block) = self.blocks.get_mut(first..).and_then(<[_]>::last_mut) {
             block.is_followed = false;
@@ -308,7 +308,7 @@ impl FoundBlocks {
                     && request.until.is_none_or(|until| date.is_some_and(|date| date <= until));
             seen.push(BlockFacts {
                 length: f64::from(block.length),
-                // The name of a session's note is made of its questions.
+                // The name of a session's note is made from its questions.
                 context: match block.voice {
                     Voice::Statement => worths.get(context).copied().unwrap_or(0.0),
                     Voice::Said | Voice::Asked | Voice::Empty => 0.0,
@@ -348,7 +348,7 @@ impl FoundBlocks {
         }
     }
 
-    /// Hides blocks that have not all of these phrases.
+    /// Hides blocks that do not have all of these phrases.
     pub(super) fn keep_with_phrases(&mut self, phrases: &[Phrase]) {
         for block in &mut self.blocks {
             let has = |text: &str| phrases.iter().all(|phrase| phrase.is_in(text));
@@ -357,7 +357,7 @@ impl FoundBlocks {
     }
 }
 
-/// The texts of chunks in which something is looked for that terms do not tell.
+/// The texts of chunks that are searched for what terms cannot express.
 struct Texts(HashMap<ChunkId, String>);
 
 impl Texts {

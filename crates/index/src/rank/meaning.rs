@@ -1,31 +1,31 @@
-//! What vectors say beside words: how far a block stands out from what is usual.
+//! Scores by vectors: how far a block stands out from the average.
 //!
-//! A cosine means nothing by itself. One model's lie around 0.1, another's around 0.8, and a
-//! question in a script that a model cannot read is about as near to everything. So each is
-//! measured against the cosines of all blocks with the same question, in deviations; then one
-//! weight serves every model, and blocks of two models can be ranked together.
+//! A cosine is not meaningful alone. One model's cosines are around 0.1, another's around 0.8, and
+//! a question in a script that a model cannot read is about equally near to everything. So each
+//! cosine is compared with those of all blocks for the same question, in standard deviations. Then
+//! one weight fits every model, and blocks of two models can be ranked together.
 
 use crate::vector::Baseline;
 
-/// What one deviation counts beside the words: the best block stands out by three to five, the
+/// The weight of one deviation relative to words: the best block stands out by three to five, the
 /// words of an answer give 0.25 to 1, and those of a paraphrase 0.1. Flat from 0.05 to 0.12.
 const WEIGHT: f64 = 0.08;
-/// How far cosines spread in most models, for indexes too small to tell.
+/// The spread of cosines in most models, for indexes that are too small to measure it.
 const USUAL_DEVIATION: f64 = 0.12;
-/// As many blocks as this guess is worth.
+/// How many blocks this guess is worth.
 const DOUBT: f64 = 10.0;
-/// Blocks that are taken to be there and to have nothing to do with the query, so that the only
-/// block of an index is not what is usual.
+/// Assumed additional blocks that are unrelated to the query, so that the only block of an index is
+/// not the average.
 const UNRELATED: f64 = 1.0;
-/// What a cosine counts in deviations when it is not above what is usual: just enough to be found
-/// and to have an order, where filters leave nothing nearer.
+/// The score in deviations of a cosine that is not above average: just enough to be found and
+/// sorted when the filters leave nothing nearer.
 const FAINT: f64 = 0.01;
 
 /// A block's nearness to the query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Meaning {
     pub(super) cosine: f64,
-    /// By how many deviations it is nearer than is usual; 0: it is not near at all.
+    /// By how many deviations it is nearer than the average; 0: it is not near at all.
     pub(super) distinction: f64,
     trust: f64,
 }
@@ -42,7 +42,7 @@ impl Meaning {
         Self { cosine, distinction, trust: baseline.trust }
     }
 
-    /// Returns what it adds to the score that words give.
+    /// Returns what it adds to the score by words.
     pub(super) fn score(self) -> f64 {
         WEIGHT * self.trust * self.distinction
     }

@@ -11,18 +11,18 @@ use super::strength::Gate;
 use super::voices::{collapse, jaccard};
 use crate::text::Term;
 
-/// The most that age takes from a score: recency decides among equals and buries nothing.
+/// The most that age takes from a score: recency decides among equals and hides nothing.
 const RECENCY: f64 = 0.1;
 /// How far importance moves a score, up or down.
 const IMPORTANCE: f64 = 0.1;
-/// Among how many of the best hits those that say the same are spread.
+/// Among how many of the best hits similar ones are spread.
 const SPREAD: usize = 64;
 
-/// From so many words on, what is beside them may be the answer; a search for one or two words
-/// is for what has them.
+/// With this many words, a neighbouring block may be the answer; a search for one or two words is
+/// for blocks that have them.
 const LONG_QUESTION: usize = 3;
 
-/// A heading, path or day that has more than pieces of a word that is asked for.
+/// Above this, a heading, path or day has more than parts of a requested word.
 const NAMED: f64 = 0.1;
 
 /// A block's place in the order.
@@ -33,11 +33,11 @@ pub(super) struct RankedBlock {
     pub(super) score: f64,
     pub(super) recency: Option<f64>,
     pub(super) importance: Option<f64>,
-    /// How many others say the same and are left out.
+    /// How many others say the same and were left out.
     pub(super) similar: usize,
 }
 
-/// Blocks in their order.
+/// Sorted blocks.
 pub(super) struct Ordered {
     /// The best first.
     pub(super) places: Vec<RankedBlock>,
@@ -101,7 +101,7 @@ fn compare(a: &RankedBlock, b: &RankedBlock, found: &FoundBlocks) -> Ordering {
         .then_with(|| a.at.cmp(&b.at))
 }
 
-/// Takes again and again the place that is best and least like those taken before.
+/// Repeatedly takes the block that is best and least similar to those taken before.
 fn spread(mut places: Vec<RankedBlock>, found: &FoundBlocks, relevance: f64) -> Vec<RankedBlock> {
     let rest = places.split_off(places.len().min(SPREAD));
     let terms: Vec<HashSet<Term>> = places

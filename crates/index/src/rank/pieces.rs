@@ -1,7 +1,7 @@
-//! What a hit shows: the best block, with a neighbour only when that is nearly as good.
+//! The text of a hit: the best block, with a neighbour only when that is nearly as good.
 //!
-//! Small pieces leave room for more of them: at a fixed length of the whole answer, single blocks
-//! bring more of what was asked for than blocks with their neighbours.
+//! Small pieces leave room for more of them: with a fixed length of the whole answer, single blocks
+//! contain more of what was asked for than blocks with their neighbours.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -20,10 +20,10 @@ use crate::stamped::{
 use crate::store::{ChunkId, Reading, StoreError};
 use crate::text::{Term, matches};
 
-/// A neighbour joins from this share of the best block's score on.
+/// A neighbour is included from this share of the best block's score on.
 const SHARE: f64 = 0.9;
 
-/// Cuts out the hits, at most so many.
+/// Cuts out the hits, at most this many.
 pub(super) fn pieces(
     reading: &Reading<'_>,
     found: &FoundBlocks,
@@ -83,9 +83,9 @@ impl Cutter<'_> {
         if blocks[at].is_followed && joins(at + 1) {
             range.end = at + 2;
         }
-        // A byte is at least a character, so what fits in bytes fits.
+        // A character has at least one byte, so a text that fits in bytes fits.
         let is_long = length(&blocks[range.clone()]) > limit;
-        // What is stamped stands for itself: others wrote its neighbours.
+        // A stamped entry is shown alone: its neighbours were written by others.
         if range.len() > 1 && (is_long || is_stamped(&self.text(&blocks[range.clone()])?)) {
             range = at..at + 1;
         }
@@ -134,8 +134,8 @@ impl Cutter<'_> {
         })
     }
 
-    /// Returns the stamp of an entry that goes on below these blocks: paragraphs and lists in it are
-    /// blocks of their own.
+    /// Returns the stamp of an entry that continues below these blocks: paragraphs and lists in it
+    /// are separate blocks.
     fn stamp_below(
         &mut self,
         text: &str,
@@ -210,7 +210,7 @@ impl Cutter<'_> {
     }
 }
 
-/// How many bytes neighbouring blocks have, with what is between them.
+/// Returns how many bytes neighbouring blocks have, including the text between them.
 fn length(blocks: &[FoundBlock]) -> usize {
     let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else { return 0 };
     let start = first.chunk_start + u64::from(first.block.bytes.start);
@@ -222,8 +222,8 @@ fn newlines(text: &str) -> u32 {
     u32::try_from(text.bytes().filter(|byte| *byte == b'\n').count()).unwrap_or(u32::MAX)
 }
 
-/// Returns the part of a text that holds most of the matches: at most `limit` characters, from the
-/// beginning of a line or a word on.
+/// Returns the part of a text that holds most of the matches: at most `limit` characters, starting
+/// at a line or a word.
 fn focus(text: &str, matches: &[Range<usize>], limit: usize) -> Range<usize> {
     let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     let character = |byte: usize| ends.partition_point(|stop| *stop < byte);
@@ -245,7 +245,7 @@ fn focus(text: &str, matches: &[Range<usize>], limit: usize) -> Range<usize> {
         Some([only]) => (only.start, only.end),
         _ => (0, 0),
     };
-    // What is left of the room goes before and after the matches.
+    // The remaining room goes before and after the matches.
     let lead = limit.saturating_sub(to - from) / 3;
     let start = from.saturating_sub(lead);
     let start = begin(text, &ends, start, from);
@@ -254,7 +254,7 @@ fn focus(text: &str, matches: &[Range<usize>], limit: usize) -> Range<usize> {
     ends[start]..ends[last]
 }
 
-/// Moves a beginning forward to a line or a word, but not past what must be seen.
+/// Moves a beginning forward to a line or a word, but not past what must be visible.
 fn begin(text: &str, ends: &[usize], start: usize, until: usize) -> usize {
     if start == 0 {
         return 0;
@@ -266,7 +266,7 @@ fn begin(text: &str, ends: &[usize], start: usize, until: usize) -> usize {
         .min(until.max(start))
 }
 
-/// Moves an end back to a line or a word, but not before what must be seen.
+/// Moves an end back to a line or a word, but not before what must be visible.
 fn finish(text: &str, ends: &[usize], end: usize, from: usize) -> usize {
     if end + 1 == ends.len() {
         return end;

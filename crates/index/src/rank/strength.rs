@@ -1,11 +1,11 @@
-//! What a score is worth: the scale that hits show, and what is too weak to show.
+//! What a score means: the scale that hits show, and which hits are too weak to show.
 
 use crate::vector::Sense;
 
-/// Below this a hit may well be no answer: the best hits of questions in other words have more in
-/// 24 of 25 cases. Raw, see [`shown`].
+/// Below this a hit may not be an answer: the best hits of paraphrased questions score higher in 24
+/// of 25 cases. Raw, see [`shown`].
 ///
-/// It only marks hits. A floor of 0.18 that hid them was tried: it hid every second answer to a
+/// It only marks hits. A threshold of 0.18 that hid them was tried: it hid every second answer to a
 /// question in another language than its answer.
 const WEAK: f64 = 0.24;
 
@@ -22,12 +22,12 @@ pub(super) enum Gate {
     Open,
     /// Those that have a word of the query.
     Literal,
-    /// Those that score at least so much, on the scale that is shown.
+    /// Those that score at least this much, on the scale that is shown.
     Least(f64),
 }
 
 impl Gate {
-    /// Chooses by what the query is made of; `least` is what the caller asks for.
+    /// Chooses by what the query consists of; `least` is the caller's minimum.
     pub(super) fn of(sense: Sense, least: Option<f64>) -> Self {
         match (least, sense) {
             (Some(least), _) => Self::Least(least),
@@ -46,7 +46,7 @@ impl Gate {
     }
 }
 
-/// Whether a hit may well be no answer.
+/// Whether a hit may not be an answer.
 pub(super) fn is_weak(raw: f64) -> bool {
     raw < WEAK
 }

@@ -1,4 +1,4 @@
-//! What conversation counts beside notes.
+//! The weight of conversations relative to notes.
 
 use std::collections::HashSet;
 
@@ -7,14 +7,14 @@ use super::order::RankedBlock;
 use crate::text::Term;
 use crate::voice::Voice;
 
-/// A note is written to be kept; what was said in a conversation ranks below it when both fit about
+/// A note is written to be kept; a turn of a conversation ranks below it when both match about
 /// equally. Flat from 0.7 to 0.9.
 const SAID: f64 = 0.8;
-/// A question and a reply without an answer hold nothing, however well they match.
+/// A question and a reply without an answer contain nothing useful, however well they match.
 const OPEN: f64 = 0.2;
-/// From this share of common words on two turns say the same.
+/// From this share of common words on, two turns count as duplicates.
 const SAME: f64 = 0.75;
-/// Among how many of the best turns those that say the same are found.
+/// Among how many of the best turns duplicates are found.
 const COMPARED: usize = 64;
 
 /// Returns what a block's score is multiplied by.
@@ -26,8 +26,8 @@ pub(super) fn voice_factor(voice: Voice) -> f64 {
     }
 }
 
-/// Leaves one of several turns that say the same, the best, and counts the others there. Notes are
-/// never left out: a search for them wants every place.
+/// Keeps the best one of several turns that say the same, and counts the others there. Notes are
+/// never left out: a search for them wants every location.
 pub(super) fn collapse(places: Vec<RankedBlock>, found: &FoundBlocks) -> Vec<RankedBlock> {
     let is_note = |block: &FoundBlock| block.block.voice == Voice::Statement;
     if places.iter().take(COMPARED).all(|place| is_note(&found.blocks[place.at])) {
@@ -60,7 +60,7 @@ pub(super) fn collapse(places: Vec<RankedBlock>, found: &FoundBlocks) -> Vec<Ran
     kept
 }
 
-/// Returns the share of two sets that both have.
+/// Returns the share of two sets that is in both.
 pub(super) fn jaccard(one: &HashSet<Term>, other: &HashSet<Term>) -> f64 {
     let common = one.intersection(other).count();
     let all = one.len() + other.len() - common;

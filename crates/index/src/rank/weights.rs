@@ -1,42 +1,42 @@
-//! What each word of a query is worth.
+//! The weight of each word of a query.
 //!
-//! A word is worth more the fewer chunks have it. Evidence is measured against the sum over all
-//! words, those that occur nowhere included: weak evidence stays weak, whatever else was found.
+//! The fewer chunks have a word, the higher its weight. Evidence is relative to the sum over all
+//! words, including those that occur nowhere: weak evidence stays weak, whatever else was found.
 
 use std::collections::HashMap;
 
 use crate::store::{Reading, StoreError};
 use crate::text::{Kind, QueryTerm, Term};
 
-/// What a word that is in every text is worth, beside one that is not.
+/// The weight of a word that is in every text, relative to one that is not.
 const WEAK: f64 = 0.3;
-/// What one character of a script without spaces is worth, beside a pair.
+/// The weight of one character of a script without spaces, relative to a pair.
 const SINGLE: f64 = 0.2;
-/// What the pieces of an identifier or a compound are worth together, beside the whole.
+/// The weight of all pieces of an identifier or a compound together, relative to the whole.
 const PARTS: f64 = 0.6;
 /// Rarity is damped: the rarest word of a question is seldom the whole question.
 const DAMPING: f64 = 0.7;
 
-/// The words of a query with their worth.
+/// The words of a query with their weights.
 #[derive(Debug)]
 pub(super) struct Weights {
     /// One for each term of the query, in its order.
     pub(super) terms: Vec<Weight>,
-    /// The most that any text could be worth.
+    /// The highest possible weight of a text.
     pub(super) total: f64,
     has_no_content: bool,
     positions: HashMap<Term, u8>,
-    /// One bit for each value of a term's lowest bits: most terms of a text are none of the
-    /// query's, and this tells without a lookup.
+    /// One bit for each value of a term's lowest bits: most terms of a text are not in the query,
+    /// and this shows it without a lookup.
     filter: [u64; 64],
 }
 
-/// One word's worth.
+/// The weight of one word.
 #[derive(Clone, Debug)]
 pub(super) struct Weight {
     pub(super) kind: Kind,
     pub(super) value: f64,
-    /// Rarity, as BM25 has it.
+    /// Rarity, as in BM25.
     pub(super) rarity: f64,
     /// Whether no chunk has it.
     pub(super) is_absent: bool,
@@ -69,7 +69,7 @@ impl Weights {
         Ok(Self { terms: weights, total, has_no_content, positions, filter })
     }
 
-    /// Returns which term of the query a term of a text is.
+    /// Returns the position in the query of a term of a text.
     pub(super) fn position(&self, term: Term) -> Option<usize> {
         let bit = self.filter[(term.0 as usize >> 6) & 63] >> (term.0 & 63) & 1;
         if bit == 0 {
@@ -85,7 +85,7 @@ impl Weights {
     }
 
     /// Whether a term of the query says what is looked for: a word that is not in every text, or
-    /// any where there is no such word.
+    /// any word if there is no such word.
     pub(super) fn is_telling(&self, position: usize) -> bool {
         self.has_no_content || self.terms.get(position).is_some_and(|term| is_content(term.kind))
     }
@@ -101,7 +101,7 @@ pub(super) fn is_content(kind: Kind) -> bool {
     matches!(kind, Kind::Word | Kind::Pair)
 }
 
-/// Returns with how many others each term shares a worth: the parts of a word follow each other.
+/// Returns with how many others each term shares a weight: the parts of a word are consecutive.
 fn parts(terms: &[QueryTerm]) -> Vec<f64> {
     let of_one_word = |a: &QueryTerm, b: &QueryTerm| a.kind == Kind::Part && b.kind == Kind::Part;
     let share = |parts: &[QueryTerm]| vec![parts.len() as f64; parts.len()];

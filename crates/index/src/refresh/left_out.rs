@@ -1,4 +1,4 @@
-//! What of an entry is not searched, as it is kept.
+//! What is not searched of an entry, as it is stored.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::{SkipReason, SkippedDocument};
 
-/// Names of one reason that are kept for an entry. Every search reads them, and an archive may
+/// Names for each reason that are kept for an entry. Every search reads them, and an archive may
 /// leave out a million records.
 const NAMED: usize = 100;
 
@@ -57,7 +57,7 @@ impl LeftOut {
         named.map(|skipped| skipped.path.as_str())
     }
 
-    /// Returns how it is stored: nothing where nothing is left out.
+    /// Returns the stored form; `None` if nothing is left out.
     pub(super) fn write(&self) -> Option<String> {
         if self.named.is_empty() && self.unnamed.is_empty() {
             return None;
@@ -73,11 +73,11 @@ impl LeftOut {
                 .map(|(reason, count)| (reason.as_str().into(), *count))
                 .collect(),
         };
-        // Strings and numbers always have a JSON.
+        // Strings and numbers can always be written as JSON.
         serde_json::to_string(&written).ok()
     }
 
-    /// Reads what was stored; unknown values count nothing.
+    /// Reads the stored form; unknown values are ignored.
     pub(super) fn read(json: &str) -> Self {
         let Ok(written) = serde_json::from_str::<Written<'_>>(json) else { return Self::default() };
         let reason = |word: &str| SkipReason::of_word(word).unwrap_or(SkipReason::Unreadable);

@@ -10,10 +10,10 @@ use crate::store::tests::lines;
 use crate::store::{Narrow, SoughtTerm};
 use crate::text::Term;
 
-/// What an entry looks like, what it holds, and whether it can be read.
+/// The stamp of an entry, its documents, and whether it can be read.
 type HeldEntry = (FileStamp, Vec<Document>, bool);
 
-/// A source in memory: what each entry holds, and how it looks from outside.
+/// A source in memory: the content of each entry, and its stamp.
 #[derive(Default)]
 struct ScriptedSource {
     name: &'static str,
@@ -26,7 +26,7 @@ impl ScriptedSource {
         Self { name, ..Self::default() }
     }
 
-    /// Writes a file at a time in seconds; inode and size are what the text gives.
+    /// Writes a file at a time in seconds; inode and size are derived from the text.
     fn write(&self, key: &str, text: &str, seconds: i64) {
         self.hold(key, &[(key, text)], seconds);
     }
@@ -113,7 +113,7 @@ impl Bench {
         texts
     }
 
-    /// Damages what was sealed so that the seal still fits.
+    /// Damages sealed files so that the seal still fits.
     fn damage(&mut self, sql: &str) {
         self.store.release();
         let seal = self.folder.path().join("seal.json");
@@ -258,7 +258,7 @@ fn the_first_source_wins_whenever_it_comes() {
     assert_eq!(fresh.skipped, std::slice::from_ref(&duplicate));
     assert_eq!(bench.refresh(&both, 1_000).skipped, std::slice::from_ref(&duplicate));
 
-    // Both at once, from nothing, say the same.
+    // A new index of both gives the same.
     let mut other = Bench::new();
     assert_eq!(other.refresh(&both, 1_000).skipped[..], [duplicate]);
     assert_eq!(other.texts(), bench.texts());
@@ -446,7 +446,7 @@ fn an_answer_comes_from_the_sources_asked() {
             });
         }
     });
-    // Without the lock it is an error, not another's answer.
+    // Without the lock it is an error, not an answer from another memory.
     let refreshed = |source: &ScriptedSource| {
         let mut store = Store::open(folder.path()).unwrap();
         let now = Timestamp::from_second(1_000).unwrap();
@@ -536,7 +536,7 @@ fn an_index_that_cannot_be_written_is_used_as_it_is() {
     source.write("a.md", "text\n", 1_000);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
-    // Two in one thread would wait for each other.
+    // Two lock holders in one thread would wait for each other.
     bench.store.release();
     let set = |mode| {
         let mode = std::fs::Permissions::from_mode(mode);
@@ -568,7 +568,7 @@ fn very_many_that_are_left_out_are_counted() {
 
 #[test]
 fn a_chain_of_freed_paths_is_followed_to_its_end() {
-    /// Each entry has the next one's path too, until it is read again.
+    /// Each entry also has the next one's path, until it is read again.
     struct Chain(ScriptedSource, Mutex<HashSet<String>>);
     impl DocumentSource for Chain {
         fn identity(&self) -> String {

@@ -1,7 +1,7 @@
 //! A folder of Markdown.
 //!
-//! The folder is opened once and everything below it is reached through handles, so that a folder
-//! or link swapped underneath leads nowhere else. Links are not followed.
+//! The folder is opened once and everything below it is reached through handles, so that swapping a
+//! folder or link cannot lead elsewhere. Links are not followed.
 
 mod below;
 mod file;
@@ -21,7 +21,7 @@ use below::{Root, is_plain_path};
 pub use file::FileSource;
 pub use markdown::{MarkdownFolder, PatternError, is_markdown, markdown_document};
 
-/// Which files of a folder are documents, and what is known of each by its path.
+/// Which files of a folder are documents, and what is known about each from its path.
 pub trait FolderRules: Send + Sync {
     /// A text that changes when the rules do.
     fn identity(&self) -> String;
@@ -30,14 +30,14 @@ pub trait FolderRules: Send + Sync {
     /// not.
     fn enters(&self, folder: &str) -> Result<(), SkipReason>;
 
-    /// Fills in what is known of a file by its path; `None`: it is no document.
+    /// Returns what is known about a file from its path; `None`: it is not a document.
     fn document(&self, path: &str) -> Option<Document>;
 }
 
 /// Markdown files below one folder.
 ///
-/// The folder is opened at the first use and held from then on: what takes its name later is not
-/// looked at.
+/// The folder is opened at the first use and held from then on: another folder that gets its name
+/// later is not read.
 pub struct FolderSource {
     root: Root,
     prefix: String,
@@ -53,7 +53,7 @@ impl FolderSource {
         Self { root: Root::new(root), prefix, rules }
     }
 
-    /// Returns what the rules know of a file, when its path is one that a walk could have found.
+    /// Returns what the rules know about a file, if a walk could have found its path.
     fn document(&self, key: &str) -> Option<Document> {
         if !is_plain_path(key) {
             return None;

@@ -1,8 +1,8 @@
-//! What a chunk's blob holds: its blocks and their terms, so that a question is scored without
-//! taking text apart again.
+//! The content of a chunk's blob: its blocks and their terms, so that a question is scored without
+//! parsing text again.
 //!
-//! A version, then the contexts, then the blocks. Numbers are varints, places are distances from
-//! the place before, terms are four bytes each, the lowest first.
+//! A version, then the contexts, then the blocks. Numbers are varints, positions are distances from
+//! the position before, terms are four bytes each, the lowest first.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ const MIN_CONTEXT: usize = 3;
 const MIN_BLOCK: usize = 9;
 /// Bytes of a term.
 const TERM: usize = size_of::<u32>();
-/// Days of a month and months of a year, as a date is counted.
+/// Days in a month and months in a year, as a date is encoded.
 const DAYS: u32 = 31;
 const MONTHS: u32 = 12;
 
@@ -54,7 +54,7 @@ pub(crate) struct BodyBlock {
     pub(crate) context: u32,
     /// Its length, as BM25 counts it.
     pub(crate) length: u32,
-    /// How many of its first terms are its label: who says it, or what it is about.
+    /// How many of its first terms are its label: the speaker or the subject.
     pub(crate) labelled: u32,
     /// Whether it asks something.
     pub(crate) is_question: bool,
@@ -64,7 +64,7 @@ pub(crate) struct BodyBlock {
     pub(crate) terms: Vec<Term>,
 }
 
-/// The blob is not what we wrote.
+/// We did not write the blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a chunk's terms cannot be read")]
 pub(crate) struct BodyDamaged;
@@ -93,7 +93,7 @@ impl Body {
             out.push(block.kind as u8);
             put(&mut out, block.bytes.start.wrapping_sub(byte));
             put(&mut out, block.bytes.end.wrapping_sub(block.bytes.start));
-            // The pieces of a cut line share it, so lines are counted from the last first one.
+            // The pieces of a cut line share it, so lines are counted from the previous first line.
             put(&mut out, block.lines.start.wrapping_sub(line));
             put(&mut out, block.lines.end.wrapping_sub(block.lines.start));
             put(&mut out, block.context);
@@ -188,7 +188,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Reads how many things follow, each of at least so many bytes.
+    /// Reads how many items follow, each of at least this many bytes.
     fn count(&mut self, least: usize) -> Result<usize, BodyDamaged> {
         let count = self.number()? as usize;
         if count > self.0.len() / least { Err(BodyDamaged) } else { Ok(count) }
@@ -221,8 +221,8 @@ fn put(out: &mut Vec<u8>, mut number: u32) {
     out.push(number as u8);
 }
 
-/// Writes how many there are. A chunk's text has less than four billion bytes, so that nothing in
-/// it has more; if it had, the blob would be refused when it is read.
+/// Writes the number of items. A chunk's text has less than four billion bytes, so nothing in it
+/// has more; if it had, the blob would be rejected when it is read.
 fn put_count(out: &mut Vec<u8>, count: usize) {
     put(out, u32::try_from(count).unwrap_or(u32::MAX));
 }
@@ -232,7 +232,7 @@ fn put_terms(out: &mut Vec<u8>, terms: &[Term]) {
     out.extend(terms.iter().flat_map(|term| term.0.to_le_bytes()));
 }
 
-/// Counts days from the first that a [`Date`] can name, every month with 31; 0 stands for none.
+/// Counts days from the first one that a [`Date`] can express, every month with 31; 0 means none.
 fn date_number(date: Date) -> u32 {
     let year = i32::from(date.year()) - i32::from(Date::MIN.year());
     let (month, day) = (i32::from(date.month()) - 1, i32::from(date.day()) - 1);

@@ -1,11 +1,11 @@
-//! Vectors by the content they stand for: what was paid for once is not paid for again when an
-//! index is rebuilt. An index in use has its vectors itself and does not look here; who does, is
-//! a fill, before it asks an embedder, and another program's ranking.
+//! Vectors by the content they were made from, so that they are not paid for again when an index is
+//! rebuilt. An index in use has its own copy of its vectors. Only a fill, before it calls an
+//! embedder, and another program's ranking read this cache.
 //!
-//! There is room for so many. A piece of work that adds to the cache is a turn, and what was last
-//! used in an earlier turn goes first. A turn that is more than there is room for keeps what it has
-//! used and created first: a second pass over the same texts finds as many as there is room
-//! for. If the oldest went instead, each would go shortly before it is asked for.
+//! The size is limited. A piece of work that adds to the cache is a turn, and vectors last used in
+//! an earlier turn are evicted first. A turn that does not fit keeps what it used and created
+//! first, so a second pass over the same texts finds as many as fit. If the oldest were evicted
+//! instead, each would be evicted shortly before it is requested.
 
 mod packed;
 
@@ -28,13 +28,13 @@ use packed::{pack, unpack};
 /// The cache's file.
 pub(super) const EMBEDDINGS: &str = "embeddings.sqlite";
 
-/// How much is kept.
+/// The limits of the cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) vectors: i64,
-    /// Of the vectors alone: their rows add about a tenth.
+    /// Only of the vectors: their rows add about a tenth.
     pub(crate) bytes: i64,
-    /// After how many new vectors they are counted, which reads the whole index of uses.
+    /// After how many new vectors the size is computed, which reads the whole index of uses.
     pub(crate) between: i64,
 }
 
@@ -44,23 +44,23 @@ impl Bounds {
     }
 }
 
-/// How a store keeps its cache.
+/// How a store maintains its cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keeping {
     pub(crate) bounds: Bounds,
-    /// The turn that was begun here; without one, what is used counts to the latest that there is.
+    /// The turn that was begun here; without one, uses count for the latest existing turn.
     turn: Option<i64>,
 }
 
 impl Default for Keeping {
-    /// Vectors of 3,072 dimensions, the longest in use, are kept in full number.
+    /// The full number of vectors fits even with the longest in use, of 3,072 dimensions.
     fn default() -> Self {
         let bounds = Bounds { vectors: 250_000, bytes: 3 << 29, between: 4_096 };
         Self { bounds, turn: None }
     }
 }
 
-/// How many vectors were added since they were last counted is in `user_version`.
+/// `user_version` counts the vectors added since the size was last computed.
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS cache (
   provider TEXT NOT NULL, model TEXT NOT NULL, dimensions INTEGER NOT NULL, hash BLOB NOT NULL,
@@ -74,7 +74,7 @@ CREATE INDEX IF NOT EXISTS cache_uses ON cache (used, dimensions);
 pub(crate) type ContentHash = [u8; 32];
 
 impl Store {
-    /// Returns the vectors that are known for contents, in the order asked.
+    /// Returns the known vectors of contents, in the requested order.
     pub(crate) fn cached_vectors(
         &self,
         identity: &ModelIdentity,
@@ -84,7 +84,7 @@ impl Store {
         Ok(known.unwrap_or_else(|| vec![None; hashes.len()]))
     }
 
-    /// Returns for which contents vectors are known, in the order asked.
+    /// Returns for which contents vectors are known, in the requested order.
     pub(crate) fn are_cached(
         &self,
         identity: &ModelIdentity,
@@ -94,8 +94,7 @@ impl Store {
         Ok(known.unwrap_or_else(|| vec![false; hashes.len()]))
     }
 
-    /// Looks into the cache; `None` when there is none that can be read: that costs its help, and
-    /// nothing else.
+    /// Queries the cache; `None` when there is no readable one, which only costs its help.
     fn look<T>(
         &self,
         look: impl FnOnce(&Path) -> rusqlite::Result<T>,
@@ -109,8 +108,8 @@ impl Store {
     }
 
     /// Begins a turn, before anything is paid for: a cache that cannot be written is an error now.
-    /// Says whether there is room for so many more texts; otherwise those that will be asked for
-    /// should be [used](Self::use_vectors) first.
+    /// Returns whether there is room for this many more texts; otherwise those that will be
+    /// requested should be [used](Self::use_vectors) first.
     pub(crate) fn begin_turn(
         &mut self,
         identity: &ModelIdentity,
@@ -130,7 +129,7 @@ impl Store {
         Ok(self.cache.bounds.hold(then))
     }
 
-    /// Keeps vectors for contents. What cannot be read of the cache is forgotten.
+    /// Stores vectors for contents. Unreadable parts of the cache are dropped.
     pub(crate) fn cache_vectors(
         &mut self,
         identity: &ModelIdentity,
@@ -139,7 +138,7 @@ impl Store {
         self.mend(|path, keeping| write(path, identity, vectors, keeping))
     }
 
-    /// Writes into the cache; one that is damaged is started over.
+    /// Writes into the cache; a damaged one is started over.
     fn mend<T>(
         &mut self,
         write: impl Fn(&Path, Keeping) -> rusqlite::Result<T>,
@@ -158,8 +157,8 @@ impl Store {
         }
     }
 
-    /// As [`cache_vectors`](Self::cache_vectors), among other readers: SQLite's own lock keeps
-    /// those apart that write. A cache that cannot be written stays as it is.
+    /// As [`cache_vectors`](Self::cache_vectors), among other readers: SQLite's own lock separates
+    /// the writers. A cache that cannot be written stays unchanged.
     pub(crate) fn cache_vectors_among_readers(
         &self,
         identity: &ModelIdentity,
@@ -190,7 +189,7 @@ impl Store {
         }
     }
 
-    /// Notes that vectors were used: they are kept for longer.
+    /// Records that vectors were used: they are kept longer.
     pub(crate) fn use_vectors(
         &mut self,
         identity: &ModelIdentity,
@@ -221,7 +220,7 @@ fn is_file(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|there| there.is_file())
 }
 
-/// What a vector is found by: the first four parameters of a statement.
+/// The key of a vector: the first four parameters of a statement.
 const KEY: &str = "provider = ?1 AND model = ?2 AND dimensions = ?3 AND hash = ?4";
 
 fn key<'a>(identity: &'a ModelIdentity, hash: &'a ContentHash) -> impl Params + 'a {
@@ -243,7 +242,7 @@ fn read(
     for hash in hashes {
         let found = find.query_row(key(identity, hash), |row| {
             let bytes = row.get_ref(0)?.as_blob()?;
-            // A damaged vector is no vector.
+            // A damaged vector is ignored.
             let whole = row.get::<_, i64>(1)? == sum(hash, bytes);
             Ok(whole.then(|| unpack(bytes, identity.dimensions)).flatten())
         });
@@ -262,9 +261,9 @@ fn are_there(
     hashes.iter().map(|hash| find.exists(key(identity, hash))).collect()
 }
 
-/// Opens the cache to write, also where it is only read: when a writer was killed, SQLite takes
-/// back what it had begun, and can do so by no other connection. A file that cannot be written is
-/// opened to read.
+/// Opens the cache for writing, even if it is only read: after a writer was killed, SQLite rolls
+/// back its transaction, and can only do so through a writing connection. A file that cannot be
+/// written is opened for reading.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(path, flags)
@@ -316,8 +315,8 @@ fn write(
     all.commit()
 }
 
-/// Forgets vectors until the bounds hold: what was last used before this turn, the oldest first;
-/// then what this turn added, the latest first.
+/// Evicts vectors until the limits hold: first those last used before this turn, the oldest first;
+/// then those added in this turn, the latest first.
 fn prune(db: &Connection, bounds: Bounds, turn: i64) -> rusqlite::Result<()> {
     let mut there = size(db)?;
     let before = "SELECT rowid, dimensions FROM cache WHERE used < ?1 ORDER BY used, rowid";
@@ -352,7 +351,7 @@ const fn bytes_of(dimensions: i64) -> i64 {
     dimensions.saturating_mul(2).saturating_add(4)
 }
 
-/// Marks what was used as of this turn.
+/// Marks vectors as used in this turn.
 fn mark(
     path: &Path,
     identity: &ModelIdentity,
@@ -401,7 +400,7 @@ fn turn(db: &Connection, keeping: Keeping) -> rusqlite::Result<i64> {
     keeping.turn.map_or_else(|| newest(db), Ok)
 }
 
-/// Returns the latest turn that anything was used in.
+/// Returns the latest turn in which anything was used.
 fn newest(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("SELECT coalesce(max(used), 0) FROM cache", [], |row| row.get(0))
 }
@@ -415,7 +414,7 @@ fn forget(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether the file is not one that we wrote, or no more.
+/// Whether the file was not written by us, or is damaged.
 fn is_damage(error: &rusqlite::Error) -> bool {
     match error {
         rusqlite::Error::SqliteFailure(failure, _) => matches!(

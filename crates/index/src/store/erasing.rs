@@ -1,14 +1,14 @@
-//! How what was removed leaves the disk.
+//! How removed content is deleted from the disk.
 //!
-//! The rows of what is removed are overwritten as they go. Terms are not: they stay in a segment
-//! until it is put together with others, and nothing finds them there but who reads the file.
+//! Removed rows are overwritten at once. Terms are not: they stay in a segment until it is merged
+//! with others, and can only be found there by reading the file.
 
 use super::body::Body;
 use super::{LockedIndex, Store, StoreError, View};
 
 impl Store {
-    /// Erases what is left of removed documents on disk. No other process can write until this
-    /// store is released.
+    /// Erases the rest of removed documents on disk. No other process can write until this store is
+    /// released.
     pub(crate) fn erase_removed(&mut self) -> Result<(), StoreError> {
         let LockedIndex::Whole(view, alone) = self.alone()? else {
             return Err(StoreError::NotFilled);

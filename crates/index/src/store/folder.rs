@@ -1,5 +1,5 @@
-//! Whose a folder is, and what in it is of an index. Nothing is removed from a folder that does
-//! not say that it is ours, and nothing from ours that we or tantivy did not make.
+//! Who owns a folder, and which files in it belong to an index. Nothing is removed from a folder
+//! that is not marked as ours, and from ours only what we or tantivy created.
 
 use std::io;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::seal::{self, SEAL};
 use super::{Store, StoreError};
 use crate::progress::IndexProgress;
 
-/// What SQLite puts beside a database.
+/// The files that SQLite puts beside a database.
 const BESIDE: [&str; 4] = ["", "-journal", "-wal", "-shm"];
 /// How the temporary names of a seal begin.
 pub(super) const UNSEALED: &str = ".seal-";
@@ -25,8 +25,8 @@ pub fn is_index(folder: &Path) -> bool {
     lock::is_marked(folder) || seal::is_seal(folder)
 }
 
-/// Whether an index may be in a folder: it is not there or empty, or it holds an index and
-/// nothing else. Names that begin with a dot do not count.
+/// Whether an index may be in a folder: the folder does not exist or is empty, or it holds an index
+/// and nothing else. Names that begin with a dot do not count.
 pub fn may_hold_index(folder: &Path) -> io::Result<bool> {
     let Some(names) = if_found(fs_err::read_dir(folder))? else { return Ok(true) };
     let mut is_empty = true;
@@ -42,8 +42,8 @@ pub fn may_hold_index(folder: &Path) -> io::Result<bool> {
     Ok(is_empty || is_index(folder))
 }
 
-/// Removes an index that is not in use, with its embeddings, and its folder when nothing else is
-/// in it; says whether there was one.
+/// Removes an index that is not in use, with its embeddings, and its folder when nothing else is in
+/// it; returns whether there was one.
 pub fn remove_index(folder: &Path, progress: &dyn IndexProgress) -> Result<bool, StoreError> {
     if !is_index(folder) {
         return Ok(false);
@@ -59,12 +59,12 @@ fn remove_own(folder: &Path) -> io::Result<()> {
     for beside in BESIDE {
         remove(&folder.join(format!("{EMBEDDINGS}{beside}")))?;
     }
-    // Last: until here the folder says that it is ours.
+    // Last: until here the folder is marked as ours.
     remove(&folder.join(LOCK))?;
     remove_empty(folder)
 }
 
-/// Refuses a folder that holds something and does not say that it is ours.
+/// Refuses a folder that is not empty and not marked as ours.
 pub(super) fn check(folder: &Path) -> io::Result<()> {
     if is_index(folder) {
         return Ok(());
@@ -76,7 +76,7 @@ pub(super) fn check(folder: &Path) -> io::Result<()> {
         let begins = entry.file_name() == LOCK && lock::is_begun(folder);
         others += u32::from(!begins);
     }
-    // Looked at again: it may have been made meanwhile, and the lock comes first.
+    // Checked again: it may have been created meanwhile, and the lock comes first.
     if others > 0 && !is_index(folder) {
         let why = "the folder holds something else than an index";
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
@@ -84,7 +84,7 @@ pub(super) fn check(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes everything that is derived, the seal first; what is not ours stays.
+/// Removes all derived files, the seal first; files that are not ours stay.
 pub(super) fn remove_derived(folder: &Path) -> io::Result<()> {
     seal::remove(folder)?;
     for beside in BESIDE {
@@ -110,7 +110,7 @@ pub(super) fn remove_derived(folder: &Path) -> io::Result<()> {
     remove_empty(&lexical)
 }
 
-/// Removes a file, a link or an empty folder; what is not there is removed already.
+/// Removes a file, a link or an empty folder; a missing one counts as removed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs_err::symlink_metadata(path) {
         Ok(there) if there.is_dir() => fs_err::remove_dir(path),
@@ -128,7 +128,7 @@ fn remove_empty(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a name in the folder is one that an index has.
+/// Whether a name in the folder belongs to an index.
 fn is_own(name: &str) -> bool {
     let database = |of: &str| name.strip_prefix(of).is_some_and(|rest| BESIDE.contains(&rest));
     [LOCK, SEAL, LEXICAL].contains(&name)
@@ -138,8 +138,8 @@ fn is_own(name: &str) -> bool {
         || database(EMBEDDINGS)
 }
 
-/// Whether a name in the lexical half is one that tantivy, or we in its stead, make: those of
-/// segments are 32 digits and an ending.
+/// Whether a name in the lexical index was created by tantivy, or by us for it: names of segments
+/// are 32 digits and an extension.
 fn is_tantivys(name: &str) -> bool {
     let segment = name.split_once('.').is_some_and(|(id, ending)| {
         id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) && !ending.is_empty()

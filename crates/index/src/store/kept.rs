@@ -1,7 +1,7 @@
-//! What was read of a store and is likely to be read again, as it was decoded.
+//! Decoded values of a store that are likely to be read again.
 //!
-//! A command asks once. A server asks the same index again and again, and most of what it then
-//! spends is on reading the same chunks.
+//! A command queries once. A server queries the same index again and again, and spends most of that
+//! time reading the same chunks.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ impl<K: Copy + Eq + Hash, V> Kept<K, V> {
         self.values.borrow().get(&key).map(Arc::clone)
     }
 
-    /// Keeps a value. When there are too many, all go: what is needed comes back.
+    /// Stores a value. When there are too many, all are dropped: needed ones are read again.
     pub(super) fn keep(&self, key: K, value: V) -> Arc<V> {
         let value = Arc::new(value);
         let mut values = self.values.borrow_mut();

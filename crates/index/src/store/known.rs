@@ -1,4 +1,4 @@
-//! What a store knows of its documents, without their texts.
+//! What a store knows about its documents, without their texts.
 
 use super::reading::View;
 use super::{StoreError, rows};
@@ -6,7 +6,7 @@ use super::{StoreError, rows};
 impl View {
     /// Returns how many lines the document of a path has; `None` when there is none of that path.
     pub(crate) fn lines(&self, path: &str) -> Result<Option<u64>, StoreError> {
-        // Chunks partition a text, so the last one says where it ends.
+        // The chunks cover the whole text, so the last one says where it ends.
         let sql = "SELECT c.first_line, p.text FROM document d
                    LEFT JOIN chunk c ON d.chunks > 0 AND c.id = d.first_chunk + d.chunks - 1
                    LEFT JOIN passage p ON p.id = c.id
@@ -19,7 +19,7 @@ impl View {
         })
     }
 
-    /// Returns the paths of all documents with what tells one text from another, by path.
+    /// Returns the paths of all documents with the digests of their texts, by path.
     pub(crate) fn known_documents(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         let sql = "SELECT path, hash FROM document ORDER BY path";
         rows::all(&self.db, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))

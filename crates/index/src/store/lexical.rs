@@ -1,9 +1,9 @@
 //! The tantivy half of an index: which chunks have a term, and how often.
 //!
-//! One tantivy document is one chunk. Its terms are scored here and not by tantivy's queries:
-//! those skip blocks by bounds that were computed from the lengths in one segment, so what they
-//! find at the cut depends on how the documents came in. Here every sum is added up in the same
-//! order and nothing is skipped but what cannot reach the cut.
+//! One tantivy document is one chunk. Its terms are scored here and not by tantivy's queries: those
+//! skip blocks by bounds that were computed from the lengths in one segment, so the results near
+//! the cut-off depend on how the documents were added. Here every sum is computed in the same
+//! order, and only what cannot reach the cut-off is skipped.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -31,13 +31,13 @@ use super::{ChunkId, DocumentId, Narrow, StoreError};
 /// The folder of tantivy's files.
 pub(super) const LEXICAL: &str = "lexical";
 
-/// Bytes that tantivy collects before it writes a segment, when an index is made.
+/// Bytes that tantivy collects before it writes a segment, when an index is created.
 const BUILD_BYTES: usize = 40 << 20;
-/// The same, when an index is changed; tantivy takes no less.
+/// The same, when an index is changed; tantivy accepts no less.
 const CHANGE_BYTES: usize = 15_000_000;
-/// A change of one file makes a segment below this size; eight of them are put together.
+/// A change of one file creates a segment below this size; eight of them are merged.
 const SMALL_SEGMENT: u32 = 1_000;
-/// Segments whose sizes differ by less than two to this power are of one kind.
+/// Segments whose sizes differ by less than two to this power are in one merge class.
 const SEGMENT_STEP: f64 = 2.0;
 /// A segment with more than this part of its chunks removed is rewritten.
 const MAX_REMOVED: f32 = 0.5;
@@ -46,23 +46,23 @@ const MAX_REMOVED: f32 = 0.5;
 const K1: f64 = 1.2;
 /// How much the length of a chunk counts.
 const B: f64 = 0.75;
-/// Sums of rounded numbers are compared with this much to spare.
+/// Tolerance for comparing sums of rounded numbers.
 const SLACK: f32 = 1.0 + 1e-4;
 
-/// What becomes of the terms of chunks that were removed.
+/// What happens to the terms of removed chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Removed {
-    /// They are no longer found, and go from the disk when their segment is next put together.
+    /// They are no longer found, and are deleted from the disk when their segment is next merged.
     Hide,
-    /// They go from the disk now.
+    /// They are deleted from the disk now.
     Erase,
 }
 
-/// A term and what an occurrence is worth.
+/// A term and the weight of an occurrence.
 #[derive(Clone, Debug)]
 pub(super) struct Weighed<'a> {
     pub(super) text: &'a str,
-    /// Its share in a score never reaches this.
+    /// Its share of a score is always below this.
     pub(super) most: f32,
 }
 
@@ -74,12 +74,12 @@ pub(super) struct ScoredChunk {
     pub(super) chunk: ChunkId,
 }
 
-/// What was found.
+/// The results.
 #[derive(Debug, Default)]
 pub(super) struct Best {
-    /// The best, in no order; they all belong to the answer.
+    /// The best, in no particular order; all of them belong to the answer.
     pub(super) clear: Vec<ScoredChunk>,
-    /// Those that share the last score that has a place, and how many places are left for them.
+    /// Those that tie for the last places, and how many places are left for them.
     pub(super) tied: (Vec<ScoredChunk>, usize),
 }
 
@@ -121,7 +121,7 @@ fn schema() -> (Schema, Fields) {
     (builder.build(), Fields { text, chunk, document })
 }
 
-/// Returns what a term is worth that is in `having` of `chunks` chunks.
+/// Returns the weight of a term that is in `having` of `chunks` chunks.
 pub(super) fn worth(having: u64, chunks: u64, weight: f32) -> f32 {
     let having = having.min(chunks);
     #[expect(clippy::cast_precision_loss, reason = "counts of chunks are far below 2^52")]
@@ -131,7 +131,7 @@ pub(super) fn worth(having: u64, chunks: u64, weight: f32) -> f32 {
     worth.clamp(1e-20, 1e20)
 }
 
-/// Returns how a length weakens a term, for each of tantivy's 256 lengths.
+/// Returns how a length reduces the weight of a term, for each of tantivy's 256 lengths.
 fn dampers(mean_length: f64) -> [f32; 256] {
     std::array::from_fn(|id| {
         let length = f64::from(FieldNormReader::id_to_fieldnorm(u8::try_from(id).unwrap_or(255)));
@@ -176,8 +176,8 @@ impl Lexical {
         self.segments.iter().map(|segment| segment.postings.terms())
     }
 
-    /// Adds up the terms of every chunk and returns the best. The same terms in the same order
-    /// give the same sums to the last bit, however the chunks are spread over segments.
+    /// Adds up the terms of every chunk and returns the best. The same terms in the same order give
+    /// exactly the same sums, however the chunks are spread over segments.
     pub(super) fn best(
         &self,
         terms: &[Weighed<'_>],
@@ -199,7 +199,7 @@ impl Lexical {
             rest[at - 1] = rest[at] + terms[at].most;
         }
         let mut so_far = 0.0_f32;
-        // Once no new chunk can come in, only those that are in are looked up.
+        // Once no new chunk can reach the cut-off, only chunks that have a sum are looked up.
         let mut closed = false;
         for (term, rest) in terms.iter().zip(rest) {
             let key = Term::from_field_text(self.text, term.text);
@@ -245,7 +245,7 @@ struct Sums {
     sums: Vec<f32>,
     /// Chunks with a sum.
     touched: Vec<u32>,
-    /// Chunks that count, where not all do.
+    /// Chunks that may be found, if not all.
     counted: Option<Vec<bool>>,
 }
 
@@ -255,7 +255,7 @@ impl Sums {
         let docs = segment.reader.max_doc();
         let alive = segment.reader.alive_bitset();
         let counted = (alive.is_some() || allowed.is_some()).then(|| {
-            // Neighbours are mostly of one document.
+            // Consecutive chunks are usually of one document.
             let mut last = (None, true);
             (0..docs)
                 .map(|doc| {
@@ -332,7 +332,7 @@ impl Sums {
     }
 }
 
-/// Counts only chunks that have one of each group of terms.
+/// Only counts chunks that have one of each group of terms.
 fn required(
     segment: &Segment,
     narrow: &Narrow,
@@ -365,7 +365,7 @@ fn share(most: f32, times: u32, damper: f32) -> f32 {
     most * (times / (times + damper))
 }
 
-/// Returns the score of the last that has a place; `None` while there is room.
+/// Returns the score of the last place; `None` while there are free places.
 fn floor(sums: &[Sums], limit: usize) -> Option<f32> {
     let touched: usize = sums.iter().map(|sums| sums.touched.len()).sum();
     if touched < limit {
@@ -380,19 +380,19 @@ fn floor(sums: &[Sums], limit: usize) -> Option<f32> {
 }
 
 /// Removes the temporary files that a killed process left: tantivy replaces its list of segments
-/// by way of one. Only the holder of the index's lock opens it for writing, so they are unused.
+/// through one. Only the holder of the index's lock opens it for writing, so they are unused.
 fn sweep_unfinished(path: &Path) {
     let Ok(entries) = fs_err::read_dir(path) else { return };
     for entry in entries.flatten() {
         if entry.file_name().as_encoded_bytes().starts_with(b".tmp") {
-            // One that stays takes space, and nothing else.
+            // A remaining file only takes space.
             fs_err::remove_file(entry.path()).ok();
         }
     }
 }
 
 impl LexicalWriter {
-    /// Opens the index to write, or makes it.
+    /// Opens the index for writing, or creates it.
     pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
         let (schema, fields) = schema();
         let path = folder.join(LEXICAL);
@@ -440,7 +440,7 @@ impl LexicalWriter {
     /// Writes everything; no thread touches the files when this returns.
     pub(super) fn finish(mut self, removed: Removed) -> Result<(), StoreError> {
         if removed == Removed::Erase {
-            // What is put together by itself could not be put together here.
+            // Automatic merges could not be combined with the merges here.
             self.writer.set_merge_policy(Box::new(NoMergePolicy));
         }
         self.writer.commit()?;
@@ -457,8 +457,8 @@ impl LexicalWriter {
     }
 }
 
-/// Tantivy's files, for their owner only. Nothing waits for the disk here, the seal does that once
-/// for all; and nothing is locked: callers hold our lock.
+/// Tantivy's files, readable only by their owner. They are not synced here, the seal syncs all
+/// files at once. Nothing is locked, because callers hold our lock.
 #[derive(Clone, Debug)]
 struct Files {
     maps: MmapDirectory,

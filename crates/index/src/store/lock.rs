@@ -1,6 +1,6 @@
-//! The lock of an index's folder: readers hold it together, a writer holds it alone.
+//! The lock of an index's folder: readers share it, a writer holds it exclusively.
 //!
-//! The file that is locked also says whose the folder is: it begins with a line of ours.
+//! The locked file also marks the folder as ours: it begins with a line of ours.
 
 use std::io::{self, Read as _};
 use std::os::unix::fs::FileExt as _;
@@ -15,11 +15,11 @@ use rustix::io::Errno;
 
 use crate::progress::IndexProgress;
 
-/// The name of the file that is locked.
+/// The name of the locked file.
 pub(super) const LOCK: &str = "lock";
-/// How it begins. Other programs have files of this name, and not of this content.
+/// Its first line. Other programs may have files with this name, but not with this content.
 pub(super) const MARK: &[u8] = b"anemone index\n";
-/// How long to wait before the progress says so.
+/// How long to wait before reporting it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A lock that is held until it is dropped.
@@ -40,8 +40,8 @@ impl Held {
         }
     }
 
-    /// Goes on as a reader. Another writer may have come first: then nothing is held any more
-    /// (`false`), or it has been and gone, which only the files tell.
+    /// Continues as a reader. Another writer may have come first: then nothing is held any more
+    /// (`false`), or that writer has already finished, which only the files show.
     pub(super) fn share(&self) -> io::Result<bool> {
         match flock(&self.file, FlockOperation::NonBlockingLockShared) {
             Ok(()) => Ok(true),
@@ -57,7 +57,7 @@ pub(super) fn shared(folder: &Path, progress: &dyn IndexProgress) -> io::Result<
     hold(folder, operations, progress, PATIENCE)
 }
 
-/// Takes the readers' lock of a folder that has one, if it can be had at once. Nothing is made.
+/// Takes the readers' lock of a folder that has one, if it is free. Nothing is created.
 pub(super) fn shared_at_once(folder: &Path) -> io::Result<Option<Held>> {
     let path = folder.join(LOCK);
     let mut options = fs_err::OpenOptions::new();
@@ -77,20 +77,20 @@ pub(super) fn exclusive(folder: &Path, progress: &dyn IndexProgress) -> io::Resu
     hold(folder, operations, progress, PATIENCE)
 }
 
-/// Whether a folder's lock is one of ours.
+/// Whether a folder's lock file is one of ours.
 pub(super) fn is_marked(folder: &Path) -> bool {
     start_of(folder).is_some_and(|start| start == MARK)
 }
 
-/// Whether a folder's lock is one of ours whose mark is not written yet, or was cut short by a full
-/// disk.
+/// Whether a folder's lock file is one of ours without its complete mark, because it was not
+/// written yet or was cut short by a full disk.
 pub(super) fn is_begun(folder: &Path) -> bool {
     start_of(folder).is_some_and(|start| start.len() < MARK.len() && MARK.starts_with(&start))
 }
 
 fn start_of(folder: &Path) -> Option<Vec<u8>> {
     let path = folder.join(LOCK);
-    // Opening something else than a file, a pipe, may take for ever.
+    // Opening something that is not a file, such as a pipe, may block forever.
     if !path.symlink_metadata().is_ok_and(|there| there.is_file()) {
         return None;
     }
@@ -130,7 +130,7 @@ fn lock(file: &File, wait: FlockOperation) -> io::Result<()> {
     }
 }
 
-/// Waits, and says so when it takes long.
+/// Waits, and reports it when it takes long.
 fn telling(
     progress: &dyn IndexProgress,
     patience: Duration,
@@ -149,8 +149,8 @@ fn telling(
     })
 }
 
-/// Opens the file, or makes it. In a folder that cannot be written, it is opened to read: that
-/// is enough for a lock.
+/// Opens the file, or creates it. In a folder that cannot be written, it is opened for reading,
+/// which is enough for a lock.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let mut options = fs_err::OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -166,7 +166,8 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
             File::open(path).map_err(|_| error)
         }
         Ok(file) => {
-            // Two that begin at once write the same. A full disk may have cut the mark short.
+            // Two processes that start at once write the same. A full disk may have cut the mark
+            // short.
             let length = file.metadata()?.len();
             if length == 0 || path.parent().is_some_and(is_begun) {
                 file.file().write_all_at(MARK, 0)?;

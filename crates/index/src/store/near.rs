@@ -1,4 +1,4 @@
-//! Words of the index that are like one that is not in it: another ending, or a slip of the pen.
+//! Words of the index that are similar to one that it does not contain: another ending, or a typo.
 
 use anemone_files::edit_distance;
 use tantivy::Term;
@@ -6,17 +6,17 @@ use tantivy::Term;
 use super::lexical::Lexical;
 use super::{StoreError, View};
 
-/// A word that is like others begins as they do.
+/// A similar word begins with the same letters.
 const SAME_LETTERS: usize = 2;
-/// Shorter words are like too many others.
+/// Shorter words are similar to too many others.
 const LETTERS: usize = 4;
-/// Words that are looked at.
+/// Words that are compared, at most.
 const LOOKED_AT: usize = 50_000;
-/// Words that are returned.
+/// Words that are returned, at most.
 const RETURNED: usize = 12;
 
 impl View {
-    /// Returns the words of the index that are most like one, the likest first.
+    /// Returns the words of the index that are most similar to one, the most similar first.
     pub(crate) fn near(&self, word: &str) -> Result<Vec<String>, StoreError> {
         let letters: Vec<char> = word.chars().collect();
         if letters.len() < LETTERS || !letters.iter().all(|letter| letter.is_alphabetic()) {
@@ -34,7 +34,7 @@ impl View {
         })?;
         near.sort_unstable();
         near.dedup();
-        // The lexical half still knows words of texts that are gone.
+        // The lexical index still contains words of removed texts.
         let mut there = Vec::new();
         for (_, word) in near {
             if there.len() == RETURNED {
@@ -49,7 +49,7 @@ impl View {
 }
 
 impl Lexical {
-    /// Goes through the words that begin with a text, at most so many in each segment.
+    /// Visits the words that begin with a text, at most this many in each segment.
     fn from(&self, start: &str, most: usize, each: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         let key = Term::from_field_text(self.text_field(), start);
         let key = key.serialized_value_bytes();
@@ -67,8 +67,8 @@ impl Lexical {
     }
 }
 
-/// Returns how far apart two words are that are like each other: 0, when one is the beginning of
-/// the other, else the letters to change.
+/// Returns the distance between two similar words: 0 when one is the beginning of the other,
+/// otherwise the number of letters to change.
 fn distance(one: &[char], other: &[char]) -> Option<usize> {
     let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     if common >= LETTERS && common == one.len().min(other.len()) {

@@ -1,7 +1,7 @@
 //! Packs: the vectors of many chunks in one row.
 //!
-//! A search reads all vectors, and a row costs more than what is in most of them. A pack fills a
-//! page of the database, so that a change writes few bytes beside its own.
+//! A search reads all vectors, and a row costs more than the vectors in most rows. A pack fills a
+//! page of the database, so that a change writes few bytes besides its own.
 //!
 //! ```text
 //! chunk   u64    entries follow each other in the order of their chunks
@@ -12,34 +12,34 @@
 use super::ChunkId;
 use super::rows::VECTOR_ROW_BYTES;
 
-/// Bytes of an entry beside its own.
+/// Bytes of an entry's header.
 const HEAD_BYTES: usize = 16;
 
-/// The bytes are no pack.
+/// The bytes are not a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a row of vectors is not what was written")]
 pub(crate) struct PackDamaged;
 
-/// A pack that is being made.
+/// A pack that is being written.
 #[derive(Debug, Default)]
 pub(super) struct Pack {
-    /// Where its row is: not behind its first chunk, and behind those of the pack before.
+    /// The number of its row: at most its first chunk, and after the chunks of the previous pack.
     first: Option<i64>,
     bytes: Vec<u8>,
 }
 
 impl Pack {
-    /// Begins a pack whose row is there.
+    /// Starts a pack in an existing row.
     pub(super) const fn at(first: i64) -> Self {
         Self { first: Some(first), bytes: Vec::new() }
     }
 
-    /// Goes on with a pack that was written.
+    /// Continues a pack that was written.
     pub(super) const fn of(first: i64, bytes: Vec<u8>) -> Self {
         Self { first: Some(first), bytes }
     }
 
-    /// Whether one more entry fits; into an empty pack any does.
+    /// Whether one more entry fits; any entry fits into an empty pack.
     pub(super) const fn has_room(&self, bytes: &[u8]) -> bool {
         self.bytes.is_empty() || self.bytes.len() + HEAD_BYTES + bytes.len() <= VECTOR_ROW_BYTES
     }
@@ -62,7 +62,7 @@ impl Pack {
     }
 }
 
-/// Returns the chunks of a pack and what was kept for each; ends with the first error.
+/// Returns the chunks of a pack and the bytes of each; ends with the first error.
 pub(super) fn entries(pack: &[u8]) -> impl Iterator<Item = Result<(ChunkId, &[u8]), PackDamaged>> {
     let mut rest = pack;
     std::iter::from_fn(move || {

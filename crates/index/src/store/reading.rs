@@ -1,4 +1,4 @@
-//! What can be asked of a store.
+//! Queries of a store.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
@@ -24,10 +24,10 @@ use crate::request::Request;
 use crate::source::FileStamp;
 use crate::text::{Language, Term};
 
-/// Documents whose order is looked up one by one; for more, the order of all is read.
+/// Documents whose order is looked up one by one; for more, the whole order is read.
 const FEW_DOCUMENTS: usize = 256;
 
-/// Chunks and documents that a view keeps as it decoded them: some megabytes.
+/// Decoded chunks and documents that a view keeps: some megabytes.
 const KEPT_CHUNKS: usize = 8192;
 const KEPT_DOCUMENTS: usize = 4096;
 
@@ -41,11 +41,11 @@ pub(crate) struct ReadDocument {
 pub(crate) struct Reading<'a> {
     store: &'a Store,
     view: Option<View>,
-    /// Its own, unless the store holds one.
+    /// Its own lock, unless the store holds one.
     _lock: Option<Held>,
 }
 
-/// A store, open to read. It is worth something only while a lock is held.
+/// A store, open for reading. It is only valid while a lock is held.
 pub(crate) struct View {
     pub(super) db: Connection,
     pub(super) seal: Seal,
@@ -56,16 +56,16 @@ pub(crate) struct View {
     kept_documents: Kept<DocumentId, ReadDocument>,
 }
 
-/// What is known of an entry.
+/// The row of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntryRow<'a> {
     pub(crate) key: &'a str,
     pub(crate) stamp: FileStamp,
     /// When it was read.
     pub(crate) seen_ns: i64,
-    /// The hash of what was read; empty: it could not be read.
+    /// The hash of its content; empty: it could not be read.
     pub(crate) content: &'a [u8],
-    /// What of it is not searched, as JSON.
+    /// What is not searched of it, as JSON.
     pub(crate) skipped: Option<&'a str>,
 }
 
@@ -124,18 +124,18 @@ impl View {
         })
     }
 
-    /// Returns what the last writer left: it changes whenever anybody writes.
+    /// Returns the seal of the last writer: it changes with every write.
     pub(crate) const fn seal(&self) -> &Seal {
         &self.seal
     }
 
-    /// Returns the lexical half.
+    /// Returns the lexical index.
     pub(super) fn lexical(&self) -> &Lexical {
         &self.lexical
     }
 
-    /// Returns what is known of all chunks together; it depends on the documents alone, not on the
-    /// way in which they came in.
+    /// Returns statistics of all chunks together; they depend on the documents alone, not on the
+    /// order in which they were added.
     pub(crate) fn statistics(&self) -> &Statistics {
         &self.statistics
     }
@@ -146,17 +146,17 @@ impl View {
         Ok(rows::first(&self.db, sql, [term.0], |row| unsigned(row, 0))?.unwrap_or(0))
     }
 
-    /// Returns the best chunks for any of these terms, the best first; at most `limit`. More of
-    /// them only add to fewer. The same documents give the same list, in whatever order they came
-    /// into the index; among equals the newest date, then the path and the place in the document
-    /// decide.
+    /// Returns the best chunks for any of these terms, the best first; at most `limit`. A larger
+    /// limit only appends to the list. The same documents give the same list, in whatever order
+    /// they were added to the index; among equals the newest date, then the path and the position
+    /// in the document decide.
     pub(crate) fn candidates(
         &self,
         wanted: &[SoughtTerm<'_>],
         limit: usize,
         narrow: &Narrow,
     ) -> Result<Vec<Candidate>, StoreError> {
-        // A term that is asked for twice counts as much as both.
+        // A term that is requested twice counts twice.
         let mut asked: BTreeMap<&str, (Term, f32)> = BTreeMap::new();
         for wanted in wanted {
             if wanted.weight > 0.0 && wanted.weight.is_finite() {
@@ -170,7 +170,8 @@ impl View {
                 terms.push(Weighed { text, most: worth(having, self.statistics.chunks, weight) });
             }
         }
-        // The rarest first: what they leave open is soon nothing. The sort keeps the texts' order.
+        // The rarest first: what they leave open soon becomes nothing. The sort keeps the texts'
+        // order.
         terms.sort_by(|a, b| b.most.total_cmp(&a.most));
         #[expect(clippy::cast_precision_loss, reason = "counts of tokens are far below 2^52")]
         let mean = self.statistics.tokens.max(1) as f64 / self.statistics.chunks.max(1) as f64;
@@ -242,7 +243,7 @@ impl View {
     }
 
     fn order_of_all(&self) -> Result<HashMap<DocumentId, usize>, StoreError> {
-        // Without a date comes last, here and above.
+        // Chunks without a date come last, here and above.
         let mut find =
             self.db.prepare("SELECT id FROM document ORDER BY date DESC NULLS LAST, path")?;
         let mut found = find.query([])?;
@@ -253,7 +254,7 @@ impl View {
         Ok(order)
     }
 
-    /// Reads chunks with their bodies, in the order asked; those that are not there are left out.
+    /// Reads chunks with their bodies, in the requested order; missing ones are left out.
     pub(crate) fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<Arc<StoredChunk>>, StoreError> {
         let mut find = self.db.prepare_cached(
             "SELECT document, start_byte, language, body FROM chunk WHERE id = ?1",
@@ -298,8 +299,8 @@ impl View {
 
     /// Returns the documents that pass a request's filters by path, type and namespace, and that
     /// have a day in the request's range, of their own or of a section; `None` without filters.
-    /// Between a document's first and last day there may be none in the range: a reader of its
-    /// blocks sees that.
+    /// Between a document's first and last day there may be none in the range: the reader of its
+    /// blocks checks that.
     pub(crate) fn allowed(&self, request: &Request) -> Result<Option<Allowed>, StoreError> {
         let Request { since, until, types, namespaces, paths, .. } = request;
         let dated = since.is_some() || until.is_some();
@@ -339,7 +340,7 @@ impl View {
         Ok(Some(Allowed { documents }))
     }
 
-    /// Returns which chunks the documents have that pass a request's filters.
+    /// Returns the chunks of the documents that pass a request's filters.
     pub(crate) fn allowed_chunks(&self, allowed: &Allowed) -> Result<Vec<Range<u64>>, StoreError> {
         let mut find =
             self.db.prepare_cached("SELECT first_chunk, chunks FROM document WHERE id = ?1")?;
@@ -389,7 +390,7 @@ impl View {
         rows::all(&self.db, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    /// Goes through the entries of a source in the order of their keys.
+    /// Visits the entries of a source in the order of their keys.
     pub(crate) fn entries(
         &self,
         source: i64,
@@ -418,7 +419,7 @@ impl View {
     }
 }
 
-/// Paths as people name them: globs, and folders or files by their names.
+/// Paths as people write them: globs, and folders or files by their names.
 struct Paths {
     globs: GlobSet,
     names: Vec<String>,
@@ -430,7 +431,7 @@ impl Paths {
         let mut names = Vec::new();
         for path in paths {
             let path = path.strip_prefix("./").unwrap_or(path).trim_end_matches('/');
-            // What is no glob is still a name.
+            // A text that is not a glob may still be a name.
             if let Ok(glob) = GlobBuilder::new(path).literal_separator(true).build() {
                 globs.add(glob);
             }

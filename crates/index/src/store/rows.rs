@@ -1,7 +1,7 @@
 //! The SQLite half of an index: its tables, and how it is opened.
 //!
-//! SQLite's own locks and journals are not used. Our lock keeps readers and writers apart, and a
-//! database that a writer did not finish has no seal and is thrown away.
+//! SQLite's own locks and journals are not used. Our lock separates readers and writers, and a
+//! database that a writer did not finish has no seal and is discarded.
 
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,10 +16,10 @@ use crate::document::{Document, Format};
 
 /// The database's file.
 pub(super) const ROWS: &str = "index.sqlite";
-/// The file of the vectors: a database of its own, since they are read from end to end, and large
+/// The file of the vectors: a separate database, because they are read from end to end, and large
 /// pages make that fast.
 pub(super) const VECTORS: &str = "vectors.sqlite";
-/// Bytes of its pages: as many as SQLite has.
+/// Bytes of its pages: the largest that SQLite supports.
 const VECTOR_PAGE_BYTES: usize = 1 << 16;
 /// Bytes of a row of vectors that fits on one page, so that it is read without copying.
 pub(super) const VECTOR_ROW_BYTES: usize = VECTOR_PAGE_BYTES - 512;
@@ -30,8 +30,8 @@ const OLDEST_SQLITE: i32 = 3_053_002;
 const READ_CACHE_KIB: i32 = 16 << 10;
 /// Pages of vectors kept, in KiB: they are read once, and few stay near the processor.
 const VECTOR_CACHE_KIB: i32 = 512;
-/// Bytes of vectors that are read where the system keeps them, and not copied; SQLite maps no more
-/// than about two gigabytes.
+/// Bytes of vectors that are memory-mapped instead of copied; SQLite maps no more than about two
+/// gigabytes.
 const MAPPED_BYTES: u64 = 2 << 30;
 /// Pages kept while writing, in KiB.
 const WRITE_CACHE_KIB: i32 = 24 << 10;
@@ -77,7 +77,7 @@ CREATE TABLE vectors.model_pack (first INTEGER PRIMARY KEY, pack BLOB NOT NULL) 
 pub(super) const DOCUMENT: &str = "path, format, date, evergreen, type, namespace, importance, \
                                    provenance, first_chunk, chunks, id";
 
-/// The index of its number among them.
+/// The position of its number among them.
 pub(super) const DOCUMENT_ID: usize = 10;
 
 /// Checks that SQLite is new enough.
@@ -88,7 +88,7 @@ pub(super) fn check_version() -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Opens a sealed database to read. Nothing but the file itself is looked at: no journal, no lock.
+/// Opens a sealed database for reading. Only the file itself is used: no journal, no lock.
 pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -104,10 +104,10 @@ pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
-/// Opens the database to write, or makes it. Until it is sealed again it is worth nothing, so it
-/// keeps no journal and waits for no disk; the seal waits.
+/// Opens the database for writing, or creates it. Until it is sealed again it is not valid, so it
+/// keeps no journal and does not sync; the seal does.
 pub(super) fn open_to_write(folder: &Path) -> Result<Connection, StoreError> {
-    // SQLite would give them the mode that is usual here; people's memories are not for others.
+    // SQLite would create them with the default mode, but memories must not be readable by others.
     let make = |name: &str| -> Result<bool, StoreError> {
         let file = open_private(&folder.join(name)).map_err(StoreError::Unwritable)?;
         Ok(file.metadata()?.len() == 0)
@@ -150,7 +150,7 @@ fn uri(path: &Path) -> String {
         if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
             name.push(char::from(*byte));
         } else {
-            // Writing into a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(name, "%{byte:02X}");
         }
     }
@@ -200,7 +200,7 @@ pub(super) fn all<T>(
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// Reads a number that is stored with its sign: SQLite has no others.
+/// Reads a number that is stored as signed, because SQLite has no unsigned numbers.
 pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(column)?.cast_unsigned())
 }

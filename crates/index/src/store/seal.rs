@@ -1,4 +1,4 @@
-//! What the files of an index looked like when the last writer was done with them.
+//! The state of an index's files when the last writer finished.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -17,15 +17,15 @@ use crate::text::TEXT_VERSION;
 
 /// The seal's file.
 pub(super) const SEAL: &str = "seal.json";
-/// Changes when the rows, the bodies of chunks, their vectors or the lexical index are kept in
-/// another way.
+/// Changes when the format of the rows, the bodies of chunks, their vectors or the lexical index
+/// changes.
 const STORE_VERSION: u32 = 4;
-/// Threads that wait for the disk, at most.
+/// Threads that sync files, at most.
 const SYNCED_AT_ONCE: usize = 8;
 /// Bytes of a seal, at most: about ten thousand files.
 const MAX_SEAL_BYTES: u64 = 2 << 20;
 
-/// What a writer left.
+/// The state that a writer left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seal {
     version: String,
@@ -34,7 +34,7 @@ pub(crate) struct Seal {
     files: Vec<Sealed>,
 }
 
-/// One file, from outside.
+/// The stamp of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Sealed {
     name: String,
@@ -43,7 +43,7 @@ struct Sealed {
     changed_ns: i64,
 }
 
-/// What a look at the folder says.
+/// The result of inspecting the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SealState {
     /// Everything is as the last writer left it.
@@ -60,7 +60,7 @@ pub(super) fn look(folder: &Path) -> SealState {
             let anything = [ROWS, VECTORS, LEXICAL]
                 .iter()
                 .any(|name| folder.join(name).symlink_metadata().is_ok());
-            // A writer takes the seal away first and puts it back last.
+            // A writer removes the seal first and restores it last.
             return SealState::Broken(if anything { "unfinished" } else { "new" });
         }
         Err(_) => return SealState::Broken("damaged"),
@@ -71,7 +71,7 @@ pub(super) fn look(folder: &Path) -> SealState {
     if seal.version != version() {
         return SealState::Broken("version");
     }
-    // The names every index has; a seal that leaves one out was not written by us.
+    // The names that every index has; a seal that lacks one was not written by us.
     let known = |name: &str| seal.files.iter().any(|file| file.name == name);
     if !known(ROWS) || !known(VECTORS) || !known(&format!("{LEXICAL}/meta.json")) {
         return SealState::Broken("damaged");
@@ -84,18 +84,18 @@ pub(super) fn look(folder: &Path) -> SealState {
     SealState::Whole(seal)
 }
 
-/// Returns the seal as it is written: it names times, so that no two are equal.
+/// Returns the bytes of the seal: it contains times, so no two seals are equal.
 pub(super) fn bytes(folder: &Path) -> Option<Vec<u8>> {
     read_small(&folder.join(SEAL), MAX_SEAL_BYTES).ok().flatten()
 }
 
-/// Whether there is a seal, of whatever.
+/// Whether a seal file exists, whatever it contains.
 pub(super) fn is_seal(folder: &Path) -> bool {
     bytes(folder).is_some_and(|bytes| serde_json::from_slice::<Seal>(&bytes).is_ok())
 }
 
-/// Writes what the files look like now. What is new since `before` is on the disk when this
-/// returns, so that no seal survives what it seals.
+/// Writes the current state of the files. Files that are new since `before` are synced when this
+/// returns, so that a seal never outlives the files it describes.
 pub(super) fn write(folder: &Path, generation: u64, before: Option<&Seal>) -> io::Result<Seal> {
     let mut names = vec![ROWS.to_owned(), VECTORS.to_owned()];
     for entry in fs_err::read_dir(folder.join(LEXICAL))? {
@@ -121,13 +121,13 @@ pub(super) fn write(folder: &Path, generation: u64, before: Option<&Seal>) -> io
     let seal = Seal { version: version(), generation, files };
     let mut temporary = tempfile::Builder::new().prefix(folder::UNSEALED).tempfile_in(folder)?;
     temporary.write_all(&serde_json::to_vec(&seal)?)?;
-    // What it seals is on the disk; a seal that a power cut damages only costs a rebuild.
+    // The files that it seals are synced; a seal that a power failure damages only costs a rebuild.
     commit(temporary, &folder.join(SEAL), Existing::Replace, Durability::Eventual)?;
     Ok(seal)
 }
 
-/// Waits until files are on the disk. A journal takes those in together that ask together, and one
-/// after the other costs a turn of the disk each.
+/// Syncs files. A file system's journal commits concurrent requests together, while sequential ones
+/// each cost a disk flush.
 fn sync(folder: &Path, names: &[String]) -> io::Result<()> {
     let share = names.len().div_ceil(SYNCED_AT_ONCE).max(1);
     let sync = |names: &[String]| {
@@ -142,7 +142,7 @@ fn sync(folder: &Path, names: &[String]) -> io::Result<()> {
     })
 }
 
-/// Takes the seal away, for good: from here on, until the next seal, the index is nothing.
+/// Removes the seal durably: from here on, until the next seal, there is no valid index.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     folder::remove(&path.join(SEAL))?;
     sync_folder_if_possible(path)
@@ -153,7 +153,7 @@ fn version() -> String {
     format!("{STORE_VERSION}/{TEXT_VERSION}/{OUTLINE_VERSION}/{DIGEST_VERSION}/{tantivy}")
 }
 
-/// Whether a name stays in the folder: seals come from strangers, too.
+/// Whether a name stays in the folder, because seals may be untrusted.
 fn is_plain(name: &str) -> bool {
     let own = name.strip_prefix(LEXICAL).and_then(|rest| rest.strip_prefix('/'));
     [ROWS, VECTORS].contains(&name)

@@ -12,7 +12,7 @@ use crate::digest::{ChunkDigest, Digest};
 use crate::document::Document;
 use crate::request::Request;
 
-/// Makes chunks of the lines of a text; tokens are separated by spaces.
+/// Makes chunks from the lines of a text; tokens are separated by spaces.
 pub(crate) fn lines(document: &Document) -> Digest<'_> {
     let mut chunks = Vec::new();
     let mut start = 0;
@@ -41,7 +41,7 @@ fn document(path: &str, text: &str) -> Document {
     Document { path: path.to_owned(), text: text.to_owned(), ..Document::default() }
 }
 
-/// Puts documents into a store, each as an entry of its own; an empty text removes one.
+/// Puts documents into a store, each as a separate entry; an empty text removes one.
 pub(crate) fn fill(store: &mut Store, documents: &[Document]) {
     let alone = match store.alone().unwrap() {
         LockedIndex::Whole(_, alone) | LockedIndex::Broken(_, alone) => alone,
@@ -119,7 +119,7 @@ pub(super) fn corpus(documents: usize, seed: u64) -> Vec<Document> {
             let mut text = String::new();
             for _ in 0..1 + random() % 6 {
                 for _ in 0..1 + random() % 30 {
-                    // Squaring makes small numbers common.
+                    // Squaring the range makes small numbers common.
                     let word = (random() % 40) * (random() % 40);
                     text.push_str(&format!("w{word} "));
                 }
@@ -130,7 +130,7 @@ pub(super) fn corpus(documents: usize, seed: u64) -> Vec<Document> {
         .collect()
 }
 
-/// BM25 by the book, over all lines of all documents, with tantivy's rounded lengths.
+/// Textbook BM25 over all lines of all documents, with tantivy's rounded lengths.
 fn by_hand(documents: &[Document], words: &str, limit: usize) -> Vec<(String, u64, f64)> {
     let chunks: Vec<(&str, u64, Vec<&str>)> = documents
         .iter()
@@ -383,7 +383,7 @@ fn only_the_owner_can_read_it() {
     assert!(seen > 8, "{seen}");
 }
 
-/// Everything in the folder that a reader trusts.
+/// All files in the folder that a reader trusts.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let names = ["seal.json", "index.sqlite", "vectors.sqlite"];
     let mut files: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
@@ -409,7 +409,7 @@ fn damage_anywhere_is_seen_and_everything_is_made_anew() {
                 1 => fs_err::write(&path, b"").unwrap(),
                 2 => fs_err::write(&path, &bytes[..bytes.len() / 2]).unwrap(),
                 3..=6 => {
-                    // The same size, and the old time put back.
+                    // The same size, and the old time restored.
                     let there = fs_err::metadata(&path).unwrap();
                     let place = (bytes.len() - 1) * (damage - 3) / 3;
                     bytes[place] ^= 0x55;

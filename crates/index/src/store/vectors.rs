@@ -1,8 +1,8 @@
 //! Vectors of chunks: opaque bytes, one blob for each chunk, many in a row.
 //!
-//! There are two sets at most, each of one model: the static model's, which is free to compute, and
+//! There are at most two sets, each of one model: the static model's, which is free to compute, and
 //! one other. Chunks get their vectors in the order of their numbers, which only grow, so a set
-//! lacks those from a number on and no others.
+//! lacks exactly the chunks from a number on.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use super::{ChunkId, LockedIndex, Store, StoreError, View, Writing};
 /// Which of the two sets. The numbers are those in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
-    /// Vectors that are made as soon as a chunk is there.
+    /// Vectors that are computed as soon as a chunk exists.
     Static = 0,
     /// Vectors of a configured model.
     Model = 1,
@@ -27,7 +27,7 @@ pub(crate) enum Slot {
 impl Slot {
     const ALL: [Self; 2] = [Self::Static, Self::Model];
 
-    /// Returns where vectors go that cost this much.
+    /// Returns the slot for vectors with this cost.
     pub(crate) const fn of(effort: Effort) -> Self {
         match effort {
             Effort::Trivial => Self::Static,
@@ -47,11 +47,11 @@ impl Slot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredSet {
     pub(crate) slot: Slot,
-    /// Whose vectors they are.
+    /// The model of the vectors.
     pub(crate) identity: ModelIdentity,
     /// Chunks that have vectors.
     pub(crate) chunks: u64,
-    /// The first chunk that has none, whether it is there or not.
+    /// The first chunk without vectors, whether it exists or not.
     pub(crate) next: ChunkId,
 }
 
@@ -59,9 +59,9 @@ pub(crate) struct StoredSet {
 pub(crate) type EmbeddingWork = (ChunkId, String, Body);
 
 impl Store {
-    /// Keeps vectors of one model, for chunks that follow those of the set. Vectors of another
-    /// model in its place are forgotten. Returns `false` when the index was written since `seen`:
-    /// the numbers may mean other chunks now.
+    /// Stores vectors of one model, for chunks that follow those of the set. Vectors of another
+    /// model in its place are dropped. Returns `false` when the index was written since `seen`: the
+    /// numbers may then refer to other chunks.
     pub(crate) fn put_vectors(
         &mut self,
         slot: Slot,
@@ -70,7 +70,7 @@ impl Store {
         seen: &Seal,
     ) -> Result<bool, StoreError> {
         let LockedIndex::Whole(_, alone) = self.alone()? else { return Err(StoreError::NotFilled) };
-        // Whose they are now is for the next reader to ask: nothing of theirs is held here.
+        // The next reader determines the current sources: nothing of theirs is held here.
         if alone.before.as_ref() != Some(seen) {
             return Ok(false);
         }
@@ -84,7 +84,7 @@ impl Store {
 }
 
 impl Writing<'_> {
-    /// Makes a set be of a model: vectors of another one are forgotten.
+    /// Makes a set belong to a model: vectors of another one are dropped.
     pub(crate) fn begin_set(
         &mut self,
         slot: Slot,
@@ -105,7 +105,7 @@ impl Writing<'_> {
         Ok(ChunkId(0))
     }
 
-    /// Keeps vectors of chunks, in their order; of those that are gone, none.
+    /// Stores vectors of chunks, in their order; removed chunks are skipped.
     pub(crate) fn put_vectors(
         &mut self,
         slot: Slot,
@@ -137,7 +137,7 @@ impl Writing<'_> {
         rows::run(&self.db, sql, params![slot as u8, added, next])
     }
 
-    /// Forgets the vectors of chunks.
+    /// Removes the vectors of chunks.
     pub(super) fn remove_vectors(&mut self, chunks: Range<i64>) -> Result<(), StoreError> {
         for slot in Slot::ALL {
             let mut removed = 0_i64;
@@ -181,7 +181,7 @@ impl Writing<'_> {
         Ok(found?.unwrap_or_default())
     }
 
-    /// Returns where the pack begins that a chunk would be in.
+    /// Returns the row of the pack that would contain a chunk.
     fn pack_before(&self, slot: Slot, chunk: i64) -> Result<i64, StoreError> {
         let sql = format!("SELECT max(first) FROM {} WHERE first <= ?1", slot.rows());
         let found: Option<i64> =
@@ -228,7 +228,7 @@ impl View {
         Ok(self.sets()?.into_iter().find(|set| set.identity == *identity))
     }
 
-    /// Goes through the vectors of a set in the order of the chunks.
+    /// Visits the vectors of a set in the order of the chunks.
     pub(crate) fn vectors(
         &self,
         slot: Slot,
@@ -314,7 +314,7 @@ mod tests {
         ModelIdentity { provider: "test".to_owned(), model: "m".to_owned(), dimensions: 1 }
     }
 
-    /// Some thousands of bytes that are of a chunk and no other.
+    /// Some thousands of bytes that only this chunk has.
     fn blob(chunk: u64) -> Vec<u8> {
         let length = if chunk % 9 == 4 { 150_000 } else { 5_000 + chunk as usize * 7 };
         [chunk as u8, 1].repeat(length / 2)
@@ -348,7 +348,7 @@ mod tests {
         // Existing ones stay as they are.
         put(&mut store, 50..60);
         check(&store, &(0..60).collect::<Vec<_>>());
-        // One goes in the middle, one at the front of all, one at the end, and a whole pack.
+        // One in the middle, one at the front, one at the end, and a whole pack.
         let gone = [0, 7, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 59];
         let changes: Vec<Document> = gone.iter().map(|number| document(*number, "")).collect();
         fill(&mut store, &changes);

@@ -1,4 +1,4 @@
-//! How documents come into a store and leave it.
+//! How documents are added to a store and removed from it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -13,28 +13,28 @@ use crate::digest::Digest;
 use crate::document::Document;
 use crate::source::FileStamp;
 
-/// Terms whose numbers are kept in memory, at most; then they are written.
+/// Terms whose counts are kept in memory, at most; then they are written.
 const MAX_COUNTED_TERMS: usize = 1 << 20;
 
 /// The number of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct EntryId(i64);
 
-/// What became of a document.
+/// The outcome of putting a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Put {
-    /// There was none of this path.
+    /// There was no document with this path.
     Added(DocumentId),
-    /// There was another one.
+    /// There was another document with this path.
     Changed(DocumentId),
-    /// There is the same already.
+    /// The same document exists already.
     Same(DocumentId),
-    /// Something that comes earlier has this path.
+    /// An earlier entry has this path.
     Duplicate,
 }
 
 /// A store that is being written. Until [`finish`](Self::finish) there is no index: a writer that
-/// stops before leaves nothing usable, and the next one starts over.
+/// stops before that leaves nothing usable, and the next one starts over.
 pub(crate) struct Writing<'a> {
     store: &'a mut Store,
     pub(super) db: Connection,
@@ -83,8 +83,8 @@ impl<'a> Writing<'a> {
         })
     }
 
-    /// Says which sources there are, in their order, and returns their numbers. The entries of
-    /// others must have been removed.
+    /// Sets the sources, in their order, and returns their numbers. The entries of other sources
+    /// must have been removed.
     pub(crate) fn set_sources(&mut self, identities: &[String]) -> Result<Vec<i64>, StoreError> {
         let pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let known = rows::all(&self.db, "SELECT identity, id FROM source", [], pair)?;
@@ -105,20 +105,20 @@ impl<'a> Writing<'a> {
         Ok(numbers)
     }
 
-    /// Returns the number of an entry, which is new when the entry is.
+    /// Returns the number of an entry, which is created if the entry is new.
     pub(crate) fn entry(&mut self, source: i64, key: &str) -> Result<EntryId, StoreError> {
         let sql = "SELECT id FROM entry WHERE source = ?1 AND key = ?2";
         if let Some(id) = rows::first(&self.db, sql, params![source, key], |row| row.get(0))? {
             return Ok(EntryId(id));
         }
         self.next_entry += 1;
-        // Its row must be there before its documents: another entry may ask whose they are.
+        // Its row must exist before its documents: another entry may query their owner.
         let sql = "INSERT INTO entry VALUES (?1, ?2, ?3, 0, 0, 0, 0, 0, x'', NULL)";
         rows::run(&self.db, sql, params![source, key, self.next_entry])?;
         Ok(EntryId(self.next_entry))
     }
 
-    /// Writes what is known of an entry.
+    /// Writes the row of an entry.
     pub(crate) fn set_entry(
         &mut self,
         entry: EntryId,
@@ -145,7 +145,7 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    /// Notes that an entry was read again and had not changed.
+    /// Records that an entry was read again and had not changed.
     pub(crate) fn set_seen(
         &mut self,
         source: i64,
@@ -162,13 +162,13 @@ impl<'a> Writing<'a> {
         Ok(rows::first(&self.db, sql, [entry.0], |row| row.get(0))?.flatten())
     }
 
-    /// Says what an entry leaves out.
+    /// Sets what an entry leaves out.
     pub(crate) fn set_skipped(&mut self, entry: EntryId, json: &str) -> Result<(), StoreError> {
         let sql = "UPDATE entry SET skipped = ?2 WHERE id = ?1";
         rows::run(&self.db, sql, params![entry.0, json])
     }
 
-    /// Returns the entries that leave something out: source, key and what.
+    /// Returns the entries that leave something out: source, key and what is left out.
     pub(crate) fn entries_with_skipped(&self) -> Result<Vec<(i64, String, String)>, StoreError> {
         let sql = "SELECT source, key, skipped FROM entry WHERE skipped IS NOT NULL
                    ORDER BY source, key";
@@ -190,7 +190,7 @@ impl<'a> Writing<'a> {
         rows::all(&self.db, sql, [entry.0], found)
     }
 
-    /// Whether there is a document of a path.
+    /// Whether a document with a path exists.
     pub(crate) fn has_path(&self, path: &str) -> Result<bool, StoreError> {
         let mut find = self.db.prepare_cached("SELECT 1 FROM document WHERE path = ?1")?;
         Ok(find.exists([path])?)
@@ -202,10 +202,10 @@ impl<'a> Writing<'a> {
         Ok(find.query_row([document.0.cast_signed()], |row| unsigned(row, 0))?)
     }
 
-    /// Takes in a document of an entry. Two entries may have documents of one path: the entry
-    /// that comes first, by its source's position and its key, wins; `displaced` is set when the
-    /// other one was in the index already. `taken` are the documents that this entry has brought
-    /// since it was opened: of two with one path, the first wins as well.
+    /// Puts a document of an entry. Two entries may have documents with one path: the entry that
+    /// comes first, by its source's position and its key, wins; `displaced` is set when the other
+    /// one was already in the index. `taken` are the documents that this entry has put since it was
+    /// opened: of two with one path, the first wins as well.
     pub(crate) fn put(
         &mut self,
         entry: EntryId,
@@ -384,13 +384,13 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    /// Makes [`finish`](Self::finish) take the terms of removed chunks from the disk, where it
+    /// Makes [`finish`](Self::finish) delete the terms of removed chunks from the disk, if it
     /// writes terms at all.
     pub(crate) const fn erase_removed(&mut self) {
         self.removed = Removed::Erase;
     }
 
-    /// Makes [`finish`](Self::finish) write terms although none changed.
+    /// Makes [`finish`](Self::finish) write terms even if none changed.
     pub(super) fn open_lexical(&mut self) -> Result<(), StoreError> {
         if self.lexical.is_none() {
             self.lexical = Some(LexicalWriter::open(&self.store.folder)?);
@@ -453,7 +453,7 @@ impl<'a> Writing<'a> {
     }
 }
 
-/// Spreads terms, which are hashes already, over a table.
+/// Spreads terms, which are already hashes, over a table.
 #[derive(Clone, Copy, Default)]
 struct Spread(u64);
 

@@ -1,28 +1,28 @@
-//! What a character is to the scanner.
+//! How the scanner classifies characters.
 
 use unicode_normalization::char::is_combining_mark;
 
-/// What a character is to the scanner.
+/// How the scanner classifies a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// White space and most punctuation: no token has it.
+    /// Whitespace and most punctuation: not part of any token.
     Gap,
     /// A letter of a script with spaces.
     Letter,
     Digit,
     /// A mark on the letter before it.
     Mark,
-    /// Punctuation that may stand inside a name, a number or a path.
+    /// Punctuation that may be inside a name, a number or a path.
     Joint,
     Apostrophe,
     /// A character of a script without spaces.
     Spaceless(Script),
     Emoji,
-    /// Nothing to see: zero width, direction, soft hyphen.
+    /// Invisible: zero width, direction, soft hyphen.
     Hidden,
 }
 
-/// A script whose words are not set apart, or, with Hangul, whose words carry their particles.
+/// A script whose words are not separated, or, with Hangul, whose words carry their particles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Script {
     Han,
@@ -43,7 +43,7 @@ impl Script {
     }
 }
 
-/// The class of every byte; those above ASCII need their character.
+/// The class of every byte; those above ASCII are classified by character.
 pub(super) static BYTES: [Class; 128] = bytes();
 
 const fn bytes() -> [Class; 128] {
@@ -70,7 +70,7 @@ const fn bytes() -> [Class; 128] {
     table
 }
 
-/// Returns what a character is.
+/// Returns the class of a character.
 pub(super) fn class(c: char) -> Class {
     if c.is_ascii() {
         return BYTES[c as usize];
@@ -99,7 +99,7 @@ pub(super) fn class(c: char) -> Class {
         }
         0xFFA1..=0xFFDC => Class::Spaceless(Script::Hangul),
         0x3041..=0x309F => Class::Spaceless(Script::Hiragana),
-        // The middle dot sets foreign words apart.
+        // The middle dot separates foreign words.
         0x30A0 | 0x30FB => Class::Gap,
         0x30A1..=0x30FF | 0x31F0..=0x31FF | 0xFF66..=0xFF9F => Class::Spaceless(Script::Katakana),
         0x2E80..=0x2FD5 | 0x3005..=0x3007 | 0x3021..=0x3029 | 0x3038..=0x303B => {
@@ -119,7 +119,7 @@ pub(super) fn class(c: char) -> Class {
     }
 }
 
-/// Returns the ASCII character that a full-width one or a special hyphen stands for.
+/// Returns the ASCII equivalent of a full-width character or a special hyphen.
 pub(super) fn plain(c: char) -> char {
     match u32::from(c) {
         code @ 0xFF01..=0xFF5E => char::from_u32(code - 0xFEE0).unwrap_or(c),

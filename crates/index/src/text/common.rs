@@ -1,4 +1,4 @@
-//! The words that are in every text of a language: what its grammar is made of.
+//! The words that are in every text of a language: its function words.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -38,7 +38,7 @@ pub(super) enum StopwordList {
 /// How many languages have a list.
 pub(super) const LIST_COUNT: usize = StopwordList::Spaceless as usize + 1;
 
-/// Some of the languages.
+/// A set of languages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct StopwordLists(u32);
 
@@ -92,7 +92,7 @@ static TABLE: LazyLock<HashMap<u64, StopwordLists, BuildHasherDefault<AsItIs>>> 
         table
     });
 
-/// The keys are hashes already.
+/// A hasher for keys that are already hashes.
 #[derive(Default)]
 struct AsItIs(u64);
 

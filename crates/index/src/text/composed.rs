@@ -1,7 +1,7 @@
-//! One spelling for what looks the same: a letter and its accent may be one character or two.
+//! One form for equal-looking text: a letter and its accent may be one character or two.
 //!
-//! Texts come from file systems and editors that write either. They are compared in the composed
-//! form; matches are shown at their place in the original text.
+//! File systems and editors write either form. Texts are compared in the composed form; matches are
+//! shown at their position in the original text.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quic
 /// A text in its composed form.
 pub(super) struct Composed {
     pub(super) text: String,
-    /// What changed, in its order.
+    /// The changes, in their order.
     changes: Vec<Change>,
 }
 
-/// A stretch that is written otherwise in the composed form.
+/// A range that is written differently in the composed form.
 struct Change {
     composed: Range<usize>,
     original: Range<usize>,
@@ -42,7 +42,7 @@ impl Composed {
         (!composed.changes.is_empty()).then_some(composed)
     }
 
-    /// Takes in characters that no others before or after them change.
+    /// Adds characters that their neighbours do not change.
     fn push(&mut self, text: &str, original: Range<usize>) {
         let stretch = &text[original.clone()];
         let from = self.text.len();
@@ -52,14 +52,14 @@ impl Composed {
         }
     }
 
-    /// Returns where a stretch of the composed text is in the original.
+    /// Returns the original range of a range of the composed text.
     pub(super) fn original(&self, bytes: &Range<usize>) -> Range<usize> {
         let start = self.place(bytes.start, |change| change.original.start);
         let end = self.place(bytes.end, |change| change.original.end);
         start..end
     }
 
-    /// Returns where a place is in the original; within a change it is what `inside` says.
+    /// Returns the original position of a position; within a change, the result of `inside`.
     fn place(&self, at: usize, inside: impl Fn(&Change) -> usize) -> usize {
         let after = self.changes.partition_point(|change| change.composed.start < at);
         match after.checked_sub(1).and_then(|last| self.changes.get(last)) {
@@ -70,7 +70,7 @@ impl Composed {
     }
 }
 
-/// Whether a character is composed whatever stands around it, for the commonest.
+/// Whether a character is composed in every context; covers the most common ones.
 fn is_settled(c: char) -> bool {
     matches!(
         c,
@@ -80,7 +80,7 @@ fn is_settled(c: char) -> bool {
     )
 }
 
-/// Whether a character stands apart from all before it.
+/// Whether a character never combines with those before it.
 fn begins(c: char) -> bool {
     is_settled(c)
         || (canonical_combining_class(c) == 0

@@ -1,4 +1,5 @@
-//! Letters, as they are compared: lower case, compatible forms unified, diacritics gone.
+//! Letters in the form in which they are compared: lower case, compatible forms unified, diacritics
+//! removed.
 
 use std::ops::RangeInclusive;
 
@@ -9,8 +10,8 @@ use super::chars::{Class, class, digit, plain};
 /// Marks on Latin, Greek and Cyrillic letters.
 const MARKS: RangeInclusive<char> = '\u{300}'..='\u{36F}';
 
-/// Adds a word in lower case, in the composed and compatible form that stemmers know. What cannot
-/// be seen goes; apostrophes become `'`.
+/// Adds a word in lower case, in the composed and compatible form that stemmers expect. Invisible
+/// characters are removed; apostrophes become `'`.
 pub(super) fn lower(word: &str, into: &mut String) {
     if word.is_ascii() {
         let from = into.len();
@@ -37,7 +38,7 @@ fn lower_char(c: char, into: &mut String) {
         Class::Gap | Class::Letter | Class::Mark | Class::Spaceless(_) | Class::Emoji => match c {
             // The stress mark of Russian text: no composed letter has it.
             '\u{301}' => {}
-            // The dot that a Turkish capital I leaves behind is part of the small one.
+            // The dot of a Turkish capital I is part of the small letter.
             _ => into.extend(c.to_lowercase().filter(|c| *c != '\u{307}')),
         },
     }
@@ -67,7 +68,8 @@ fn fold_char(c: char, into: &mut String) {
         'ı' => into.push('i'),
         'ς' => into.push('σ'),
         'ё' => into.push('е'),
-        // Arabic: vowel signs and the stretching stroke go, the carriers of hamza are one.
+        // Arabic: vowel signs and the stretching stroke are removed, the carriers of hamza are
+        // unified.
         '\u{610}'..='\u{61A}' | '\u{640}' | '\u{64B}'..='\u{65F}' | '\u{670}' => {}
         '\u{6D6}'..='\u{6DC}' | '\u{6DF}'..='\u{6E8}' | '\u{6EA}'..='\u{6ED}' => {}
         'أ' | 'إ' | 'آ' | 'ٱ' => into.push('ا'),
@@ -78,7 +80,7 @@ fn fold_char(c: char, into: &mut String) {
         // Hebrew points.
         '\u{591}'..='\u{5BD}' | '\u{5BF}' | '\u{5C1}'..='\u{5C2}' | '\u{5C4}'..='\u{5C7}' => {}
         c if MARKS.contains(&c) => {}
-        // Latin and Greek letters come apart; й, が and 각 are letters of their own.
+        // Latin and Greek letters are decomposed; й, が and 각 are separate letters.
         '\u{C0}'..='\u{24F}' | '\u{370}'..='\u{3FF}' | '\u{1E00}'..='\u{1FFF}' => {
             into.extend(std::iter::once(c).nfd().filter(|c| !MARKS.contains(c)));
         }
@@ -86,8 +88,8 @@ fn fold_char(c: char, into: &mut String) {
     }
 }
 
-/// Returns a text as phrases are compared in it: words folded, one space before each and one at the
-/// end; characters of scripts without spaces are words of their own.
+/// Returns a text in the form in which phrases are compared: words folded, one space before each
+/// and one at the end; characters of scripts without spaces are separate words.
 pub(crate) fn flat(text: &str) -> String {
     if is_nfkc_quick(text.chars()) != IsNormalized::Yes {
         return flat_words(&text.nfkc().collect::<String>());

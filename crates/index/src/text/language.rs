@@ -1,4 +1,4 @@
-//! Which language a text is in, by its commonest words.
+//! Detects the language of a text by its most common words.
 
 use rust_stemmers::Algorithm;
 
@@ -27,7 +27,7 @@ pub(crate) enum Language {
     Russian,
     Arabic,
     Greek,
-    /// One whose words are not stemmed.
+    /// A language whose words are not stemmed.
     Other,
 }
 
@@ -54,7 +54,7 @@ const TABLE: [(Language, &str, Algorithm, StopwordList); 18] = [
     (Language::Other, "und", Algorithm::English, StopwordList::English),
 ];
 
-/// The alphabet of a word, as far as stemmers differ by it.
+/// The alphabet of a word, as far as stemmers depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alphabet {
     Latin,
@@ -115,7 +115,7 @@ impl Language {
         }
     }
 
-    /// Whether its writers make one word of several.
+    /// Whether the language writes compounds as one word.
     pub(super) fn compounds(self) -> bool {
         matches!(
             self,
@@ -129,7 +129,7 @@ impl Language {
         )
     }
 
-    /// Returns whose common words are weak in a text of this language.
+    /// Returns the lists of words that are weak in a text of this language.
     pub(super) const fn weak(self, alphabet: Alphabet) -> StopwordLists {
         match alphabet {
             Alphabet::Cyrillic => {
@@ -145,7 +145,7 @@ impl Language {
         }
     }
 
-    /// Whether two languages share so many words that the better one is good enough.
+    /// Whether two languages share so many words that the better match is sufficient.
     fn is_near(self, other: Self) -> bool {
         let family = |language| match language {
             Self::Danish | Self::Norwegian => Self::Swedish,
@@ -156,17 +156,17 @@ impl Language {
     }
 }
 
-/// What a word that is common in one language alone counts; shared ones count the less.
+/// The weight of a word that is common in only one language; shared words count less.
 const WHOLE: u32 = 12;
-/// A document is in another language than English with this much, at least.
+/// The least votes for a document to be in another language than English.
 const ENOUGH: u32 = WHOLE;
-/// A passage is in another language than its document with this much, at least.
+/// The least votes for a passage to be in another language than its document.
 const SURE: u32 = 5 * WHOLE;
 
 /// How often words of each language occur in a text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Votes {
-    /// By place of the language in the lists.
+    /// By position of the language in the lists.
     counts: [u32; LIST_COUNT],
     latin: u32,
     cyrillic: u32,
@@ -278,7 +278,7 @@ impl Votes {
         }
     }
 
-    /// Returns the language of a text that stands alone, when it is clear.
+    /// Returns the language of a single text, if it is clear.
     pub(super) fn clear_language(&self) -> Option<Language> {
         self.clear(ENOUGH)
     }
@@ -332,7 +332,7 @@ impl Votes {
 /// Bytes of a word that can be common.
 const MAX_WORD: usize = 32;
 
-/// Returns the languages that a letter speaks for.
+/// Returns the languages that a letter is evidence for.
 fn letter(c: char) -> Option<StopwordLists> {
     use StopwordList::{
         Danish, Finnish, French, German, Hungarian, Italian, Norwegian, Polish, Portuguese,

@@ -1,10 +1,10 @@
-//! The names of months, so that a date in a question meets the date of a note.
+//! The names of months, so that a date in a question matches the date of a note.
 
 /// The names in English, from January.
 const ENGLISH: &str =
     "january february march april may june july august september october november december";
 
-/// Names in other languages and short ones, folded, a line a month.
+/// Names in other languages and short ones, folded, one line per month.
 const OTHERS: &str = include_str!("months.txt");
 
 /// Returns the English name of a month, counted from one.
@@ -14,7 +14,7 @@ pub(super) fn name(month: i8) -> &'static str {
 }
 
 /// Returns the English name of the month that a folded word names. Beside a number, names in other
-/// languages and short ones count: alone they may be anything (`mars`, `mar`).
+/// languages and short ones count: alone they may mean something else (`mars`, `mar`).
 pub(super) fn of_word(folded: &str, number: bool) -> Option<&'static str> {
     let place = ENGLISH.split(' ').position(|name| name == folded).or_else(|| {
         let names = |names: &str| names.split_ascii_whitespace().any(|name| name == folded);

@@ -1,9 +1,9 @@
 //! Numbers with marks inside: versions, times, dates, thousands.
 
-/// Returns how a number with marks inside is compared as a whole: groups of thousands become one
-/// number, a day becomes `2026-04-01`, everything else stays as it is.
+/// Returns the compared form of a whole number with marks inside: groups of thousands become one
+/// number, a day becomes `2026-04-01`, everything else stays unchanged.
 ///
-/// `parts` are digits alone; `joints` are what separates them.
+/// `parts` are only digits; `joints` are what separates them.
 pub(super) fn whole(parts: &[&str], joints: &[&str]) -> String {
     let all = |joint: &str| joints.iter().all(|other| *other == joint);
     if all(",") && is_grouped(parts) {

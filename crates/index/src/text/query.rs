@@ -1,4 +1,4 @@
-//! What a person types, taken apart. Nothing that can be typed is an error.
+//! Parses queries. Any text is a valid query.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use super::fold::{flat, lower};
 use super::language::{Language, Votes};
 use super::{Kind, Term, Token, months, stemmed, tokens};
 
-/// Bytes of a query that are looked at.
+/// Bytes of a query that are read, at most.
 const MAX_QUERY: usize = 8 << 10;
 /// Terms of a query, at most.
 const MAX_TERMS: usize = 64;
@@ -17,20 +17,20 @@ const MAX_PHRASES: usize = 16;
 /// Languages in which a query is read, at most.
 const MAX_LANGUAGES: usize = 8;
 
-/// A query, taken apart.
+/// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Words {
-    /// What is looked for, in its order, each once.
+    /// The terms to find, in their order, each once.
     pub(crate) terms: Vec<QueryTerm>,
     /// A quoted phrase; its words are among the terms as well.
     pub(crate) phrases: Vec<Phrase>,
-    /// What must not be in a hit.
+    /// Terms that must not be in a hit.
     pub(crate) excluded: Vec<QueryTerm>,
-    /// What must not be in a hit, word by word.
+    /// Phrases that must not be in a hit.
     pub(crate) excluded_phrases: Vec<Phrase>,
 }
 
-/// One thing to look for, in all its forms.
+/// A term to find, in all its forms.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QueryTerm {
     /// As it was typed.
@@ -63,13 +63,13 @@ impl QueryTerm {
 pub(crate) struct Phrase {
     /// As it was typed, without the quotes.
     pub(crate) surface: String,
-    /// Words of it; a text that has the phrase has each of them.
+    /// Its words; a text that has the phrase has each of them.
     pub(crate) words: Vec<QueryTerm>,
     flat: String,
 }
 
 impl Phrase {
-    /// Returns the phrase of a text; `None` when there is no word in it.
+    /// Returns the phrase of a text; `None` when it has no word.
     pub(crate) fn of(surface: &str) -> Option<Self> {
         let flat = flat(surface);
         (flat.len() > 1).then(|| Self {
@@ -79,14 +79,14 @@ impl Phrase {
         })
     }
 
-    /// Whether a text has the phrase: lower-cased, folded, white space and punctuation between the
-    /// words not compared.
+    /// Whether a text has the phrase: lower-cased and folded, without comparing the whitespace and
+    /// punctuation between the words.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         flat(text).contains(&self.flat)
     }
 }
 
-/// Takes a query apart, for an index that holds these languages, the commonest first.
+/// Parses a query, for an index that contains these languages, the most common first.
 pub(crate) fn parse(query: &str, languages: &[Language]) -> Words {
     let query = &query[..query.floor_char_boundary(MAX_QUERY)];
     let spans = split(query);
@@ -117,7 +117,7 @@ pub(crate) fn parse(query: &str, languages: &[Language]) -> Words {
     words
 }
 
-/// A stretch of a query.
+/// A part of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Span {
     /// Without its quotes and hyphen.
@@ -126,7 +126,7 @@ struct Span {
     excluded: bool,
 }
 
-/// Quotation marks that open, with those that close them.
+/// Opening quotation marks, with the marks that close them.
 const QUOTES: &[(char, &[char])] = &[
     ('"', &['"']),
     ('“', &['”']),
@@ -137,10 +137,10 @@ const QUOTES: &[(char, &[char])] = &[
     ('＂', &['＂']),
 ];
 
-/// Tells phrases and exclusions from the rest.
+/// Separates phrases and exclusions from the rest.
 fn split(query: &str) -> Vec<Span> {
     let mut spans = Vec::new();
-    // A mark without its partner is looked for once.
+    // A mark without its partner is only searched for once.
     let mut unclosed = [false; QUOTES.len()];
     let mut plain = 0;
     let mut at = 0;
@@ -179,7 +179,7 @@ fn opens(before: Option<char>) -> bool {
     before.is_none_or(|c| !matches!(class(c), Class::Letter | Class::Digit | Class::Mark))
 }
 
-/// Whether what follows a hyphen is a word, not a number, a flag or a smile.
+/// Whether a hyphen is followed by a word, not by a number, a flag or a smiley.
 fn excludes(rest: &str) -> bool {
     let mut chars = rest.chars();
     let is_word = |c: Option<char>| {
@@ -191,7 +191,7 @@ fn excludes(rest: &str) -> bool {
     }
 }
 
-/// Returns what is quoted from a place on, and where the quotation ends.
+/// Returns the quoted text from a position on, and where the quotation ends.
 fn quotation(
     query: &str,
     at: usize,
@@ -215,10 +215,9 @@ fn quotation(
 
 /// Reads parts of a query in several languages.
 struct QueryReader {
-    /// The query's own first, the one without stems last.
+    /// The query's own language first, the one without stems last.
     languages: Vec<Language>,
-    /// Whether words are cut into pieces: not where the query is in a language that has no long
-    /// words to find.
+    /// Whether words are cut into pieces: not if the query is in a language without long compounds.
     cuts: bool,
 }
 
@@ -264,7 +263,7 @@ impl QueryReader {
                     {
                         stemmed(&word, Language::German, |stem| term.add(stem));
                     }
-                    // A query without diacritics leaves them all out.
+                    // A query without diacritics omits all of them.
                     if *language == Language::Other && !term.surface.is_ascii() {
                         for other in &self.languages {
                             stemmed(token.text, *other, |stem| term.add(stem));
@@ -276,7 +275,7 @@ impl QueryReader {
         terms
     }
 
-    /// Returns the words that a text cannot be without that has a phrase: no pieces of others.
+    /// Returns the words that every text with a phrase has: no pieces of others.
     fn certain(&self, phrase: &str) -> Vec<QueryTerm> {
         let mut end = 0;
         let mut words = self.read_places(phrase);
@@ -300,7 +299,7 @@ impl QueryReader {
     }
 }
 
-/// Returns a lower-cased German word with its umlauts written the other way: `ue` for `ü`, or `ü`
+/// Returns a lower-cased German word with its umlauts spelled the other way: `ue` for `ü`, or `ü`
 /// for `ue`.
 fn other_umlauts(word: &str) -> Option<String> {
     let mut lowered = String::new();
@@ -333,8 +332,8 @@ fn other_umlauts(word: &str) -> Option<String> {
     (other != lowered).then_some(other)
 }
 
-/// Whether a text that has a phrase with this term has the term, however the phrase is joined and
-/// spaced there: `well known` has no `wellknown`.
+/// Whether every text that has a phrase with this term has the term, however the phrase is joined
+/// and spaced there: `well known` has no `wellknown`.
 fn is_certain(term: &QueryTerm) -> bool {
     let plain = |c| {
         matches!(
@@ -351,14 +350,14 @@ fn is_spaceless(text: &str) -> bool {
     text.chars().next().is_some_and(|c| matches!(class(c), Class::Spaceless(_)))
 }
 
-/// Leaves every term once, where it comes first.
+/// Keeps every term once, at its first position.
 fn unique(found: Vec<QueryTerm>) -> Vec<QueryTerm> {
     let mut terms: Vec<QueryTerm> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for term in found {
         let known = term.forms.first().and_then(|form| places.get(&form.text));
         if let Some(known) = known.and_then(|place| terms.get_mut(*place)) {
-            // What is a word in one place is a word.
+            // A term that is a word in one place is a word.
             if rank(term.kind) < rank(known.kind) {
                 known.kind = term.kind;
             }
@@ -383,7 +382,7 @@ fn months(terms: &mut [QueryTerm]) {
     }
 }
 
-/// What goes first when there are too many terms: the higher, the sooner.
+/// Which terms are dropped when there are too many: the higher, the sooner.
 fn rank(kind: Kind) -> u8 {
     match kind {
         Kind::Word | Kind::Pair => 0,
@@ -393,7 +392,7 @@ fn rank(kind: Kind) -> u8 {
     }
 }
 
-/// Keeps the terms that tell the most, in their order.
+/// Keeps the most informative terms, in their order.
 fn shorten(terms: &mut Vec<QueryTerm>) {
     if terms.len() <= MAX_TERMS {
         return;

@@ -1,7 +1,7 @@
 //! Finds the words, numbers and names of a text, one after the other.
 //!
-//! A name is made of pieces with joints between them: `src/foo/bar.rs`, `well-known`, `20.04`. It
-//! is given away as a whole and in its pieces, so that it is found by either.
+//! A name consists of pieces with joints between them: `src/foo/bar.rs`, `well-known`, `20.04`. It
+//! is passed on as a whole and in its pieces, so that it is found by either.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use super::language::{Alphabet, Language};
 use super::stem::Stems;
 use super::{Kind, Token, emit, number, spaceless};
 
-/// Pieces of one name, at most; what follows is another name.
+/// Pieces of one name, at most; the rest is another name.
 const MAX_PIECES: usize = 64;
-/// Bytes of a piece that is looked into for humps.
+/// Bytes of a piece that is searched for camel-case parts.
 const MAX_HUMPED: usize = 64;
-/// Humps of a piece that is taken apart: more are noise.
+/// Camel-case parts of a piece that is split: more are noise.
 const MAX_HUMPS: usize = 8;
-/// Bytes of a word in the short way.
+/// Bytes of a word on the fast path.
 const SHORT: usize = 31;
 
-/// Letters of a piece of a long word.
+/// Letters of an n-gram of a long word.
 const GRAM: usize = 5;
-/// Letters of a word that is cut into such pieces, at most.
+/// Letters of a word that is cut into n-grams, at most.
 const MAX_CUT: usize = 48;
 
-/// What is used again from text to text.
+/// Buffers that are reused from text to text.
 pub(super) struct Scratch {
     stems: Stems,
     lowered: String,
@@ -80,7 +80,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// Gives away what begins at a place; returns where it ends.
+    /// Passes on the token at a position; returns where it ends.
     fn step(&mut self, at: usize) -> usize {
         let byte = self.text.as_bytes()[at];
         if byte.is_ascii() {
@@ -101,7 +101,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// The short way, which most words of most texts go: ASCII letters, nothing joined to them.
+    /// The fast path for most words of most texts: ASCII letters with nothing joined to them.
     fn plain_word(&mut self, at: usize) -> Option<usize> {
         let rest = &self.text.as_bytes()[at..];
         let mut buffer = [0; SHORT];
@@ -133,7 +133,7 @@ impl Scan<'_, '_> {
         Some(at + len)
     }
 
-    /// Whether nothing is joined to a word that ends at a place.
+    /// Whether nothing is joined to a word that ends at a position.
     fn ends_plainly(&self, end: usize, len: usize) -> bool {
         let rest = &self.text.as_bytes()[end..];
         let of = |byte: &u8| BYTES.get(usize::from(*byte)).copied();
@@ -162,13 +162,13 @@ impl Scan<'_, '_> {
         if marks { self.name(at, after) } else { after }
     }
 
-    /// Whether white space, a bracket or nothing is before a place.
+    /// Whether whitespace, a bracket or nothing is before a position.
     fn is_loose(&self, at: usize) -> bool {
         let before = self.text[..at].chars().next_back();
         before.is_none_or(|c| c.is_whitespace() || "([{`\"'*".contains(c))
     }
 
-    /// Gives away a name that begins at `begin` with its mark, or at `at` without one.
+    /// Passes on a name that begins at `begin` with its mark, or at `at` without one.
     fn name(&mut self, begin: usize, at: usize) -> usize {
         let mut pieces = std::mem::take(&mut self.scratch.pieces);
         pieces.clear();
@@ -233,7 +233,8 @@ impl Scan<'_, '_> {
         piece
     }
 
-    /// Returns what joins the piece that ends at a place to the one after it, if anything does.
+    /// Returns the joint between the piece that ends at a position and the next one, if there is
+    /// one.
     fn joint(&self, end: usize, digit: bool, address: bool) -> Option<Range<usize>> {
         let mut joint = String::new();
         let mut at = end;
@@ -249,7 +250,7 @@ impl Scan<'_, '_> {
                         "" => false,
                         "," => next == Class::Digit || address,
                         "-" | "_" | "." | "/" | "\\" | ":" | "@" | "+" | "&" | "://" => true,
-                        // Two dashes or dots set sentences apart.
+                        // Two dashes or dots separate sentences.
                         _ => {
                             address
                                 || (joint.contains(['/', '\\', ':', '_'])
@@ -271,7 +272,7 @@ impl Scan<'_, '_> {
         None
     }
 
-    /// Returns where a name ends with what belongs to it: `C++`, `C#`.
+    /// Returns where a name ends with its suffix: `C++`, `C#`.
     fn suffix(&self, pieces: &[Piece], end: usize) -> usize {
         let Some(last) = pieces.last().filter(|last| last.letters) else { return end };
         let rest = &self.text[end..];
@@ -288,7 +289,7 @@ impl Scan<'_, '_> {
         end
     }
 
-    /// Gives away a name of several pieces: as a whole, then in its pieces.
+    /// Passes on a name of several pieces: as a whole, then in its pieces.
     fn whole(&mut self, bytes: Range<usize>, pieces: &[Piece]) {
         let text = self.text;
         let mut whole = std::mem::take(&mut self.scratch.whole);
@@ -301,7 +302,7 @@ impl Scan<'_, '_> {
         if bare && pieces.iter().all(Piece::is_number) {
             whole.push_str(&self.number(pieces));
             abbreviation = false;
-            // The groups of one number are no numbers.
+            // The groups of one number are not separate numbers.
             if !whole.contains(|c: char| !c.is_ascii_digit()) {
                 emit(&whole, Kind::Word, bytes, self.each);
                 self.scratch.whole = whole;
@@ -319,7 +320,7 @@ impl Scan<'_, '_> {
             for piece in pieces {
                 let raw = &text[piece.bytes.clone()];
                 let starts = raw.chars().next().is_some_and(|c| class(c) == Class::Digit);
-                // Hyphens come and go: `e-mail`, `foo_bar` and `fooBar` are one name each.
+                // Hyphens are optional: `e-mail`, `foo_bar` and `fooBar` are one name each.
                 let joint = text[piece.joint.clone()].chars().map(plain);
                 whole.extend(joint.filter(|c| match c {
                     '-' | '_' => before && starts,
@@ -351,7 +352,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// Returns how a number with marks inside is compared.
+    /// Returns the compared form of a number with marks inside.
     fn number(&mut self, pieces: &[Piece]) -> String {
         let mut parts = Vec::with_capacity(pieces.len());
         let mut joints = Vec::with_capacity(pieces.len());
@@ -372,7 +373,7 @@ impl Scan<'_, '_> {
         super::fold::lower(&self.text[piece.bytes.clone()], &mut self.scratch.lowered);
     }
 
-    /// Gives away one piece as a word or a part, and what can be told apart inside it.
+    /// Passes on one piece as a word or a part, and the parts that can be recognized inside it.
     fn word(&mut self, piece: &Piece, kind: Kind) {
         let text = self.text;
         self.lower(piece);
@@ -407,7 +408,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// Gives away the pieces of a word that may be several words in one: where `Fensterbank` and
+    /// Passes on the n-grams of a word that may be a compound: in languages where `Fensterbank` and
     /// `Bank am Fenster` are the same thing, every few letters count.
     fn grams(&mut self, bytes: Range<usize>) {
         let word = &self.text[bytes.clone()];
@@ -425,7 +426,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// Gives away the humps of `fooBar`, `HTTPServer`, `utf8`.
+    /// Passes on the camel-case parts of `fooBar`, `HTTPServer`, `utf8`.
     fn humps(&mut self, piece: &Piece) {
         let raw = &self.text[piece.bytes.clone()];
         let mut borders = [0; MAX_HUMPS + 1];
@@ -449,7 +450,8 @@ impl Scan<'_, '_> {
             before = (before.1, shape);
             last = at;
         }
-        // `IDs` is the plural of `ID`; letters and digits in turn are no words (`b2b`, a hash).
+        // `IDs` is the plural of `ID`; alternating letters and digits are not words (`b2b`, a
+        // hash).
         let plural = raw.ends_with('s') && count == 2 && borders[1] + 2 == raw.len() && turns == 0;
         if count == 1 || turns > 1 || plural || count > MAX_HUMPS {
             return;
@@ -471,7 +473,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// A number with the sign for a year, a month or a day right after it is one thing.
+    /// A number directly followed by the sign for a year, a month or a day is one token.
     fn counted(&mut self, piece: &Piece) {
         let Some(sign) = self.text[piece.bytes.end..].chars().next() else { return };
         let unit = match sign {
@@ -488,7 +490,7 @@ impl Scan<'_, '_> {
         emit(&both, Kind::Pair, piece.bytes.start..piece.bytes.end + sign.len_utf8(), self.each);
     }
 
-    /// Gives away an emoji with all that belongs to it; its colour is not compared.
+    /// Passes on an emoji with everything that belongs to it; its colour is not compared.
     fn emoji(&mut self, at: usize) -> usize {
         let mut end = at;
         let mut joined = true;
@@ -524,7 +526,7 @@ enum LetterShape {
 }
 
 impl LetterShape {
-    /// Marks are what the letter before them is.
+    /// Marks have the class of the letter before them.
     fn of(c: char, before: Self) -> Self {
         match class(c) {
             Class::Digit => Self::Digit,
@@ -543,14 +545,14 @@ fn ends_with_digit(text: &str) -> bool {
     text.chars().next_back().is_some_and(|c| class(c) == Class::Digit)
 }
 
-/// What precedes an apostrophe and is no word of its own, in French, Italian and Portuguese.
+/// What precedes an apostrophe and is not a separate word, in French, Italian and Portuguese.
 const ELIDED: &[&str] = &[
     "l", "d", "j", "m", "t", "s", "n", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu", "un",
     "all", "dell", "nell", "sull", "dall", "quest", "quell", "sant",
 ];
 
-/// Returns what is compared of a lower-cased word with apostrophes, and what may be compared beside
-/// it. Apostrophes that are left inside do not count.
+/// Returns the compared form of a lower-cased word with apostrophes, and an optional second form.
+/// Apostrophes that are left inside do not count.
 fn apostrophes(word: &str, language: Language) -> (&str, Option<&str>) {
     let Some((before, ending)) = word.rsplit_once('\'') else { return (word, None) };
     if matches!(ending, "s" | "ll" | "re" | "ve" | "d" | "m") {

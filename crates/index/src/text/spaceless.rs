@@ -8,7 +8,7 @@ use super::chars::{Class, Script, class, continues};
 use super::common::{StopwordList, StopwordLists, common};
 use super::{Kind, emit};
 
-/// Takes apart the run that begins at a place; returns where it ends.
+/// Tokenizes the run that begins at a position; returns where it ends.
 pub(super) fn run(
     text: &str,
     at: usize,
@@ -31,8 +31,8 @@ pub(super) fn run(
     run.end
 }
 
-/// Gives one token away, as a weak one where it is common. What only lengthens the sound before it
-/// says nothing by itself.
+/// Passes on one token, as a weak one if it is common. A character that only lengthens the sound
+/// before it is not a token by itself.
 fn token(text: &str, kind: Kind, bytes: Range<usize>, each: &mut dyn FnMut(&super::Token<'_>)) {
     if text.chars().all(|c| c == 'ー') {
         return;
@@ -76,7 +76,7 @@ impl Iterator for Run<'_> {
     }
 }
 
-/// Whether a character is its own compatible form, for the commonest.
+/// Whether a character is its own compatible form; covers the most common ones.
 fn is_composed(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FC}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
 }
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn words_of_hangul_keep_their_spaces() {
         assert_eq!(words("서버 점검"), ["서", "서버", "버", "점", "점검", "검"]);
-        // As some file systems write it: taken apart into its letters.
+        // As some file systems write it: decomposed into its letters.
         assert_eq!(words("\u{1109}\u{1165}버"), ["서", "서버", "버"]);
     }
 

@@ -1,4 +1,4 @@
-//! From a lower-cased word to what is compared: stemmed, folded, and whether it is weak.
+//! Turns a lower-cased word into its compared form: stemmed, folded, and whether it is weak.
 
 use rust_stemmers::{Algorithm, Stemmer};
 use xxhash_rust::xxh3::xxh3_64;
@@ -32,7 +32,7 @@ struct Slot {
     weak: bool,
 }
 
-/// A short text in place.
+/// A short text stored inline.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Short {
     bytes: [u8; KEPT],
@@ -54,7 +54,7 @@ impl Short {
     }
 
     fn text(&self) -> &str {
-        // Only whole texts come in.
+        // Only whole texts are stored.
         std::str::from_utf8(self.bytes()).unwrap_or_default()
     }
 }
@@ -69,7 +69,7 @@ impl Stems {
         }
     }
 
-    /// Returns how a lower-cased word is compared, and whether it is weak.
+    /// Returns the compared form of a lower-cased word, and whether it is weak.
     pub(super) fn of(&mut self, word: &str, language: Language) -> (&str, bool) {
         if word.len() > KEPT {
             let weak = self.work_out(word, language);
@@ -109,7 +109,7 @@ impl Stems {
         let stemmer = language.stemmer(alphabet).filter(|_| word.len() <= MAX_STEMMED && !digits);
         if let Some(algorithm) = stemmer {
             let spelled = match algorithm {
-                // These know no diacritics.
+                // These stemmers know no diacritics.
                 Algorithm::English | Algorithm::Russian => &self.folded,
                 _ => {
                     self.spelled.clear();
@@ -126,8 +126,8 @@ impl Stems {
     }
 }
 
-/// Adds a word as its stemmer wants it: the accents that people leave out and that its endings are
-/// known by, and no signs that it does not know.
+/// Adds a word in the spelling that its stemmer expects: with accents that people leave out and
+/// that identify endings, and without signs that the stemmer does not know.
 fn spell(word: &str, algorithm: Algorithm, into: &mut String) {
     let endings: &[(&str, &str)] = match algorithm {
         Algorithm::Spanish => &[("cion", "ción"), ("sion", "sión")],

@@ -1,4 +1,4 @@
-//! Texts and their tokens, by hand.
+//! Texts and their expected tokens.
 
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization as _;
@@ -132,7 +132,7 @@ fn long_words_are_cut_in_languages_that_make_them() {
     assert_eq!(found.into_iter().map(|bytes| &text[bytes]).collect::<Vec<_>>(), ["bänke"]);
 }
 
-/// The tokens of a text with what they stand for, composed.
+/// The tokens of a text with their ranges, composed.
 fn composed(text: &str, language: Language) -> Vec<(String, Kind, String)> {
     let shown = |bytes: Range<usize>| text[bytes].nfc().collect();
     all(text, language)
@@ -237,7 +237,7 @@ fn a_token_may_be_met_while_another_text_is_taken_apart() {
     assert_eq!(seen, ["one", "two"]);
 }
 
-/// What hurts: every script, every mark, in any order.
+/// Difficult text: every script, every mark, in any order.
 fn odd() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         any::<String>(),

@@ -1,4 +1,4 @@
-//! The sum of products of a query with each vector of a blob, on this processor or any other.
+//! The dot products of a query with each vector of a blob, on any processor.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
@@ -14,7 +14,7 @@ const SCALE_BYTES: usize = 4;
 /// Numbers that are multiplied at a time.
 const LANES: usize = 16;
 
-/// How this processor multiplies.
+/// The instruction set that is used.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kernel {
     #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ pub(super) enum Kernel {
 }
 
 impl Kernel {
-    /// Looks at the processor.
+    /// Detects the processor's features.
     pub(super) fn new() -> Self {
         #[cfg(target_arch = "x86_64")]
         if let Some(avx2) = fearless_simd::Level::new().as_avx2() {
@@ -32,7 +32,7 @@ impl Kernel {
         Self::Portable
     }
 
-    /// Adds the sum of products with each vector of a blob to `sums`, which each fit an `i32`.
+    /// Appends the dot product with each vector of a blob to `sums`; each fits an `i32`.
     pub(super) fn products(self, query: &[i16], blob: &[u8], sums: &mut Vec<i32>) {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -67,7 +67,7 @@ kernel!(
     }
 );
 
-/// The sum of products: lanes of their own, so that a compiler makes vector code of it.
+/// The dot product, in separate lanes so that the compiler vectorizes it.
 fn sum(query: &[i16], numbers: &[u8]) -> i32 {
     let mut lanes = [0_i32; LANES];
     let (query_blocks, query_rest) = query.as_chunks::<LANES>();

@@ -1,8 +1,8 @@
-//! Comparing a query with every vector of a set.
+//! Compares a query with every vector of a set.
 //!
-//! The query has sixteen bits for each number where the vectors have eight, so that what its
-//! rounding adds is nothing beside theirs. The products are whole numbers: every processor finds
-//! the same.
+//! The query has sixteen bits for each number where the vectors have eight, so its rounding error
+//! is negligible beside theirs. The products are integers, so the results are the same on every
+//! processor.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use super::Baseline;
 use super::kernel::Kernel;
 use crate::store::ChunkId;
 
-/// Cosines are added up as whole numbers, so that their order does not matter.
+/// Cosines are added up as integers, so that their order does not matter.
 const PARTS_OF_ONE: f32 = 65_536.0;
-/// Numbers that room is made for at once, at most; beyond it grows.
+/// Numbers for which space is reserved at once, at most; beyond that it grows.
 const MAX_EXPECTED: u64 = 1 << 22;
 /// The largest number of a vector's bytes.
 const LARGEST_BYTE: f32 = 127.0;
 
-/// A query's vector, and the cosines of what it was compared with.
+/// A query's vector, and the cosines with everything it was compared with.
 #[derive(Debug)]
 pub(crate) struct Scan {
     kernel: Kernel,
@@ -28,9 +28,9 @@ pub(crate) struct Scan {
     blocks: u64,
     sum: i64,
     squares: i64,
-    /// What a chunk must reach to be among the nearest.
+    /// The minimum score to be among the nearest.
     least: f32,
-    /// A heap by hand would save little: the list is short and seldom changes.
+    /// A hand-written heap would save little: the list is short and seldom changes.
     best: Vec<(f32, ChunkId)>,
     /// Each chunk, in their order, and where its cosines end.
     chunks: Vec<(ChunkId, usize)>,
@@ -39,7 +39,7 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    /// Prepares a normalised vector, to find so many chunks among about so many, with so many
+    /// Prepares a normalised vector, to find `limit` chunks among about this many chunks and
     /// blocks.
     pub(crate) fn new(query: &[f32], limit: usize, (chunks, blocks): (u64, u64)) -> Self {
         let (query, scale) = whole_numbers(query);
@@ -61,8 +61,8 @@ impl Scan {
         }
     }
 
-    /// Compares the vectors of a chunk, which can be among the nearest only when `counts`; a blob
-    /// that is not ours is passed over. Chunks come in their order.
+    /// Compares the vectors of a chunk, which can be among the nearest only when `counts`; an
+    /// invalid blob is skipped. Chunks come in their order.
     pub(crate) fn compare(&mut self, chunk: ChunkId, blob: &[u8], counts: bool) {
         let mut best = 0.0_f32;
         let stride = 4 + self.query.len();
@@ -73,7 +73,7 @@ impl Scan {
         self.kernel.products(&self.query, blob, &mut self.products);
         for (vector, product) in blob.chunks_exact(stride).zip(&self.products) {
             let scale = vector.first_chunk().map_or(0.0, |scale| f32::from_le_bytes(*scale));
-            // Neither zeros nor what is no number.
+            // Neither zero nor NaN.
             if !(scale > 0.0 && scale < f32::INFINITY) {
                 self.cosines.push(0.0);
                 continue;
@@ -81,7 +81,7 @@ impl Scan {
             let cosine = (*product as f32 * (scale * self.scale)).clamp(-1.0, 1.0);
             self.cosines.push(cosine);
             best = best.max(cosine);
-            // Rounded; what is above zero is cut off faster than it is rounded.
+            // Rounds; truncating a positive number is faster than rounding.
             let parts = (cosine * PARTS_OF_ONE + (PARTS_OF_ONE + 0.5)) as i32 - PARTS_OF_ONE as i32;
             let parts = i64::from(parts);
             self.blocks += 1;
@@ -112,7 +112,7 @@ impl Scan {
         self.cosines.get(place)
     }
 
-    /// Returns what is usual among all that was compared.
+    /// Returns the baseline of all compared vectors.
     pub(super) fn baseline(&self) -> Baseline {
         let blocks = self.blocks.max(1) as f64;
         let one = f64::from(PARTS_OF_ONE);
@@ -124,7 +124,7 @@ impl Scan {
 
     fn prune(&mut self) {
         self.best.sort_by(|a, b| b.0.total_cmp(&a.0));
-        // Those that tie with the last stay: which of them comes first is not for numbers to say.
+        // Chunks that tie with the last one stay: their numbers must not decide which comes first.
         if let Some(last) = self.best.get(self.limit - 1).map(|&(score, _)| score) {
             self.best.retain(|&(score, _)| score >= last);
             self.least = last;
@@ -138,17 +138,17 @@ impl Scan {
     }
 }
 
-/// Returns for how many room is made at once: counts come from files.
+/// Returns how much space to reserve at once, because counts come from files.
 fn expected(count: u64) -> usize {
     usize::try_from(count.min(MAX_EXPECTED)).unwrap_or_default()
 }
 
-/// Returns a vector as whole numbers whose products with bytes add up to less than an `i32` holds,
-/// and what one of them is worth.
+/// Returns a vector as integers whose products with bytes add up to less than the maximum of `i32`,
+/// and the value of one unit.
 fn whole_numbers(vector: &[f32]) -> (Vec<i16>, f32) {
     let largest = vector.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
     let sum: f32 = vector.iter().map(|number| number.abs()).sum();
-    // A little less than could be: each number may be rounded up by a half.
+    // A little less than possible: each number may be rounded up by a half.
     let room = (i32::MAX / 2) as f32 / (LARGEST_BYTE + 1.0);
     let scale = (largest / f32::from(i16::MAX)).max(sum / room);
     let step = if scale > 0.0 { 1.0 / scale } else { 0.0 };

@@ -1,13 +1,13 @@
 //! The ways of saying that something is not known.
 //!
-//! Replies are worded differently every time, so a negation near a word of knowing is looked for,
-//! not whole sentences.
+//! Replies are worded differently every time, so the rules look for a negation near a word of
+//! knowing, not for whole sentences.
 
 use std::sync::LazyLock;
 
 /// How one language says that something is not known.
 struct Denial {
-    /// Words that negate. `~` at the end stands for any ending.
+    /// Words that negate. `~` at the end matches any ending.
     negations: Vec<&'static str>,
     /// Verbs and nouns of knowing, finding and being written down.
     knowing: Vec<&'static str>,
@@ -16,16 +16,16 @@ struct Denial {
     reach: usize,
 }
 
-/// Where a negation is, seen from the word of knowing.
+/// The position of a negation relative to the word of knowing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     /// Before the word of knowing.
     Before,
-    /// Before or behind it.
+    /// Before or after it.
     Either,
 }
 
-/// How many words behind its negation an English verb of knowing may stand.
+/// The greatest distance in words from an English verb of knowing back to its negation.
 const REACH: usize = 5;
 
 static DENIALS: LazyLock<Vec<Denial>> =
@@ -37,12 +37,12 @@ const VERBS: [&str; 16] = [
     "know", "find", "found", "see", "have", "recall", "remember", "tell", "locate", "think", "got",
     "seem", "access", "say", "answer", "spot",
 ];
-/// What English verbs are negated by.
+/// The words that negate English verbs.
 const NEGATED: [&str; 16] = [
     "don't", "didn't", "can't", "couldn't", "cannot", "not", "haven't", "wasn't", "hadn't",
     "won't", "dont", "cant", "couldnt", "didnt", "never", "unable",
 ];
-/// Where English has the negation behind the verb.
+/// English phrases with the negation after the verb.
 const VERB_FIRST: [(&str, &str); 10] = [
     ("found", "no"),
     ("found", "nothing"),
@@ -56,7 +56,7 @@ const VERB_FIRST: [(&str, &str); 10] = [
     ("am", "unsure"),
 ];
 
-/// Phrases of languages that are not cut at spaces, or that negate within a word.
+/// Phrases of languages that are not split at spaces, or that negate within a word.
 const PHRASES: &str = "不知道|不清楚|不记得|不記得|没有找到|没找到|沒有找到|找不到|未找到|查不到|没有记录|没有相关|\
      没有关于|没有提到|没有写|没有信息|无法确定|記録がありません|記録はありません|情報がありません|\
      情報はありません|メモがありません|メモはありません|見つかりません|見つけられません|見当たりません|\
@@ -78,11 +78,11 @@ pub(crate) fn says_unknown(sentence: &str) -> bool {
         || DENIALS.iter().any(|denial| denial.is_in(&words))
 }
 
-/// Words that admit not to know by themselves, in English.
+/// English words that admit not knowing by themselves.
 const ADMISSIONS: [&str; 4] = ["unknown", "unsure", "guessing", "dunno"];
 
-/// Whether an English reply begins with that there is nothing: "No price for that." A no with a
-/// comma behind it is an answer.
+/// Whether an English reply begins by saying that there is nothing: "No price for that." A no
+/// followed by a comma is an answer.
 fn begins_with_none(lower: &str, words: &[&str]) -> bool {
     match words {
         ["no", _, ..] => lower.trim_start().starts_with("no "),
@@ -113,7 +113,7 @@ fn denies_knowing(words: &[&str]) -> bool {
 }
 
 impl Denial {
-    /// Reads a line of the table; a remark is none.
+    /// Reads a line of the table; a comment line gives `None`.
     fn read(line: &'static str) -> Option<Self> {
         let mut parts = line.split(" | ");
         let (order, reach) = parts.next()?.split_once(' ')?;
@@ -141,7 +141,7 @@ impl Denial {
     }
 }
 
-/// Whether a word is one of the table, or begins like one that ends with `~`.
+/// Whether a word is in the table, or begins like an entry that ends with `~`.
 fn matches(listed: &str, word: &str) -> bool {
     match listed.strip_suffix('~') {
         Some(start) => word.starts_with(start),

@@ -1,4 +1,4 @@
-//! A shelf of documents that tests fill by hand, and oddities to ask.
+//! A shelf of documents that tests fill by hand, and unusual queries.
 
 #![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
 
@@ -75,7 +75,7 @@ pub(crate) fn refreshed(folder: &Path, shelf: &Shelf) -> Index {
 /// Path, lines and score of a hit; the score to the last bit.
 pub(crate) type Place = (String, u32, u32, String);
 
-/// Returns where hits are.
+/// Returns the locations of hits.
 pub(crate) fn answer_of(index: &Index, query: &str, limit: usize) -> Vec<Place> {
     let mut request = Request::new(query, NOW);
     request.limit = limit;
@@ -98,7 +98,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Finds the file that is now what another was before: the same name, or the same ending.
+/// Finds the current file that corresponds to an earlier one: the same name, or the same extension.
 pub(crate) fn same_kind(folder: &Path, file: &Path) -> Option<PathBuf> {
     let all = files(folder);
     let same = all.iter().find(|path| *path == file);
@@ -148,7 +148,7 @@ impl Random {
     }
 }
 
-/// Notes in which odd things stand.
+/// Notes with unusual content.
 pub(crate) const ODD_NOTES: &str = "- C++ and C# on Ubuntu 20.04, error E1234 in fooBar_baz\n\
     - don't panic: a:b, src/main.rs, 192.168.1.1, 550e8400-e29b-41d4-a716-446655440000\n\
     - 数据库迁移方案定为先双写两周\n- 写真のバックアップは毎晩二時に\n- 데이터베이스를 옮겼다\n\

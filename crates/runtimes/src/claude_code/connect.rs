@@ -40,12 +40,12 @@ fn add_http_server(url: &str, token_file: &str) -> String {
     )
 }
 
-/// The sessions of Claude Code that are meant.
+/// The Claude Code sessions that are connected.
 #[derive(Clone, Copy)]
 enum Scope<'a> {
-    /// All of this user.
+    /// All sessions of this user.
     User,
-    /// Those in one folder, named as it is in configuration files.
+    /// The sessions in one folder, named as configuration files name it.
     Project(&'a str),
 }
 
@@ -62,8 +62,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Returns the file with the hooks. That of a project is the one for its user alone, which is
-    /// not shared with others who work on it. `set` is the folder that the user set instead of
+    /// Returns the file with the hooks. For a project this is the user's local file, which is not
+    /// shared with others who work on the project. `set` is the folder that the user set instead of
     /// `~/.claude`.
     fn settings(self, home: &Path, set: Option<&Path>) -> PathBuf {
         match (self, set) {
@@ -73,7 +73,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Returns the files in which something of ours may be: the one with hooks, and the one with
+    /// Returns the files that may contain entries of ours: the one with hooks, and the one with
     /// servers.
     fn located(self, place: &ConnectPlace<'_>) -> DesiredConfig {
         let home = place.machine.home.as_path();
@@ -139,7 +139,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Returns the hooks of the plugin, with the program and the memory that are meant.
+/// Returns the hooks of the plugin, for this program and this memory.
 fn groups(entry: &ServerEntry, hooks: Hooks) -> Result<Vec<ConfigEdit>, RefuseError> {
     let files: &[&str] = match hooks {
         Hooks::None => &[],
@@ -169,11 +169,11 @@ fn of(entry: &ServerEntry, command: &str) -> String {
     line([entry.program.clone()].into_iter().chain(arguments).chain(entry.memory.clone()))
 }
 
-/// The moments at which we are called; those in the second list are for writing.
+/// The events that call our hooks; the hooks of the second list write to the memory.
 const READING_EVENTS: [&str; 2] = ["SessionStart", "UserPromptSubmit"];
 const WRITING_EVENTS: [&str; 2] = ["PreCompact", "SessionEnd"];
 
-/// Whether an entry is a hook that writes into the memory.
+/// Whether an entry is a hook that writes to the memory.
 fn writes(edit: &ConfigEdit) -> bool {
     match edit {
         ConfigEdit::Element { path, .. } => {

@@ -45,7 +45,7 @@ fn said(line: &Json, message: &Json) -> Event {
     if of_program.into_iter().any(is_set) {
         Event::System
     } else if is_set("isSidechain") {
-        // What helpers say to each other is a tool's business.
+        // Messages between subagents count as tool events.
         Event::Tool
     } else {
         spoken(line, message)

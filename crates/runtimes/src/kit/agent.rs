@@ -20,7 +20,8 @@ use crate::kit::{
 use anemone_secrets as secrets;
 use anemone_secrets::SecretHit;
 
-/// What a runtime may know of the machine it runs on; only a door asks the machine itself.
+/// What a runtime may know about the machine it runs on. Only the CLI and the MCP server query the
+/// machine itself.
 #[derive(Clone)]
 pub struct Machine {
     /// The user's home folder.
@@ -59,14 +60,15 @@ impl Machine {
         self.variables.get(name).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
-    /// Returns the machine for another command, which reads every configuration again: one may
-    /// include files whose changes its own state does not show.
+    /// Returns the machine for another command, which reads every configuration again: a
+    /// configuration may include files whose changes do not show in its own file stamp.
     #[must_use]
     pub fn again(&self) -> Self {
         Self { configs: KnownConfigs::default(), ..self.clone() }
     }
 
-    /// Takes a configuration file: the one that was read already, unless it changed since.
+    /// Returns a configuration file: the one that was already read, unless the file has changed
+    /// since.
     pub(crate) fn config_file(&self, path: PathBuf) -> ConfigFile {
         let Some(stamp) = FileStamp::of_path(&path) else { return ConfigFile::new(path) };
         let mut known = self.configs.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -136,8 +138,8 @@ impl FoundAgent {
     }
 }
 
-/// The configuration file of an agent. A command reads it once: what its runtime took from it is
-/// shared by all agents that have it, see `Machine::config_file`.
+/// The configuration file of an agent. A command reads it once: all agents with the same file share
+/// what the runtime took from it, see `Machine::config_file`.
 #[derive(Clone)]
 pub struct ConfigFile {
     path: PathBuf,
@@ -151,7 +153,7 @@ impl ConfigFile {
         Self { path, content: Arc::default() }
     }
 
-    /// Returns what `read` makes of the file, which it is only asked for the first time.
+    /// Returns the result of `read` for the file. `read` is only called the first time.
     pub(crate) fn read_once<T: Clone + Send + Sync + 'static>(
         &self,
         read: impl Fn(&Path) -> T,
@@ -188,7 +190,7 @@ impl Eq for ConfigFile {}
 /// Something unusual that does not stop us.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Oddity {
-    /// What it is; programs get its word, such as `schema_newer`.
+    /// Its kind; programs get its word, such as `schema_newer`.
     #[serde(rename = "code")]
     pub kind: OddityKind,
     /// For people.
@@ -201,9 +203,9 @@ word_enum! {
     pub enum OddityKind {
         /// The folder holds an install's state and keys; its workspace is another one.
         StateFolder = "state_folder",
-        /// Nobody knows yet whose rows a workspace's database holds.
+        /// It is not known yet which agent owns the rows of a workspace's database.
         AliasAssumed = "alias_assumed",
-        /// An install has no agent of the name that was asked for.
+        /// An install has no agent with the requested name.
         UnknownAgent = "agent_unknown",
         /// The database holds the rows of several agents.
         SeveralAgents = "several_agents",
@@ -269,7 +271,7 @@ pub struct ReadOptions<'a> {
     pub secrets: SecretPolicy,
     /// Files that are ours and not the agent's: archives.
     pub exclude: &'a [PathBuf],
-    /// The file that is being written; it does not even count.
+    /// The archive that is being written; it is not even counted.
     pub unfinished: Option<&'a Path>,
     /// An earlier reading, to carry times and versions forward from.
     pub earlier: Option<&'a PreviousSnapshot>,
@@ -320,7 +322,7 @@ pub const DEFAULT_ARTIFACT_LIMIT: u64 = 64 << 20;
 /// What was read, beside the files and records that went to the sink.
 #[derive(Debug)]
 pub struct Reading {
-    /// Whose snapshot it is, and of when.
+    /// The manifest: which agent the snapshot is of, and its time.
     pub manifest: Manifest,
     /// Who the agent is.
     pub identity: Option<Identity>,
@@ -348,7 +350,7 @@ pub struct Reading {
     pub secrets: Vec<FoundSecret>,
 }
 
-/// What there is to say of an agent that did not change.
+/// What is reported about an agent that did not change.
 #[derive(Debug)]
 pub struct Unchanged {
     /// Files of the workspace that count as the agent's.
@@ -361,7 +363,7 @@ pub struct Unchanged {
     pub not_requested: Vec<NotRequested>,
 }
 
-/// What became of transcripts.
+/// What was read from transcripts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SessionCounts {
     /// Transcripts that were read.
@@ -380,7 +382,7 @@ pub struct SessionCounts {
     pub dropped: u64,
 }
 
-/// Something that went less than perfectly.
+/// A problem that did not stop the operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
     /// For programs, such as `not_utf8`.
@@ -415,7 +417,7 @@ pub struct NotRequested {
     pub kind: NotRequestedKind,
     /// How many there are; for conversations, the files that hold them.
     pub count: u64,
-    /// Bytes of these files; 0 where no file is theirs alone.
+    /// The size of these files in bytes; 0 where they share their files with something else.
     pub bytes: u64,
 }
 
@@ -468,7 +470,7 @@ word_enum! {
         Special = "special",
         /// In too many folders.
         TooDeep = "too_deep",
-        /// Its name cannot be in an archive.
+        /// It is nested in too many folders.
         Name = "name",
         /// Larger than the threshold; named in the attachments.
         Referenced = "referenced",
@@ -555,7 +557,7 @@ pub enum ReadError {
     /// The id file does not hold an id.
     #[error("{0} does not hold an agent id")]
     AgentIdFile(PathBuf),
-    /// What must not travel is not known.
+    /// The ignore file cannot be read, so it is unknown what must not travel.
     #[error("{path} cannot be read in full")]
     IgnoreFile {
         /// The file.
@@ -582,7 +584,7 @@ pub enum ReadError {
     /// A secret could not be sealed.
     #[error("cannot seal a credential")]
     Seal(#[source] anemone_format::VaultError),
-    /// What was read could not be handed on.
+    /// What was read could not be passed to the sink.
     #[error(transparent)]
     Sink(#[from] SinkError),
 }

@@ -23,7 +23,7 @@ use anemone_secrets::{self as secrets, FileScanner, SecretHit};
 const WHOLE_BYTES: u64 = 16 << 20;
 /// Larger files are not taken apart, whatever they are: that takes a few times their size.
 pub(crate) const MAX_TEXT_BYTES: u64 = 256 << 20;
-/// How often a file that changes under our hands is read again.
+/// How often a file is read again if it changes while it is read.
 const ATTEMPTS: usize = 4;
 
 /// A file in memory, as it will travel.
@@ -62,7 +62,7 @@ pub(crate) struct Carrier<'a> {
     workspace: &'a Workspace,
     options: &'a ReadOptions<'a>,
     sink: &'a mut dyn Sink,
-    /// Files that were needed before their turn.
+    /// Files that were loaded before their turn.
     kept: HashMap<Vec<u8>, FileBytes>,
     mentions: Mentions,
     copies: StableCopies,
@@ -123,7 +123,8 @@ impl<'a> Carrier<'a> {
         Self { workspace, options, sink, kept, mentions, copies, outcome }
     }
 
-    /// Returns whether a file still exists and must be carried; what can be recreated is noted.
+    /// Returns whether a file still exists and must be carried; files that can be recreated are
+    /// noted.
     pub(crate) fn is_there(&mut self, found: &FoundEntry) -> bool {
         match self.copies.place_of(&found.path) {
             CopyPlace::Workspace | CopyPlace::Copy(_) => true,
@@ -135,7 +136,7 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Opens a file where it holds still.
+    /// Opens a file, or its stable copy if there is one.
     fn open(&self, found: &FoundEntry) -> io::Result<File> {
         match self.copies.place_of(&found.path) {
             CopyPlace::Copy(path) => Ok(fs_err::File::open(path)?.into_file()),
@@ -145,7 +146,7 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// A copy has the mode and the time of what it is a copy of.
+    /// Returns the mode and time of a file. A stable copy gets those of the original.
     fn head_of(
         &self,
         found: &FoundEntry,
@@ -203,7 +204,8 @@ impl<'a> Carrier<'a> {
         self.outcome.leave_out(found, LeftOutReason::Unreadable);
     }
 
-    /// Searches a file, and replaces what it finds if it shall; says whether the file may travel.
+    /// Scans a file for secrets and replaces them if configured; returns whether the file may
+    /// travel.
     fn search(&mut self, found: &FoundEntry, loaded: &mut FileBytes) -> bool {
         let hits = secrets::scan_file(&loaded.bytes);
         self.outcome.find_secrets(found, &hits);
@@ -219,8 +221,8 @@ impl<'a> Carrier<'a> {
         true
     }
 
-    /// Notes secrets in a text that has no file of its own, and replaces them if it shall: then
-    /// it returns the new text. `line` is the line of the text in the file at `path`.
+    /// Notes secrets in a text that has no file of its own. If configured, it replaces them and
+    /// returns the new text. `line` is the line of the text in the file at `path`.
     pub(crate) fn search_text(&mut self, path: &str, line: u64, text: &str) -> Option<String> {
         let hits = secrets::scan(text.as_bytes());
         FoundSecret::note(&mut self.outcome.secrets, path, line, &hits);
@@ -248,7 +250,7 @@ impl<'a> Carrier<'a> {
         Ok(carried)
     }
 
-    /// Carries a file that was made.
+    /// Carries a generated file.
     pub(crate) fn made(&mut self, made: &GeneratedFile) -> Result<(), ReadError> {
         let found = made.found();
         let GeneratedFile { bytes, redacted, mtime, .. } = made.clone();
@@ -365,7 +367,7 @@ impl<'a> Carrier<'a> {
         Ok(Some(CarriedFile { archive_path, size, sha256 }))
     }
 
-    /// Searches a name and what a link says; says whether they may travel.
+    /// Scans a name and a link's target for secrets; returns whether they may travel.
     pub(crate) fn may_be_named(&mut self, found: &FoundEntry) -> bool {
         let secrets = FoundSecret::in_name(found);
         let shown = secrets.first().map(|secret| secret.path.clone());
@@ -418,7 +420,7 @@ impl<'a> Carrier<'a> {
         self.carried(&head, written).map(drop)
     }
 
-    /// Hands on a record.
+    /// Passes a record to the sink.
     pub(crate) fn record(&mut self, mut record: Record) -> Result<(), ReadError> {
         if let Some(earlier) = self.options.earlier {
             earlier.carry_times(&mut record);
@@ -463,7 +465,8 @@ pub(crate) struct CarriedFile {
     sha256: String,
 }
 
-/// Returns whether every file, link and folder is what an earlier reading carried, times aside.
+/// Returns whether every file, link and folder equals what an earlier reading carried, apart from
+/// times.
 pub(crate) fn is_unchanged<'r, 'f>(
     workspace: &Workspace,
     earlier: &PreviousSnapshot,

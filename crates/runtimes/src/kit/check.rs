@@ -55,7 +55,7 @@ const ADVICE: Advice = Advice(include_str!("check/advice.txt"));
 pub struct Check {
     /// The workspace.
     pub workspace: PathBuf,
-    /// Whether it is there and a folder.
+    /// Whether it exists and is a folder.
     pub exists: bool,
     /// Whether it may be written to; only an import needs that.
     pub writable: bool,
@@ -106,7 +106,7 @@ pub struct Resources {
 pub struct DailyLogs {
     /// How many.
     pub count: u64,
-    /// The one of the latest date, below `memory`.
+    /// The one with the latest date, as a path below `memory`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latest: Option<String>,
 }
@@ -127,7 +127,7 @@ pub struct ConfigState {
     pub workspace: Option<PathBuf>,
 }
 
-/// The runtime's search index; nothing of it is needed for an export but its vectors.
+/// The runtime's search index; an export only needs its vectors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchIndexState {
     /// The database that holds it, when there is one.
@@ -189,7 +189,7 @@ word_enum! {
         NotSupported = "not_supported",
         /// Texts are not UTF-8.
         NotUtf8 = "not_utf8",
-        /// Memories are somebody's own and would not travel.
+        /// Memories are private to one person and would not travel.
         PrivateRows = "private_rows",
         /// Secrets were found in files that would travel in clear.
         SecretsFound = "secrets_found",
@@ -216,8 +216,8 @@ word_enum! {
     }
 }
 
-/// What to do about an issue. What depends on how somebody calls this program is a variant; the
-/// caller has the words.
+/// What to do about an issue. If the wording depends on how the program was called, the suggestion
+/// is a variant and the caller supplies the words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Suggestion {
     /// Remove the secrets, or say what an export does about them.
@@ -246,7 +246,7 @@ word_enum! {
     pub enum Severity {
         /// The agent cannot be exported.
         Error = "error",
-        /// It can, but something would be missing or wrong.
+        /// The agent can be exported, but something would be missing or wrong.
         Warning = "warning",
         /// Worth knowing.
         Info = "info",
@@ -419,7 +419,7 @@ pub(crate) struct Survey {
     pub(crate) secrets: Vec<FoundSecret>,
 }
 
-/// What a file is to a survey.
+/// How a survey treats a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SurveyClass {
     /// A text that becomes records or an identity.
@@ -478,7 +478,7 @@ impl Survey {
         self.files.iter().any(|file| file.path == name.as_bytes())
     }
 
-    /// Returns the files that every workspace has; what its memories are is not said.
+    /// Returns the files that every workspace has; the fields about memories stay empty.
     pub(crate) fn resources(&self, workspace: &Path) -> Resources {
         let memory = fs_err::symlink_metadata(workspace.join("memory"));
         Resources {
@@ -511,7 +511,7 @@ impl Survey {
         });
         match read {
             Ok(()) => {}
-            // It went away while we were looking; it is not there.
+            // It was deleted during the walk, so it does not exist.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
             Err(_) => return self.unreadable.push(path),
         }
@@ -531,7 +531,7 @@ impl Survey {
 /// Whether bytes that come block by block are UTF-8.
 #[derive(Default)]
 struct Utf8 {
-    /// The beginning of a character that a block cut.
+    /// The first bytes of a character that was split between two blocks.
     cut: Vec<u8>,
     is_broken: bool,
 }
@@ -563,7 +563,7 @@ pub(crate) fn is_writable(folder: &Path) -> bool {
     rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// So many secrets, files or links a message of a check names; the rest it counts.
+/// How many secrets, files or links a message of a check names; the rest is only counted.
 pub const NAMED_IN_MESSAGE: usize = 5;
 
 /// Names a few and counts the rest.
@@ -571,7 +571,7 @@ pub(crate) fn a_few(names: &[String]) -> String {
     first_names(names, NAMED_IN_MESSAGE)
 }
 
-/// Names so many and counts the rest.
+/// Names the first `most` and counts the rest.
 pub(crate) fn first_names(names: &[String], most: usize) -> String {
     let text = names[..names.len().min(most)].join(", ");
     match names.len().saturating_sub(most) {

@@ -49,12 +49,12 @@ pub struct Conversation {
     pub messages: Vec<ConversationMessage>,
     /// The size of the transcript since the last compaction, as far as that was looked for.
     pub bytes: u64,
-    /// The tokens that the next request is about to have, where the transcript says how many the
-    /// last one had.
+    /// The estimated tokens of the next request, where the transcript says how many the last one
+    /// had.
     pub tokens_used: Option<u64>,
     /// The characters of all text that was read, tools included.
     pub characters: u64,
-    /// The compaction that the conversation goes on from, by its id; only when it was looked for
+    /// The id of the compaction that the conversation continues from; only when it was looked for
     /// and found.
     pub compaction: Option<String>,
     /// How often the conversation was compacted, where the runtime counts.
@@ -63,7 +63,7 @@ pub struct Conversation {
     pub is_scripted: bool,
     /// What was not taken.
     pub left_out: OmittedCounts,
-    /// The secrets that were said, to replace them wherever they are repeated.
+    /// The secrets in the conversation, so that they can be replaced wherever they are repeated.
     pub secrets: SecretValues,
 }
 
@@ -91,7 +91,7 @@ word_enum! {
     }
 }
 
-/// What of the part that was read is not among the messages.
+/// What was read and is not among the messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct OmittedCounts {
     /// Commands such as `/new`.
@@ -117,9 +117,9 @@ pub struct OmittedCounts {
 /// How far back a conversation is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Until there are so many messages.
+    /// Until this many messages are found.
     Messages(usize),
-    /// To the last compaction, to learn how long the conversation is; so many messages are kept.
+    /// To the last compaction, to measure the conversation; this many messages are kept.
     Compaction(usize),
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn read_path(
     conversation.ok_or_else(|| ReadConversationError::Unknown(path.to_owned()))
 }
 
-/// Reads the end of a transcript in a folder; `None` when it is none.
+/// Reads the end of a transcript in a folder; `None` when the file is not a transcript.
 pub(crate) fn read_file(
     formats: &[TranscriptFormat],
     folder: &Folder,
@@ -223,12 +223,12 @@ pub(crate) fn read_file(
         let stem = name.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         held.session_key.get_or_insert_with(|| stem.to_owned());
     }
-    // Where nothing ended the part that counts, all of the file counts.
+    // If no boundary was found, the whole file counts.
     let since = if gather.ended { size - begin } else { size };
     Ok(Some(gather.finish(since, held)))
 }
 
-/// Reads the end of a transcript of which the events come in order, the oldest first.
+/// Reads the end of a transcript whose events come in order, the oldest first.
 pub(crate) fn read_events<E>(
     format: TranscriptFormat,
     events: impl Iterator<Item = Result<Option<Vec<u8>>, E>>,

@@ -37,7 +37,7 @@ pub(crate) use wire::{Put, Read, StateTable, Value};
 /// How every database of SQLite starts.
 pub(crate) const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// How long the other process may say nothing.
+/// How long the other process may stay silent.
 const STALL: Duration = Duration::from_secs(30);
 /// How long it may keep us waiting altogether, and how much longer for each MiB of the database.
 const LEAST_PATIENCE: Duration = Duration::from_secs(60);
@@ -95,7 +95,7 @@ pub(crate) enum DatabaseError {
     /// It does not have the table.
     #[error("it has no table {0}")]
     NoTable(String),
-    /// The table is not one that we read.
+    /// The table is of a kind that we do not read.
     #[error("{table} cannot be read column by column: {detail}")]
     NotOrdinary {
         /// The table.
@@ -112,22 +112,22 @@ pub(crate) enum DatabaseError {
     /// It is not in WAL mode; only for a change.
     #[error("it is not in WAL mode, so other programs that have it open cannot be detected")]
     NotWal,
-    /// What was written does not read back; only for a change.
+    /// What was written cannot be read back; only for a change.
     #[error("what was written could not be read back: {0}")]
     Unverified(String),
-    /// What was to be replaced is not what it was; only for a change.
+    /// The row to replace has changed since it was read; only for a change.
     #[error("it has changed since it was read")]
     Changed,
     /// The request goes beyond what is allowed, or SQLite failed.
     #[error("it could not be read: {0}")]
     Failed(String),
-    /// The other process said nothing for too long, or too little in all the time it had.
+    /// The other process was silent for too long, or too slow for the time it had.
     #[error("reading it takes too long")]
     Stalled,
     /// The other process ended early.
     #[error("the process that read it ended early ({0})")]
     Crashed(String),
-    /// The other process said something that is not an answer.
+    /// The other process sent something that is not an answer.
     #[error("the process that read it sent an invalid answer: {0}")]
     Nonsense(&'static str),
 }
@@ -174,8 +174,8 @@ impl Database {
         Ok(tables)
     }
 
-    /// Digests the bytes of the copy with its log and its journal. Once the copy has been read, a
-    /// journal has been played back; before that, the digest is another.
+    /// Digests the bytes of the copy with its log and its journal. Reading the copy plays the
+    /// journal back, so the digest is different afterwards.
     pub(crate) fn digest(&self) -> io::Result<String> {
         let mut hasher = Sha256::new();
         let parts = [Some(self.copy.file().to_owned()), self.copy.wal(), self.copy.journal()];
@@ -218,7 +218,7 @@ impl Database {
 }
 
 impl DatabaseError {
-    /// Returns whether a change that ended so may have been made all the same.
+    /// Returns whether the change may have been made in spite of this error.
     pub(crate) fn may_have_changed(&self) -> bool {
         matches!(
             self,
@@ -252,8 +252,8 @@ pub(crate) fn put_rows(
     change(machine, db, Ask::Put(changes), None, &table, (patience, STALL))
 }
 
-/// Merges rows into a database of memories, all or none, unless another process is writing.
-/// Without rows it only says whether that could be done.
+/// Merges rows into a database of memories, all or none, unless another process is writing. Without
+/// rows it only checks whether that is possible.
 pub(crate) fn merge_rows(
     machine: &Machine,
     db: &Path,
@@ -266,7 +266,7 @@ pub(crate) fn merge_rows(
         .map_err(|error| DatabaseError::Failed(format!("its rows could not be kept: {error}")))?;
     merge.probe = spool.is_none();
     merge.bytes = spool.as_ref().map_or(0, |(_, bytes)| *bytes);
-    // It sends nothing before it is done.
+    // The process sends nothing before it is done.
     let patience = patience(copy::size_of(db).saturating_add(merge.bytes).saturating_mul(4));
     let table = RowSchema::of(&merge.runtime).map_or("", |schema| schema.table);
     let spool = spool.map(|(file, _)| file);
@@ -461,10 +461,11 @@ impl Server {
 struct Process(Option<Child>);
 
 impl Process {
-    /// Ends it, and says how it had ended.
+    /// Ends the process, and returns how it had ended.
     fn end(&mut self) -> String {
         let Some(mut child) = self.0.take() else { return "no process".to_owned() };
-        // When it has closed its output it is on its way out; its own status says more than ours.
+        // A process that has closed its output is about to exit; its own exit status is more useful
+        // than that of a kill.
         let patience = Duration::from_millis(10);
         for _ in 0..20 {
             match child.try_wait() {
@@ -498,7 +499,8 @@ struct Pipe {
     chunk: Zeroizing<Vec<u8>>,
     at: usize,
     stall: Duration,
-    /// How much longer we wait altogether. What we do with the bytes meanwhile is our own time.
+    /// How much longer we wait in total. The time that we spend on the bytes meanwhile does not
+    /// count.
     patience: Duration,
 }
 
@@ -521,7 +523,7 @@ impl Pipe {
         Self { stall, ..self }
     }
 
-    /// Waits for the next bytes; none are the end.
+    /// Waits for the next bytes; an empty result means the end.
     fn wait(&mut self) -> io::Result<Zeroizing<Vec<u8>>> {
         let since = Instant::now();
         let chunk = self.chunks.recv_timeout(self.stall.min(self.patience));

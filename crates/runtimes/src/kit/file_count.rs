@@ -24,14 +24,14 @@ pub struct FileCount {
     pub newest: Option<Timestamp>,
     /// Whether there are more than were looked at.
     pub is_partial: bool,
-    /// Whether some lie deeper than was looked at.
+    /// Whether some are deeper than was searched.
     pub is_too_deep: bool,
 }
 
-/// Counts the files that a walk comes by.
+/// Counts the files that a walk visits.
 pub struct FileCounter<'a> {
     kind_of: &'a dyn Fn(&str) -> SearchedFolder,
-    /// The folder whose content came last, and whether files in it count.
+    /// The last visited folder, and whether files in it count.
     last: (Vec<u8>, bool),
     seen: u64,
     count: FileCount,

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub struct HookCaller {
     /// The channel of its conversations.
     pub channel: &'static str,
-    /// By which rules it is shown a memory.
+    /// The rules for which memory it is shown.
     pub rules: &'static ContextRules,
     /// Its name for the moment when a session begins.
     pub session_start: &'static str,

@@ -32,7 +32,7 @@ pub(crate) fn settle(agent: &mut FoundAgent) {
     agent.oddities.push(Oddity { kind, message });
 }
 
-/// Keeps the first of several agents in one workspace, and says so.
+/// Keeps the first of several agents in one workspace, and notes that the others share it.
 pub(crate) fn each_workspace_once(agents: Vec<FoundAgent>) -> Vec<FoundAgent> {
     let mut result: Vec<FoundAgent> = Vec::new();
     let mut places = BTreeMap::new();
@@ -64,7 +64,7 @@ pub(crate) fn same_place(one: &Path, other: &Path) -> bool {
     real(one) == real(other)
 }
 
-/// Returns where a path really is; what is not there stays as it was written.
+/// Returns the real path; a path that does not exist stays as it was written.
 pub(crate) fn real(path: &Path) -> PathBuf {
     fs_err::canonicalize(path).unwrap_or_else(|_| absolute(path))
 }
@@ -89,7 +89,7 @@ pub(crate) fn from_variable(value: &OsStr, resolve: impl Fn(&str) -> PathBuf) ->
     absolute(&value.to_str().map_or_else(|| value.into(), |text| resolve(text.trim())))
 }
 
-/// Returns the files that a database is made of; some may not be there.
+/// Returns the files that a database is made of; some may not exist.
 pub(crate) fn with_logs(database: &Path) -> Vec<PathBuf> {
     ["", "-wal", "-journal"].map(|end| with_suffix(database, end)).to_vec()
 }

@@ -11,7 +11,7 @@ use crate::{RUNTIMES, by_name};
 /// The folder of a workspace that holds what its runtime has no place for.
 pub const ORIGIN_FOLDER: &str = sidecar::SIDECAR;
 
-/// What a runtime makes of another's snapshot.
+/// What a runtime makes of another runtime's snapshot.
 #[derive(Debug)]
 pub struct Mapping {
     /// The runtime.
@@ -23,33 +23,34 @@ pub struct Mapping {
     pub(crate) tables: &'static [&'static str],
     /// Which fields of a record it holds, and how far.
     pub fields: &'static [FieldRule],
-    /// How it keeps memories, where there are several ways and this is not the usual one.
+    /// The memory backend of this mapping, where the runtime has several and this is not the
+    /// default.
     pub backend: Option<InstallBackend>,
-    /// The ways a new install can keep memories; the first is the usual one.
+    /// The memory backends that a new install can have; the first is the default.
     pub backends: &'static [InstallBackend],
-    /// The ways a new install can be laid out; the first is the usual one.
+    /// The layouts that a new install can have; the first is the default.
     pub layouts: &'static [InstallLayout],
-    /// What the proof of a move has to know of it.
+    /// What the proof of a move has to know about it.
     pub proof: &'static ProofRules,
 }
 
-/// What the proof of a move has to know of a runtime.
+/// What the proof of a move has to know about a runtime.
 #[derive(Debug)]
 pub struct ProofRules {
-    /// Files of an archive that describe the install, and lie in no workspace.
+    /// Files of an archive that describe the install and belong to no workspace.
     pub beside_workspace: &'static [&'static str],
     /// Columns that older versions of its table of memories do not have, each with the field of a
     /// record that it holds.
     pub optional_columns: &'static [(&'static str, &'static str)],
     /// The file that says whom the agent works for.
     pub user_file: &'static str,
-    /// Returns what is secret in the sealed payload of a credential; `None` when the payload is not
-    /// in the runtime's own words.
+    /// Returns the bare secret in the sealed payload of a credential; `None` when the payload is
+    /// not in the runtime's own form.
     pub bare_secret: fn(&[u8]) -> Option<Zeroizing<String>>,
 }
 
-/// Returns the secret itself, whichever runtime put its words around it. Two runtimes have the same
-/// credential when this is the same.
+/// Returns the secret itself, whichever runtime's form it is wrapped in. Two runtimes have the same
+/// credential when their bare secrets are equal.
 #[must_use]
 pub fn bare_secret(payload: &[u8]) -> Zeroizing<String> {
     let mut mappings = RUNTIMES.iter().flat_map(|runtime| runtime.mappings);
@@ -104,7 +105,7 @@ pub enum Becomes {
     Native(&'static str),
     /// The runtime has a place for it; it goes there when secrets are moved too.
     NativeSecret(&'static str),
-    /// It has none, for this reason; the sidecar keeps it.
+    /// The runtime has no place for it, for this reason; the sidecar keeps it.
     Aside(&'static str),
     /// It goes nowhere, for this reason.
     Nowhere(&'static str),
@@ -167,7 +168,7 @@ pub const FIELDS: &[Field] = &[
     Field { name: "embeddings", value: vectors },
 ];
 
-/// The same moment is the same, whatever its offset.
+/// Moments are the same whatever their offsets.
 fn moment(it: Option<&anemone_format::Moment>) -> Option<String> {
     it.map(|record| record.instant().to_string())
 }
@@ -228,13 +229,13 @@ pub(crate) const fn within(
     FieldRule { field, note, held, own: false }
 }
 
-/// Records of which only a mark is left.
+/// Deleted records, of which only a mark is left.
 pub(crate) const DELETED: &str = "(deleted)";
 /// Records that their runtime keeps for one person.
 pub(crate) const PRIVATE: &str = "(private)";
-/// Records without a word.
+/// Records without text.
 pub(crate) const BLANK: &str = "(blank)";
-/// Kinds that no namespace has.
+/// Kinds that are not namespaces.
 const MARKS: [&str; 3] = [DELETED, PRIVATE, BLANK];
 
 /// Whether a moment is the beginning of a day.
@@ -248,13 +249,13 @@ pub(crate) fn is_private(record: &Record) -> bool {
     runtime.is_some_and(|runtime| runtime.records.is_private(record))
 }
 
-/// Returns what a runtime makes of snapshots that keeps memories in its usual way.
+/// Returns what a runtime with its default backend makes of snapshots.
 #[must_use]
 pub fn mapping(runtime: &str) -> Option<&'static Mapping> {
     by_name(runtime)?.mappings.first()
 }
 
-/// The same, where it keeps them in the way that is given.
+/// Returns what a runtime with this backend makes of snapshots.
 #[must_use]
 pub fn mapping_with(runtime: &str, backend: InstallBackend) -> Option<&'static Mapping> {
     let mappings = by_name(runtime)?.mappings;
@@ -299,14 +300,14 @@ impl Mapping {
         }
     }
 
-    /// Returns the fields of a record that have no place, or lose some of what they say.
+    /// Returns the fields of a record that have no place, or lose some of their meaning.
     #[must_use]
     pub fn degraded(&self, record: &Record) -> Vec<&'static str> {
         self.without(record, record.source.runtime == self.runtime)
     }
 
-    /// The same of a record that is written anew, also when it is one of the runtime's own: a row
-    /// becomes an entry of a file, or an entry a row.
+    /// Returns the same for a record that is rewritten in another form, even if it is one of the
+    /// runtime's own: a row becomes an entry of a file, or an entry becomes a row.
     #[must_use]
     pub fn degraded_anew(&self, record: &Record) -> Vec<&'static str> {
         self.without(record, false)
@@ -371,7 +372,7 @@ mod tests {
     fn write_mapping(mapping: &Mapping, text: &mut String) {
         let title = mapping.title;
         let mut add = |line: std::fmt::Arguments<'_>| {
-            // A text takes any text.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "{line}");
         };
         add(format_args!("\n## To {title}\n\n| layer | what | becomes |\n|---|---|---|"));
@@ -440,7 +441,7 @@ mod tests {
             ["observed_at", "status", "memory_type", "category", "tags"]
         );
         let markdown = mapping_with("zeroclaw", InstallBackend::Markdown).unwrap();
-        // An archived entry lies in the archive of its day.
+        // An archived entry is in the archive of its day.
         assert_eq!(
             markdown.degraded(&full),
             ["created_at", "memory_type", "category", "confidence", "tags"]

@@ -26,14 +26,14 @@ pub(crate) struct InstallNote {
 }
 
 impl InstallNote {
-    /// Reads the note in an install; `None` when there is none, or nothing that is one.
+    /// Reads the note in an install; `None` when there is no valid one.
     pub(crate) fn read(install: &Path) -> Option<Self> {
         let text = read_small(&install.join(NOTE), MAX_NOTE_BYTES).ok()??;
         serde_json::from_slice(&text).ok()
     }
 }
 
-/// An install that is being made.
+/// An install that is being created.
 #[derive(Debug)]
 pub struct NewInstall {
     folder: PathBuf,
@@ -45,8 +45,8 @@ impl NewInstall {
         Self { folder, note }
     }
 
-    /// Writes the note; returns the folders that were made for it, to be given to
-    /// [`NewInstall::cancel`]. `None` if a run that was killed has written it.
+    /// Writes the note; returns the folders that were created for it, to be passed to
+    /// [`NewInstall::cancel`]. `None` if a run that was killed has already written it.
     pub fn begin(&self) -> io::Result<Option<Vec<PathBuf>>> {
         if InstallNote::read(&self.folder).is_some_and(|read| read.agent_id == self.note.agent_id) {
             return Ok(None);
@@ -70,7 +70,7 @@ impl NewInstall {
         }
     }
 
-    /// Removes the note and the folders that were made for it: nothing was put into them.
+    /// Removes the note and the folders that were created for it; they hold nothing else.
     pub fn cancel(&self, made: &[PathBuf]) {
         self.finish().ok();
         for folder in made {

@@ -15,7 +15,7 @@ use crate::kit::{
     WalkResult, WalkRules, Warning, Workspace, is_included, lossy, names_in, real, times,
 };
 
-/// What a runtime tells of an agent, beside what the carrier carried.
+/// What a runtime reports about an agent, besides what the carrier carried.
 pub(crate) struct ReadingParts {
     pub(crate) agent: AgentInfo,
     pub(crate) hints: Option<RuntimeHints>,
@@ -60,16 +60,16 @@ pub(crate) fn end_reading(
     }
 }
 
-/// Describes a reading: `inputs` is everything that decides what an archive holds, beside the files
-/// of the workspace.
+/// Describes a reading: `inputs` is everything that decides what an archive holds, besides the
+/// files of the workspace.
 pub(crate) fn reading_info(runtime: &str, revision: u64, inputs: &impl Serialize) -> ReadingInfo {
     let json = serde_json::to_vec(inputs).expect("inputs have only text keys");
     let inputs = format!("sha256:{}", sha256_hex(&json));
     ReadingInfo { adapter: runtime.to_owned(), revision, inputs, unknown: Unknown::default() }
 }
 
-/// Returns the earlier reading of an agent, and how it was read, if a new one could be the same.
-/// Whether conversations changed is only known by reading them.
+/// Returns the earlier reading of an agent, and how it was read, if a new one could be identical.
+/// Whether conversations have changed is only known after reading them.
 pub(crate) fn comparable<'a>(
     options: &ReadOptions<'a>,
     runtime: &str,
@@ -80,7 +80,7 @@ pub(crate) fn comparable<'a>(
     (info.adapter == runtime && info.revision == revision).then_some((earlier, info))
 }
 
-/// Lists what an agent has beside its workspace and its entries that only travels on request.
+/// Lists what only travels on request, besides the workspace and the entries of an agent.
 /// `settings` is the configuration of the install, where it does not travel.
 pub(crate) fn not_requested(
     options: &ReadOptions<'_>,
@@ -121,7 +121,7 @@ impl ConversationFiles {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// Counts the files with conversations in folders that lie outside the workspace: those in it
+    /// Counts the files with conversations in folders outside the workspace: those in the workspace
     /// travel.
     pub(crate) fn with_conversations(folders: &[PathBuf], workspace: &Path) -> Self {
         let mut files = Self::default();
@@ -196,7 +196,7 @@ pub(crate) struct OpenWorkspace {
 }
 
 impl OpenWorkspace {
-    /// Takes a workspace and finds out whose it is.
+    /// Takes a walked workspace and determines its agent's id.
     pub(crate) fn of(
         workspace: WalkedWorkspace,
         agent: &FoundAgent,
@@ -213,7 +213,7 @@ impl OpenWorkspace {
         Ok(Self { path, workspace, walked, agent_id })
     }
 
-    /// Everything in the order in which an archive holds it: artifacts, then what is raw.
+    /// Returns everything in the order of an archive: artifacts, then raw files.
     pub(crate) fn placed(
         &self,
         runtime: &'static str,
@@ -289,13 +289,14 @@ impl OpenWorkspace {
     }
 }
 
-/// Returns when the install was last configured: nothing says when a credential was made.
+/// Returns when the install was last configured, because the creation of a credential is not
+/// recorded.
 pub(crate) fn configured_at(agent: &FoundAgent) -> Moment {
     let metadata = agent.config.as_deref().and_then(|path| fs_err::metadata(path).ok());
     metadata.as_ref().and_then(times::modified).unwrap_or_else(times::epoch)
 }
 
-/// A credential is as old as it was when it was first seen.
+/// Credentials keep the times from when they were first seen.
 pub(crate) fn carry_credential_times(
     credentials: Option<&mut Credentials>,
     earlier: Option<&PreviousSnapshot>,

@@ -15,7 +15,7 @@ pub(crate) fn as_path(bytes: &[u8]) -> &Path {
     Path::new(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes))
 }
 
-/// Returns the path of a file beside another one, whose name goes on with a suffix.
+/// Returns the path of a sibling file whose name is this one with a suffix.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -27,7 +27,7 @@ pub(crate) fn lossy(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }
 
-/// Returns a path as a text that no other path has: bytes that are not UTF-8 become `%FF`.
+/// Returns a path as a unique text: bytes that are not UTF-8 become `%FF`.
 pub(crate) fn spelled(path: &[u8]) -> String {
     use std::fmt::Write as _;
     let mut text = String::with_capacity(path.len());
@@ -40,12 +40,12 @@ pub(crate) fn spelled(path: &[u8]) -> String {
     text
 }
 
-/// Whether a text is one part of a path, and leads nowhere else.
+/// Whether a text is a single part of a path, and does not lead elsewhere.
 pub(crate) fn is_name(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && !text.contains(['/', '\\', '\0'])
 }
 
-/// Whether a path leads to something below its folder, and not deeper than an import makes it.
+/// Whether a path leads to something below its folder, and not deeper than an import can create it.
 pub(crate) fn stays_below(path: &[u8]) -> bool {
     let odd = |part: &[u8]| matches!(part, b"" | b"." | b"..") || part.contains(&0);
     let mut parts = path.split(|byte| *byte == b'/');

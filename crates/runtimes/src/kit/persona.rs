@@ -47,7 +47,7 @@ pub(crate) const WORKSPACE_FILES: WorkspaceFiles = WorkspaceFiles {
     unmistakable: &[AGENT_ID_FILE],
 };
 
-/// What a file says something of.
+/// Whom a file describes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PersonaPlace {
     /// The agent.
@@ -96,7 +96,7 @@ impl Persona {
     }
 }
 
-/// Returns what a regular file says something of, by its path in the workspace.
+/// Returns whom a regular file describes, by its path in the workspace.
 pub(crate) fn place_of(path: &[u8]) -> Option<PersonaPlace> {
     let path = std::str::from_utf8(path).ok()?;
     if let Some(persona) = Persona::ALL.into_iter().find(|value| value.file() == path) {
@@ -109,7 +109,7 @@ pub(crate) fn place_of(path: &[u8]) -> Option<PersonaPlace> {
     (!profile.contains('/')).then(|| PersonaPlace::OtherUser(profile.to_owned()))
 }
 
-/// Takes the identity that was known if this one says the same; else its version rises.
+/// Returns the earlier identity if this one has the same content; otherwise increases the version.
 pub(crate) fn versioned(identity: Identity, earlier: Option<&PreviousSnapshot>) -> Identity {
     match earlier.and_then(|earlier| earlier.identity.as_ref()) {
         Some(known) if identity::same_identity(known, &identity) => known.clone(),
@@ -134,8 +134,8 @@ pub(crate) struct Prose {
 }
 
 impl Prose {
-    /// Reads them before their turn; the carrier keeps them until then. `place_of` says which files
-    /// they are, as [`place_of`] does for a runtime that has all of them.
+    /// Reads these files before their turn; the carrier keeps them until then. `place_of` says
+    /// which files they are, as [`place_of`] does for a runtime that has all of them.
     pub(crate) fn read(
         runtime: &'static str,
         found: &[FoundEntry],
@@ -195,7 +195,7 @@ impl Prose {
         identity::agent_name(&self.files())
     }
 
-    /// Makes the identity; its version rises when it is not the one that was known.
+    /// Returns the identity; its version increases when it differs from the earlier one.
     pub(crate) fn identity(
         &self,
         agent: AgentId,
@@ -207,7 +207,7 @@ impl Prose {
         Some(versioned(identity, earlier))
     }
 
-    /// Makes the principals; a profile's version rises when it is not the one that was known.
+    /// Returns the principals; a profile's version increases when it differs from the earlier one.
     pub(crate) fn principals(
         &self,
         agent: AgentId,

@@ -64,7 +64,8 @@ pub struct Plan {
     pub new_install: Option<NewInstall>,
     /// Whether anything prevents applying it.
     pub(crate) blocked: bool,
-    /// Keys of what the new tree must not have, though the snapshot has nothing in its place.
+    /// Keys of existing files that the new tree must not have, though the snapshot has nothing at
+    /// their paths.
     pub(crate) aside: BTreeSet<Vec<u8>>,
     pub(crate) site: OldTree,
     pub(crate) spool: Option<File>,
@@ -77,7 +78,7 @@ pub struct Step {
     pub path: Vec<u8>,
     /// What is done.
     pub action: Action,
-    /// Why, where that is not plain.
+    /// Why, where that is not obvious.
     pub reason: Option<&'static str>,
     pub(crate) node: PlannedNode,
     pub(crate) mode: Option<u32>,
@@ -107,7 +108,7 @@ pub enum Action {
     Replace,
     /// The existing file stays, and the snapshot's is not written.
     Keep,
-    /// The two are the same; at most mode and time are put right.
+    /// The two are the same; at most mode and time are corrected.
     Same,
     /// The existing file stays, and the snapshot's is written beside it.
     Both(Vec<u8>),
@@ -124,7 +125,7 @@ pub struct Conflict {
     pub reason: &'static str,
 }
 
-/// Memories that an agent had before it went away, and has no longer.
+/// Memories that an agent had before it moved away, and no longer has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
     /// How many.
@@ -138,7 +139,7 @@ pub struct Forgotten {
 pub struct CredentialsStep {
     /// The file or database.
     pub store: PathBuf,
-    /// Names of those that come new.
+    /// Names of those that are new.
     pub added: Vec<String>,
     /// Names of those that replace others.
     pub replaced: Vec<String>,
@@ -148,7 +149,7 @@ pub struct CredentialsStep {
     pub change: Box<dyn PlannedChange>,
 }
 
-/// Memories that go into a database, which may lie outside the workspace. It is written after the
+/// Memories that go into a database, which may be outside the workspace. It is written after the
 /// workspace's tree, in one transaction.
 #[derive(Debug)]
 pub struct MemoriesStep {
@@ -156,11 +157,11 @@ pub struct MemoriesStep {
     pub store: PathBuf,
     /// Whether it is created.
     pub made: bool,
-    /// Entries that come new.
+    /// Entries that are new.
     pub added: u64,
     /// Entries that replace others.
     pub replaced: u64,
-    /// Entries that are there with another content, which stays.
+    /// Entries that exist with another content, which stays.
     pub kept: u64,
     /// Entries that exist already.
     pub same: u64,
@@ -175,9 +176,9 @@ pub struct ConfigStep {
     pub store: PathBuf,
     /// Whether it is created.
     pub made: bool,
-    /// Keys that come new, dotted.
+    /// Keys that are new, dotted.
     pub added: Vec<String>,
-    /// Keys that are there with another value, which stays.
+    /// Keys that exist with another value, which stays.
     pub kept: Vec<String>,
     /// Makes the change.
     pub change: Box<dyn PlannedChange>,
@@ -190,7 +191,7 @@ pub trait PlannedChange {
         Ok(())
     }
 
-    /// Makes it completely or not at all; returns where a copy of the old state is, if one was
+    /// Makes it completely or not at all; returns the path of a backup of the old state, if one was
     /// made. `source` is what the plan was made from.
     fn apply(
         &self,
@@ -199,7 +200,7 @@ pub trait PlannedChange {
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError>;
 
-    /// Returns the text that a file will then have, where another step goes on from it.
+    /// Returns the text that a file will then have, for another step that continues from it.
     fn planned_text(&self) -> Option<&str> {
         None
     }
@@ -231,11 +232,11 @@ pub struct PlanOptions<'a> {
     pub on_conflict: OnConflict,
     /// Opens the sealed secrets of credentials.
     pub vault_key: Option<&'a VaultKey>,
-    /// How a new install keeps memories; `None` takes the runtime's usual way. An existing install
-    /// keeps its own.
+    /// How a new install keeps memories; `None` takes the runtime's default. An existing install
+    /// keeps its own backend.
     pub backend: Option<InstallBackend>,
-    /// How a new install is laid out; `None` takes that of the newest version of the runtime. An
-    /// existing install keeps its own.
+    /// How a new install is laid out; `None` takes the layout of the newest version of the runtime.
+    /// An existing install keeps its own.
     pub layout: Option<InstallLayout>,
 }
 
@@ -258,8 +259,8 @@ pub(crate) struct PlannedFile {
 }
 
 impl PlannedFile {
-    /// Whether something else is in the place of the table of stamps, which would keep entries from
-    /// being written.
+    /// Whether this file is in the way of the table of stamps, or is one that is too large. Entries
+    /// could then not be written.
     fn is_odd_table(&self) -> bool {
         let table = StampTable::PATH.as_bytes();
         let is_above =
@@ -274,7 +275,7 @@ impl PlannedFile {
     }
 }
 
-/// What is wanted at a path.
+/// What should be at a path.
 #[derive(Clone, Debug)]
 pub(crate) enum PlannedNode {
     File {
@@ -344,7 +345,7 @@ impl PlanBuilder {
 }
 
 impl PlannedFile {
-    /// Wants a file of the snapshot back where it was; `index` is its place in the source.
+    /// Plans to restore a file of the snapshot to its path; `index` is its position in the source.
     pub(crate) fn carried(index: usize, file: &SourceFile) -> Self {
         Self {
             path: file.path.clone(),
@@ -373,7 +374,7 @@ impl PlannedFile {
         Self::pieces(path.as_bytes().to_vec(), vec![Piece::Text(text.into())], mtime)
     }
 
-    /// Makes a file from pieces; it may be read by everybody, as runtimes make them.
+    /// Plans a file made of pieces; everyone may read it, as with the files that runtimes create.
     pub(crate) fn pieces(path: Vec<u8>, pieces: Vec<Piece>, mtime: Moment) -> Self {
         let size = pieces.iter().map(Piece::length).sum();
         Self {
@@ -415,7 +416,7 @@ impl Step {
         }
     }
 
-    /// Returns whether it is as the snapshot has it, and not made for this runtime.
+    /// Returns whether it is as in the snapshot, and not generated for this runtime.
     #[must_use]
     pub fn is_carried(&self) -> bool {
         !matches!(&self.node, PlannedNode::File { content: Content::Pieces(_), .. })
@@ -470,7 +471,7 @@ fn open<'a>(
 /// Reads pieces one after the other.
 struct PiecesReader<'a> {
     pieces: &'a [Piece],
-    /// How much of the first of them was read.
+    /// How much of the first piece was read.
     at: u64,
     spool: Option<&'a File>,
 }
@@ -585,10 +586,11 @@ fn link_outside(step: &Step, workspace: &Path) -> Option<Warning> {
     })
 }
 
-/// Sorts what is wanted as a walk meets it, with every folder on the way, and refuses what does
-/// not make a tree.
+/// Sorts the planned files in the order of a walk, adds every folder on the way, and refuses files
+/// that do not form a tree.
 ///
-/// Archives are checked for all of this when they are opened; here is where files are made of it.
+/// Archives are checked for all of this when they are opened, but this is where files are created
+/// from them.
 fn tidy(
     wanted: Vec<PlannedFile>,
     notes: &mut Vec<NotRestored>,
@@ -599,7 +601,7 @@ fn tidy(
             return Err(unsafe_path(&wanted.path));
         }
         let key = tree::key_of(&wanted.path);
-        // The runtime's own files come first and count.
+        // The runtime's own files come first and take precedence.
         if sorted.contains_key(&key) {
             let reason = "the snapshot has another file of the same path";
             notes.push(NotRestored::of(NotRestoredKind::File, lossy(&wanted.path), reason));
@@ -637,13 +639,13 @@ struct Planner<'a> {
     site: &'a OldTree,
     workspace: &'a Path,
     on_conflict: OnConflict,
-    /// Keys of names that a file beside another must not have.
+    /// Keys of names that must not be used for a file written beside another.
     taken: BTreeSet<Vec<u8>>,
     /// A folder of the snapshot that is not made, because an existing file stays.
     out_of_reach: Option<Vec<u8>>,
     /// A folder of the snapshot that gets another name, and that name.
     moved: Option<(Vec<u8>, Vec<u8>)>,
-    /// What was decided before its turn, by key.
+    /// Decisions that were made before a file's turn, by key.
     rulings: BTreeMap<Vec<u8>, DatabaseDecision>,
     /// Keys of files here that must not stay beside what is put there.
     aside: BTreeSet<Vec<u8>>,
@@ -714,7 +716,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Whether both have a table of stamps, and of a size that can be joined.
+    /// Whether both are tables of stamps, and small enough to be joined.
     fn is_table(&self, wanted: &PlannedFile, seen: &FileStat) -> bool {
         let PlannedNode::File { size, .. } = wanted.node else { return false };
         wanted.path == StampTable::PATH.as_bytes()
@@ -722,8 +724,8 @@ impl Planner<'_> {
             && size.max(seen.size) <= MAX_TABLE_BYTES
     }
 
-    /// Adds the lines of the snapshot's table to those that are there: each is about an entry of
-    /// its own, so neither has to give way.
+    /// Adds the lines of the snapshot's table to the existing ones: each line is about an entry of
+    /// its own, so neither table has to give way.
     fn join_stamps(&mut self, mut wanted: PlannedFile) -> Result<(), PlanError> {
         let PlannedNode::File { content, .. } = &wanted.node else { return Ok(()) };
         let mut theirs = Vec::new();
@@ -751,7 +753,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Decides what becomes of a path that the two disagree about.
+    /// Decides what happens at a path that the two disagree about.
     fn settle(&mut self, wanted: PlannedFile, reason: &'static str) {
         self.conflicts.push(Conflict { path: wanted.path.clone(), reason });
         let action = match self.on_conflict {
@@ -772,7 +774,7 @@ impl Planner<'_> {
         self.push(wanted, action, Some(reason), false);
     }
 
-    /// Remembers that nothing can be made below a folder that is not made.
+    /// Remembers that nothing can be created below a folder that is not created.
     fn stay_out(&mut self, wanted: &PlannedFile) {
         if matches!(wanted.node, PlannedNode::Folder) {
             self.out_of_reach = Some(wanted.path.clone());
@@ -839,8 +841,8 @@ impl Planner<'_> {
         Ok((!same).then_some("the content differs"))
     }
 
-    /// Returns a name beside a path that nobody has: `MEMORY.imported.md`. Nobody has it with one
-    /// of the endings either.
+    /// Returns an unused name beside a path: `MEMORY.imported.md`. It is also unused with each of
+    /// the endings.
     fn free_name(&mut self, path: &[u8], endings: &[&str]) -> Vec<u8> {
         let start = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
         let name = &path[start..];
@@ -853,7 +855,7 @@ impl Planner<'_> {
                 1 => ".imported".to_owned(),
                 _ => format!(".imported-{number}"),
             };
-            // Names have a longest length; what is cut off is the stem's.
+            // Names have a maximum length; the stem is cut.
             let longest = endings.iter().map(|ending| ending.len()).max().unwrap_or(0);
             let room = 255_usize.saturating_sub(middle.len() + extension.len() + longest);
             let stem = &stem[..stem.len().min(room)];
@@ -880,7 +882,7 @@ fn lies_below(path: &[u8], folder: &[u8]) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"))
 }
 
-/// Says whether mode or time are to be put right. The time of a folder changes with every file in
+/// Returns whether mode or time must be corrected. The time of a folder changes with every file in
 /// it and is only set when the folder is created anyway.
 fn needs_refresh(wanted: &PlannedFile, seen: &FileStat) -> bool {
     let mode = wanted.mode.is_some_and(|mode| mode & 0o777 != seen.mode & 0o777);

@@ -48,7 +48,7 @@ struct RecordTimes {
     updated_at: Option<Moment>,
     /// The identity that the agent had when it wrote the text.
     identity_version: Option<u64>,
-    /// The version of the runtime, in archives of a time when each record named it.
+    /// The version of the runtime, in older archives, where each record names it.
     runtime_version: Option<String>,
 }
 
@@ -87,8 +87,8 @@ impl PreviousSnapshot {
         let text = text_of(record);
         let past = self.records.get(&record.id);
         let same = past.filter(|past| past.text == text).map(|past| &past.times);
-        // A time that the text or the name states counts; only a file's time is worth less than
-        // what was known.
+        // A time that the text or the name states takes precedence; only a file's time gives way to
+        // the earlier one.
         let is_of_file = record.temporal.updated_at.as_ref() == Some(&record.temporal.created_at);
         if let Some(times) = same.or_else(|| self.texts.get(&text)) {
             record.temporal.updated_at.clone_from(&times.updated_at);
@@ -106,7 +106,7 @@ impl PreviousSnapshot {
         }
     }
 
-    /// Returns what was at a place.
+    /// Returns the earlier file at a path.
     pub(crate) fn file(&self, root: Root<'_>, path: &[u8]) -> Option<&SourceFile> {
         self.files.get(&(root.into(), path.to_vec()))
     }

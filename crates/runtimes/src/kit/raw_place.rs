@@ -4,13 +4,13 @@ use anemone_format::Record;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The notes that say how a record was called and where it stood; what is of no use is null.
+/// The notes on the original name and location of a record; unusable ones are null.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct RawPlace {
     /// Its key.
     pub(crate) key: Value,
-    /// The heading that it stood below.
+    /// The heading that it was under.
     pub(crate) heading: Value,
     /// Its number in a table.
     pub(crate) rowid: Value,

@@ -12,7 +12,7 @@ use crate::kit::{
     AGENT_ID_FILE, Machine, NotRestored, NotRestoredKind, PlanBuilder, PlanError, PlannedFile,
 };
 
-/// The shelf of transcripts, which lie outside the workspace.
+/// The shelf of transcripts, which are outside the workspace.
 pub(crate) const SESSION: &str = "session";
 
 pub(crate) fn agent_id_file(manifest: &Manifest) -> PlannedFile {

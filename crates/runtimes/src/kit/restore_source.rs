@@ -10,12 +10,12 @@ use anemone_format::{
 
 use crate::kit::{Machine, PlanError, ReturningSnapshot, Warning};
 
-/// A snapshot that is to become an agent of one runtime, and what it keeps of the time when the
-/// agent was there before. It is opened once for the plan, its application and the proof.
+/// A snapshot that is to become an agent of one runtime, and what it kept from an earlier stay of
+/// the agent there. It is opened once for the plan, its application and the proof.
 ///
-/// As a source, it is what the agent should be afterwards: of one that comes back, records and
-/// files as they were there, with what happened to them meanwhile; persona, people and keys as they
-/// are now.
+/// As a source, it describes the agent after the import. If the agent comes back, records and files
+/// are as they were in that runtime, with the changes made meanwhile; persona, people and keys are
+/// the current ones.
 pub struct RestoreSource<'a> {
     snapshot: &'a dyn SnapshotSource,
     returning: Option<ReturningSnapshot<'a>>,
@@ -23,8 +23,8 @@ pub struct RestoreSource<'a> {
 }
 
 impl<'a> RestoreSource<'a> {
-    /// Takes a snapshot for an agent of `runtime`, and looks for what it keeps of that runtime.
-    /// A snapshot that the runtime itself read does not return, whatever sidecar it has.
+    /// Opens a snapshot for an agent of `runtime`, and looks for what it kept from that runtime. A
+    /// snapshot that was read from the same runtime does not come back, whatever sidecar it has.
     pub fn open(
         machine: &Machine,
         snapshot: &'a dyn SnapshotSource,
@@ -49,7 +49,7 @@ impl<'a> RestoreSource<'a> {
         self.snapshot
     }
 
-    /// Whether the agent was with the runtime before, and comes back.
+    /// Whether the agent was in the runtime before, and comes back.
     #[must_use]
     pub const fn is_returning(&self) -> bool {
         self.returning.is_some()
@@ -75,7 +75,7 @@ impl<'a> RestoreSource<'a> {
         self.returning().map_or(self.snapshot, |returning| returning)
     }
 
-    /// Returns what is wrong with what was kept.
+    /// Returns warnings about what was kept.
     pub(crate) fn warnings(&self) -> &[Warning] {
         &self.warnings
     }

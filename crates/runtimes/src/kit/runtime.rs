@@ -40,15 +40,15 @@ pub struct Runtime {
     pub layout: MarkdownLayout,
     /// What its versions put before a session, the oldest first.
     pub contexts: &'static [&'static ContextRules],
-    /// Returns the rules of an install of this generation; `None` where those of a plain
-    /// folder hold.
+    /// Returns the rules of an install of this generation; `None` where the rules of a plain folder
+    /// apply.
     pub context_of: Option<fn(Option<&str>) -> &'static ContextRules>,
     /// What its records say besides what every record says.
     pub records: RecordRules,
     /// The search index that the runtime itself keeps of its files, if any.
     pub own_index: Option<OwnIndex>,
-    /// What becomes of a snapshot of another runtime, for each way to keep memories; the first is
-    /// the usual one. No snapshot can move in where there is none.
+    /// What becomes of a snapshot of another runtime, for each memory backend; the first is the
+    /// default. Without a mapping, no snapshot can move in.
     pub mappings: &'static [Mapping],
     /// Finds its agents.
     pub find: Option<&'static dyn FindAgents>,
@@ -136,7 +136,7 @@ pub enum EvergreenRecords {
     Namespace(&'static str),
 }
 
-/// How the rows of a database are told from each other.
+/// How the private rows of a database are recognized.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowRules {
     /// What the key of a row begins with that only one person sees.
@@ -199,8 +199,8 @@ pub trait ReadAgents: Sync {
 
 /// An agent whose workspace was walked.
 pub trait OpenAgent {
-    /// Returns whether an agent is what `options.earlier` says; `None` when it is not, or when only
-    /// reading it can tell.
+    /// Returns the result for an agent that still is what `options.earlier` says; `None` when it is
+    /// not, or when only reading it can tell.
     fn is_unchanged(
         &self,
         machine: &Machine,
@@ -218,21 +218,21 @@ pub trait OpenAgent {
     ) -> Result<Reading, ReadError>;
 }
 
-/// Returns what of an agent can be searched, and reads what is in no file.
+/// Lists what can be searched of an agent, and reads memories that are not in files.
 pub trait SearchAgents: Sync {
-    /// Returns what of an agent can be searched; looks at its configuration and at nothing else.
+    /// Returns what can be searched of an agent; looks only at its configuration.
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable;
 
-    /// Names the files of which an archive of the agent has something though they may be outside the
+    /// Names the files that an archive of the agent draws on though they may be outside the
     /// workspace: its configuration, its database.
     fn files_beside(&self, _agent: &FoundAgent) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// Returns what a file is to a search, by its path in the workspace.
+    /// Returns how a search treats a file, by its path in the workspace.
     fn file(&self, path: &str) -> SearchedFile;
 
-    /// Returns what a folder is to a search, by its path in the workspace.
+    /// Returns how a search treats a folder, by its path in the workspace.
     fn folder(&self, path: &str) -> SearchedFolder;
 
     /// Takes a database by its path alone, for the agent of that name; `None` when the runtime has
@@ -286,7 +286,7 @@ impl fmt::Debug for Runtime {
 }
 
 impl PartialEq for Runtime {
-    /// Two runtimes of one name are the same.
+    /// Runtimes with the same name are the same.
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
@@ -461,7 +461,7 @@ impl Runtime {
         plan(machine, source, target, options)
     }
 
-    /// Returns what of an agent can be searched: nothing where the runtime cannot say.
+    /// Returns what can be searched of an agent: nothing where the runtime cannot say.
     #[must_use]
     pub fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
         self.search.map(|search| search.searchable(machine, agent)).unwrap_or_default()
@@ -473,13 +473,13 @@ impl Runtime {
         self.search.map(|search| search.files_beside(agent)).unwrap_or_default()
     }
 
-    /// Returns what a file is to a search, by its path in the workspace.
+    /// Returns how a search treats a file, by its path in the workspace.
     #[must_use]
     pub fn searched_file(&self, path: &str) -> SearchedFile {
         self.search.map_or(SearchedFile::Other, |search| search.file(path))
     }
 
-    /// Returns what a folder is to a search, by its path in the workspace.
+    /// Returns how a search treats a folder, by its path in the workspace.
     #[must_use]
     pub fn searched_folder(&self, path: &str) -> SearchedFolder {
         self.search.map_or(SearchedFolder::Other, |search| search.folder(path))

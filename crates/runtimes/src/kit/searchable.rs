@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 use crate::by_name;
 use crate::kit::{RowRules, Warning, short_digest, times};
 
-/// Bytes of one part of a path, at most: what is longer is cut, and a digest keeps it apart.
+/// Bytes of one part of a path, at most: a longer part is cut, and a digest keeps it unique.
 const MAX_PART_BYTES: usize = 200;
 /// Folders of a workspace that version control and package managers keep for themselves.
 const OF_TOOLS: [&str; 5] = [".git", ".hg", ".svn", ".jj", "node_modules"];
@@ -25,15 +25,15 @@ pub struct Searchable {
     pub files: bool,
     /// Other places that the agent itself searches.
     pub extra: Vec<ExtraPlace>,
-    /// What is remembered in no Markdown file.
+    /// The memories that are not in Markdown files.
     pub stores: Vec<Store>,
-    /// Where the agent puts what it remembers from now on.
+    /// Where the agent stores new memories.
     pub keeps: MemoryBackend,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 
-/// Where an agent puts what it remembers.
+/// Where an agent stores new memories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum MemoryBackend {
     /// In Markdown files of its workspace.
@@ -47,10 +47,10 @@ pub enum MemoryBackend {
     External(String),
 }
 
-/// A file or folder that an agent searches besides.
+/// Another file or folder that an agent searches.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExtraPlace {
-    /// Where it is; it may not be there.
+    /// Where it is; it may not exist.
     pub path: PathBuf,
     /// Which files below it, as a glob.
     pub pattern: Option<String>,
@@ -63,9 +63,9 @@ pub struct Store {
     pub kind: StoreKind,
     /// What it is called, such as `memory/brain.db`.
     pub name: String,
-    /// Files that it is made of; some may not be there.
+    /// Files that it is made of; some may not exist.
     pub files: Vec<PathBuf>,
-    /// Folders whose files it is made of; some may not be there.
+    /// Folders whose files it is made of; some may not exist.
     pub folders: Vec<PathBuf>,
 }
 
@@ -89,23 +89,23 @@ pub struct UnsearchedCounts {
     pub unreadable: u64,
 }
 
-/// What a file of a workspace is to a search.
+/// How a search treats a file of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchedFile {
     /// Memories.
     Memory(MemoryFacts),
-    /// What a machine noted for itself.
+    /// State that a machine wrote for itself.
     MachineState,
     /// Something else.
     Other,
 }
 
-/// What a folder of a workspace is to a search.
+/// How a search treats a folder of a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchedFolder {
     /// There may be memories below it.
     Memory,
-    /// What a machine noted for itself.
+    /// State that a machine wrote for itself.
     MachineState,
     /// It belongs to a tool.
     OfTool,
@@ -124,7 +124,7 @@ impl SearchedFolder {
     }
 }
 
-/// What the path of a file says of the memories in it.
+/// What the path of a file says about the memories in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryFacts {
     /// The kind of memory, in the words of the format.
@@ -174,8 +174,8 @@ pub struct SearchableRecord {
     pub is_session: bool,
     /// Whether it stays true however old it is.
     pub evergreen: bool,
-    /// Where it is found: a path with forward slashes that leads nowhere else. Several may share
-    /// one.
+    /// Where it is found: a path with forward slashes that does not leave its folder. Several
+    /// records may share one.
     pub path: String,
 }
 
@@ -311,8 +311,8 @@ impl SearchableRecord {
     }
 }
 
-/// Returns when something was made. The first moment of 1970 means that there is no time, and a fact
-/// that has no time of its own has that of its file, which changes with every fact.
+/// Returns when a record was made. The first moment of 1970 means that there is no time. A fact
+/// without a time of its own has that of its file, which changes with every fact.
 fn known_time(temporal: &TemporalLine, is_fact: bool) -> Option<String> {
     let of_file = is_fact && temporal.updated_at.as_ref() == Some(&temporal.created_at);
     let is_known = !of_file && temporal.created_at != times::epoch().as_str();
@@ -340,7 +340,7 @@ fn origin(source: &SourceLine) -> Option<&'static str> {
     }
 }
 
-/// What a record says of the row that it was.
+/// What a record says about the row that it was made from.
 #[derive(Deserialize)]
 struct OriginalRow {
     key: String,
@@ -362,7 +362,7 @@ impl OriginalRow {
     }
 }
 
-/// Returns how rows of the runtime of a record are told from each other.
+/// Returns how private rows of the record's runtime are recognized.
 fn rows_of(line: &RecordLine) -> Option<RowRules> {
     by_name(&line.source.runtime)?.records.rows
 }
@@ -383,7 +383,7 @@ fn is_fact(line: &RecordLine) -> bool {
     in_database && line.source.origin.as_deref() == Some("sqlite")
 }
 
-/// Returns where a thing is found, by what its runtime calls it.
+/// Returns where a record is found, by its name in the runtime.
 fn path_of(line: &RecordLine, row: Option<&OriginalRow>, is_session: bool) -> String {
     if let Some(row) = row.filter(|row| !row.key.is_empty()) {
         return format!("memories/{}", part(&row.key));
@@ -405,8 +405,8 @@ fn path_of(line: &RecordLine, row: Option<&OriginalRow>, is_session: bool) -> St
     }
 }
 
-/// Makes one part of a path of any text: what cannot stand in a path is `%2F`, the rest stays
-/// readable.
+/// Turns any text into one part of a path: characters that a path cannot contain become `%2F` and
+/// the like, the rest stays readable.
 pub(crate) fn part(text: &str) -> String {
     use std::fmt::Write as _;
     let mut result = String::with_capacity(text.len());

@@ -1,5 +1,5 @@
-//! What a runtime cannot hold of a snapshot of another one: it is kept in a folder of the workspace,
-//! for people to read and for the way back.
+//! The parts of another runtime's snapshot that a runtime cannot hold: they are kept in a folder of
+//! the workspace, for people to read and for the way back.
 //!
 //! ```text
 //! .alf-origin/
@@ -89,8 +89,8 @@ pub(crate) struct RecordPlaces {
     /// The records that the runtime reads back; several when the text was cut, none when
     /// the runtime has no place for it.
     pub(crate) parts: Vec<LinkPart>,
-    /// Texts that were put around and into the content, in their order there. A content that comes
-    /// back changed comes back without them.
+    /// Texts that were put around and into the content, in their order there. They are removed from
+    /// a content that comes back changed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) added: Vec<String>,
     /// The status that is read back, where the text itself says one.
@@ -133,10 +133,10 @@ pub fn digest_of(content: &str) -> String {
 pub(crate) struct PlacedFile {
     /// Its path in the workspace; percent-encoded where it is not UTF-8.
     pub(crate) path: String,
-    /// What it held. Of one that was made, an empty text says that it is the runtime's to change:
-    /// it never is a stranger.
+    /// The digest of its content. For a generated file, an empty text means that the runtime may
+    /// change it: it never counts as a stranger.
     pub(crate) sha256: String,
-    /// Whether it was made for this runtime, and belongs to no snapshot.
+    /// Whether it was generated for this runtime, and belongs to no snapshot.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub(crate) made: bool,
 }
@@ -147,12 +147,12 @@ impl PlacedFile {
         Self { path: spelled(&file.path), sha256: digest_of_node(&file.kind), made: false }
     }
 
-    /// Describes a file that was made, and that the runtime changes as it likes.
+    /// Describes a generated file that the runtime may change freely.
     pub(crate) fn made(path: &str) -> Self {
         Self { path: path.to_owned(), sha256: String::new(), made: true }
     }
 
-    /// Describes a file that was made; if its content is another later, it counts as a stranger.
+    /// Describes a generated file; if its content changes later, it counts as a stranger.
     pub(crate) fn made_with(path: &str, content: &str) -> Self {
         Self { path: path.to_owned(), sha256: sha256_hex(content.as_bytes()), made: true }
     }
@@ -172,7 +172,7 @@ fn digest_of_node(kind: &SourceKind) -> String {
 pub(crate) struct SidecarContent {
     /// Files of the snapshot that have no place in the workspace, by their position.
     pub(crate) aside: Vec<usize>,
-    /// Files that have one.
+    /// Files that have a place in the workspace.
     pub(crate) placed: Vec<PlacedFile>,
     /// What the records became.
     pub(crate) links: Vec<Link>,
@@ -186,7 +186,8 @@ struct FileLine {
     /// The same in hexadecimal, where it is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     path_hex: Option<String>,
-    /// Where the snapshot has it: `raw/<runtime>`, `artifacts` or `other`; nowhere if it was made.
+    /// Where the snapshot has it: `raw/<runtime>`, `artifacts` or `other`; `None` if it was
+    /// generated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     root: Option<String>,
     /// Its path in the folder; without one, it is in the workspace.
@@ -205,7 +206,7 @@ struct Mark {
     documents: Vec<String>,
 }
 
-/// Adds the folder to a draft; the last thing that a plan does with it.
+/// Adds the folder to a draft; a plan does this last.
 pub(crate) fn keep(
     machine: &Machine,
     source: &dyn SnapshotSource,
@@ -229,7 +230,7 @@ pub(crate) fn keep(
     folder.lines(PLACED, lines.into_iter())?;
     let mut manifest = source.manifest().clone();
     manifest.blank();
-    // How it was read tells nothing on the way back, and hangs on keys of one trip.
+    // How the snapshot was read is of no use on the way back, and depends on the keys of one move.
     manifest.reading = None;
     let mark = Mark { version: VERSION, documents: folder.documents.clone() };
     let mark = serde_json::to_string(&mark).expect("a struct is JSON");
@@ -242,8 +243,8 @@ pub(crate) fn keep(
     folder.spool.finish(draft)
 }
 
-/// Returns credentials without their secrets: the key that they are sealed with on the way is
-/// nobody's, and the store of the runtime has them.
+/// Returns credentials without their secrets: the key that seals them during a move is not kept,
+/// and the secrets are in the store of the runtime.
 fn named_only(mut credentials: Credentials) -> Credentials {
     for it in &mut credentials.credentials {
         NOT_EXPORTED.clone_into(&mut it.encrypted_payload);
@@ -279,7 +280,7 @@ fn readme(runtime: &str, records: u64, files: usize) -> String {
     text
 }
 
-/// The folder while it is put together.
+/// The folder while it is being assembled.
 struct SidecarWriter {
     spool: Spooler,
     at: Moment,

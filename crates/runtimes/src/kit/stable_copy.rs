@@ -15,24 +15,24 @@ const LOGS: [&[u8]; 2] = [b"-wal", b"-journal"];
 /// Memory shared by the processes that use a database; the first one recreates it.
 const SHARED_MEMORY: &[u8] = b"-shm";
 
-/// Where the files of databases with a log are to be read from.
+/// Where the files of databases with a log are read from.
 #[derive(Default)]
 pub(crate) struct StableCopies {
-    /// Keeps the copies until all is carried.
+    /// Keeps the copies until everything is carried.
     copies: Vec<Copy>,
     places: HashMap<Vec<u8>, CopyPlace>,
-    /// Databases that did not hold still.
+    /// Databases that changed during every attempt to copy them.
     pub(crate) restless: Vec<Vec<u8>>,
 }
 
-/// What is to be done about a file.
+/// Where a file is read from, if at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CopyPlace {
     /// It is read from the workspace.
     Workspace,
     /// It is read from a copy.
     Copy(PathBuf),
-    /// It was there and is no longer.
+    /// It existed and is gone.
     Gone,
     /// It is recreated by the program that opens the database.
     Derived,
@@ -74,7 +74,7 @@ impl StableCopies {
         self.copies.push(copy);
     }
 
-    /// Returns where a file is to be read from.
+    /// Returns where a file is read from.
     pub(crate) fn place_of(&self, path: &[u8]) -> CopyPlace {
         self.places.get(path).cloned().unwrap_or(CopyPlace::Workspace)
     }
@@ -111,7 +111,7 @@ mod tests {
         let rules = WalkRules::new("memory", |_| SearchedFolder::Other);
         let found = workspace.walk(&rules).unwrap().found;
         let copies = StableCopies::take(&workspace, &root, &found, scratch.path());
-        // What happens now is not in it.
+        // What happens now is not in the copy.
         connection.execute_batch("INSERT INTO t VALUES (3); PRAGMA wal_checkpoint;").unwrap();
         assert_eq!(copies.place_of(b"notes.txt"), CopyPlace::Workspace);
         assert_eq!(copies.place_of(b"facts.db-shm"), CopyPlace::Derived);

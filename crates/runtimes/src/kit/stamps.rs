@@ -6,7 +6,7 @@
 use anemone_format::{Moment, Origin, ProvenanceStamp, Record, StampTable};
 use serde::{Deserialize, Serialize};
 
-/// Whom to trust least, first: the words that OpenClaw has for it.
+/// The least trusted first, in OpenClaw's words.
 pub(crate) const LEAST_FIRST: [&str; 4] = ["untrusted", "system", "agent", "owner"];
 
 #[derive(Serialize)]
@@ -22,10 +22,10 @@ struct NotedStamp<'a> {
     source: Option<&'a str>,
 }
 
-/// Where the row of a database comes from, as the table beside the runtime's own says it.
+/// Where the row of a database comes from, according to the table beside the runtime's own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RowStamp {
-    /// A word of [`Origin`]'s.
+    /// A word of [`Origin`].
     pub(crate) origin: String,
     /// When it was written, as the table has it.
     pub(crate) at: String,
@@ -36,7 +36,7 @@ pub(crate) struct RowStamp {
 }
 
 impl RowStamp {
-    /// Returns the stamp of a record that was a row.
+    /// Returns the stamp of a record that was made from a row.
     pub(crate) fn of(record: &Record) -> Option<Self> {
         let stamps: Vec<Self> = serde_json::from_str(record.source.unknown.get("stamps")?).ok()?;
         let [stamp] = <[Self; 1]>::try_from(stamps).ok()?;
@@ -58,8 +58,8 @@ impl RowStamp {
     }
 }
 
-/// Tells a record what the stamps in its content say, and what the table beside the files says of
-/// them.
+/// Adds to a record what the stamps in its content say, and what the table beside the files says
+/// about them.
 pub(crate) fn note_stamps(record: &mut Record, table: &StampTable) {
     let found = ProvenanceStamp::all_in(&record.content);
     let stamps: Vec<ProvenanceStamp> = found.map(|(_, stamp)| table.resolved(stamp)).collect();

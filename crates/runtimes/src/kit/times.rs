@@ -16,7 +16,7 @@ use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 use crate::kit::Value;
 use anemone_markdown::{Page, front_matter};
 
-/// The zones that are built in: the machine's own may differ.
+/// The built-in zones: the machine's own may differ.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
 /// Unix times from here on are in milliseconds; in seconds this would be the year 5138.
@@ -68,7 +68,7 @@ impl DatedName {
     }
 }
 
-/// Returns a time of a day in UTC, such as `2026-01-15T10:30:00Z`.
+/// Returns the moment of a time of day in UTC, such as `2026-01-15T10:30:00Z`.
 pub(crate) fn at(date: Date, time: Time) -> Option<Moment> {
     DatedName { date, time: Some(time), offset: None }.moment()
 }
@@ -89,7 +89,7 @@ pub(crate) fn modified(metadata: &Metadata) -> Option<Moment> {
     metadata.modified().ok().and_then(|time| Timestamp::try_from(time).ok()).and_then(moment)
 }
 
-/// Takes an instant in the years that a moment can write: years before our era have no place.
+/// Takes an instant in the years that a moment can express: years before our era cannot be written.
 pub(crate) fn moment(instant: Timestamp) -> Option<Moment> {
     instant.to_string().parse().ok()
 }
@@ -99,13 +99,13 @@ pub(crate) fn from_millis(millis: i64) -> Option<Moment> {
     Timestamp::from_millisecond(millis).ok().and_then(moment)
 }
 
-/// Takes milliseconds since 1970; zero and below is what an unset field looks like.
+/// Takes milliseconds since 1970; zero and below are unset fields.
 pub(crate) fn from_set_millis(millis: i64) -> Option<Moment> {
     from_millis(millis).filter(|_| millis > 0)
 }
 
-/// Reads a time in one of the ways in which people write them into SQLite. Without an offset it is
-/// in UTC, as in SQLite's own functions.
+/// Reads a time in one of the formats that people write into SQLite. Without an offset it is in
+/// UTC, as in SQLite's own functions.
 pub(crate) fn in_cell(value: &Value) -> Option<Moment> {
     let text = match value {
         Value::Text(text) => text.trim(),
@@ -130,11 +130,11 @@ fn from_unix(number: i64) -> Option<Moment> {
     } else {
         Timestamp::from_second(number)
     };
-    // Zero and below is what an unset field looks like.
+    // Zero and below are unset fields.
     instant.ok().filter(|_| number > 0).and_then(moment)
 }
 
-/// Returns the first moment of 1970, where nothing tells a better one.
+/// Returns the first moment of 1970, for when no better one is known.
 pub(crate) fn epoch() -> Moment {
     Moment::from(Timestamp::UNIX_EPOCH)
 }
@@ -228,7 +228,7 @@ fn two_digits(text: &str) -> Option<(i8, &str)> {
     Some((digits.parse().ok()?, rest))
 }
 
-/// Returns the hour of the day, given what follows the minutes; `None` when that is no time.
+/// Returns the hour of the day, given what follows the minutes; `None` when it is not a time.
 fn twelve_hours(hour: i8, after: &str) -> Option<i8> {
     // Programs put a narrow no-break space before AM.
     let word = after.trim_start();
@@ -274,7 +274,7 @@ fn dated(text: &str) -> Option<DatedName> {
             return Some(DatedName { date, time, offset: Some(offset) });
         }
     }
-    // Searched with its T, which tells a time from a word.
+    // Searched with its T, which distinguishes a time from a word.
     let time = time_in_heading(&text[9..]);
     Some(DatedName { date, time, offset: None })
 }

@@ -41,18 +41,18 @@ pub(crate) use self::site::{
 use crate::kit::{Action, Plan, Warning, lossy};
 use anemone_format::SnapshotSource;
 
-/// How many files are made safe one by one; more are made safe together.
+/// How many files are synced one by one; more are synced together.
 const FEW_FILES: usize = 64;
 const BUFFER_BYTES: usize = 128 << 10;
 
-/// Is told about the folder in which a tree is being built, so that it can be taken away when the
-/// process is asked to end.
+/// Is notified of the folder in which a tree is being built, so that the folder can be removed when
+/// the process is asked to end.
 pub trait StagingWatch {
-    /// Makes the folder by `make`, and knows it from the moment it is there.
+    /// Creates the folder by `make`, and knows it from the moment it exists.
     fn start(&self, make: &mut dyn FnMut() -> io::Result<PathBuf>) -> io::Result<PathBuf>;
-    /// Runs the step after which the folder must not be taken away any more.
+    /// Runs the step after which the folder must not be removed any more.
     fn swap(&self, staging: &Path, swap: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()>;
-    /// The folder is gone, or is no longer ours to take away.
+    /// The folder is gone, or is no longer ours to remove.
     fn ended(&self, staging: &Path);
     /// Returns whether the process is ending, so that nothing more is put into the folder.
     fn is_ending(&self) -> bool {
@@ -80,11 +80,11 @@ impl StagingWatch for Unwatched {
 pub struct AppliedTree {
     /// The folder with what was replaced, if anything was.
     pub replaced_kept_at: Option<PathBuf>,
-    /// What went less than perfectly after the new tree was in place.
+    /// Problems that occurred after the new tree was in place.
     pub warnings: Vec<Warning>,
 }
 
-/// Why a plan could not be applied; the workspace is as it was.
+/// Why a plan could not be applied; the workspace is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyTreeError {
@@ -126,7 +126,7 @@ pub enum ApplyTreeError {
         /// The cause.
         source: io::Error,
     },
-    /// A file of a database would not be the same file in the new tree.
+    /// A file of a database could not be the same file in the new tree.
     #[error(
         "{path} can only be copied, and a program that has it open would go on with the old one"
     )]
@@ -146,7 +146,7 @@ pub enum ApplyTreeError {
     },
 }
 
-/// The places at which a test may look around or let something fail.
+/// The points at which a test may inspect the state or let something fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TestPoint {
     Staged,
@@ -159,11 +159,11 @@ enum TestPoint {
 
 type Hook<'a> = &'a mut dyn FnMut(TestPoint) -> io::Result<()>;
 
-/// What to try; tests stand in for systems and people that can do less.
+/// Which operations to try; tests switch some off, as on systems or for users without them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that may be impossible")]
 struct Abilities {
-    /// Letting two folders change names in one step.
+    /// Exchanging the names of two folders in one step.
     exchange: bool,
     /// Giving a file a second name.
     link: bool,
@@ -176,7 +176,7 @@ struct Abilities {
 const ABLE: Abilities =
     Abilities { exchange: true, link: true, give_away: true, set_attributes: true };
 
-/// Does what a plan says. When this fails, the workspace is as it was.
+/// Applies a plan. When this fails, the workspace is unchanged.
 pub fn apply(
     plan: &Plan,
     source: &dyn SnapshotSource,
@@ -207,7 +207,7 @@ fn apply_with(
     }
     let mut make = || {
         let mut builder = tempfile::Builder::new();
-        // What the system makes of these bits is what a new folder gets here.
+        // A new folder gets what the system makes of these bits.
         builder.prefix(&prefix).permissions(std::fs::Permissions::from_mode(0o777));
         let made = builder.tempdir_in(parent)?.keep();
         if matches!(plan.site, OldTree::Absent) { Ok(made) } else { name_by_inode(&made, &prefix) }
@@ -219,7 +219,7 @@ fn apply_with(
         Ok(staging)
     };
     let staging = watch.start(&mut make).map_err(failed).inspect_err(|_| remove_parents(&made))?;
-    // Held until all is done, so that no other process takes the folder for a leftover.
+    // Held until everything is done, so that no other process takes the folder for a leftover.
     let _lock = lock;
     let live = Live::of(plan);
     let mut apply =
@@ -234,8 +234,8 @@ fn apply_with(
     Ok(apply.tidy_up(&built))
 }
 
-/// Renames a staging folder after its own inode, so that it can be told from the old tree when the
-/// two have changed names; see [`recover`].
+/// Renames a staging folder after its own inode, so that it can be told from the old tree after the
+/// two have exchanged names; see [`recover`].
 fn name_by_inode(staging: &Path, prefix: &OsStr) -> io::Result<PathBuf> {
     let inode = fs_err::symlink_metadata(staging)?.ino();
     let name = staging.file_name().unwrap_or_default().as_bytes();
@@ -246,9 +246,9 @@ fn name_by_inode(staging: &Path, prefix: &OsStr) -> io::Result<PathBuf> {
     Ok(named)
 }
 
-/// Makes the folders above the workspace and returns those that were not there. Each is made safe
-/// by `sync`, which gets the folder that contains it: after a crash, the workspace is where it
-/// was said to be.
+/// Creates the folders above the workspace and returns those that did not exist. Each is synced by
+/// `sync`, which gets the folder that contains it: after a crash, the workspace is at the path that
+/// was reported.
 fn make_parents(
     parent: &Path,
     sync: &mut dyn FnMut(&Path) -> io::Result<()>,
@@ -286,14 +286,14 @@ struct Apply<'a> {
     old_lock: Option<std::fs::File>,
 }
 
-/// What became of the old tree's files and folders in the new one, by key.
+/// What happened to the old tree's files and folders in the new one, by key.
 #[derive(Debug, Default)]
 struct BuildNotes {
     /// Files that could not be linked and were copied.
     copied: HashSet<Vec<u8>>,
-    /// What has another owner now.
+    /// Files and folders that have another owner now.
     other_owner: BTreeSet<Vec<u8>>,
-    /// What lacks some of its extended attributes.
+    /// Files and folders that lack some of their extended attributes.
     without_attributes: BTreeSet<Vec<u8>>,
 }
 
@@ -379,17 +379,17 @@ impl Apply<'_> {
         Ok(built)
     }
 
-    /// Makes sure that the old tree is still the one that the plan was made for.
+    /// Checks that the old tree is still the one that the plan was made for.
     fn check(&self) -> Result<(), ApplyTreeError> {
         let workspace = &self.plan.workspace;
         let changed = |key: &[u8]| ApplyTreeError::Changed(join(workspace, &path_of(key)));
-        // What is absent or empty is checked by the file system when the folder gets its name.
+        // An absent or empty folder is checked by the file system during the rename.
         let OldTree::Full(before) = &self.plan.site else { return Ok(()) };
         let now = survey(workspace).map_err(|_| changed(b""))?;
         if !is_still(&before.root, &now.root) {
             return Err(changed(b""));
         }
-        // A file of the database is in both trees, whatever was written to it since.
+        // A file of the database is in both trees, whatever was written to it meanwhile.
         let stays = |key: &Vec<u8>, seen: &FileStat| match now.nodes.get(key) {
             Some(now) => is_still(seen, now) || (self.live.has(key) && now.is_file()),
             None => self.live.comes_and_goes(key),
@@ -410,7 +410,7 @@ impl Apply<'_> {
         let site = &self.plan.site;
         let mut swap = || match site {
             OldTree::Absent => rename_to_free(staging, workspace),
-            // A folder takes the place of an empty one, and of no other.
+            // The rename replaces an empty folder, and no other.
             OldTree::Empty(_) => Ok(rustix::fs::rename(staging, workspace)?),
             OldTree::Full(_) => exchange_folders(staging, workspace, able),
         };
@@ -423,8 +423,8 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Takes away what the new tree has of the old one, and keeps the rest. The new tree is in
-    /// place: nothing that fails from here on undoes that.
+    /// Removes what the new tree has of the old one, and keeps the rest. The new tree is in place:
+    /// no failure from here on undoes that.
     fn tidy_up(&mut self, built: &BuildNotes) -> AppliedTree {
         let mut applied = AppliedTree { warnings: built.warnings(), ..AppliedTree::default() };
         let workspace = &self.plan.workspace;
@@ -448,7 +448,7 @@ impl Apply<'_> {
                 Err(error) => trouble(&old, &error),
             }
         }
-        // After a crash the old tree may have the workspace's name again: it must be whole then.
+        // After a crash the old tree may have the workspace's name again: it must be complete then.
         if synced.is_err() {
             applied.replaced_kept_at = Some(old);
             return applied;
@@ -465,7 +465,7 @@ impl Apply<'_> {
             if built.other_owner.contains(key) {
                 return false;
             }
-            // A linked file is in both trees, whatever was written to it since.
+            // A linked file is in both trees, whatever was written to it meanwhile.
             let linked = seen.inode == now.inode && !built.copied.contains(key);
             is_still(seen, now) || (linked && !self.rewritten(key))
         });

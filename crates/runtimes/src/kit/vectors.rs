@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::kit::hex;
 
-/// A field beside a vector that is of another text than its record's: that text's SHA-256.
+/// The SHA-256 of a vector's text, where that is not the text of its record.
 pub(crate) const TEXT_DIGEST: &str = "text_sha256";
 
 /// The provider of a vector whose model is unknown.
@@ -23,7 +23,7 @@ pub struct WantedModel<'a> {
     pub dimensions: usize,
 }
 
-/// What a vector is of.
+/// The text that a vector was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VectorOf<'a> {
     /// This text.
@@ -33,8 +33,8 @@ pub enum VectorOf<'a> {
 }
 
 impl WantedModel<'_> {
-    /// Says whether a name is this model's: `model` alone, or behind its provider. Where the name
-    /// names no provider, the model decides.
+    /// Returns whether a name is this model's: `model` alone, or after its provider. Where the name
+    /// has no provider, the model decides.
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
         let Some(before) = name.strip_suffix(self.model).filter(|_| !self.model.is_empty()) else {
@@ -46,7 +46,7 @@ impl WantedModel<'_> {
         }
     }
 
-    /// Returns whether a vector can be one of this model's: of its length, and not without meaning.
+    /// Returns whether a vector can be one of this model's: it has the right length and a meaning.
     #[must_use]
     pub fn fits(&self, vector: &[f32]) -> bool {
         vector.len() == self.dimensions
@@ -60,8 +60,8 @@ impl WantedModel<'_> {
     }
 }
 
-/// Returns who is behind a provider's name. A server of somebody's own that speaks OpenAI's
-/// protocol counts as OpenAI, as it does when it is asked; a reseller names the maker last.
+/// Returns the maker behind a provider's name. A self-hosted server that speaks OpenAI's protocol
+/// counts as OpenAI, as it does when it is queried; a reseller names the maker last.
 fn family(provider: &str) -> String {
     let provider = provider.to_ascii_lowercase();
     if provider == "openai-compatible" || provider.starts_with("custom:") {
@@ -78,7 +78,7 @@ pub(crate) fn digest_in(text: &str) -> Option<[u8; 32]> {
     hex::decoded(text)?.try_into().ok()
 }
 
-/// The vectors of a record, with the text that they are of.
+/// The vectors of a record, with the text that they were made from.
 #[derive(Deserialize)]
 struct VectorLine {
     content: String,
@@ -103,9 +103,9 @@ struct EmbeddingLine {
 
 /// Yields the vectors of a model in the line of a record; unreadable lines have none.
 ///
-/// A vector is of the record's text, unless it says of which. Without that, a record with several
-/// of one model has none, and neither has one of a runtime whose records have those of all pieces of
-/// the file that they are a part of.
+/// A vector is of the record's text, unless it names another text. Otherwise, a record with several
+/// vectors of one model yields none. Neither does a record of a runtime that stores the vectors of
+/// all pieces of a file with each record of that file.
 pub fn vectors_in(
     line: &[u8],
     wanted: &WantedModel<'_>,

@@ -1,7 +1,7 @@
 //! Walks a workspace: every file, link and folder, and what is left out with the reason.
 //!
-//! Links are recorded and never followed, not even when somebody swaps a folder for a link while
-//! we walk: everything is opened relative to the folder above, which is already open.
+//! Links are recorded and never followed, not even when a folder is swapped for a link during the
+//! walk: everything is opened relative to the folder above, which is already open.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -29,9 +29,9 @@ const UNFINISHED: &[u8] = b".anemone-";
 /// Bytes of the table of stamps, at most.
 pub(crate) const MAX_TABLE_BYTES: u64 = 64 << 20;
 
-/// Folders that version control keeps for itself; they can be made again from elsewhere.
+/// Folders that belong to version control; they can be recreated from elsewhere.
 const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".jj"];
-/// Folders of tools that can be made again.
+/// Folders of tools that can be recreated.
 const REBUILT: &[&str] =
     &["node_modules", ".pnpm-store", ".venv", "venv", ".tox", "__pycache__", ".cache"];
 
@@ -93,7 +93,7 @@ pub(crate) struct WalkResult {
     pub(crate) count: FileCount,
 }
 
-/// The `.alfignore` of a workspace is there and cannot be read in full.
+/// The `.alfignore` of a workspace exists and cannot be read in full.
 ///
 /// A walk that fails for this reason says so with an [`io::Error`] that holds this one.
 #[derive(Debug, thiserror::Error)]
@@ -112,21 +112,21 @@ pub(crate) struct Workspace {
     path: PathBuf,
 }
 
-/// What else to leave out. Below [`SIDECAR`], nothing is.
+/// What else to leave out. In [`SIDECAR`], nothing is left out.
 #[derive(Clone, Copy)]
 pub(crate) struct WalkRules<'a> {
     /// The folder where a runtime keeps memories: there, only version control is left out.
     pub(crate) memory: &'a [u8],
     /// Files of ours.
     pub(crate) exclude: &'a [PathBuf],
-    /// A file that is being written, which does not even count.
+    /// A file that is being written; it is not even counted.
     pub(crate) unfinished: Option<&'a Path>,
     /// Returns what a folder is.
     pub(crate) kind_of: fn(&str) -> SearchedFolder,
 }
 
 impl<'a> WalkRules<'a> {
-    /// Leaves out what is no agent's.
+    /// Leaves out what belongs to no agent.
     pub(crate) const fn new(memory: &'a str, kind_of: fn(&str) -> SearchedFolder) -> Self {
         Self { memory: memory.as_bytes(), exclude: &[], unfinished: None, kind_of }
     }
@@ -143,8 +143,8 @@ impl Workspace {
         self.folder.file_at(path)
     }
 
-    /// Returns the id that the workspace notes; `None` when it notes none. Anything but an id in
-    /// its place is an error.
+    /// Returns the id that the workspace notes; `None` when there is no note. A note that is not an
+    /// id is an error.
     pub(crate) fn agent_id(&self) -> io::Result<Option<AgentId>> {
         let file = match self.file(AGENT_ID_FILE.as_bytes()) {
             Ok(file) => file,
@@ -157,7 +157,7 @@ impl Workspace {
     }
 
     /// Returns what the stamps of entries say; nothing, where the table cannot be read. Secrets in
-    /// it, such as the password in an address, go only where all secrets may.
+    /// it, such as the password in an address, are only included where all secrets are.
     pub(crate) fn stamps(&self, secrets: SecretPolicy) -> StampTable {
         let read = || -> io::Result<Vec<u8>> {
             let mut bytes = Vec::new();
@@ -173,8 +173,9 @@ impl Workspace {
         StampTable::new(anemone_secrets::redact_text(&text).0.into_owned().into_bytes())
     }
 
-    /// Returns where in the workspace a link leads, by what it says: nothing is asked of the disk.
-    /// Where it leads through another link, that one is looked at for itself. `None` is out.
+    /// Returns where in the workspace a link leads, according to its text alone: the disk is not
+    /// read. If it leads through another link, that link is checked separately. `None` is outside
+    /// of it.
     pub(crate) fn destination(&self, link: &[u8], target: &[u8]) -> Option<Vec<u8>> {
         let path = as_path(target);
         if path.has_root() {
@@ -198,7 +199,7 @@ impl Workspace {
             failure: None,
         };
         walk(&self.folder, &mut walker);
-        // A folder that cannot be listed at the top is an error; below, it is left out.
+        // The top folder must be listed, or the walk fails; folders below it are left out.
         if let Some(error) = walker.failure {
             return Err(error);
         }
@@ -209,7 +210,7 @@ impl Workspace {
         Ok(walked)
     }
 
-    /// Reads the patterns. When not all of them are known, nothing can be said to travel.
+    /// Reads the patterns. When not all of them are known, nothing may travel.
     fn read_ignore_file(&self, warnings: &mut Vec<Warning>) -> io::Result<Gitignore> {
         let bytes = self.ignore_bytes().map_err(IgnoreFileError)?;
         let mut warn = |message: String| {
@@ -245,7 +246,7 @@ impl Workspace {
         })
     }
 
-    /// Returns the path in the workspace of a file that may lie in it.
+    /// Returns the path in the workspace of a file that may be in it.
     fn relative(&self, path: &Path) -> Option<Vec<u8>> {
         let absolute = std::path::absolute(path).ok()?;
         let folder = fs_err::canonicalize(absolute.parent()?).ok()?;
@@ -273,7 +274,7 @@ impl WalkVisitor for Walker<'_> {
         }
         let stat = match visited.stat() {
             Ok(stat) => stat,
-            // It went away while we were looking; it is not there.
+            // It was deleted during the walk, so it does not exist.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return WalkStep::Pass,
             Err(_) => return self.leave_out(path, LeftOutReason::Unreadable, (0, 0)),
         };
@@ -282,7 +283,8 @@ impl WalkVisitor for Walker<'_> {
         }
         self.counter.see(path, &stat);
         let is_folder = stat.kind == FileKind::Folder;
-        // Not the agent's. The id travels in the manifest, and an import writes the file again.
+        // Not the agent's file. The id travels in the manifest, and an import writes the file
+        // again.
         if path == AGENT_ID_FILE.as_bytes() || self.exclude.iter().any(|own| own == path) {
             return WalkStep::Pass;
         }
@@ -301,7 +303,7 @@ impl WalkVisitor for Walker<'_> {
         };
         let (mode, mtime) = (Some(stat.mode), mtime_of(&stat));
         self.walked.found.push(FoundEntry { path: path.to_owned(), kind, mode, mtime });
-        // An import makes no deeper paths either.
+        // An import does not create deeper paths either.
         if is_folder && visited.depth + 2 > MAX_DEPTH {
             let size = self.count(folder, name, path);
             return self.leave_out(path, LeftOutReason::TooDeep, size);
@@ -326,7 +328,7 @@ impl Walker<'_> {
         name: &OsStr,
         is_folder: bool,
     ) -> Option<LeftOutReason> {
-        // What was kept of another runtime comes back whole or not at all.
+        // What was kept of another runtime comes back completely or not at all.
         if is_in_sidecar(path) {
             return None;
         }
@@ -374,7 +376,7 @@ pub(crate) fn left_out_size(path: &Path) -> (u64, u64) {
 
 /// A folder that is left out, and how much is in it.
 struct LeftOutFolder<'a> {
-    /// Told of every path below it.
+    /// Called with every path below it.
     see: &'a mut dyn FnMut(&[u8], &FileStat),
     files: u64,
     bytes: u64,
@@ -452,7 +454,7 @@ mod tests {
         for name in [".git/config", "a/node_modules/p/i.js", "a/node_modules/q.js", "a/b.md"] {
             put(root.path(), name, "x");
         }
-        // A folder of memories may have any name but those of version control.
+        // A folder of memories may have any name except those of version control.
         put(root.path(), "memory/venv/trip.md", "x");
         put(root.path(), "memory/.git/HEAD", "x");
         let walked = walk(root.path(), &[]);

@@ -1,4 +1,4 @@
-//! Lists of words that are data and no code.
+//! Lists of words that are data, not code.
 
 /// The words of a file that has one on each line.
 #[derive(Clone, Copy, Debug)]

@@ -58,7 +58,7 @@ fn secrets_in_facts(machine: &Machine, workspace: &Path, survey: &Survey) -> Vec
     let database = survey.has_file(FACTS).then(|| Database::open(machine, &workspace.join(FACTS)));
     let Some(Ok(database)) = database else { return found };
     let mut line = 0;
-    // What cannot be read is found out, and told, when it is exported.
+    // What cannot be read is found and reported during the export.
     let read = each_fact(&database, FACTS, &mut |fact| {
         line += 1;
         let content = fact.content();
@@ -98,7 +98,7 @@ fn daily_logs(survey: &Survey) -> DailyLogs {
         let PathRole::Memory(MemoryKind::Daily(name)) = place_of(&other.path) else { return None };
         let path = lossy(other.path.strip_prefix(b"memory/")?);
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        // Reports of the runtime's own have dates in their names too.
+        // The runtime's own reports have dates in their names too.
         let own = folder.split('/').any(|part| part.starts_with('.') || part == "dreaming");
         let file = path.rsplit('/').next().unwrap_or_default().to_owned();
         (!own).then_some((name.date, file, path))
@@ -138,7 +138,8 @@ fn index_state(machine: &Machine, agent: &FoundAgent, survey: &Survey) -> Search
     }
 }
 
-/// Whether a database has the table of the index; when nobody can tell, it has.
+/// Whether a database has the table of the index; if that cannot be determined, it counts as
+/// present.
 fn holds_index(machine: &Machine, agent: &FoundAgent, database: &Path) -> bool {
     let table = if agent.generation == Some(GEN_9) { "memory_index_chunks" } else { "chunks" };
     let tables = Database::open(machine, database).and_then(|database| database.tables());
@@ -311,7 +312,7 @@ mod tests {
         assert_eq!((check.index.stale, check.index.schema_version), (false, Some(0)));
         set(&memory, 3_000);
         assert!(codes(&home.check(".openclaw/workspace")).contains(&"index_stale"));
-        // What is written last stands in the log beside the database.
+        // The latest writes are in the log beside the database.
         let log = home.write(".openclaw/memory/main.sqlite-wal", "");
         set(&log, 3_000);
         assert!(codes(&home.check(".openclaw/workspace")).contains(&"index_present"));
@@ -348,7 +349,7 @@ mod tests {
         for code in ["not_utf8", "symlink_outside", "special_files"] {
             assert!(codes(&check).contains(&code), "{code}");
         }
-        // Nothing is hidden from the super-user.
+        // Nothing is hidden from the superuser.
         let is_hidden = fs_err::read(&hidden).is_err();
         assert_eq!(codes(&check).contains(&"unreadable_files"), is_hidden);
         assert_eq!(check.unreadable.is_empty(), !is_hidden);

@@ -1,8 +1,7 @@
 //! `openclaw.json`: JSON5 with includes, in the shapes of both generations.
 //!
 //! A configuration is written by hand and holds secrets. Whatever is wrong with it becomes an
-//! oddity that names a place and never a value, and what can be understood without the wrong part
-//! is.
+//! oddity that names a place and never a value; everything else is still read.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::kit::{ConfigFile, Machine, Oddity, OddityKind, install_paths, without_dots};
 
-/// How long all files of a configuration may be together.
+/// Bytes of all files of a configuration together, at most.
 const MAX_BYTES: u64 = 10 << 20;
 /// How deep files may include each other.
 const MAX_INCLUDE_DEPTH: usize = 10;
@@ -22,13 +21,13 @@ const MAX_FILES: usize = 100;
 const MAX_AGENTS: usize = 1000;
 /// How many places to search one list may name.
 const MAX_EXTRA: usize = 1000;
-/// How deep values may lie in each other; reading and dropping them takes a stack.
+/// How deep values may be nested; reading and dropping them takes a stack.
 const MAX_NESTING: usize = 100;
 
 /// The agent that exists when nothing names one.
 pub(super) const DEFAULT_AGENT: &str = "main";
 
-/// What a configuration says that matters to us.
+/// The settings of a configuration that matter to us.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Config {
     /// The file it was read from.
@@ -44,7 +43,7 @@ pub(super) struct Config {
     /// Folders outside the workspace that the search index covers, as they were written: they may
     /// be relative to any agent's workspace.
     pub(super) extra_paths: Vec<String>,
-    /// The same, with the patterns that some come with; in its order.
+    /// The same with their patterns, where they have some; in the order of the configuration.
     pub(super) extra_places: Vec<ExtraText>,
     /// What is wrong with it.
     pub(super) oddities: Vec<Oddity>,
@@ -77,7 +76,7 @@ impl Config {
 
     /// Reads a configuration; `None` when there is no such file.
     pub(super) fn read(machine: &Machine, path: &Path) -> Option<Self> {
-        // A dangling link is as good as no file.
+        // A dangling link counts as no file.
         if !fs_err::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) {
             return None;
         }
@@ -93,8 +92,8 @@ impl Config {
 
     /// Returns the agent that is meant when none is named.
     ///
-    /// Who is marked; else the first of a list. Keyed entries come without an order, so there
-    /// `main` comes first.
+    /// This is the agent that is marked, or else the first of a list. Keyed entries have no order,
+    /// so `main` comes first there.
     pub(super) fn default_agent(&self) -> Option<&ConfiguredAgent> {
         self.agents.iter().find(|agent| agent.is_default).or_else(|| self.agents.first())
     }
@@ -206,7 +205,7 @@ pub(super) fn resolve(machine: &Machine, folder: &Path, text: &str) -> PathBuf {
     install_paths::resolve(&home(machine), folder, &substitute(machine, text))
 }
 
-/// Puts variables where the configuration names them; what is not set stays as it was written.
+/// Expands variables in a text; unset ones stay as they were written.
 fn substitute(machine: &Machine, text: &str) -> String {
     let mut result = String::new();
     let mut rest = text;
@@ -265,7 +264,7 @@ impl ConfigReader {
         Some(value)
     }
 
-    /// Puts included files where they are named.
+    /// Inserts included files where they are named.
     fn included(&mut self, value: Value, folder: &Path, depth: usize) -> Value {
         match value {
             Value::Array(items) => {
@@ -310,7 +309,7 @@ impl ConfigReader {
     fn refuse(&mut self, why: &str) -> Option<Value> {
         let message = format!("the configuration cannot be understood: {why}");
         let oddity = Oddity { kind: OddityKind::ConfigInvalid, message };
-        // A long list of includes may be refused one by one.
+        // Each file of a long list of includes may be refused.
         if self.oddities.last() != Some(&oddity) {
             self.oddities.push(oddity);
         }
@@ -338,7 +337,7 @@ fn merge(under: &mut Value, over: Value) {
 
 /// Reads a text; errors do not quote its content.
 fn read(path: &Path, limit: u64) -> Result<String, String> {
-    // Looked at before it is opened: opening a pipe waits for somebody to write to it.
+    // Checked before it is opened: opening a pipe would wait for a writer.
     let there = fs_err::metadata(path).map_err(|error| unreadable(&error))?;
     if !there.is_file() {
         return Err("is not a regular file".to_owned());
@@ -373,7 +372,7 @@ fn parse(text: &str) -> Result<Value, String> {
     if value.is_object() { Ok(value) } else { Err("is not an object".to_owned()) }
 }
 
-/// Counts how deep brackets lie in each other, outside of strings and comments.
+/// Counts how deep brackets are nested, outside of strings and comments.
 fn nesting(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let mut chars = text.chars().peekable();

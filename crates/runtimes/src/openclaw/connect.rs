@@ -18,7 +18,7 @@ const PACKAGE: &str = include_str!("../../../../integrations/openclaw/plugin/pac
 const PLUGIN: &str = include_str!("../../../../integrations/openclaw/plugin/index.ts");
 const SKILL: &str = include_str!("../../../../integrations/openclaw/skill/SKILL.md");
 
-/// The plugin's own schema takes no more.
+/// The plugin's own schema accepts no more.
 const MOST_SOURCES: usize = 16;
 
 /// How OpenClaw is connected.
@@ -35,7 +35,7 @@ pub(crate) const CONNECT: Connect = Connect {
     add_http_server: None,
 };
 
-/// Where OpenClaw and its parts lie.
+/// The paths of OpenClaw and its parts.
 struct PluginFiles {
     config: PathBuf,
     state: PathBuf,
@@ -90,7 +90,7 @@ impl PluginFiles {
                 "config": { "program": program, "sources": sources },
             }),
         });
-        // Where only listed plugins are loaded, ours must be on the list.
+        // Where only listed plugins are loaded, ours must be in the list.
         let path = names(&["plugins", "allow"]);
         if at(connection.document, &path).is_some_and(Value::is_array) {
             wants.push(ConfigEdit::Element { path, value: "anemone".into() });
@@ -137,7 +137,7 @@ fn known(document: &Value) -> Vec<ConfigEdit> {
     let mut wants = known_elements(document, &["plugins", "load", "paths"], is_own_path);
     let entry = known_member(document, &["plugins", "entries"], "anemone", is_own_entry);
     if entry.is_some() {
-        // A name on the list is ours only together with the entry.
+        // A name in the list is ours only together with the entry.
         wants.extend(known_elements(document, &["plugins", "allow"], |name| name == "anemone"));
     }
     wants.extend(entry);

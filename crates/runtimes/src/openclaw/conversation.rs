@@ -76,7 +76,7 @@ fn window_of(
     Ok(None)
 }
 
-/// Looks for the file of a session, else for the one that was put away last.
+/// Looks for the file of a session, or else for the one that was archived last.
 fn in_files(
     agent: &FoundAgent,
     session: &str,

@@ -49,7 +49,7 @@ const MAX_STORE_BYTES: u64 = 16 << 20;
 /// Accounts that are named, at most.
 const MAX_CHANNELS: usize = 1_000;
 
-/// Times before this are no times of expiry: 2000-01-01.
+/// Earlier times are not expiry times: 2000-01-01.
 const FIRST_EXPIRY_MILLIS: i64 = 946_684_800_000;
 
 /// Reads what the agent can open: metadata, and the secrets if there is something to seal them.
@@ -148,7 +148,7 @@ fn state_text(
     )
 }
 
-/// Returns the text in the first row; a table or row that is not there is `None`.
+/// Returns the text in the first row; a missing table or row is `None`.
 fn first_text(
     database: &InstallDatabase,
     read: &Read,
@@ -160,7 +160,7 @@ fn first_text(
     }))
 }
 
-/// Reads a text file below a folder, without following a link out of it or at its end.
+/// Reads a text file below a folder, without following a link out of it or a link to the file.
 fn read_below(install: &Path, file: &Path) -> io::Result<Option<Zeroizing<String>>> {
     let opened = match Folder::open(install).and_then(|folder| folder.file_beneath(file)) {
         Ok(opened) => opened,
@@ -193,7 +193,7 @@ fn profiles_of(text: &str) -> Result<Fields<'_>, serde_json::Error> {
     Ok(fields)
 }
 
-/// What a profile says beside its secret.
+/// The fields of a profile besides its secret.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ProfileHead<'a> {
@@ -230,7 +230,7 @@ fn credential_of(
     Some(credential)
 }
 
-/// Reads a time in milliseconds; what cannot be one is left out.
+/// Reads a time in milliseconds; impossible values are left out.
 fn expiry_of(raw: &RawValue) -> Option<Moment> {
     let number: f64 = serde_json::from_str(raw.get()).ok()?;
     #[expect(clippy::cast_possible_truncation, reason = "a float out of range saturates")]
@@ -238,7 +238,7 @@ fn expiry_of(raw: &RawValue) -> Option<Moment> {
     times::from_millis(millis).filter(|_| millis >= FIRST_EXPIRY_MILLIS)
 }
 
-/// Lists the accounts of channels that have files in the install; their content is not looked at.
+/// Lists the accounts of channels that have files in the install, without reading these files.
 fn channels(
     install: &Path,
     agent_id: AgentId,
@@ -274,7 +274,7 @@ fn channels(
     names.kept.into_iter().map(credential).collect()
 }
 
-/// The first names in their order, whatever the order in which they come.
+/// The first names in sorted order, whatever order they come in.
 #[derive(Default)]
 struct FirstNames<T> {
     kept: BTreeSet<T>,
@@ -290,7 +290,7 @@ impl<T: Ord> FirstNames<T> {
     }
 }
 
-/// Lists the files and folders of a folder that is no link; `true` means a folder.
+/// Lists the files and folders of a folder that is not a link; `true` means a folder.
 fn entries(folder: &Path) -> impl Iterator<Item = (String, bool)> {
     let is_folder = fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
     let entries = is_folder.then(|| fs::read_dir(folder).ok()).flatten();
@@ -515,7 +515,7 @@ mod tests {
         assert!(plan(OnExisting::Replace).is_empty());
     }
 
-    // What is sealed is what ZeroClaw seals; what comes out is what the facts say that
+    // The input is what ZeroClaw seals; the expected output follows the documented format that
     // OpenClaw reads.
     #[test]
     fn keys_and_tokens_of_zeroclaw_become_profiles_and_nothing_else_is_written() {
@@ -583,7 +583,7 @@ mod tests {
                 "y:me@x": { "type": "oauth", "provider": "y", "access": "ACC", "refresh": "REF" },
             })
         );
-        // Read again, each is a credential that ZeroClaw takes.
+        // Read again, each is a credential that ZeroClaw accepts.
         let (found, warnings) = home.read(None);
         assert_eq!((found.len(), warnings.len()), (6, 0));
     }
@@ -650,11 +650,11 @@ mod tests {
             apply_store(&machine, &change, &moment("2026-02-01T00:00:00Z")).unwrap_err()
         };
         let backup = |number| home.path(&format!("state/openclaw.sqlite.before-import-{number}"));
-        // Refused before anything was written.
+        // The change is refused before anything is written.
         let error = apply(r"printf 'Xr\001\000\000\000x'");
         assert!(matches!(error, StoreError::Database { .. }), "{error}");
         assert!(!backup(1).exists());
-        // Does not read back; died; said nothing that is an answer.
+        // It cannot be read back; the process died; the process sent no valid answer.
         let scripts = [r"printf 'Xv\001\000\000\000x'", "exit 3", "echo hello"];
         for (number, script) in (1..).zip(scripts) {
             let error = apply(script);
@@ -705,7 +705,7 @@ mod tests {
         drop(home.state());
         let put = [opened("n:a", r#"{"type":"token","token":"T"}"#)];
         let change = plan_store(&home.machine, &home.agent, &put, OnExisting::Keep).unwrap();
-        // Somebody else names a store between planning and applying.
+        // Another process sets a store between planning and applying.
         let path = home.path("state/openclaw.sqlite");
         let insert = "INSERT INTO config_machine_state VALUES ('auth.sharedStore', '{}', 1)";
         Connection::open(&path).unwrap().execute_batch(insert).unwrap();

@@ -33,16 +33,16 @@ pub(super) const GEN_9: &str = "gen-9";
 const AGENT_SCHEMA: u32 = 23;
 /// The newest schema of the database of an install that we know.
 const STATE_SCHEMA: u32 = 18;
-/// The older index has no numbered schema.
+/// The schema of the older index has no number.
 const INDEX_SCHEMA: u32 = 0;
 
-/// State folders that profiles and older versions left in the home folder.
+/// The state folders in the home folder: the default one, and that of older versions.
 const STATE_FOLDER: &str = ".openclaw";
 const OLDER_STATE_FOLDER: &str = ".clawdbot";
 /// Where older versions kept the workspace, in the home folder.
 const OLDER_WORKSPACES: [&str; 2] = ["clawd", "openclaw"];
 
-/// Finds every agent: of the install in use first, then of the usual one, then by path.
+/// Finds every agent: those of the install in use first, then of the default one, then by path.
 pub(super) fn discover(machine: &Machine) -> Vec<FoundAgent> {
     agents_of(machine, &installs(machine))
 }
@@ -127,7 +127,7 @@ fn bare(workspace: &Path) -> FoundAgent {
     agent
 }
 
-/// Returns every folder in which an install may be, the one in use first.
+/// Returns every folder that may be an install, the one in use first.
 fn state_folders(machine: &Machine) -> Vec<PathBuf> {
     let home = home(machine);
     let usual = home.join(STATE_FOLDER);
@@ -153,7 +153,7 @@ fn in_use(machine: &Machine) -> PathBuf {
         machine.variable("OPENCLAW_PROFILE").and_then(|variable| variable.to_str()).map(str::trim);
     match profile.filter(|profile| !profile.is_empty() && !profile.eq_ignore_ascii_case("default"))
     {
-        // A name, and never a path.
+        // Must be a name, never a path.
         Some(profile) if is_name(profile) => {
             home(machine).join(format!("{STATE_FOLDER}-{profile}"))
         }
@@ -198,7 +198,7 @@ struct Install {
 }
 
 impl Install {
-    /// Takes a folder as an install; `None` when nothing of the runtime is in it.
+    /// Takes a folder as an install; `None` when it holds nothing of the runtime.
     fn open(machine: &Machine, folder: &Path) -> Option<Self> {
         let (config_file, config) = find_config(machine, folder).unzip();
         let mut folders = names_in(&folder.join("agents"));
@@ -357,7 +357,7 @@ impl Install {
     }
 }
 
-/// Returns the number of a database's schema, from its first bytes: discovery opens no database.
+/// Returns the schema version of a database, from its first bytes: discovery opens no database.
 pub(super) fn schema_version(database: &Path) -> Option<u32> {
     header(database).ok().flatten()
 }
@@ -400,7 +400,8 @@ fn header(database: &Path) -> Result<Option<u32>, String> {
     }
 }
 
-/// Whether a folder of an older name is a workspace; the program's source has such a name too.
+/// Whether a folder with an older name is a workspace; a checkout of the program's source may have
+/// that name too.
 fn looks_like_a_workspace(folder: &Path) -> bool {
     let files = ["SOUL.md", "IDENTITY.md", "MEMORY.md", "USER.md"];
     files.iter().any(|name| folder.join(name).is_file()) || folder.join("memory").is_dir()
@@ -577,7 +578,7 @@ mod tests {
 
     #[test]
     fn workspaces_follow_the_configuration() {
-        // A list, with a workspace for all: the default agent has it, others a folder in it.
+        // A list, with a workspace for all: the default agent has it, others have a folder in it.
         let home = Home::new();
         home.write(
             ".openclaw/openclaw.json",
@@ -587,7 +588,7 @@ mod tests {
             home.found(),
             [agent("b", None, "work"), agent("a", None, "work/a"), agent("c", None, "c")]
         );
-        // Keyed, without one: in the state folder.
+        // Keyed, without a workspace: in the state folder.
         home.write(
             ".openclaw/openclaw.json",
             "{ agents: { entries: { ops: {}, main: {}, two: { default: false, } } } }",

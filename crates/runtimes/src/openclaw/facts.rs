@@ -1,7 +1,7 @@
 //! Facts that people keep in `memory/facts.db`: entity, key and value, one row each.
 //!
-//! This is a habit among users and no part of the program, so the columns are taken by name where
-//! they are there, and everything else in a row is carried along.
+//! This is a habit of users and not part of the program. So known columns are looked up by name,
+//! and everything else in a row is carried along.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ const ACCESSES: &[&str] = &["access_count"];
 /// One row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fact {
-    /// What tells the row from the others: its id, else its number.
+    /// What identifies the row: its id, or else its number.
     pub(super) row_key: String,
     /// Who or what it is about.
     pub(super) entity: String,
@@ -43,7 +43,7 @@ pub(super) struct Fact {
     pub(super) access_count: Option<u64>,
     /// Every column, in order.
     pub(super) columns: Vec<(String, Value)>,
-    /// What can be read in those that hold bytes.
+    /// The readable texts in columns that hold bytes.
     readable: Vec<String>,
 }
 
@@ -60,8 +60,8 @@ impl Fact {
     }
 }
 
-/// Hands out the facts of a database, in the order of their ids. A database without facts has
-/// none; one that cannot be read is a warning.
+/// Yields the facts of a database, in the order of their ids. A database without facts yields none;
+/// one that cannot be read is a warning.
 pub(super) fn each_fact<E>(
     database: &Database,
     origin_file: &str,
@@ -104,7 +104,7 @@ pub(super) fn each_fact<E>(
     Ok(Vec::new())
 }
 
-/// Where the columns are that we know.
+/// The positions of the columns that we know.
 struct FactColumns {
     id: Option<usize>,
     entity: usize,
@@ -158,8 +158,8 @@ impl FactColumns {
     }
 }
 
-/// Takes a row's id as its key. Nothing makes ids unique or present in somebody's own table, so
-/// the row's number helps out; without one, the position does.
+/// Takes a row's id as its key. A table that users made need not have unique ids, or any, so the
+/// row's number is used instead; without a number, the position.
 fn unique_key(id: &Value, number: &Value, keys: &mut HashSet<String>) -> String {
     let number = match number {
         Value::Integer(number) => number.to_string(),
@@ -211,8 +211,8 @@ pub(super) fn fact_record(
     record
 }
 
-/// Takes everything off a record that may hold a secret of its row; `text` is what its content
-/// becomes, where that had one.
+/// Removes everything from a record that may hold a secret of its row; `text` replaces the content,
+/// where that had one.
 pub(super) fn strip(record: &mut Record, text: Option<String>) {
     if let Some(text) = text {
         record.content = text;
@@ -243,7 +243,7 @@ fn text_of(value: &Value) -> String {
     }
 }
 
-/// The row as it was, to put it back.
+/// The row as it was, to restore it.
 #[derive(Serialize)]
 struct RawFact<'a> {
     table: &'static str,
@@ -267,7 +267,7 @@ impl Serialize for RawValue<'_> {
             Value::Integer(number) => serializer.serialize_i64(*number),
             Value::Real(number) => serializer.serialize_f64(*number),
             Value::Text(text) => serializer.serialize_str(text),
-            // As the program's own text form of its databases has it.
+            // In the format of the program's own text dumps.
             Value::OddText(bytes) | Value::Blob(bytes) => {
                 let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 serializer.collect_map([("$hex", hex)])

@@ -6,9 +6,9 @@
 //! | table | `chunks` | `memory_index_chunks` |
 //! | vector | text, a JSON array | blob of little-endian `f64` |
 //!
-//! Between the two there was a shape with the new table and the old vectors, so a vector is decoded
-//! by what it is, not by where it was found. Nothing is computed here: a chunk without a vector,
-//! or with one that makes no sense, is counted and left out.
+//! Between the two there was a version with the new table and the old vectors, so a vector is
+//! decoded by its type, not by its table. Nothing is computed here: a chunk without a vector, or
+//! with an invalid one, is counted and left out.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -20,10 +20,10 @@ use super::install::InstallDatabase;
 use crate::kit::{DatabaseError, Read, Rows, Value, Warning, short_digest, times};
 
 const META_KEY: &str = "memory_index_meta_v1";
-/// What the program calls the model of chunks that have no vector.
+/// What the program calls the model of chunks without a vector.
 const NO_MODEL: &str = "fts-only";
 const MAX_DIMENSIONS: usize = 65_536;
-/// With more rows the classes are left out; they would have to be kept in memory.
+/// With more rows the classes are left out, because they have to be kept in memory.
 const MAX_PROVENANCE: usize = 1_000_000;
 const MAX_CLASSES: usize = 32;
 
@@ -38,9 +38,9 @@ pub(super) struct Chunk {
     pub(super) end_line: u64,
     /// `provider/model`.
     pub(super) model: String,
-    /// What the model made of its text; empty where the index is for keywords only.
+    /// The vector of its text; empty where the index is for keywords only.
     pub(super) vector: Vec<f32>,
-    /// When.
+    /// When the vector was computed.
     pub(super) computed_at: Moment,
     /// Who the text comes from, where the program noted it: `owner`, `agent`, `untrusted`, `system`.
     pub(super) origin_class: Option<String>,
@@ -48,16 +48,16 @@ pub(super) struct Chunk {
     pub(super) hash: String,
 }
 
-/// What became of the rows of the index.
+/// Counts of the rows of the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexCounts {
     /// Chunks of memory files.
     pub(super) chunks: u64,
     /// Those without a vector.
     pub(super) keyword_only: u64,
-    /// Those with a vector that makes no sense, or without a place.
+    /// Those with an invalid vector, or without a location.
     pub(super) malformed: u64,
-    /// Those of files that were not asked for.
+    /// Those of files that were not requested.
     pub(super) unmatched: u64,
     /// Files that changed since they were indexed.
     pub(super) stale: u64,
@@ -70,7 +70,7 @@ pub(super) fn app_version(database: &InstallDatabase) -> Option<String> {
     row.first()?.as_text().map(str::to_owned)
 }
 
-/// Returns what the files were when they were indexed.
+/// Returns the digests of the files when they were indexed.
 fn indexed_files(
     database: &InstallDatabase,
     table: &str,
@@ -111,7 +111,7 @@ pub(super) struct ChunkStream {
 }
 
 impl ChunkStream {
-    /// Opens the index in a database. Where there is none, there are no chunks.
+    /// Opens the index in a database. Without an index, there are no chunks.
     pub(super) fn open(database: Option<&InstallDatabase>) -> Self {
         let mut stream = Self::default();
         let Some(database) = database else { return stream };
@@ -150,9 +150,9 @@ impl ChunkStream {
         Ok(())
     }
 
-    /// Digests what the index holds, vectors aside: a text that is the same has the same vector,
-    /// unless it was computed again. Of a chunk without a vector only its class counts; such an
-    /// index is made again whenever the program likes.
+    /// Digests the content of the index, except vectors: the same text has the same vector, unless
+    /// it was computed again. Only the class of a chunk without a vector counts; the program may
+    /// rebuild such an index at any time.
     fn digest(&self, database: &InstallDatabase, table: &str) -> Result<String, DatabaseError> {
         let columns = ["id", "path", "start_line", "end_line", "model", "hash", "updated_at"];
         let mut hasher = Sha256::new();
@@ -170,13 +170,13 @@ impl ChunkStream {
         Ok(Hex(&hasher.finalize()).to_string())
     }
 
-    /// Returns a digest over what the index says of the agent's files.
+    /// Returns a digest of what the index says about the agent's files.
     pub(super) fn fingerprint(&self) -> Option<&str> {
         self.fingerprint.as_deref()
     }
 
-    /// Returns whether a file is another than the one that was indexed, and counts it. Where the
-    /// index does not say, it is not.
+    /// Returns whether a file has changed since it was indexed, and counts it. Without a digest in
+    /// the index, it has not.
     pub(super) fn is_stale(&mut self, path: &str, content: &[u8]) -> bool {
         let indexed = self.indexed.get(path).filter(|hash| !hash.is_empty());
         let is_stale = indexed.is_some_and(|hash| *hash != sha256_hex(content));
@@ -200,7 +200,7 @@ impl ChunkStream {
         chunks
     }
 
-    /// Reads what is left, and says what was found.
+    /// Reads the remaining rows, and returns what was found.
     pub(super) fn finish(mut self) -> (IndexCounts, Vec<Warning>) {
         while self.next.take().or_else(|| self.advance()).is_some() {
             self.counts.unmatched += 1;
@@ -231,7 +231,7 @@ impl ChunkStream {
         }
     }
 
-    /// All vectors of a model are of one length: what the index says, else that of the first.
+    /// All vectors of a model have one length: that in the index, or else that of the first vector.
     fn has_right_length(&mut self, model: &str, vector: &[f32]) -> bool {
         if vector.is_empty() {
             return true;
@@ -249,7 +249,7 @@ impl ChunkStream {
         let (Value::Text(id), Value::Text(path), Value::Text(model)) = (id, path, model) else {
             return Err(SkipReason::Malformed);
         };
-        // The order is the other side's word, and the caller relies on it.
+        // The database process only claims this order, and the caller relies on it.
         if path < self.last_path {
             return Err(SkipReason::Malformed);
         }
@@ -293,7 +293,7 @@ enum SkipReason {
     Malformed,
 }
 
-/// What the index says of itself.
+/// What the index says about itself.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Meta {
@@ -303,7 +303,7 @@ pub(super) struct Meta {
 }
 
 impl Meta {
-    /// Takes what a row says of its provider.
+    /// Takes what a row says about its provider.
     pub(super) fn of(provider: &str) -> Self {
         Self { provider: Some(provider.to_owned()), ..Self::default() }
     }
@@ -319,8 +319,8 @@ impl Meta {
         self.vector_dims.filter(|_| self.model.as_deref() == Some(model))
     }
 
-    /// Makes `provider/model`. A model's own name may have a slash, so only the provider that the
-    /// index names counts as one that is already there.
+    /// Returns `provider/model`. A model's own name may have a slash, so only a prefix that is the
+    /// provider of the index counts as already present.
     pub(super) fn tag(&self, model: &str) -> String {
         match self.provider.as_deref().filter(|provider| !matches!(*provider, "" | "none")) {
             Some(provider) if model.split('/').next() == Some(provider) => model.to_owned(),
@@ -331,12 +331,12 @@ impl Meta {
     }
 }
 
-/// Which chunk comes from whom. Ids are kept as a part of their digest: there may be many.
+/// The origin of each chunk. Only parts of the digests of ids are kept, because there may be many.
 #[derive(Debug, Default)]
 struct Provenance {
     names: Vec<String>,
     classes: HashMap<u64, u8>,
-    /// There were more than we keep, so that none is kept.
+    /// There were more than the limit, so none are kept.
     overflowed: bool,
 }
 
@@ -375,12 +375,12 @@ impl Provenance {
     }
 }
 
-/// Decodes a vector by what it is; `None` when it is none.
+/// Decodes a vector by its type; `None` when the value is not a vector.
 pub(super) fn vector_in(value: &Value) -> Option<Vec<f32>> {
     decode(value).ok().filter(|vector| !vector.is_empty())
 }
 
-/// Decodes a vector by what it is; an empty one is none.
+/// Decodes a vector by its type; an empty one counts as none.
 fn decode(value: &Value) -> Result<Vec<f32>, SkipReason> {
     let numbers: Vec<f64> = match value {
         Value::Null => Vec::new(),

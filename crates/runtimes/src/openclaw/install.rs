@@ -15,7 +15,8 @@ pub(super) const AGENT_DATABASE: &str = "agent/openclaw-agent.sqlite";
 /// The older generation's auth profiles of an agent, below [`agent_folder`].
 pub(super) const PROFILES_FILE: &str = "agent/auth-profiles.json";
 
-/// Returns the folder that an install keeps of an agent; an alias that is no name has none.
+/// Returns the folder that an install keeps for an agent; an alias that is not a file name has
+/// none.
 pub(super) fn agent_folder(alias: &str) -> Option<PathBuf> {
     is_name(alias).then(|| Path::new("agents").join(alias))
 }
@@ -46,7 +47,7 @@ impl InstallDatabase {
         })
     }
 
-    /// Copies a database and lists its tables; `None` when it is not there.
+    /// Copies a database and lists its tables; `None` when it does not exist.
     pub(super) fn open(machine: &Machine, path: &Path) -> Result<Option<Self>, DatabaseError> {
         let database = match Database::open(machine, path) {
             Ok(database) => database,

@@ -1,7 +1,7 @@
-//! What a section of a page says of itself: importance tags, hashtags, and the comments in which
+//! What a section of a page says about itself: importance tags, hashtags, and the comments in which
 //! OpenClaw keeps triggers, projects, observation dates and promotions.
 //!
-//! Nothing is taken out of the text. What cannot be read is left alone. Code is never read, and a
+//! Nothing is removed from the text. What cannot be read is left alone. Code is never read, and a
 //! comment is only read as an annotation.
 
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use anemone_markdown::{HiddenKind, Page, Section, line_ends};
 use jiff::civil::Date;
 use serde::Serialize;
 
-/// What a section says of itself.
+/// What a section says about itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Labels {
     /// The first importance tag.
@@ -29,7 +29,7 @@ pub(crate) struct Labels {
     pub(crate) projects: Vec<String>,
     /// The latest day on which something in it was observed.
     pub(crate) observed: Option<Date>,
-    /// Whether it still holds; superseded only when every part that says something says so.
+    /// Whether it still holds; it is only superseded when every part with a status says so.
     pub(crate) status: Option<Validity>,
     /// Entries that the runtime promoted from short-term memory.
     pub(crate) promotions: Vec<Promotion>,
@@ -53,9 +53,9 @@ pub(crate) struct TaggedLine {
 /// Whether something still holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Validity {
-    /// It does.
+    /// It still holds.
     Active,
-    /// Something newer took its place.
+    /// Something newer has replaced it.
     Superseded,
 }
 
@@ -231,7 +231,7 @@ fn hashtag<'a>(before: &str, after: &'a str) -> Option<&'a str> {
 fn importance_tag(after: &str) -> Option<(&str, &str, f64)> {
     let end = after.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
     let (tag, rest) = after.split_at(end);
-    // In a table the bar has to be escaped.
+    // In a table the bar must be escaped.
     let rest = rest.strip_prefix('\\').unwrap_or(rest).strip_prefix("|i=")?;
     let end = rest.bytes().take(32).position(|byte| byte == b']')?;
     let score = number(&rest[..end])?;
@@ -242,7 +242,7 @@ fn importance_tag(after: &str) -> Option<(&str, &str, f64)> {
 fn number(text: &str) -> Option<f64> {
     let decimal = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+'));
     let number = text.parse::<f64>().ok().filter(|number| decimal && number.is_finite())?;
-    // A negative zero is a zero.
+    // A negative zero becomes a zero.
     Some(number.clamp(0.0, 1.0) + 0.0)
 }
 

@@ -5,7 +5,7 @@ use anemone_markdown::{Page, Section};
 use super::labels::labels;
 use crate::kit::times;
 
-/// A file that is cut into sections or rows is those, joined; lines are counted without gaps.
+/// The sections or rows of a file, joined, are the file again; lines are counted without gaps.
 ///
 /// # Panics
 ///

@@ -9,7 +9,7 @@ pub(super) const MEMORY: &str = "memory";
 /// The database of structured facts that some users keep.
 pub(super) const FACTS: &str = "memory/facts.db";
 
-/// What a regular file of the workspace is to OpenClaw.
+/// How OpenClaw treats a regular file of the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PathRole {
     /// Markdown that holds memories.
@@ -18,7 +18,7 @@ pub(super) enum PathRole {
     Facts,
     /// A file that says who the agent is, what it does or whom it works for.
     Persona(PersonaPlace),
-    /// Managed by OpenClaw, and nothing we take apart.
+    /// Managed by OpenClaw, and not parsed.
     Raw,
     /// Anything else.
     Artifact,
@@ -33,7 +33,7 @@ pub(super) enum MemoryKind {
     Daily(DailyName),
     /// What the next session should know.
     ActiveContext,
-    /// What is known of a project.
+    /// Notes about a project.
     Project,
     /// Rules learned from mistakes.
     Gating,

@@ -88,13 +88,13 @@ fn is_tagged(record: &Record) -> bool {
         && category.chars().any(char::is_alphanumeric)
 }
 
-/// Returns whether a value can be written into a comment as it is, and read back as one.
+/// Returns whether a value can be written into a comment as it is, and read back unchanged.
 fn is_a_word_or_more(value: &str) -> bool {
     let spaced = value.split_whitespace().collect::<Vec<_>>().join(" ");
     !value.is_empty() && value == spaced && !value.contains(',') && !value.contains("--")
 }
 
-/// Returns whether a text has a label behind a hash sign, and it ends there.
+/// Returns whether a text has a label after a hash sign, and the label ends there.
 fn is_hashtag(tag: &str, text: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || c == '_';
     let ends = |(at, found): (usize, &str)| !text[at + found.len()..].starts_with(plain);

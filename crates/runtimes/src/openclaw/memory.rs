@@ -22,13 +22,13 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Returns what the records of an agent share of which nothing but the id is known.
+    /// Returns what the records of an agent share when nothing but its id is known.
     pub(super) fn of(agent_id: AgentId) -> Self {
         Self { agent_id, identity_version: None, stamps: StampTable::default() }
     }
 }
 
-/// A memory file whose text is at hand.
+/// A memory file whose text is loaded.
 pub(super) struct MemoryFile<'a> {
     /// Its path in the workspace.
     pub(super) path: &'a str,
@@ -69,7 +69,7 @@ impl MemoryKind {
     }
 }
 
-/// What a runtime needs to put a record back, and what the text says of itself.
+/// What a runtime needs to restore a record, and what the text says about itself.
 #[derive(Serialize)]
 struct RawPlace<'a> {
     line_start: u64,
@@ -127,7 +127,7 @@ pub(super) fn records<E>(
             };
             let place = Opaque::new(&place).expect("a struct is a JSON object");
             let created_at = created_at(file, section, session.as_ref(), front_matter.as_ref());
-            // Blank lines before a heading make no text belong to it.
+            // Blank lines before a heading do not make the text belong to it.
             let first_line = section.line_start + blank_lines(section.text);
             let overlapping = file.chunks.iter().filter(|chunk| {
                 chunk.start_line <= section.line_end && chunk.end_line >= first_line
@@ -169,7 +169,7 @@ fn source(
 }
 
 impl Shared {
-    /// Makes the source of something that the agent wrote; `trust` is who is behind it.
+    /// Returns the source of something that the agent wrote; `trust` is the author's class.
     pub(super) fn source(&self, file: &str, origin: &str, trust: Option<&str>) -> Source {
         let mut source = Source {
             origin: Some(origin.to_owned()),
@@ -186,7 +186,8 @@ impl Shared {
     }
 }
 
-/// Returns who is behind a text, where OpenClaw says so: of several, the one to trust least.
+/// Returns the author's class of a text, where OpenClaw records it: of several, the least trusted
+/// one.
 fn trust<'a>(path: &str, chunks: &[&'a Chunk]) -> Option<&'a str> {
     if ["memory/dreaming/", "memory/.dreams/"].iter().any(|value| path.starts_with(value)) {
         return Some("system");
@@ -206,7 +207,7 @@ fn embedding(chunk: &Chunk) -> Option<Embedding> {
     })
 }
 
-/// Notes which text a vector is of: a chunk's, not the record's.
+/// Notes that a vector was made from a chunk's text, not the record's.
 fn of_text(hash: &str) -> Unknown {
     let mut unknown = Unknown::default();
     if digest_in(hash).is_some() {
@@ -217,13 +218,13 @@ fn of_text(hash: &str) -> Unknown {
     unknown
 }
 
-/// Returns how many lines a text begins with that say nothing.
+/// Returns how many lines without content a text begins with.
 fn blank_lines(text: &str) -> u64 {
     let blank = text.len() - text.trim_start().len();
     line_ends(&text[..blank])
 }
 
-/// A time from the text comes first, then one from the name; a file's time comes last, because
+/// A time in the text takes precedence, then one in the name. The file's time comes last, because
 /// copying or touching the file changes it.
 fn created_at(
     file: &MemoryFile<'_>,
@@ -288,7 +289,7 @@ mod tests {
         read(path, text, &[]).iter().map(|read| read.temporal.created_at.to_string()).collect()
     }
 
-    // The order of the sources of a time is the seed's: text, name, file.
+    // The order of the sources of a time is that of the first documents: text, name, file.
     #[test]
     fn a_time_comes_from_the_text_then_from_the_name_then_from_the_file() {
         for (path, text, wanted) in [

@@ -1,4 +1,4 @@
-//! What the proof of a move has to know of OpenClaw.
+//! What the proof of a move has to know about OpenClaw.
 
 use serde::Deserialize;
 use zeroize::Zeroizing;
@@ -9,7 +9,7 @@ use crate::kit::mapping::{ProofRules, joined};
 pub(crate) static PROOF: ProofRules =
     ProofRules { beside_workspace: &[], optional_columns: &[], user_file: "USER.md", bare_secret };
 
-/// A profile, as far as it is secret.
+/// The secret fields of a profile.
 #[derive(Deserialize)]
 struct Profile {
     key: Option<SecretText>,

@@ -56,13 +56,13 @@ const SEPTEMBER: Profile = Profile { name: "openclaw-2026.9", generation: Genera
 /// The model that OpenClaw names in the ids of chunks when it has no embeddings.
 const NO_MODEL: &str = "fts-only";
 
-/// What a hit must score, unless nothing does.
+/// The score that a hit must have, unless no hit has it.
 const MIN_SCORE: f64 = 0.35;
-/// How much of a chunk is shown, in UTF-16.
+/// How much of a chunk is shown, in UTF-16 units.
 const SNIPPET_UNITS: usize = 700;
-/// What vectors count for.
+/// The weight of vectors.
 const VECTOR_WEIGHT: f64 = 0.7;
-/// What words count for.
+/// The weight of words.
 const TEXT_WEIGHT: f64 = 0.3;
 /// The most words of a query that are compared; each costs a lookup.
 const MAX_WORDS: usize = 256;
@@ -199,7 +199,7 @@ fn hit(corpus: &Corpus<'_>, selected: SelectedChunk, request: &Request) -> Hit {
     }
 }
 
-/// Where lines lie in a text, without the last line break.
+/// Returns the byte range of lines in a text, without the last line break.
 fn bytes_of_lines(text: &str, first: u32, last: u32) -> Range<usize> {
     let skip = |lines: u32| match lines {
         0 => Some(0),

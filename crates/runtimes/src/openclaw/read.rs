@@ -18,7 +18,7 @@ use crate::kit::{
     end_reading, lossy, not_requested, persona, reading_info, spelled, times, warn_of_nothing,
 };
 
-/// Counts the changes in what is made of the same files.
+/// Increases when the same files are read into something else.
 const REVISION: u64 = 1;
 /// The name of an unnamed agent.
 const UNNAMED: &str = "agent";
@@ -170,7 +170,7 @@ impl OpenAgent for WorkspaceWalk {
     }
 }
 
-/// What the install knows of an agent, beside its workspace.
+/// What the install knows about an agent, besides its workspace.
 struct InstallFacts {
     version: Option<String>,
     name: Option<String>,
@@ -183,7 +183,7 @@ struct InstallFacts {
     not_requested: Vec<NotRequested>,
 }
 
-/// Everything that decides what an archive holds, beside the files of the workspace.
+/// Everything that decides what an archive holds, besides the files of the workspace.
 #[derive(Serialize)]
 struct ReadingInputs<'a> {
     runtime_version: Option<&'a str>,
@@ -270,7 +270,7 @@ fn transcripts(
     files
 }
 
-/// Warns of folders that the runtime searches as well and that lie outside the workspace.
+/// Warns of folders outside the workspace that the runtime also searches.
 fn extra_paths(machine: &Machine, opened: &OpenWorkspace, config: &Config) -> Vec<Warning> {
     let outside = config.extra_paths.iter().filter_map(|extra| {
         let path = config::resolve(machine, &opened.path, extra);
@@ -301,8 +301,8 @@ fn hints(config: Option<&Config>, agent: &FoundAgent) -> Option<RuntimeHints> {
     })
 }
 
-/// Returns what the install calls the agent. A workspace without an install is called by no name
-/// that its folder has: the folder may be another tomorrow.
+/// Returns the agent's name in the install. Without an install the agent is not named after its
+/// workspace's folder, which may be renamed.
 fn configured_name(config: Option<&Config>, agent: &FoundAgent) -> Option<String> {
     agent.install.as_ref()?;
     let configured = config.and_then(|config| config.agent(&agent.alias)?.name.clone());
@@ -316,7 +316,7 @@ struct AgentReader<'a> {
     shared: Shared,
     chunks: ChunkStream,
     carrier: Carrier<'a>,
-    /// Whether the facts were left out, because of a secret in them.
+    /// Whether the facts were left out because of a secret in them.
     hidden_facts: bool,
 }
 
@@ -335,7 +335,7 @@ impl AgentReader<'_> {
                 PathRole::Artifact => self.carrier.artifact(found)?,
                 PathRole::Memory(kind) => self.memory(root, found, &kind)?,
                 PathRole::Facts => self.facts(root, found)?,
-                // The log of a database holds what the database holds.
+                // The log of a database holds the same content as the database.
                 PathRole::Raw if self.hidden_facts && is_log_of_facts(&found.path) => {
                     self.carrier.leave_out_secret(found);
                 }
@@ -357,10 +357,10 @@ impl AgentReader<'_> {
         let path = lossy(&found.path);
         let mut chunks = self.chunks.for_file(&path);
         if loaded.redacted {
-            // A vector says something of the text it was made from, secrets included.
+            // A vector reveals something about the text it was made from, secrets included.
             chunks.iter_mut().for_each(|chunk| chunk.vector.clear());
         } else if self.chunks.is_stale(&path, &loaded.bytes) {
-            // The lines of the index are those of another text.
+            // The lines in the index belong to another text.
             chunks.clear();
         }
         let Some(text) = self.carrier.text_of(found, &loaded) else { return Ok(()) };
@@ -388,7 +388,7 @@ impl AgentReader<'_> {
                     row += 1;
                     let mut search = |text: &str| self.carrier.search_text(&path, row, text);
                     let text = search(&record.content);
-                    // Columns that are not in the text travel beside it.
+                    // Columns that are not in the text are kept beside it.
                     let beside = fact.texts().filter_map(&mut search).count();
                     if text.is_some() || beside > 0 {
                         self.hidden_facts = true;
@@ -527,7 +527,8 @@ mod tests {
             ))
             .unwrap();
         let (kept, reading) = home.read(SecretPolicy::Report);
-        // As a row, and in the bytes of the log: these hold random salts, so a line means nothing.
+        // In a row, and in the bytes of the log: these hold random salts, so a line number means
+        // nothing.
         let found: Vec<_> = reading.secrets.iter().map(|secret| &*secret.path).collect();
         assert_eq!(found, [FACTS, "memory/facts.db-wal"]);
         assert_eq!(reading.secrets[0].line, 2);
@@ -539,7 +540,7 @@ mod tests {
         let raw: Vec<_> =
             kept.records.iter().map(|record| record.raw_source_format.is_some()).collect();
         assert_eq!(raw, [true, false]);
-        // The log holds the row as well, and the database may not even.
+        // The log holds the row as well, and the database may not even have it yet.
         assert_eq!(kept.files, []);
         let secret = LeftOutReason::Secret;
         let left: Vec<_> = reading

@@ -17,7 +17,7 @@ fn files(agent: &SampleAgent<'_>) -> Vec<SampleFile> {
             "list": [{ "id": alias, "default": true, "workspace": workspace }],
         },
     });
-    // The key belongs to nobody: it is there to show that an export leaves it behind.
+    // The key is made up: it shows that an export leaves keys behind.
     let profiles = json!({
         "version": 1,
         "profiles": {

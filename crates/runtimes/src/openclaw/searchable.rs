@@ -14,9 +14,9 @@ use crate::kit::{
     times, with_logs,
 };
 
-/// Folders in which the runtime notes what it dreamed, and from what.
+/// Folders in which the runtime stores its dreams and their sources.
 const DREAMING: [&str; 2] = ["memory/dreaming", "memory/.dreams"];
-/// The folder in which the runtime puts aside what it repaired.
+/// The folder in which the runtime keeps what it repaired.
 const REPAIR: &str = ".openclaw-repair";
 
 impl SearchAgents for OpenClaw {
@@ -62,7 +62,7 @@ impl SearchAgents for OpenClaw {
         folder(path)
     }
 
-    /// Takes the facts that some users keep beside their notes, by the path of their database.
+    /// Takes the database of facts that some users keep beside their notes, by its path.
     fn database(&self, path: &Path, _: &str) -> Option<(FoundAgent, StoreKind)> {
         if !path.ends_with(FACTS) {
             return None;
@@ -116,7 +116,7 @@ fn extra(machine: &Machine, agent: &FoundAgent, config: &Config) -> Vec<ExtraPla
     found
 }
 
-/// A configuration that cannot be understood may name places that nobody searches then.
+/// A configuration that cannot be understood may name places that are then not searched.
 fn warnings(config: &Config) -> impl Iterator<Item = Warning> {
     let path = config.path.display().to_string();
     config.oddities.iter().map(move |oddity| {
@@ -175,7 +175,7 @@ fn each_fact(
 ) -> Result<UnsearchedCounts, ReadError> {
     let database =
         Database::open(machine, path).map_err(|error| ReadError::memories(path, error))?;
-    // Stands for no time at all.
+    // The fallback means that there is no time.
     let fallback = times::epoch();
     let warnings = facts::each_fact(&database, FACTS, &mut |fact| {
         let record = facts::fact_record(&fact, FACTS, shared, &fallback);

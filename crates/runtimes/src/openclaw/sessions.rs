@@ -7,9 +7,9 @@
 //! | `agents/<agent>/sessions/` | `<id>.jsonl` (gen-3), ended ones `.reset.`, `.deleted.`, `.bak.`, old ones `cold/` |
 //! | `agents/<agent>/session-sqlite-import-archive/` | what was moved into the database |
 //!
-//! The same conversation may lie in several of them; an event is taken from the first, the database
-//! before the files. What was said becomes text, in records of some kilobytes that are filled in
-//! order, so that a conversation that goes on changes its last record only.
+//! The same conversation may be in several of them; an event is taken from the first, the database
+//! before the files. The conversation becomes text, in records of some kilobytes that are filled in
+//! order, so that a continued conversation only changes its last record.
 
 mod transcript;
 mod transcript_files;
@@ -36,7 +36,7 @@ pub(super) use unpack::unpacked_event;
 pub(super) struct SessionRecord {
     /// The conversation.
     pub(super) session_id: String,
-    /// Where it was held, such as `agent:main:main`, where known.
+    /// The key of the session, such as `agent:main:main`, where known.
     pub(super) session_key: Option<String>,
     /// Which piece, from 0.
     pub(super) index: u64,
@@ -46,13 +46,13 @@ pub(super) struct SessionRecord {
     pub(super) first_at: Option<Moment>,
     /// When the last thing in it was said.
     pub(super) last_at: Option<Moment>,
-    /// The transcript, such as `sessions/main/<id>.jsonl`; the program's own name for it.
+    /// The transcript, such as `sessions/main/<id>.jsonl`, as the program names it.
     pub(super) origin_file: String,
     /// `owner` or `untrusted`, where the program noted who spoke; the worse one counts.
     pub(super) trust: Option<&'static str>,
 }
 
-/// What became of conversations, and warnings for the user.
+/// Counts of conversations, and warnings for the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SessionTally {
     pub(super) counts: SessionCounts,
@@ -153,7 +153,7 @@ struct SessionReader<'a, E> {
 }
 
 impl<E> SessionReader<'_, E> {
-    /// Reads the events in the database, and after each conversation what else there is of it.
+    /// Reads the events in the database, and after each conversation its parts elsewhere.
     fn database(&mut self, database: &InstallDatabase) -> Result<(), E> {
         let columns = ["session_id", "event_json", "event_zstd", "event_utf8_bytes", "created_at"];
         let read = Read::of("transcript_events", &columns).ordered_by(&["session_id", "seq"]);

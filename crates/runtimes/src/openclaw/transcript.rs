@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::kit::{Boundary, Event, LineReading, SessionFacts, TranscriptFormat, boundary, spoken};
 
-/// The list of sessions, with what the runtime keeps of each.
+/// The list of sessions, with what the runtime stores about each.
 const MAX_INDEX_BYTES: u64 = 16 << 20;
 
 /// How OpenClaw writes transcripts.
@@ -31,7 +31,7 @@ fn line(json: &Json) -> LineReading {
     LineReading::of(json, event)
 }
 
-/// Reads what somebody said, and whether that was the owner.
+/// Reads a message, and whether the owner sent it.
 fn said(line: &Json, message: &Json) -> Event {
     let mut event = spoken(line, message);
     if let Event::Message(said) = &mut event {
@@ -45,7 +45,7 @@ pub(super) fn by_owner(json: &Json) -> Option<bool> {
     json.get("__openclaw")?.get("senderIsOwner")?.as_bool()
 }
 
-/// What the list of sessions says of one of them.
+/// What the list of sessions says about one of them.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ListedSession {

@@ -34,7 +34,7 @@ fn each(
         ("chunks", "meta", "embedding_cache")
     };
     let meta = Meta::read(&database, meta)?;
-    // Rows of other models stay where they are: vectors are most of a database.
+    // Rows of other models are not read: vectors are most of a database.
     for name in wanted.names() {
         let read = Read::of(chunks, &["text", "embedding"]).only("model", &name);
         let rows = if wanted.is_named(&meta.tag(&name)) { database.rows(&read)? } else { None };
@@ -73,7 +73,7 @@ mod tests {
     use crate::kit::database::tests::machine;
     use crate::openclaw::RUNTIME;
 
-    /// What was handed out: a text or the start of a digest, and the first number.
+    /// What was yielded: a text or the start of a digest, and the first number.
     fn read_all(script: &str, provider: &str, model: &str) -> Vec<(String, f32)> {
         let home = TempDir::new().unwrap();
         let path = home.path().join("index.sqlite");

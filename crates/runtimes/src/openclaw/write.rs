@@ -93,10 +93,10 @@ fn finish(
     Ok(plan)
 }
 
-/// Where a record of another runtime goes, and what is read of it there.
+/// Where a record of another runtime goes, and what is read back from there.
 pub(crate) struct TargetFile {
     pub(crate) path: String,
-    /// The day that the file's name says.
+    /// The day in the file's name.
     pub(crate) day: Option<jiff::civil::Date>,
     pub(crate) memory_type: &'static str,
 }
@@ -113,7 +113,7 @@ pub(crate) fn home(record: &Record) -> TargetFile {
     TargetFile { path, day, memory_type }
 }
 
-/// Puts back the files of a snapshot of this runtime; where it has none, they are made.
+/// Restores the files of a snapshot of this runtime; missing ones are generated.
 fn restore(
     machine: &Machine,
     source: &dyn SnapshotSource,
@@ -134,7 +134,7 @@ fn restore(
         pages.write_all(draft)?;
         pages.finish(draft)?;
     }
-    // Where an artifact has the path of another file, that one comes first and counts.
+    // Where an artifact has the path of another file, that file comes first and takes precedence.
     draft.wanted.extend(carried.artifacts);
     if is_ours {
         note_records(source, &|_| false, draft).map_err(read)?;
@@ -142,7 +142,7 @@ fn restore(
     Ok(())
 }
 
-/// Makes a workspace of a snapshot of another runtime.
+/// Generates a workspace from a snapshot of another runtime.
 fn settle(
     machine: &Machine,
     source: &dyn SnapshotSource,
@@ -183,7 +183,7 @@ struct FilePlaces {
 }
 
 impl FilePlaces {
-    /// Puts a file where it means the same, or aside.
+    /// Puts a file where it has the same meaning, or aside.
     fn find(
         &mut self,
         index: usize,
@@ -195,7 +195,7 @@ impl FilePlaces {
         let same = is_file
             && match place_of(&file.path) {
                 PathRole::Persona(_) => true,
-                // It is read to the agent, unless memories are made of it.
+                // The runtime reads it to the agent, unless memories are made from it.
                 PathRole::Memory(_) => {
                     file.path == b"MEMORY.md"
                         && !pages.origins.contains("MEMORY.md")
@@ -206,7 +206,8 @@ impl FilePlaces {
         self.put(index, file, same, draft);
     }
 
-    /// Takes a file into the workspace where it may be and its path is free; else it is kept aside.
+    /// Takes a file into the workspace if it is allowed there and its path is free; otherwise it is
+    /// kept aside.
     fn put(&mut self, index: usize, file: &SourceFile, may_be: bool, draft: &mut PlanBuilder) {
         let is_folder = file.kind == SourceKind::Folder;
         if may_be && self.claims.claim(&file.path, is_folder) == Claim::Free {
@@ -217,7 +218,7 @@ impl FilePlaces {
         }
     }
 
-    /// Makes the files of the persona and the people that are not there.
+    /// Generates the missing files of the persona and the people.
     fn documents(
         &mut self,
         source: &dyn SnapshotSource,
@@ -234,20 +235,20 @@ impl FilePlaces {
         Ok(())
     }
 
-    /// Notes which paths are taken.
+    /// Records which paths are taken.
     fn claim_all(&mut self, draft: &PlanBuilder) {
         for wanted in &draft.wanted {
             self.claims.claim(&wanted.path, matches!(wanted.node, PlannedNode::Folder));
         }
     }
 
-    /// Puts a file that is nobody's where it was, or aside when that is taken.
+    /// Puts a file without an owner at its original path, or aside if that is taken.
     fn artifact(&mut self, index: usize, file: &SourceFile, draft: &mut PlanBuilder) {
         let is_ours = is_in_sidecar(&file.path) || file.path == AGENT_ID_FILE.as_bytes();
         self.put(index, file, !is_ours, draft);
     }
 
-    /// Keeps what has no place.
+    /// Keeps what has no place in the sidecar.
     fn keep(
         self,
         machine: &Machine,
@@ -261,7 +262,7 @@ impl FilePlaces {
     }
 }
 
-/// The files of a snapshot that belong into this workspace.
+/// The files of a snapshot that belong in this workspace.
 #[derive(Default)]
 struct CarriedFile {
     /// Files of this runtime.
@@ -589,7 +590,7 @@ mod tests {
         assert!(reasons[0].starts_with("1 record: "), "{reasons:?}");
         assert!(reasons[1].starts_with("2 records: transcripts"), "{reasons:?}");
         assert_eq!((reasons.len(), plan.records), (2, 1));
-        // With files of its own runtime, a record counts when its file is there.
+        // With files of its own runtime, a record counts when its file exists.
         let mut snapshot = with_records(records);
         snapshot.records[3].source.origin_file = Some("memory/2026-01-05.md".to_owned());
         snapshot.files = vec![file("memory/2026-01-05.md", "z")];
@@ -693,7 +694,7 @@ mod tests {
         let missing: Vec<_> =
             plan.not_restored.iter().filter_map(|restored| restored.path.as_deref()).collect();
         assert_eq!(missing, ["anthem", "containers", "sensor", "git"]);
-        // A sub-agent that the instructions name stays as they say it.
+        // A sub-agent that is named in the instructions stays there as it is written.
         let rules = "## SubAgent: Bookkeeper\nSends nobody.\n";
         prose.operating_instructions = Some(rules.to_owned());
         snapshot.identity = Some(identity(Some(prose)));

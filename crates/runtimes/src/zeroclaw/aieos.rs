@@ -1,10 +1,10 @@
 //! AIEOS 1.1: a persona as a JSON document.
 //!
-//! Fields that the format has too are taken over; the rest of the document is kept beside them as
-//! it is. A value is taken out of the rest only when the field holds all of it and it stood at its
-//! usual place, so that fields and rest together are the document again. Where a document has a
-//! value under another name, or all sections below `identity`, it stays in the rest as well, and a
-//! changed field is written to where it came from.
+//! Fields that our format has too are taken over; the rest of the document is kept beside them
+//! unchanged. A value is removed from the rest only when the field holds all of it and it was at
+//! its usual path, so that fields and rest together are the document again. Where a document has a
+//! value under another name, or all sections below `identity`, the value stays in the rest as well,
+//! and a changed field is written to its original path.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use anemone_format::{
 };
 use serde_json::{Map, Value, json};
 
-/// The names of the five great traits.
+/// The name of the framework with the five great traits.
 const OCEAN: &str = "OCEAN";
 
 /// Reads a document; `None` when it is not one.
@@ -28,14 +28,14 @@ pub(super) fn structured(json: &str) -> Option<StructuredIdentity> {
     Some(StructuredIdentity { aieos_extensions, ..fields })
 }
 
-/// Writes the document of an identity: the original where it has one and nothing changed, else one
-/// made from the fields.
+/// Returns the document of an identity: the original if there is one and nothing changed, or else
+/// one generated from the fields.
 pub(super) fn document(identity: &Identity) -> Option<String> {
     let structured = identity.structured.as_ref();
     let original = identity.raw_source.as_ref().map(Opaque::as_str);
     if let Some(original) = original
         && let Some(read) = self::structured(original)
-        // Compares what a document can say.
+        // Compares only what a document can express.
         && structured.is_none_or(|structured| put_together(structured) == put_together(&read))
     {
         return Some(original.to_owned());
@@ -50,13 +50,13 @@ pub(super) fn document(identity: &Identity) -> Option<String> {
 struct FieldSlot {
     /// The paths at which a document may have it; the first is the usual one.
     places: &'static [&'static str],
-    /// Reads a value as the field has it, as JSON; `None` when it is none.
+    /// Reads a value as the field has it, as JSON; `None` when it does not fit.
     read: fn(&Value) -> Option<Value>,
     /// Where the field is in a structured identity that is written as JSON.
     field: &'static str,
 }
 
-/// The scores of a personality; the field also says of which framework they are.
+/// The scores of a personality; the field also names their framework.
 const TRAITS: &str = "psychology/personality_traits/scores";
 /// The framework of a personality.
 const FRAMEWORK: &str = "psychology/personality_traits/framework";
@@ -129,7 +129,7 @@ const NEW_GOALS: &str = "motivations/short_term_goals";
 const SKILLS: &str = "capabilities/skills";
 const TOOLS: &str = "capabilities/tools";
 
-/// Takes the fields out of a document, and returns what is left of it.
+/// Takes the fields out of a document, and returns them with the rest of it.
 fn taken_apart(document: &Value) -> (StructuredIdentity, Value) {
     let mut rest = document.clone();
     let mut fields = json!({});
@@ -144,7 +144,7 @@ fn taken_apart(document: &Value) -> (StructuredIdentity, Value) {
         }
         put(&mut fields, slot.field, read);
     }
-    // Every slot reads what its field can hold.
+    // Every slot only reads what its field can hold.
     let fields: StructuredIdentity = serde_json::from_value(fields).unwrap_or_default();
     let (goals, capabilities) = (goals(document), capabilities(document));
     let mut fields = StructuredIdentity { goals, capabilities, ..fields };
@@ -152,13 +152,13 @@ fn taken_apart(document: &Value) -> (StructuredIdentity, Value) {
     (fields, rest)
 }
 
-/// Makes a document of the fields and the rest.
+/// Generates a document from the fields and the rest.
 fn put_together(fields: &StructuredIdentity) -> Value {
     let rest =
         fields.aieos_extensions.as_ref().and_then(|extension| extension.parse::<Value>().ok());
     let mut document = rest.filter(Value::is_object).unwrap_or_else(|| json!({}));
     put_names(&mut document, fields.names.as_ref());
-    // A field that holds a number which JSON has not is none.
+    // A field whose number cannot be written as JSON counts as absent.
     let told = serde_json::to_value(fields).unwrap_or_default();
     let framework = at(&told, FRAMEWORK).and_then(Value::as_str).unwrap_or_default();
     let is_ocean = framework.eq_ignore_ascii_case(OCEAN);
@@ -218,7 +218,7 @@ fn at<'a>(document: &'a Value, place: &str) -> Option<&'a Value> {
     place.split('/').try_fold(document, |value, name| value.as_object()?.get(name))
 }
 
-/// Takes a value away, and every object that is empty because of it.
+/// Removes a value, and every object that becomes empty.
 fn remove(document: &mut Value, place: &str) {
     let Some(object) = document.as_object_mut() else { return };
     let Some((first, below)) = place.split_once('/') else {
@@ -233,7 +233,7 @@ fn remove(document: &mut Value, place: &str) {
     }
 }
 
-/// Puts a value, unless the path leads through something that is no object.
+/// Puts a value, unless the path leads through something that is not an object.
 fn put(document: &mut Value, place: &str, value: Value) {
     let Some(object) = document.as_object_mut() else { return };
     match place.split_once('/') {
@@ -244,7 +244,7 @@ fn put(document: &mut Value, place: &str, value: Value) {
     }
 }
 
-/// Puts a changed field over what was there; of an object or a list, what could not be read stays.
+/// Puts a changed field over the old value; unreadable parts of an object or a list stay.
 fn merged(old: Option<Value>, read: Option<&Value>, field: Value) -> Value {
     match (old, field) {
         (Some(Value::Object(mut old)), Value::Object(field)) => {
@@ -279,7 +279,7 @@ fn texts(value: &Value) -> Option<Value> {
     (!texts.is_empty()).then_some(Value::Array(texts))
 }
 
-/// A number as the field has it: `1` is `1.0` there.
+/// A number in the field's form: `1` is `1.0` there.
 fn number(number: f64) -> Option<Value> {
     number.is_finite().then(|| json!(number))
 }
@@ -307,8 +307,8 @@ fn name_at(document: &Value, place: &str) -> Option<String> {
     at(document, place).and_then(string)
 }
 
-/// Reads the names. Without a first name, the one to show is the nickname, else the full one; a
-/// missing full name is the first and the last.
+/// Reads the names. Without a first name, the display name is the nickname, or else the full name.
+/// A missing full name is made of the first and the last.
 fn names(document: &Value, rest: &mut Value) -> Option<Names> {
     let [first, last, nickname, full] =
         [FIRST, LAST, NICKNAME, FULL].map(|place| name_at(document, place));
@@ -317,7 +317,7 @@ fn names(document: &Value, rest: &mut Value) -> Option<Names> {
     if nickname.is_some() {
         remove(rest, NICKNAME);
     }
-    // Where another name could be taken for the first, the rest says that the document has it.
+    // If another name could be taken for the first name, the rest records that the document has it.
     let stands_in = nickname.as_ref().or(full.as_ref());
     if first.is_some() && first.as_ref() != stands_in {
         remove(rest, FIRST);
@@ -333,7 +333,7 @@ fn made_full(first: &str, last: Option<&str>) -> Option<String> {
     last.map(|last| format!("{first} {last}"))
 }
 
-/// Puts a name, or takes it away, unless the document says the same already.
+/// Sets or removes a name, unless the document says the same already.
 fn put_name(document: &mut Value, place: &str, name: Option<&String>) {
     let known = name_at(document, place);
     match name {
@@ -355,7 +355,7 @@ fn put_names(document: &mut Value, names: Option<&Names>) {
     if name_at(document, FULL).is_some() || names.full != made {
         put_name(document, FULL, names.full.as_ref());
     }
-    // A name that is shown instead of the first one is not written as the first one.
+    // A display name that replaces the first name is not written as the first name.
     let first = name_at(document, FIRST);
     let stands_in = name_at(document, NICKNAME).or_else(|| name_at(document, FULL));
     let shown = first.or(stands_in);
@@ -408,7 +408,7 @@ fn put_goals(document: &mut Value, wanted: &[String]) {
     append(document, NEW_GOALS, new.collect());
 }
 
-/// Adds to a list, wherever the document has it.
+/// Appends to a list, wherever the document has it.
 fn append(document: &mut Value, place: &str, new: Vec<Value>) {
     if new.is_empty() {
         return;
@@ -491,7 +491,7 @@ fn put_capabilities(document: &mut Value, wanted: &[Capability]) {
     }
 }
 
-/// Writes a capability: its name, or an object where there is more to say.
+/// Writes a capability: its name, or an object if there is more to write.
 fn described(old: Option<&Map<String, Value>>, one: &Capability) -> Value {
     if old.is_none() && one.description.is_none() && one.priority.is_none() {
         return json!(one.name);
@@ -710,7 +710,7 @@ mod tests {
                     .prop_map(|map| Value::Object(map.into_iter().collect())),
             ]
         });
-        // Chance alone seldom makes the names stand where they belong.
+        // Random values alone rarely put the names where they belong.
         (
             tree,
             prop::option::of("[ab]{0,2}"),

@@ -20,8 +20,8 @@ use crate::kit::{
 
 /// The table of memories.
 pub(super) const TABLE: &str = SCHEMA.table;
-/// Where an archive describes the database, below `raw/zeroclaw`: the agent's row, what made the
-/// vectors, the columns with their types. Never written into a workspace.
+/// Where an archive describes the database, below `raw/zeroclaw`: the agent's row, the source of
+/// the vectors, the columns with their types. Never written into a workspace.
 pub(super) const DESCRIPTION: &str = ".alf-database.json";
 
 /// The most of the table of stamps that is kept in memory.
@@ -37,7 +37,7 @@ const MAX_TEXT_BYTES: usize = 4_096;
 /// An open database of memories.
 pub(super) struct Brain {
     database: Database,
-    /// The table's name as it is spelled there.
+    /// The table's name as the database spells it.
     table: String,
     /// The names of all tables.
     pub(super) tables: Vec<String>,
@@ -45,7 +45,7 @@ pub(super) struct Brain {
     pub(super) columns: Vec<String>,
     /// The agents that it knows; empty in a database for one agent.
     pub(super) agents: Vec<AgentEntry>,
-    /// `memory_meta`, if it is there.
+    /// `memory_meta`, if it exists.
     pub(super) meta: Vec<(String, String)>,
     layout: Vec<Column>,
     versions: Vec<SchemaVersion>,
@@ -62,7 +62,7 @@ pub(super) struct MemoryRow {
     pub(super) cells: Vec<Value>,
 }
 
-/// The little of a row that says what it is called and what replaces it.
+/// The parts of a row that say what it is called and what replaces it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RowHead {
     pub(super) rowid: i64,
@@ -74,10 +74,10 @@ pub(super) struct RowHead {
     pub(super) is_private: bool,
 }
 
-/// What became of the rows.
+/// Counts of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RowCounts {
-    /// Rows of this agent that were handed out.
+    /// Rows of this agent that were yielded.
     pub(super) rows: u64,
     /// Private rows of this agent that were not requested.
     pub(super) private: u64,
@@ -107,7 +107,7 @@ pub(super) struct Description {
     schema_version: Vec<SchemaVersion>,
 }
 
-/// A column, as the description has it.
+/// A column in a description.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct DescribedColumn {
     #[serde(skip_deserializing)]
@@ -122,7 +122,7 @@ pub(super) struct DescribedColumn {
 }
 
 impl Description {
-    /// Reads the description that a snapshot has; the error is that it is none.
+    /// Reads the description in a snapshot; the error is that it cannot be parsed.
     pub(super) fn of(source: &dyn SnapshotSource) -> io::Result<Option<serde_json::Result<Self>>> {
         let is_it = |file: &SourceFile| {
             is_raw(file)
@@ -147,7 +147,7 @@ impl Brain {
         let database = Database::open(machine, path)?;
         let fingerprint = OnceLock::new();
         if database.has_journal() {
-            // Reading plays it back, and then the bytes are others.
+            // Reading plays the log back, and then the bytes are different.
             fingerprint.get_or_init(|| database.digest().ok());
         }
         let tables = database.tables()?;
@@ -183,14 +183,14 @@ impl Brain {
         }))
     }
 
-    /// Returns a digest of everything in it, to tell whether it changed. It is one over the bytes:
-    /// a database that was only tidied up has another.
+    /// Returns a digest of the database, to tell whether it changed. It covers the bytes: a
+    /// database that was only vacuumed has another digest.
     pub(super) fn fingerprint(&self) -> Option<String> {
         self.fingerprint.get_or_init(|| self.database.digest().ok()).clone()
     }
 
-    /// Reads where rows come from, by their ids, and how many rows of that are too much to keep. A
-    /// table that is not like ours says nothing.
+    /// Reads where rows come from, by their ids, and how many such rows exceed the limit. A table
+    /// that is not like ours yields nothing.
     pub(super) fn stamps(&self) -> (HashMap<String, RowStamp>, u64) {
         let mut found = HashMap::new();
         let (mut left, mut unread) = (MAX_STAMPS_BYTES, 0);
@@ -307,7 +307,7 @@ impl Brain {
         let read = Read::of(&self.table, &columns).ordered_by(&["rowid"]);
         for (row, position) in self.database.rows(&read)?.zip(0_u64..) {
             let mut cells = row?;
-            // A table that was made without has none, and then its rows have an order all the same.
+            // A table without row ids has none, but its rows have an order all the same.
             let rowid = cells.pop().and_then(|rowid| rowid.as_integer());
             let rowid = rowid.unwrap_or_else(|| i64::try_from(position).unwrap_or(i64::MAX));
             take(rowid, position, cells)?;
@@ -315,18 +315,18 @@ impl Brain {
         Ok(())
     }
 
-    /// Returns whose rows are whose.
+    /// Returns the owners of rows.
     pub(super) fn owners(&self) -> Owners<'_> {
         Owners(self.agents.iter().map(|agent| (&*agent.id, &*agent.alias)).collect())
     }
 }
 
-/// Whose rows are whose: aliases by the ids of agents.
+/// The owners of rows: aliases by the ids of agents.
 pub(super) struct Owners<'a>(HashMap<&'a str, &'a str>);
 
 impl Owners<'_> {
-    /// Says whether a row is of the agent. One that names no agent, or one that nobody knows, is of
-    /// the default agent, as the program itself sees it.
+    /// Returns whether a row belongs to the agent. A row with no agent, or an unknown one, belongs
+    /// to the default agent, as in the program itself.
     pub(super) fn has(&self, alias: &str, agent_id: &Value) -> bool {
         self.named(agent_id).unwrap_or(DEFAULT_ALIAS) == alias
     }
@@ -388,7 +388,7 @@ fn listed(
     Ok(rows)
 }
 
-/// Takes nothing that is longer than a name or a setting is.
+/// Drops texts that are longer than a name or a setting can be.
 fn shortened(value: Value) -> Value {
     match value {
         Value::Text(text) if text.len() > MAX_TEXT_BYTES => Value::Null,

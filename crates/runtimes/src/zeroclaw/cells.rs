@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 
 use crate::kit::Value;
 
-/// A value as it is written; one that was too long to be read is null.
+/// A value as it is written; one that was too long to read is null.
 pub(super) struct AsJson<'a>(pub(super) &'a Value);
 
 impl Serialize for AsJson<'_> {
@@ -35,7 +35,7 @@ impl Serialize for AsJson<'_> {
     }
 }
 
-/// Reads a value; `None` when it is none.
+/// Reads a value; `None` when the JSON is not a value.
 pub(super) fn from_json(json: &Json) -> Option<Value> {
     Some(match json {
         Json::Null => Value::Null,

@@ -14,9 +14,9 @@ use crate::kit::{
 };
 use anemone_secrets as secrets;
 
-/// Columns without which a row says little.
+/// Columns without which a row is of little use.
 const NEEDED: &[&str] = &["id", "key", "content"];
-/// Tables that some version of the runtime makes.
+/// Tables that some version of the runtime creates.
 const TABLES: &[&str] = &["memories", "agents", "embedding_cache", "memory_meta", "schema_version"];
 /// How the tables of the search index and of SQLite start.
 const OWN_TABLES: &[&str] = &["memories_fts", "sqlite_"];
@@ -125,11 +125,11 @@ fn look_into(
     })
 }
 
-/// Reports columns and tables that no version of the runtime makes; columns travel.
+/// Reports columns and tables that no version of the runtime creates; columns travel.
 fn note_schema(brain: &Brain, check: &mut Check) {
     let is_known =
         |known: &[&str], name: &String| known.iter().any(|value| name.eq_ignore_ascii_case(value));
-    // The first documents have a column that no version made.
+    // The first documents describe a column that no version created.
     let is_column = |name: &String| SCHEMA.column(name).is_some() || is_known(&["timestamp"], name);
     let columns: Vec<String> =
         brain.columns.iter().filter(|column| !is_column(column)).cloned().collect();
@@ -181,7 +181,7 @@ fn daily_logs(survey: &Survey) -> DailyLogs {
     DailyLogs { count, latest: logs.into_iter().max().map(|(_, path)| path) }
 }
 
-/// The search index is in the database of memories, and as new as that.
+/// The search index is in the database of memories, and as new as the database.
 fn index_state(database: Option<&Path>, survey: &Survey) -> SearchIndexState {
     let memories =
         survey.files.iter().filter(|file| layout::place_of(&file.path) == PathRole::Memory);
@@ -203,7 +203,7 @@ fn note_memories(check: &mut Check, survey: &Survey, rows: &RowCounts, backend: 
         let message = format!("{path} holds {} memories of the agent", rows.rows);
         check.note(ADVICE, IssueKind::MemoriesPresent, message);
     } else if rows.private > 0 {
-        // Told below.
+        // Reported below.
     } else if files == 0 && backend != Some(&Backend::None) && check.is_ready() {
         let message = "there is no row of the agent's, no MEMORY.md and no daily log";
         check.note(ADVICE, IssueKind::NoMemoryContent, message);

@@ -7,8 +7,8 @@
 //! | 2 | 0.7.3 | `[providers.models.*]` | `[agents.*]` are delegates |
 //! | 3 | 0.8.0 | `[providers.models.<family>.<alias>]` | `[agents.<alias>]` |
 //!
-//! The runtime drops a section that is wrong and goes on with its defaults; so a key of an
-//! unexpected type counts as absent here.
+//! The runtime drops an invalid section and continues with its defaults; so a key of an unexpected
+//! type counts as absent here.
 
 mod allowed;
 mod file;
@@ -29,13 +29,13 @@ pub(super) use redact::{
     ENCRYPTED, ElementName, RedactedConfig, SecretLeaf, is_encrypted_field, shown,
 };
 
-/// Bytes of a configuration, at most; the largest that anybody was seen to have is 20 kB.
+/// Bytes of a configuration, at most; the largest that we have seen has 20 kB.
 pub(super) const MAX_BYTES: u64 = 4 << 20;
 /// How deep tables and lists may be nested.
 const MAX_DEPTH: usize = 200;
 /// The most agents that are read.
 const MAX_AGENTS: usize = 1000;
-/// Where memories are when nothing is said.
+/// Where memories are by default.
 const USUAL_BACKEND: &str = "sqlite";
 
 /// A configuration file.
@@ -56,18 +56,18 @@ pub(super) enum Backend {
     Elsewhere(String),
 }
 
-/// What the configuration says of an agent's persona.
+/// What the configuration says about an agent's persona.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct IdentitySettings {
     /// `openclaw` or `aieos`.
     pub(super) format: Option<String>,
-    /// A file, relative to the workspace or absolute; counts before the text.
+    /// A file, relative to the workspace or absolute; takes precedence over the text.
     pub(super) aieos_path: Option<PathBuf>,
     /// A document.
     pub(super) aieos_inline: Option<String>,
 }
 
-/// What made the vectors, as far as the configuration knows.
+/// The model that made the vectors, as far as the configuration says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EmbeddingSettings {
     pub(super) provider: String,
@@ -79,7 +79,7 @@ pub(super) struct EmbeddingSettings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ConfiguredAgent {
     pub(super) alias: String,
-    /// Its workspace, when it is not the usual one; as it was written.
+    /// Its workspace, when it is not the default one; as it was written.
     pub(super) workspace: Option<PathBuf>,
 }
 
@@ -89,8 +89,8 @@ impl Config {
         file.read_once(|path| Self::read(path).map(Arc::new))
     }
 
-    /// Reads a file. One that is not TOML cannot be redacted by field, so there is no `Config` of
-    /// it, and it does not travel.
+    /// Reads a file. A file that is not TOML cannot be redacted by field, so it has no `Config` and
+    /// does not travel.
     pub(super) fn read(path: &Path) -> Result<Self, Warning> {
         let warning =
             |message: String| Warning::about("config_unreadable", path.display(), message);
@@ -100,7 +100,8 @@ impl Config {
         Self::parse(text).ok_or_else(|| warning("is not TOML, or is nested too deep".to_owned()))
     }
 
-    /// Takes a text; `None` when it is not TOML. What the parser would say may hold a secret.
+    /// Parses a text; `None` when it is not TOML. The parser's message is dropped, because it may
+    /// hold a secret.
     pub(super) fn parse(text: Zeroizing<String>) -> Option<Self> {
         let document = Document::parse(text).ok()?;
         (!is_deep(document.as_item(), 0)).then_some(Self { document })
@@ -111,8 +112,8 @@ impl Config {
         schema_of(self.document.as_item())
     }
 
-    /// Returns where an agent's memories are. The runtime takes a name that it does not know for
-    /// `markdown`; so do we, and [`Self::backend_warning`] says so.
+    /// Returns where an agent's memories are. The runtime treats an unknown name as `markdown`; so
+    /// do we, and [`Self::backend_warning`] says so.
     pub(super) fn backend(&self, alias: &str) -> Backend {
         known_backend(&self.backend_name(alias)).unwrap_or(Backend::Markdown)
     }
@@ -135,8 +136,8 @@ impl Config {
         let own = if self.schema_version() >= 3 {
             self.text(&["agents", alias, "memory", "backend"])
         } else {
-            // In these schemas the store counts before the backend, where one is named. It is
-            // in a map that newer programs encrypt.
+            // In these schemas a named store takes precedence over the backend. It is in a map that
+            // newer programs encrypt.
             let store = self.text(&["storage", "provider", "config", "provider"]);
             store.filter(|name| known_backend(&name.trim().to_ascii_lowercase()).is_some())
         };
@@ -163,7 +164,8 @@ impl Config {
         }
     }
 
-    /// Returns what makes vectors; `None` when nothing does, or when a route leads nowhere.
+    /// Returns the model that makes vectors; `None` when there is none, or when a route leads
+    /// nowhere.
     pub(super) fn embedding(&self) -> Option<EmbeddingSettings> {
         let memory = self.table(&["memory"])?;
         let text = |key: &str| memory.get(key).and_then(Item::as_str).map(str::trim);
@@ -199,7 +201,7 @@ impl Config {
         })
     }
 
-    /// Says which model an agent uses, and how it weighs what it finds.
+    /// Returns which model an agent uses, and how it weights search results.
     pub(super) fn hints(&self, alias: &str) -> Option<RuntimeHints> {
         let (provider, model) = self.model(alias)?;
         let weight = |key: &'static str| {
@@ -243,8 +245,8 @@ impl Config {
         }
     }
 
-    /// Lists the agents that are declared. Before schema 3 the entries of that name are others,
-    /// to whom the one agent delegates.
+    /// Lists the agents that are declared. Before schema 3, the entries of that name are delegates
+    /// of the one agent.
     pub(super) fn agents(&self) -> Vec<ConfiguredAgent> {
         let agents = self.table(&["agents"]).filter(|_| self.schema_version() >= 3);
         let agents = agents.into_iter().flat_map(|agents| agents.iter());
@@ -259,7 +261,7 @@ impl Config {
         agents.filter_map(agent).take(MAX_AGENTS).collect()
     }
 
-    /// Takes the secrets out.
+    /// Removes the secrets.
     pub(super) fn redacted(&self) -> RedactedConfig {
         redact::redacted(self.document.raw())
     }
@@ -268,7 +270,7 @@ impl Config {
         item_at(self.document.as_item(), path)
     }
 
-    /// Returns the text at a place.
+    /// Returns the text at a path.
     pub(super) fn text(&self, path: &[&str]) -> Option<&str> {
         self.item(path)?.as_str()
     }
@@ -337,7 +339,7 @@ fn positive(item: &Item) -> Option<u64> {
     item.as_integer().and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0)
 }
 
-/// Understands the name of a backend, which may say which of its stores is meant.
+/// Parses the name of a backend, which may say which of its stores is used.
 fn known_backend(name: &str) -> Option<Backend> {
     Some(match name.split('.').next().unwrap_or(name) {
         "sqlite" => Backend::Sqlite,

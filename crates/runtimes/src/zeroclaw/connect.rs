@@ -10,9 +10,9 @@ use crate::kit::connect::{
 };
 
 const ENTRY: &str = include_str!("../../../../integrations/zeroclaw/mcp.toml");
-/// From this version of the configuration on an agent sees only the servers of its bundles.
+/// Since this version of the configuration, an agent sees only the servers of its bundles.
 const BUNDLES_SINCE: i64 = 3;
-/// How agents get into the configuration.
+/// How a user adds agents to the configuration.
 const ADD_AGENTS: &str =
     "start ZeroClaw once, which adds its agents to this file, or add [agents.NAME] to it";
 
@@ -44,7 +44,7 @@ fn desire(
 ) -> Result<DesiredConfig, RefuseError> {
     let template = toml_file::parse(ENTRY)?;
     let document = connection.document;
-    // A switch that the user turned off keeps other servers from running.
+    // If the user turned this switch off, turning it on would also run other servers.
     if document["mcp"]["enabled"] == false && has_others(document) {
         return Err(RefuseError::SwitchedOff("mcp.enabled".to_owned()));
     }
@@ -65,7 +65,7 @@ fn desire(
             key: "anemone".to_owned(),
             value: template["mcp_bundles"]["anemone"].clone(),
         });
-        // The agent that was named gets the tools, else the one whose memory it is.
+        // The named agent gets the tools, or else the one whose memory it is.
         let agent = granted(document, connection.agent.or(connection.owner))?;
         wants.push(ConfigEdit::Element {
             path: names(&["agents", &agent, "mcp_bundles"]),
@@ -86,8 +86,9 @@ fn has_bundles(document: &Value) -> bool {
     document["schema_version"].as_i64().is_some_and(|version| version >= BUNDLES_SINCE)
 }
 
-/// Returns the agent that gets the tools: the one that is meant, else the only one. A memory is not
-/// shown to agents that nobody named, and where no agent would see the tools, nothing is connected.
+/// Returns the agent that gets the tools: the requested one, or else the only one. A memory is
+/// never shown to agents that were not named, and if no agent would see the tools, nothing is
+/// connected.
 fn granted(document: &Value, agent: Option<&str>) -> Result<String, RefuseError> {
     let agents = document["agents"].as_object();
     let there: Vec<String> = agents.into_iter().flat_map(|agents| agents.keys().cloned()).collect();
@@ -119,7 +120,7 @@ fn known(document: &Value) -> Vec<ConfigEdit> {
     wants
 }
 
-/// Returns where agents are given a bundle that is not there any more.
+/// Returns where agents are given a bundle that no longer exists.
 fn orphans(document: &Value) -> Vec<ConfigEdit> {
     match document["mcp_bundles"].get("anemone") {
         Some(_) => Vec::new(),

@@ -67,7 +67,7 @@ pub(super) fn read(
     Ok(found)
 }
 
-/// Looks a conversation up by its key, or by the file that it was before it was in the database.
+/// Looks a conversation up by its key, or by the file that held it before the database.
 fn metadata_of(database: &Database, session: &str) -> Result<Metadata, DatabaseError> {
     let of_key = |key: &str| -> Result<Option<Metadata>, DatabaseError> {
         let read = Read::of(Metadata::TABLE, &Metadata::COLUMNS).only("session_key", key);

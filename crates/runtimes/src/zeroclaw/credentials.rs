@@ -1,6 +1,6 @@
 //! Secrets: those of `config.toml` and `auth-profiles.json`, opened with the install's key.
 //!
-//! A sealed payload is JSON, so that a secret can be put back exactly where it was:
+//! A sealed payload is JSON, so that a secret can be restored exactly where it was:
 //!
 //! ```json
 //! {"zeroclaw": {"schema": 3, "path": ["channels", "slack", "default", "bot_token"],
@@ -43,9 +43,9 @@ const MAX_PROFILES_BYTES: u64 = 4 << 20;
 const MAX_PROFILES: usize = 1_000;
 /// The fields of a profile that are encrypted.
 const TOKENS: [&str; 4] = ["access_token", "refresh_token", "id_token", "token"];
-/// What a credential is called that only says where the secret is.
+/// The tag of a credential that only says where the secret is.
 const REFERENCE_TAG: &str = "ref";
-/// What a credential of the configuration is called.
+/// The tag of a credential of the configuration.
 const CONFIG_TAG: &str = "config";
 
 /// The fields of a profile; wiped when dropped.
@@ -99,7 +99,7 @@ struct Body {
     active: bool,
 }
 
-/// Returns the secret of a payload without what says where it belongs.
+/// Returns the secret of a payload without the fields that say where it belongs.
 pub(super) fn bare_secret(payload: &[u8]) -> Option<Zeroizing<String>> {
     let Payload { zeroclaw: Body { value, toml, profile, .. } } =
         serde_json::from_slice(payload).ok()?;
@@ -180,7 +180,7 @@ impl CredentialsReading<'_> {
         credential.credential_type = kind_of(&leaf.path);
         credential.tags.push(CONFIG_TAG.to_owned());
         if leaf.is_reference() {
-            // It stays in the configuration's text.
+            // The reference stays in the configuration's text.
             credential.tags.push(REFERENCE_TAG.to_owned());
             self.found.push(credential);
             return Ok(());
@@ -317,7 +317,7 @@ fn parse_profiles(text: &str) -> Option<(ProfileFields, Vec<String>)> {
     }
 }
 
-/// Returns what a secret of the configuration opens.
+/// Returns the service that a secret of the configuration gives access to.
 fn service_of(config: &Config, schema: u32, leaf: &SecretLeaf) -> String {
     let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
     let service = match &path[..] {
@@ -344,7 +344,7 @@ fn service_of(config: &Config, schema: u32, leaf: &SecretLeaf) -> String {
     super::config::shown(service).into_owned()
 }
 
-/// Returns what a secret is, by the name of its key.
+/// Returns the kind of a secret, by the name of its key.
 fn kind_of(path: &[String]) -> CredentialType {
     let name = path.iter().rev().find(|key| key.parse::<usize>().is_err());
     let name = name.map_or("", String::as_str);
@@ -570,7 +570,7 @@ mod tests {
         apply(&draft).unwrap();
         let text = target.text("config.toml");
         assert!(!text.contains("SECRET-B") && !text.contains("redacted"), "{text}");
-        // The runtime does not look for encrypted values in these.
+        // The runtime does not expect encrypted values in these.
         assert!(text.contains("args = [\"--token\", \"SECRET-T\", \"-v\"]"), "{text}");
         assert!(text.contains("app_token = \"op://v/i/f\""));
         assert_ne!(target.text(".secret_key"), KEY);
@@ -580,7 +580,7 @@ mod tests {
         let sealed = profiles["profiles"]["openai-codex:default"]["refresh_token"].as_str();
         assert!(sealed.unwrap().starts_with("enc2:"));
         assert!(!target.folder.path().join("auth-profiles.lock").exists());
-        // Opened again, they are the same.
+        // After opening them again, they are the same.
         assert_eq!(opened(&target), opened(&source).into_iter().map(encrypted).collect::<Vec<_>>());
         let again = target.plan(source.sealed(), OnConflict::Theirs);
         let step = again.credentials.as_ref().unwrap();
@@ -753,7 +753,7 @@ mod tests {
         let target = TestInstall::new();
         let (mut bare, _) = source.read(None);
         let sealed = source.sealed();
-        // What was once noted of a credential comes after what the agent has now.
+        // An older note of a credential comes after the agent's current ones.
         let mut all = sealed.clone();
         all.append(&mut bare);
         let draft = target.plan(all, OnConflict::Stop);

@@ -1,5 +1,5 @@
-//! Finds installs and their agents by their files, never by a version: ZeroClaw 0.8 moves the files
-//! of an install at its first start, and leaves its configuration as it was.
+//! Finds installs and their agents by their files, never by a version: at its first start, ZeroClaw
+//! 0.8 moves the files of an install and leaves its configuration unchanged.
 //!
 //! ```text
 //! ~/.zeroclaw/                          ZEROCLAW_CONFIG_DIR, ZEROCLAW_DATA_DIR, ZEROCLAW_WORKSPACE
@@ -28,11 +28,11 @@ use crate::kit::{
 
 /// The usual install, in the home folder.
 const FOLDER: &str = ".zeroclaw";
-/// Names the install that is in use, when it is not the usual one.
+/// Names the install in use, when it is not the default one.
 const ACTIVE: &str = "active_workspace.toml";
 /// Bytes of that file, at most.
 const MAX_ACTIVE_BYTES: u64 = 1 << 16;
-/// What the first documents call the database.
+/// The name of the database in the first documents.
 const SEED_DATABASE: &str = "memory.db";
 /// Databases up to this size are opened to see which agents they know.
 const MAX_LOOKED_INTO_BYTES: u64 = 1 << 30;
@@ -65,7 +65,7 @@ pub(super) fn locate_by_files(machine: &Machine, folder: &Path, alias: Option<&s
             return agent;
         }
     } else if alias.is_none() && is_loose() {
-        // With a name given, the database is not asked for one.
+        // With an alias given, the database is not asked for one.
         let mut agent = locate(machine, folder, Some(DEFAULT_ALIAS));
         if agent.install.is_none() {
             let message = "the database may be of an agent with another name".to_owned();
@@ -76,10 +76,10 @@ pub(super) fn locate_by_files(machine: &Machine, folder: &Path, alias: Option<&s
     locate(machine, folder, alias)
 }
 
-/// How closely an install is looked at.
+/// How thoroughly an install is inspected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
-    /// Files and folders.
+    /// Only files and folders.
     Files,
     /// Also the agents that only a database knows.
     Databases,
@@ -120,7 +120,7 @@ pub(super) fn locate(machine: &Machine, folder: &Path, alias: Option<&str>) -> F
             agent
         });
     }
-    // A workspace that the configuration puts anywhere.
+    // A workspace that the configuration can put anywhere.
     let known = find(machine, Depth::Files).into_iter().filter(|find| {
         same_place(&find.workspace, &folder) && alias.is_none_or(|alias| find.alias == alias)
     });
@@ -132,13 +132,13 @@ pub(super) fn locate(machine: &Machine, folder: &Path, alias: Option<&str>) -> F
         agent.shares_workspace = alias.is_some() && is_not_first(machine, &agent);
         return agent;
     }
-    // What a move that was ended half-way left, or a folder for something else.
+    // The rest of an unfinished move, or a folder for something else.
     new_install(&folder, alias)
 }
 
-/// Whether there is nothing yet.
+/// Whether the folder is empty or missing.
 fn is_new(folder: &Path) -> bool {
-    // One file that is known to be there spares listing the folder.
+    // One file that is known to exist saves listing the folder.
     if looks_like_a_workspace(folder) || is_marked(folder) {
         return false;
     }
@@ -148,7 +148,7 @@ fn is_new(folder: &Path) -> bool {
     }
 }
 
-/// An install that is to be made.
+/// An install that is to be created.
 fn new_install(folder: &Path, alias: Option<&str>) -> FoundAgent {
     let alias = alias.filter(|alia| is_name(alia)).unwrap_or(DEFAULT_ALIAS);
     FoundAgent {
@@ -159,7 +159,7 @@ fn new_install(folder: &Path, alias: Option<&str>) -> FoundAgent {
     }
 }
 
-/// A workspace at the place where an install has it, such as one from another machine.
+/// A workspace at its usual path in an install, such as one from another machine.
 fn in_its_install(machine: &Machine, folder: &Path, alias: Option<&str>) -> Option<FoundAgent> {
     if folder.file_name() != Some(OsStr::new("workspace")) {
         return None;
@@ -179,7 +179,7 @@ fn in_its_install(machine: &Machine, folder: &Path, alias: Option<&str>) -> Opti
     Some(install.agent(machine, name))
 }
 
-/// Whether a folder has what only an install has.
+/// Whether a folder has something that only an install has.
 fn is_marked(folder: &Path) -> bool {
     let is_file = |name: &str| folder.join(name).is_file();
     is_file(CONFIG)
@@ -214,7 +214,7 @@ fn looks_like_a_workspace(folder: &Path) -> bool {
     files.any(|name| folder.join(name).is_file()) || folder.join(MEMORY).is_dir()
 }
 
-/// A folder that belongs to no install.
+/// A workspace that belongs to no install.
 fn loose(machine: &Machine, folder: PathBuf, alias: Option<&str>) -> FoundAgent {
     let mut agent =
         FoundAgent::without_install(RUNTIME, alias.unwrap_or(DEFAULT_ALIAS).to_owned(), folder);
@@ -245,13 +245,13 @@ fn aliases_in(machine: &Machine, database: &Path) -> Result<Vec<String>, Databas
 
 /// Whether the database in a workspace knows an agent that comes before this one.
 fn is_not_first(machine: &Machine, agent: &FoundAgent) -> bool {
-    // The agent with the usual name is the first.
+    // The agent with the default name is the first.
     let database = agent.database.as_deref().filter(|_| agent.alias != DEFAULT_ALIAS);
     let known = database.and_then(|database| aliases_in(machine, database).ok());
     known.and_then(|known| first_of(&known)).is_some_and(|first| first != agent.alias)
 }
 
-/// Picks an agent of an install; without a name, the usual one.
+/// Picks an agent of an install; without a name, the default one.
 fn pick(mut agents: Vec<FoundAgent>, alias: Option<&str>) -> Option<FoundAgent> {
     let names: Vec<String> = agents.iter().map(|agent| agent.alias.clone()).collect();
     let wanted = match alias {
@@ -276,7 +276,7 @@ fn several(taken: &str, names: &[String]) -> Option<Oddity> {
     (!others.is_empty()).then_some(Oddity { kind: OddityKind::SeveralAgents, message })
 }
 
-/// An import may make it; there is nothing to read of it.
+/// An import may create the agent; there is nothing to read of it.
 fn unknown(alias: &str, names: &[String]) -> Option<Oddity> {
     let message = format!("there is no agent {alias:?}; there are {}", a_few(names));
     (!names.is_empty()).then_some(Oddity { kind: OddityKind::UnknownAgent, message })
@@ -295,7 +295,7 @@ impl InstallSite {
     }
 }
 
-/// Returns every place where an install may be, the one in use first.
+/// Returns every path where an install may be, the one in use first.
 fn sites(machine: &Machine) -> Vec<InstallSite> {
     let usual = machine.home.join(FOLDER);
     let variable = |name| machine.variable(name).map(|variable| from_variable(machine, variable));
@@ -314,7 +314,7 @@ fn from_variable(machine: &Machine, value: &OsStr) -> PathBuf {
     install_paths::from_variable(value, |text| resolve(machine, Path::new(""), text))
 }
 
-/// Makes a path of a user's absolute: `~`, and what is relative to a folder.
+/// Makes a path from the user absolute: `~`, and what is relative to a folder.
 fn resolve(machine: &Machine, folder: &Path, text: &str) -> PathBuf {
     install_paths::resolve(&machine.home, folder, text)
 }
@@ -331,7 +331,7 @@ fn install_of_data(folder: PathBuf) -> PathBuf {
     }
 }
 
-/// What the runtime makes of `ZEROCLAW_WORKSPACE`.
+/// The path that the runtime derives from `ZEROCLAW_WORKSPACE`.
 fn site_of_workspace(folder: PathBuf) -> InstallSite {
     if folder.join(CONFIG).is_file() {
         return InstallSite::of(folder);
@@ -347,7 +347,7 @@ fn site_of_workspace(folder: PathBuf) -> InstallSite {
     InstallSite::of(folder)
 }
 
-/// Returns the install that is in use instead of the usual one.
+/// Returns the install that is in use instead of the default one.
 fn active(machine: &Machine, usual: &Path) -> Option<PathBuf> {
     let mut text = String::new();
     let file = fs_err::File::open(usual.join(ACTIVE)).ok()?;
@@ -372,7 +372,7 @@ struct Install {
     generation: &'static str,
     /// The one workspace, except in layout `data`.
     workspace: PathBuf,
-    /// The database of all agents; `None` where each has its own, or none is there.
+    /// The database of all agents; `None` where each has its own, or none exists.
     database: Option<PathBuf>,
     /// The agents that the database knows.
     known: Vec<String>,
@@ -380,7 +380,7 @@ struct Install {
 }
 
 impl Install {
-    /// Takes a folder as an install; `None` when nothing of the runtime is in it.
+    /// Takes a folder as an install; `None` when it holds nothing of the runtime.
     fn open(machine: &Machine, site: &InstallSite, depth: Depth) -> Option<Self> {
         let folder = site.folder.clone();
         let workspace =
@@ -448,7 +448,8 @@ impl Install {
         seeded
     }
 
-    /// Finds the layout by its database, or else by its folders; says whether there is anything.
+    /// Determines the layout by its database, or else by its folders; returns whether anything was
+    /// found.
     fn tell_layout(&mut self, seeded: Option<PathBuf>) -> bool {
         let shared = self.folder.join("data").join(DATABASE);
         let single = self.workspace.join(DATABASE);
@@ -479,7 +480,7 @@ impl Install {
         true
     }
 
-    /// Asks the database which agents it knows.
+    /// Reads from the database which agents it knows.
     fn look_into_database(&mut self, machine: &Machine) {
         let Some(path) = self.database.clone() else { return };
         let size = fs_err::metadata(&path).map_or(0, |metadata| metadata.len());
@@ -577,7 +578,7 @@ impl Install {
             || self.config.as_ref().is_some_and(|config| !config.agents().is_empty())
     }
 
-    /// Returns the agents, the usual one first.
+    /// Returns the agents, the default one first.
     fn agents(&self, machine: &Machine) -> Vec<FoundAgent> {
         if self.generation != generation::DATA {
             let mut agents = vec![self.agent(machine, DEFAULT_ALIAS)];
@@ -642,7 +643,7 @@ impl Install {
             workspace.join(DATABASE)
         };
         let backend = self.config.as_ref().map_or(Backend::Sqlite, |config| config.backend(alias));
-        // Where it will be, once the runtime or an import makes it.
+        // The path it will have, once the runtime or an import creates it.
         let expected =
             Some(expected).filter(|_| matches!(backend, Backend::Sqlite | Backend::Lucid));
         let mut agent = FoundAgent {
@@ -709,12 +710,12 @@ impl Install {
     }
 }
 
-/// Returns where an agent of layout `data` works, unless the configuration says otherwise.
+/// Returns the workspace of an agent in layout `data`, unless the configuration says otherwise.
 fn usual_workspace(install: &Path, alias: &str) -> PathBuf {
     install.join("agents").join(alias).join(generation::WORKSPACE)
 }
 
-/// Notes which agents have a workspace that another one has first.
+/// Notes which agents share the workspace of another one that comes first.
 fn note_shared_workspaces(agents: &mut [FoundAgent]) {
     let mut places = BTreeSet::new();
     for agent in agents {
@@ -729,7 +730,7 @@ fn agent_folders(install: &Path) -> Vec<String> {
     names
 }
 
-/// Whether a file is there and holds something.
+/// Whether a file exists and is not empty.
 pub(super) fn is_live(path: &Path) -> bool {
     fs_err::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
 }

@@ -1,5 +1,5 @@
-//! Memories in Markdown: the real shape, a bullet for each entry, and the one that the first
-//! documents describe, a section for each.
+//! Memories in Markdown: the real format, a bullet for each entry, and that of the first documents,
+//! a section for each.
 //!
 //! | file | namespace | |
 //! |---|---|---|
@@ -33,7 +33,7 @@ pub(super) struct EntryFile<'a> {
     pub(super) mtime: &'a Moment,
 }
 
-/// What a file of memories is about.
+/// What the path of a file of memories says about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shelf {
     namespace: &'static str,
@@ -62,7 +62,7 @@ impl Shelf {
         }
     }
 
-    /// A time in the heading counts on the day that the name of the file says.
+    /// A time in the heading belongs to the day in the name of the file.
     fn created_at(&self, heading: Option<&str>) -> Option<Moment> {
         let (date, time) = self.date?;
         let time = heading.and_then(times::time_in_heading).or(time);
@@ -79,7 +79,7 @@ fn date_in(name: &str) -> Option<(Date, Option<Time>)> {
     Some((times::date(day)?, None))
 }
 
-/// What the runtime needs to put a record back.
+/// What the runtime needs to restore a record.
 #[derive(Default, Serialize)]
 struct RawEntry<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,7 +104,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Returns what the path of a file tells of the memories in it.
+/// Returns what the path of a file says about the memories in it.
 pub(super) fn facts_of(path: &str) -> MemoryFacts {
     let shelf = Shelf::of(path);
     let is_session = shelf.namespace == "session";
@@ -135,7 +135,7 @@ pub(super) fn records<E>(
     cut.map_or(Ok(()), |cut| reader.entries(&cut.entries))
 }
 
-/// Makes records of a file.
+/// Makes records from a file.
 struct EntryReader<'a, 'f, E> {
     file: &'a EntryFile<'f>,
     shared: &'a ReadingContext<'a>,
@@ -144,14 +144,14 @@ struct EntryReader<'a, 'f, E> {
 }
 
 impl<E> EntryReader<'_, '_, E> {
-    /// Takes what the runtime wrote.
+    /// Takes entries that the runtime wrote.
     fn entries(&mut self, entries: &[bullets::BulletEntry<'_>]) -> Result<(), E> {
         let mut seen: HashMap<&str, u64> = HashMap::new();
         for entry in entries {
             let count = seen.entry(entry.key).or_default();
             let occurrence = *count;
             *count += 1;
-            // A record has a content; the key says more than nothing.
+            // A record must have a content; the key says more than nothing.
             let empty = entry.content.is_empty();
             let content = if empty { entry.key } else { &entry.content };
             let pieces = pieces(content);
@@ -166,7 +166,8 @@ impl<E> EntryReader<'_, '_, E> {
                     content: empty.then_some(""),
                     ..RawEntry::default()
                 };
-                // The position in the file is not part of the id: a new entry moves no other.
+                // The position in the file is not part of the id, so a new entry does not change
+                // other ids.
                 let index: Cow<'_, str> = match part {
                     0 => format!("{}:{occurrence}", entry.key).into(),
                     _ => format!("{}:{occurrence}#{part}", entry.key).into(),

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use super::schema::PRIVATE_KEY;
 use crate::kit::RawPlace;
 
-/// The longest key that is made.
+/// The longest key that is generated.
 const MAX_MADE_CHARS: usize = 60;
 /// The longest key that another runtime may bring.
 const MAX_BROUGHT_BYTES: usize = 500;
@@ -19,7 +19,7 @@ pub(super) fn natural(record: &Record, content: &str) -> String {
     let named = RawPlace::of(record);
     let brought = named.key.as_str().map(str::trim);
     if let Some(key) = brought.filter(|key| !key.is_empty() && key.len() <= MAX_BROUGHT_BYTES) {
-        // Such a key would be taken for a private one.
+        // Such a key would be read as a private one.
         return match key.strip_prefix(PRIVATE_KEY) {
             Some(rest) => format!("p_{rest}"),
             None => key.to_owned(),
@@ -45,7 +45,7 @@ pub(super) fn natural(record: &Record, content: &str) -> String {
     }
 }
 
-/// Returns the day that a daily record is of.
+/// Returns the day of a daily record.
 fn date_of(record: &Record) -> Date {
     let name = record.source.origin_file.as_deref().and_then(|path| path.rsplit('/').next());
     let date = name.and_then(|name| name.get(..10)).and_then(|date| date.parse().ok());
@@ -53,7 +53,7 @@ fn date_of(record: &Record) -> Date {
     date.unwrap_or_else(|| temporal.observed_at.as_ref().unwrap_or(&temporal.created_at).utc_date())
 }
 
-/// Makes a key of a text in lower case: letters of any script, digits, and `_` for the rest.
+/// Makes a key from a text in lower case: letters of any script, digits, and `_` for the rest.
 pub(super) fn slug(text: impl Iterator<Item = char>, max_chars: usize) -> String {
     let mut slug = String::new();
     let mut count = 0;
@@ -73,10 +73,10 @@ pub(super) fn slug(text: impl Iterator<Item = char>, max_chars: usize) -> String
     slug
 }
 
-/// Gives every record a key of its own.
+/// Gives every record a unique key.
 #[derive(Default)]
 pub(super) struct Keys {
-    /// Keys that are taken, each with the number that its next namesake tries first.
+    /// Keys that are taken, each with the number that the next record with that key tries first.
     taken: HashMap<Box<str>, u64>,
 }
 

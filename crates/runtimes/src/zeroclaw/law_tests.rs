@@ -11,7 +11,7 @@ use super::entries::{self, EntryFile};
 use super::rows::ReadingContext;
 use crate::kit::times;
 
-/// What is redacted is TOML, has the lines it had, and holds nothing that would be redacted.
+/// Redacted text is TOML, has the same lines, and contains nothing else to redact.
 ///
 /// # Panics
 ///
@@ -34,7 +34,7 @@ pub fn config(text: &str) {
     assert_eq!(again.redacted().text, redacted.text, "redacting twice is redacting once");
 }
 
-/// Records have ids and texts of their own, and reading twice gives the same.
+/// Records have unique ids and texts, and reading twice gives the same records.
 ///
 /// # Panics
 ///

@@ -2,7 +2,7 @@
 
 use crate::kit::{SIDECAR, is_in_sidecar, is_markdown, is_within};
 
-/// The shape of an install, as [`FoundAgent::generation`](crate::FoundAgent) has it.
+/// The layout of an install, as in [`FoundAgent::generation`](crate::FoundAgent).
 pub(super) mod generation {
     /// Until 0.7: one workspace, with the database in it.
     pub(crate) const WORKSPACE: &str = "workspace";
@@ -30,7 +30,7 @@ pub(super) const CURATED: &str = "MEMORY.md";
 /// Documents of a persona, by the names that the runtime has had for them.
 pub(super) const AIEOS: [&str; 2] = ["identity.json", "identity.aieos.json"];
 
-/// What a file of a workspace is to ZeroClaw.
+/// How ZeroClaw treats a file of a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathRole {
     /// One of the eight files of the persona that are not about a user.
@@ -43,13 +43,13 @@ pub(super) enum PathRole {
     Database,
     /// A copy of the database that the runtime made before it changed it.
     Backup,
-    /// What can be made again: caches.
+    /// Files that can be recreated: caches.
     Cache,
-    /// What must not travel: keys, devices, sessions of messengers.
+    /// Files that must not travel: keys, devices, sessions of messengers.
     Never,
     /// Anything else that the runtime manages.
     Raw,
-    /// The user's own.
+    /// The user's own files.
     Artifact,
 }
 

@@ -6,7 +6,7 @@ use super::{RUNTIME, entries::file_of, layout::CURATED, proof::PROOF};
 use crate::kit::mapping::{FieldRule, Mapping, is_midnight, within, without};
 use crate::kit::{InstallBackend, InstallLayout};
 
-/// What becomes of a snapshot of another runtime, for each way to keep memories.
+/// What becomes of a snapshot of another runtime, for each memory backend.
 pub(super) const MAPPINGS: &[Mapping] = &[
     Mapping {
         runtime: RUNTIME,
@@ -49,7 +49,7 @@ const FIELDS: &[FieldRule] = &[
     within("memory_type", "kind (since 0.8); a summary has none", |record| {
         match record.memory_type {
             MemoryType::Procedural | MemoryType::Episodic | MemoryType::Preference => true,
-            // Its kind says that it is a preference.
+            // The row's kind says that it is a preference.
             MemoryType::Semantic => record.category.as_deref() != Some("preference"),
             _ => false,
         }
@@ -89,7 +89,8 @@ const MARKDOWN_FIELDS: &[FieldRule] = &[
     without("embeddings", "none"),
 ];
 
-/// Returns whether ZeroClaw's Markdown has a record in the log of its day, and not in `MEMORY.md`.
+/// Returns whether ZeroClaw's Markdown has a record in the log of its day rather than in
+/// `MEMORY.md`.
 fn is_in_log(record: &Record) -> bool {
     file_of(record) != CURATED
 }

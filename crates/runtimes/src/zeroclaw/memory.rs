@@ -1,11 +1,12 @@
 //! The rows of one agent in ZeroClaw's database, which ZeroClaw may have open at the same time.
 //!
-//! Recall goes through an index of ours and not through the database's own full-text index, which
-//! knows neither stems nor Chinese; that index is kept in step all the same, as ZeroClaw asks it.
+//! Recall uses our own index and not the database's full-text index, which supports neither
+//! stemming nor Chinese. The full-text index is kept in step all the same, because ZeroClaw queries
+//! it.
 //!
-//! The origin of an entry is kept in a table of our own beside ZeroClaw's, `anemone_stamps`:
-//! ZeroClaw has no column for it, and leaves tables alone that it does not know. No vectors are
-//! written: ZeroClaw makes them itself when it needs them.
+//! The origin of an entry is stored in a table of our own beside ZeroClaw's, `anemone_stamps`:
+//! ZeroClaw has no column for it, and does not touch tables that it does not know. No vectors are
+//! written: ZeroClaw computes them itself when it needs them.
 
 mod noted;
 mod open;
@@ -35,12 +36,12 @@ pub(super) struct ZeroClawRows {
     path: PathBuf,
     alias: String,
     clock: Box<dyn Clock>,
-    /// A connection that only reads, open from the first question until something is written.
+    /// A read-only connection, open from the first query until something is written.
     reader: Mutex<Option<AgentRows>>,
 }
 
 impl ZeroClawRows {
-    /// Takes a database and the name of an agent in it; nothing is opened yet.
+    /// Takes a database and the alias of an agent in it; nothing is opened yet.
     pub(super) fn new(path: &Path, alias: &str, clock: Box<dyn Clock>) -> Self {
         let (path, alias) = (path.to_owned(), alias.to_owned());
         Self { path, alias, clock, reader: Mutex::new(None) }
@@ -50,12 +51,12 @@ impl ZeroClawRows {
         AgentRows { path: self.path.clone(), db, shape, alias: self.alias.clone() }
     }
 
-    /// Asks the database, and changes nothing of its file; `None` when there is none.
+    /// Queries the database without changing its file; `None` when there is none.
     fn read<T>(
         &self,
         ask: impl FnOnce(&AgentRows) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, MemoryError> {
-        // A panic of another thread leaves nothing half done.
+        // A panic in another thread leaves nothing in an inconsistent state.
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         if reader.is_none() {
             *reader = open::open_to_read(&self.path).map_err(unopened)?.map(|db| self.rows(db));
@@ -104,7 +105,7 @@ impl RowStore for ZeroClawRows {
 
     fn state(&self) -> Option<[u8; 32]> {
         let database = fs_err::metadata(&self.path).ok()?;
-        // Every program that opens the database makes an empty log, which says nothing.
+        // Every program that opens the database creates an empty log, so such a log means nothing.
         let log =
             fs_err::metadata(with_suffix(&self.path, "-wal")).ok().filter(|log| log.len() > 0);
         let mut state = Sha256::new();

@@ -1,4 +1,4 @@
-//! What the proof of a move has to know of ZeroClaw.
+//! What the proof of a move has to know about ZeroClaw.
 
 use super::credentials::bare_secret;
 use crate::kit::mapping::ProofRules;

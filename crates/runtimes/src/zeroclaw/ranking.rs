@@ -1,4 +1,4 @@
-//! ZeroClaw's recall, as it is since 0.8.4.
+//! ZeroClaw's recall since 0.8.4.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ use crate::kit::NativeSearch;
 pub(super) const NATIVE_SEARCH: NativeSearch =
     NativeSearch { profiles: &[&RecallProfile], chunkers: &[], excerpts: &[] };
 
-/// What vectors count for.
+/// The weight of vectors.
 const VECTOR_WEIGHT: f32 = 0.7;
-/// What words count for.
+/// The weight of words.
 const KEYWORD_WEIGHT: f32 = 0.3;
 /// Words of the last resort.
 const LIKE_WORDS: usize = 8;
@@ -62,7 +62,7 @@ struct RecallRow<'a> {
 #[derive(Clone, Debug, PartialEq)]
 struct RankedRow {
     row: usize,
-    /// The newest rows have none.
+    /// The newest rows have no score.
     score: Option<f64>,
     keyword: Option<f32>,
     vector: Option<f32>,
@@ -164,7 +164,7 @@ fn recall(
     Ok(merged)
 }
 
-/// Returns the rows written last, of those wanted.
+/// Returns the most recently written of the wanted rows.
 fn newest(
     rows: &[RecallRow<'_>],
     limit: usize,
@@ -178,8 +178,8 @@ fn newest(
     found.into_iter().map(|row| RankedRow { row, score, keyword: None, vector: None }).collect()
 }
 
-/// Returns the rows with any of the words, with BM25, the best first. What FTS5 does not
-/// understand finds nothing.
+/// Returns the rows with any of the words and their BM25 scores, the best first. A query that FTS5
+/// does not understand finds nothing.
 fn by_words(rows: &[RecallRow<'_>], query: &str, limit: usize) -> Result<Vec<(usize, f32)>, Error> {
     let mut tables = Connection::open_in_memory()?;
     tables.execute_batch("CREATE VIRTUAL TABLE words USING fts5(key, content, content='')")?;
@@ -209,7 +209,7 @@ fn matching(tables: &Connection, matching: &str, limit: usize) -> Result<Vec<(us
     found.collect()
 }
 
-/// Returns the FTS5 query for any of the words; `wild*` asks for a beginning.
+/// Returns the FTS5 query for any of the words; `wild*` matches a prefix.
 fn any_of(query: &str) -> String {
     let terms = query.split_whitespace().take(MAX_WORDS).map(|word| {
         let quoted = |word: &str| format!("\"{}\"", word.replace('"', "\"\""));
@@ -235,8 +235,8 @@ fn by_vector(vectors: &TextVectors, limit: usize) -> Vec<(usize, f32)> {
     near
 }
 
-/// Adds the rankers up: words against the best of the batch, and each row against the weights of the
-/// rankers that found it.
+/// Combines the rankers: words relative to the best of the batch, and each row relative to the
+/// weights of the rankers that found it.
 fn merged(
     rows: &[RecallRow<'_>],
     keywords: &[(usize, f32)],
@@ -330,7 +330,7 @@ mod tests {
             serde_json::from_str(&text).unwrap()
         };
         let golden = json("zeroclaw-0.8.7/sqlite-noembed.recall.json");
-        // One row was written again after the queries; the export has it as it was.
+        // One row was rewritten after the queries; the export has its earlier state.
         let export = json("zeroclaw-0.8.7/sqlite-noembed.export.json");
         let content = |id: &str| {
             let entry = export.as_array().unwrap().iter().find(|entry| entry["id"] == id);
@@ -368,7 +368,7 @@ mod tests {
             let parts: Vec<&str> = question.split('|').collect();
             let (limit, session) = match parts[0] {
                 "recall" => (parts[2].parse().unwrap(), None),
-                // A session is a filter, and what is filtered out is not among our documents.
+                // A session is a filter, and filtered rows are not among our documents.
                 _ => (5, Some(parts[2])),
             };
             let rows: Vec<RecallRow<'_>> = (stored.iter())
@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn what_is_no_word_is_found_as_a_part() {
-        // unicode61 makes one token of it, so only the last resort finds it.
+        // unicode61 makes it a single token, so only the last resort finds it.
         let rows = [row("1", "cjk", "用户住在上海市", "2026-01-01"), row("2", "a", "b", "2026")];
         let recalled = recall(&rows, "上海", 5, None).unwrap();
         assert_eq!(keys(&rows, &recalled), ["cjk"]);

@@ -26,7 +26,7 @@ use crate::kit::{
     times, warn_of_nothing, without_dots,
 };
 
-/// Counts the changes in what is made of the same files.
+/// Increases when the same files are read into something else.
 const REVISION: u64 = 1;
 /// The name of an unnamed agent.
 const UNNAMED: &str = "agent";
@@ -167,7 +167,7 @@ fn root_of(path: &[u8]) -> Root<'static> {
     if layout::is_managed(path) { Root::Raw(RUNTIME) } else { Root::Artifacts }
 }
 
-/// A workspace of an agent, and what of it must not be carried.
+/// An agent's workspace, and the parts of it that must not be carried.
 struct ReadWorkspace {
     opened: OpenWorkspace,
     /// Replaces a workspace that does not exist.
@@ -232,7 +232,7 @@ impl ReadWorkspace {
         found.filter(|found| self.reason(&found.path).is_none()).cloned().collect()
     }
 
-    /// Says why something is not carried, though the walk found it.
+    /// Returns why something is not carried, though the walk found it.
     fn reason(&self, path: &[u8]) -> Option<LeftOutReason> {
         if self.config.as_deref() == Some(path) || path == brain::DESCRIPTION.as_bytes() {
             return Some(LeftOutReason::Own);
@@ -292,7 +292,7 @@ fn name(agent: &FoundAgent, identity: Option<&Identity>, prose: &Prose) -> Strin
     given.or_else(|| prose.name()).unwrap_or_else(|| UNNAMED.to_owned())
 }
 
-/// Makes the identity from the files of the persona and the document, if there is one.
+/// Returns the identity from the files of the persona and the document, if there is one.
 fn identity(
     home: &ReadWorkspace,
     facts: &InstallFacts,
@@ -324,7 +324,7 @@ fn identity(
         raw_source: None,
         unknown: Unknown::default(),
     });
-    // What only the Markdown files say is not lost.
+    // What only the Markdown files say must not be lost.
     if let Some(told) = identity.structured.take() {
         structured.names = structured.names.or(told.names);
         if structured.capabilities.is_empty() {
@@ -343,7 +343,7 @@ fn identity(
     Some(persona::versioned(identity, options.earlier))
 }
 
-/// Finds the document: the one that the configuration names, or without one, the usual one.
+/// Finds the document: the one that the configuration names, or otherwise the default one.
 fn document(
     home: &ReadWorkspace,
     facts: &InstallFacts,
@@ -408,14 +408,14 @@ struct RecordReader<'a> {
     shared: &'a ReadingContext<'a>,
     /// Whether there are memories at all.
     keeps_memories: bool,
-    /// Records that came out of files: a row that was one of them once has another id.
+    /// Records that came from files: a row that once was one of them gets another id.
     from_files: HashSet<RecordId>,
     carrier: Carrier<'a>,
 }
 
 impl RecordReader<'_> {
-    /// Carries the files in the order of an archive: artifacts, then what is raw, with the files
-    /// that were made in their places.
+    /// Carries the files in the order of an archive: artifacts, then raw files, with the generated
+    /// files at their places.
     fn files(&mut self, found: &[FoundEntry], made: &[GeneratedFile]) -> Result<(), ReadError> {
         for found in found.iter().filter(|found| !layout::is_managed(&found.path)) {
             self.file(Root::Artifacts, found)?;
@@ -463,7 +463,7 @@ impl RecordReader<'_> {
         })
     }
 
-    /// Makes records of the rows, one by one.
+    /// Makes records from the rows, one by one.
     fn rows(&mut self, brain: &Brain, options: &ReadOptions<'_>) -> Result<RowCounts, RowsError> {
         let mut reader = RowReader::new(brain, self.shared, std::mem::take(&mut self.from_files))?;
         let carrier = &mut self.carrier;
@@ -481,7 +481,7 @@ impl RecordReader<'_> {
             carrier.record(record).map_err(RowsError::from)
         })?;
         let newest = newest.as_ref().unwrap_or(&self.shared.fallback);
-        // A row has the offset of its writer.
+        // The time of a row has its writer's offset.
         keep_newest(&mut carrier.outcome.newest, times::moment(newest.instant()).as_ref());
         carrier.outcome.warnings.extend(reader.warnings());
         Ok(counts)

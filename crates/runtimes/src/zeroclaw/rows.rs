@@ -45,7 +45,7 @@ const MAX_LABEL_BYTES: usize = 16 << 10;
 /// A character takes up to six bytes in JSON.
 const MAX_ESCAPE: usize = 6;
 const MAX_DIMENSIONS: usize = 65_536;
-/// The most columns that a table of SQLite's has here.
+/// The most columns that a table can have here.
 const MAX_COLUMNS: usize = 1_000;
 
 /// What all records of one reading share.
@@ -53,9 +53,9 @@ pub(super) struct ReadingContext<'a> {
     pub(super) agent_id: AgentId,
     pub(super) alias: &'a str,
     pub(super) identity_version: Option<u64>,
-    /// What made the vectors, if only the configuration says so.
+    /// The model that made the vectors, if only the configuration names it.
     pub(super) embedding: Option<EmbeddingSettings>,
-    /// When the database was last written, for rows that say nothing.
+    /// When the database was last written, for rows without a time.
     pub(super) fallback: Moment,
     /// Whether vectors travel.
     pub(super) embeddings: bool,
@@ -63,11 +63,11 @@ pub(super) struct ReadingContext<'a> {
     pub(super) stamps: StampTable,
 }
 
-/// Makes records of the rows of one database.
+/// Makes records from the rows of one database.
 pub(super) struct RowReader<'a> {
     shared: &'a ReadingContext<'a>,
     ids: HashSet<RecordId>,
-    /// Ids of rows, by their position, that are not those which their own text gives.
+    /// Ids of rows, by their position, that differ from those in their own text.
     renamed: HashMap<u64, RecordId>,
     /// The replacement of a row, by its position.
     newer: HashMap<u64, RecordId>,
@@ -125,8 +125,8 @@ impl Model {
 }
 
 impl<'a> RowReader<'a> {
-    /// Looks through the rows once, for what they are called and what replaces what.
-    /// `taken` are the ids that other records of the reading have.
+    /// Scans the rows once, for their names and for which rows replace others. `taken` are the ids
+    /// of the other records of the reading.
     pub(super) fn new(
         brain: &Brain,
         shared: &'a ReadingContext<'a>,
@@ -183,7 +183,7 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Finds the rows that replace others: they are named by their id, or by their key.
+    /// Finds the rows that replace others: rows refer to others by their id, or by their key.
     fn link(
         &mut self,
         brain: &Brain,
@@ -209,13 +209,13 @@ impl<'a> RowReader<'a> {
             }
         }
         for olds in self.older.values_mut() {
-            // Some may have named the row by its id, others by its key.
+            // Some may have referred to the row by its id, others by its key.
             olds.sort_unstable_by_key(|old| old.position);
         }
         Ok(())
     }
 
-    /// Makes a record of a row.
+    /// Makes a record from a row.
     pub(super) fn record(&mut self, columns: &[String], row: &MemoryRow) -> Record {
         let place = |name: &str| position_of(columns, name);
         let at =
@@ -291,7 +291,7 @@ impl<'a> RowReader<'a> {
         if verbatim || !content_is_whole {
             hidden[0] = place("content");
         }
-        // A column for vectors says nothing where there is none: every new table has one.
+        // A column for vectors is not reported when it is empty: every new table has one.
         if vector.is_some() || !self.shared.embeddings || !is_bytes {
             hidden[1] = place("embedding");
         }
@@ -357,8 +357,8 @@ impl<'a> RowReader<'a> {
     }
 }
 
-/// A name by which a row is said to replace another, as a part of its digest. Names of one
-/// person's own rows and of all others are apart.
+/// The digest of a name by which a row refers to the row that replaces it. Names of one person's
+/// own rows are separate from all others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct ReplacementName {
     digest: u64,
@@ -401,7 +401,7 @@ fn relation(id: RecordId, relation: &str) -> Relation {
     Relation { id, relation: relation.to_owned(), unknown: Unknown::default() }
 }
 
-/// Cuts a text to what a label may have.
+/// Cuts a text to the length of a label.
 fn label(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_LABEL_BYTES)]
 }
@@ -411,7 +411,7 @@ fn content_of<'a>(content: &'a Value, key: &str, rowid: i64) -> (Cow<'a, str>, b
     let text = text_of(content);
     let is_whole = !matches!(content, Value::TooLong(_));
     if text.is_empty() {
-        // A record has to have a content.
+        // A record must have a content.
         let name = if key.is_empty() { format!("row {rowid}") } else { label(key).to_owned() };
         return (Cow::Owned(name), is_whole);
     }
@@ -422,7 +422,7 @@ fn content_of<'a>(content: &'a Value, key: &str, rowid: i64) -> (Cow<'a, str>, b
     (Cow::Owned(text[..end].to_owned()), false)
 }
 
-/// Returns where a text has to be cut so that its JSON has at most so many bytes.
+/// Returns where a text must be cut so that its JSON has at most this many bytes.
 fn escaped_end(text: &str, most_bytes: usize) -> usize {
     if text.len() <= most_bytes / MAX_ESCAPE {
         return text.len();
@@ -445,7 +445,7 @@ fn escaped_bytes(byte: u8) -> usize {
     }
 }
 
-/// Returns about how many bytes a cell has as JSON; `None` when it cannot be had.
+/// Returns about how many bytes a cell has as JSON; `None` when it cannot be written.
 fn json_bytes(name: &str, value: &Value) -> Option<usize> {
     let text = |text: &str| {
         if text.len() <= 1 << 10 {
@@ -494,7 +494,7 @@ pub(super) fn vector_of(value: &Value, dimensions: Option<u64>) -> Option<Vec<f3
     vector.iter().all(|number| number.is_finite()).then_some(vector)
 }
 
-/// Reads the kind that newer versions note, else goes by the category.
+/// Reads the kind that newer versions store, or else derives it from the category.
 fn memory_type(kind: &Value, category: Option<&str>) -> MemoryType {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -522,8 +522,8 @@ fn memory_type(kind: &Value, category: Option<&str>) -> MemoryType {
     }
 }
 
-/// Names the shelf of a category. What is none of the three is the user's own, and the first
-/// documents mark it so.
+/// Returns the shelf of a category. Any but the three known ones is the user's own, and the first
+/// documents mark it as such.
 fn namespace(category: Option<&str>) -> String {
     match category {
         None => "core".to_owned(),
@@ -538,9 +538,9 @@ fn namespace(category: Option<&str>) -> String {
 pub(super) enum Writer {
     /// The agent, or a user through a tool.
     Agent,
-    /// The program, which keeps messages and events on its own account.
+    /// The program itself, which stores messages and events automatically.
     AutoSave,
-    /// A model that goes over conversations.
+    /// A model that processes conversations.
     Consolidation,
     /// The program's own import.
     Import,
@@ -567,7 +567,7 @@ impl Writer {
         if is_fixed || is_event || is_message { Self::AutoSave } else { Self::Agent }
     }
 
-    /// The format has no word for what a program keeps by itself; see
+    /// The format has no word for rows that a program stores automatically; see
     /// `docs/decisions/017-auto-saved-rows.md`.
     pub(super) fn method(self) -> ExtractionMethod {
         match self {
@@ -582,7 +582,7 @@ impl Writer {
 const GATEWAY: [&str; 4] = ["whatsapp_", "linq_", "nextcloud_talk_", "wati_"];
 
 /// Both the key and the session of a message start with its channel; the session may have the
-/// channel's alias behind a point.
+/// channel's alias after a dot.
 fn is_from_channel(key: &str, session: Option<&str>) -> bool {
     let channel = session.and_then(|session| session.split(['_', '.']).next()).unwrap_or_default();
     let rest = key.strip_prefix(channel).and_then(|rest| rest.strip_prefix('_'));
@@ -682,19 +682,20 @@ pub(super) struct RawRow {
     pub(super) rowid: Option<i64>,
     /// Columns by name, each once; content and vector come last.
     pub(super) cells: Vec<(String, Value)>,
-    /// Columns that the row had and that are not here, or not whole.
+    /// Columns of the row that are missing here, or incomplete.
     pub(super) cut: Vec<String>,
 }
 
 impl RawRow {
-    /// Returns a cell; null when it is not there.
+    /// Returns a cell; null when it does not exist.
     pub(super) fn cell(&self, name: &str) -> &Value {
         let found = self.cells.iter().find(|(column, _)| column.eq_ignore_ascii_case(name));
         found.map_or(&Value::Null, |(_, value)| value)
     }
 }
 
-/// Reads back the row of a record that was made of one; `None` when it was not, or does not say.
+/// Returns the row of a record that was made from one; `None` when it was not, or when that is not
+/// recorded.
 pub(super) fn raw_of(record: &Record) -> Option<RawRow> {
     #[derive(Deserialize)]
     struct RawIn {
@@ -715,7 +716,8 @@ pub(super) fn raw_of(record: &Record) -> Option<RawRow> {
     };
     let cells = raw.row.iter().map(cell).collect::<Option<Vec<_>>>()?;
     let mut raw = RawRow { key: raw.key, rowid: raw.rowid, cells, cut: raw.cut };
-    // The record counts; only where it says what the row says in its own way, the row does.
+    // The record takes precedence; the row only counts where the record says the same in another
+    // form.
     let rowid = raw.rowid.unwrap_or_default();
     let content = raw.cells.iter().position(|(column, _)| column.eq_ignore_ascii_case("content"));
     let is_told = content.is_some_and(|at| {

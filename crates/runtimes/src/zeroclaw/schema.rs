@@ -8,7 +8,7 @@
 //!   at the end, and a writer that holds the lock means that the agent still runs: it waits only
 //!   [`RowSchema::wait`] and then refuses.
 //! - The living memory ([`memory`](super::memory)) changes a few rows beside a running agent.
-//!   ZeroClaw's three triggers have to run, since they keep the full-text index in step, so a
+//!   ZeroClaw's three triggers must run, because they keep the full-text index in step. So a
 //!   database with any other trigger is refused, and it waits [`WAIT_TO_CHANGE`] for the agent.
 
 use std::time::Duration;
@@ -21,10 +21,10 @@ use crate::kit::{OwnerTable, RowSchema};
 /// How long a change of a few rows waits for another writer: the agent may be at work.
 pub(crate) const WAIT_TO_CHANGE: Duration = Duration::from_secs(10);
 
-/// How the keys of what belongs to one person begin.
+/// The prefix of keys of rows that belong to one person.
 pub(crate) const PRIVATE_KEY: &str = "p|";
 
-/// The columns that the runtime knows, with what it calls them when it makes a table.
+/// The columns that the runtime knows, with their definitions in a new table.
 pub(crate) const KNOWN: [(&str, &str); 16] = [
     ("id", "TEXT PRIMARY KEY"),
     ("key", "TEXT NOT NULL"),
@@ -44,7 +44,7 @@ pub(crate) const KNOWN: [(&str, &str); 16] = [
     ("principal_id", "TEXT"),
 ];
 
-/// Columns without which no row is changed beside a running agent: ZeroClaw has them since
+/// Without these columns no row is changed beside a running agent: ZeroClaw has them since
 /// 2026-02-17.
 pub(crate) const NEEDED: [&str; 8] =
     ["id", "key", "content", "category", "embedding", "created_at", "updated_at", "session_id"];
@@ -74,25 +74,25 @@ const VERSION: &str = "CREATE TABLE IF NOT EXISTS schema_version (
     version    INTEGER NOT NULL,
     applied_at TEXT NOT NULL
 );";
-/// Our own table of where rows come from, which the runtime has no column for; it keeps tables that
+/// Our own table of where rows come from, for which the runtime has no column; it keeps tables that
 /// it does not know.
 pub(crate) const STAMPS: &str = "anemone_stamps";
 /// Its columns.
 pub(crate) const STAMP_COLUMNS: [&str; 5] = ["memory_id", "origin", "at", "session", "source"];
-/// Makes it.
+/// Creates it.
 pub(crate) const MAKE_STAMPS: &str = "CREATE TABLE IF NOT EXISTS anemone_stamps (
     memory_id TEXT PRIMARY KEY, origin TEXT NOT NULL, at TEXT NOT NULL, session TEXT, source TEXT
 );";
-/// Stamps the row of a number.
+/// Stamps a row by its number.
 pub(crate) const STAMP_ROW: &str = "INSERT OR REPLACE INTO main.anemone_stamps
     (memory_id, origin, at, session, source)
     SELECT id, ?2, ?3, ?4, ?5 FROM main.memories WHERE rowid = ?1 AND id IS NOT NULL";
-/// Removes the stamp of the row of an id.
+/// Removes the stamp of a row by its id.
 pub(crate) const DROP_STAMP: &str = "DELETE FROM anemone_stamps WHERE memory_id = ?1";
-/// Whether the table is there.
+/// Whether the table exists.
 pub(crate) const HAS_STAMPS: &str = "SELECT 1 FROM sqlite_schema WHERE name = 'anemone_stamps'";
 
-/// What keeps the full-text index in step.
+/// The triggers that keep the full-text index in step.
 const TRIGGERS: [(&str, &str); 3] = [
     (
         "memories_ai",
@@ -171,8 +171,8 @@ pub(crate) static SCHEMA: RowSchema = RowSchema {
     wait: Duration::from_millis(500),
 };
 
-/// Returns the statements that make everything which the newest ZeroClaw makes when it starts, but
-/// for the version.
+/// Returns the statements that create everything that the newest ZeroClaw creates when it starts,
+/// except for the version.
 pub(crate) fn new_database() -> String {
     let RowSchema { table, unique_key, search: (_, search), .. } = &SCHEMA;
     let columns: Vec<String> =

@@ -83,7 +83,7 @@ impl SearchAgents for ZeroClaw {
         Some((agent, StoreKind::Rows))
     }
 
-    /// Reads rows or conversations. An agent without a name is everybody in the database.
+    /// Reads rows or conversations. An agent without a name means all agents in the database.
     fn read_store(
         &self,
         machine: &Machine,
@@ -138,13 +138,13 @@ impl SearchAgents for ZeroClaw {
     }
 }
 
-/// Returns the folders that hold the conversations of an agent; they may not be there.
+/// Returns the folders that hold the conversations of an agent; they may not exist.
 pub(super) fn sessions_in(agent: &FoundAgent) -> Vec<PathBuf> {
     let (root, _) = sessions::root_of(agent);
     ["sessions", "sessions/archive"].map(|name| root.join(name)).to_vec()
 }
 
-/// Returns where the agent puts what it remembers: without a configuration, where memories are.
+/// Returns where the agent stores new memories: without a configuration, where existing ones are.
 fn keeps(backend: Option<&Backend>, agent: &FoundAgent) -> MemoryBackend {
     let rows = agent.database.clone().map_or(MemoryBackend::Markdown, MemoryBackend::Sqlite);
     match backend {
@@ -174,14 +174,14 @@ fn shared(agent_id: AgentId, alias: &str) -> ReadingContext<'_> {
         alias,
         identity_version: None,
         embedding: None,
-        // Stands for no time at all.
+        // The fallback means that there is no time.
         fallback: times::epoch(),
         embeddings: false,
         stamps: StampTable::default(),
     }
 }
 
-/// Returns whose rows are read.
+/// Returns the aliases whose rows are read.
 pub(super) fn aliases(brain: &Brain, agent: &FoundAgent) -> Vec<String> {
     let mut aliases: Vec<String> = brain.agents.iter().map(|agent| agent.alias.clone()).collect();
     if agent.has_oddity(OddityKind::AliasAssumed) {

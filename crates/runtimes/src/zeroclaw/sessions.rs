@@ -38,8 +38,8 @@ const MAX_FILE_BYTES: u64 = 1 << 30;
 /// The longest key that is taken as it is.
 const MAX_KEY_BYTES: usize = 200;
 
-/// Hands out the messages of an agent's conversations as records; those that belong to one person
-/// only if `private` says so.
+/// Yields the messages of an agent's conversations as records; conversations that belong to one
+/// person are only included if `private` says so.
 pub(super) fn records<E>(
     machine: &Machine,
     agent: &FoundAgent,
@@ -98,7 +98,8 @@ pub(super) fn rows_if_any(database: &Database, read: &Read) -> Result<Option<Row
     }
 }
 
-/// Returns the folder that has `sessions` in it, and whether it holds those of all agents.
+/// Returns the folder that contains `sessions`, and whether that holds the conversations of all
+/// agents.
 pub(super) fn root_of(agent: &FoundAgent) -> (PathBuf, bool) {
     match &agent.install {
         Some(install) if agent.generation == Some(generation::DATA) => (install.join("data"), true),
@@ -113,7 +114,7 @@ struct Transcript {
     name: String,
 }
 
-/// What the database knows of a conversation.
+/// What the database knows about a conversation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Metadata {
     name: Option<String>,
@@ -127,7 +128,7 @@ impl Metadata {
     pub(super) const COLUMNS: [&str; 5] =
         ["session_key", "name", "created_at", "agent_alias", "principal_id"];
 
-    /// Reads a row of these columns, whatever its key is.
+    /// Reads a row with these columns, whatever its key is.
     pub(super) fn of(row: &[Value]) -> Option<Self> {
         let [_, name, created_at, alias, principal] = row else { return None };
         let text =
@@ -141,25 +142,25 @@ impl Metadata {
     }
 }
 
-/// What a reading of conversations gave beside the records.
+/// The results of reading conversations besides the records.
 pub(super) struct SessionReading {
     pub(super) counts: SessionCounts,
     pub(super) warnings: Vec<Warning>,
     pub(super) skipped: SkippedSessions,
 }
 
-/// Conversations that stay where they are.
+/// Counts of conversations that are not read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SkippedSessions {
-    /// They have no owner and go with the default agent.
+    /// They have no owner and belong to the default agent.
     unowned: u64,
     /// They belong to one person only.
     pub(super) private: u64,
-    /// Files and folders that hold some and cannot be read.
+    /// Files and folders with conversations that cannot be read.
     pub(super) unreadable: u64,
 }
 
-/// Whether a conversation is taken.
+/// Whether a conversation is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ownership {
     Ours,
@@ -168,8 +169,8 @@ pub(super) enum Ownership {
     Private,
 }
 
-/// Returns whose a conversation is that names an agent or none. `ours` is `None` where there is one
-/// agent only.
+/// Returns the owner of a conversation that names an agent or none. `ours` is `None` where there is
+/// only one agent.
 pub(super) fn ownership(ours: Option<&str>, alias: Option<&str>, is_private: bool) -> Ownership {
     match (ours, alias) {
         _ if is_private => Ownership::Private,
@@ -181,10 +182,10 @@ pub(super) fn ownership(ours: Option<&str>, alias: Option<&str>, is_private: boo
     }
 }
 
-/// Reads conversations and hands out records.
+/// Reads conversations and yields records.
 struct SessionReader<'a, E> {
     machine: &'a Machine,
-    /// Whose they must be; `None` where there is one agent only.
+    /// The agent they must belong to; `None` where there is only one agent.
     alias: Option<&'a str>,
     shared: &'a ReadingContext<'a>,
     private: bool,
@@ -195,12 +196,12 @@ struct SessionReader<'a, E> {
     /// Files by the key of their conversation.
     files: BTreeMap<String, Vec<Transcript>>,
     metadata: HashMap<String, Metadata>,
-    /// How many records each conversation gave that was read; it may be in several databases.
+    /// How many records each conversation that was read gave; it may be in several databases.
     done: HashMap<u64, u64>,
     not_taken: SkippedSessions,
 }
 
-/// What becomes of a conversation whose messages begin.
+/// What happens with a conversation whose messages begin.
 enum ConversationStart {
     Taken(Box<Conversation>),
     Skipped,
@@ -235,7 +236,7 @@ impl<'a, E> SessionReader<'a, E> {
 
     fn warn(&mut self, path: &Path, error: &dyn std::fmt::Display) {
         let path = Some(path.to_string_lossy().into_owned());
-        // Every table of a damaged database says the same.
+        // Every table of a damaged database gives the same warning.
         if self.warnings.last().is_some_and(|warning| warning.path == path) {
             return;
         }
@@ -261,7 +262,7 @@ impl<'a, E> SessionReader<'a, E> {
                 }
             };
             let Some(name) = entry.name().to_str() else {
-                // A name that is not UTF-8 is none that the runtime gives.
+                // The runtime never creates a name that is not UTF-8.
                 let name = lossy(&path_bytes(entry.name()));
                 self.counts.undecodable += u64::from(key_of(&name).is_some());
                 continue;
@@ -308,7 +309,7 @@ impl<'a, E> SessionReader<'a, E> {
         })
     }
 
-    /// Reads the database of conversations, and after each what files have of it.
+    /// Reads the database of conversations, and after each conversation its messages in files.
     fn database(
         &mut self,
         folder: &Folder,
@@ -333,9 +334,9 @@ impl<'a, E> SessionReader<'a, E> {
         })
     }
 
-    /// Reads messages, in the order of their conversations: rows of what says which, the role, the
-    /// content and the time, and of what does not travel. `folders` are those of files that may say
-    /// the same again.
+    /// Reads messages, in the order of their conversations. Each row has the conversation, the
+    /// role, the content, the time, and what does not travel. `folders` are those of files that may
+    /// repeat the messages.
     fn messages(
         &mut self,
         rows: Rows,
@@ -375,7 +376,7 @@ impl<'a, E> SessionReader<'a, E> {
                 self.counts.undecodable += 1;
                 continue;
             };
-            // Only files say the same again.
+            // Only files repeat messages.
             if folders.is_some() && self.files.contains_key(&conversation.key) {
                 *taken.entry(digest(role, content)).or_default() += 1;
             }
@@ -412,7 +413,7 @@ impl<'a, E> SessionReader<'a, E> {
         }
     }
 
-    /// Learns which conversation a file was that is in the database now.
+    /// Learns from which file a conversation was moved into the database.
     fn read_receipts(&mut self, database: &Database, path: &Path) {
         let read = Read::of("jsonl_import_receipts", &["source_name", "session_key"])
             .ordered_by(&["source_name"]);
@@ -431,7 +432,7 @@ impl<'a, E> SessionReader<'a, E> {
         }
     }
 
-    /// Returns whether a conversation is to be read, and counts it if it is not.
+    /// Returns whether a conversation is to be read, and counts it otherwise.
     fn is_taken(&mut self, key: &str) -> bool {
         let metadata = self.metadata.get(key);
         let alias = metadata.and_then(|metadata| metadata.alias.as_deref());
@@ -455,7 +456,7 @@ impl<'a, E> SessionReader<'a, E> {
         self.conversation(key, format!("sessions/{}.jsonl", part_of(key)), metadata)
     }
 
-    /// Begins a conversation, or goes on behind the records that another place gave of it.
+    /// Begins a conversation, or continues after the records that another place gave of it.
     fn conversation(&self, key: &str, origin_file: String, metadata: Metadata) -> Conversation {
         Conversation {
             key: key.to_owned(),
@@ -468,7 +469,7 @@ impl<'a, E> SessionReader<'a, E> {
         }
     }
 
-    /// Ends a conversation with what files have of it.
+    /// Ends a conversation with its messages in files.
     fn finish(
         &mut self,
         mut conversation: Conversation,
@@ -489,7 +490,7 @@ impl<'a, E> SessionReader<'a, E> {
         Ok(())
     }
 
-    /// Reads a conversation that only files have.
+    /// Reads a conversation that is only in files.
     fn remaining(&mut self, key: &str, folders: &[(Folder, PathBuf)]) -> Result<(), E> {
         if !self.is_taken(key) {
             return Ok(());
@@ -498,7 +499,7 @@ impl<'a, E> SessionReader<'a, E> {
         self.finish(conversation, TakenMessages::default(), Some(folders))
     }
 
-    /// Reads a file, without the messages that were taken before.
+    /// Reads a file, without the messages that were already taken.
     fn lines(
         &mut self,
         conversation: &mut Conversation,
@@ -517,14 +518,14 @@ impl<'a, E> SessionReader<'a, E> {
                 return Ok(());
             }
         };
-        // Lines have no time; the file was written to when the last thing was said.
+        // Lines have no time; the file was last written with the last message.
         let at = mtime_of(&stat);
         if conversation.opened_at.is_none() {
             conversation.opened_at.clone_from(&at);
         }
         let mut input = BufReader::with_capacity(64 << 10, input.take(MAX_FILE_BYTES));
         let mut line = Vec::new();
-        // What this file says twice was said twice.
+        // A message that this file has twice was sent twice.
         let mut before = std::mem::take(taken);
         loop {
             match read_line(&mut input, &mut line) {
@@ -561,7 +562,7 @@ impl<'a, E> SessionReader<'a, E> {
         if stat.size > MAX_FILE_BYTES {
             self.warn(&path, &format!("only the first {MAX_FILE_BYTES} bytes are read"));
         }
-        // What an earlier place has and this one does not is known all the same.
+        // A message in an earlier place that is missing here is still known.
         for (digest, count) in before {
             *taken.entry(digest).or_default() += count;
         }
@@ -596,7 +597,7 @@ impl<'a, E> SessionReader<'a, E> {
         })
     }
 
-    /// Returns the name of each conversation with an editor, and what is known of it; `None` for
+    /// Returns the name of each conversation with an editor, and what is known about it; `None` for
     /// one that is not ours.
     fn editor_sessions(
         &mut self,
@@ -657,13 +658,13 @@ impl<'a, E> SessionReader<'a, E> {
     }
 }
 
-/// Reads the conversation's key in the name of its file.
+/// Reads the conversation's key from the name of its file.
 fn key_of(name: &str) -> Option<&str> {
     let stem = name.strip_suffix(".migrated").unwrap_or(name).strip_suffix(".jsonl")?;
     (!stem.is_empty()).then_some(stem)
 }
 
-/// Returns a key as one part of a path that no other key has.
+/// Returns a key as one unique part of a path.
 fn part_of(key: &str) -> Cow<'_, str> {
     let plain = is_name(key) && key.len() <= MAX_KEY_BYTES && !key.chars().any(char::is_control);
     if plain {
@@ -684,8 +685,8 @@ fn digest(role: &str, content: &str) -> u64 {
     short_digest(format!("{role}\n{content}").as_bytes())
 }
 
-/// Makes text of a message, as `user: …`; `None` when nothing was said. The results of tools are
-/// no memories, and what the program told the model is not part of the conversation.
+/// Returns a message as text, such as `user: …`; `None` when it has none. The results of tools are
+/// not memories, and the program's instructions to the model are not part of the conversation.
 fn spoken(role: &str, content: &str, counts: &mut SessionCounts) -> Option<String> {
     let text = match role {
         "user" | "assistant" => {
@@ -708,7 +709,7 @@ fn spoken(role: &str, content: &str, counts: &mut SessionCounts) -> Option<Strin
     Some(text)
 }
 
-/// The program keeps an answer that calls tools as JSON, with what was said in it.
+/// The program stores an answer that calls tools as JSON, with the text in it.
 fn without_calls<'a>(role: &str, content: &'a str, counts: &mut SessionCounts) -> Cow<'a, str> {
     let is_json = role == "assistant" && content.trim_start().starts_with('{');
     let Some((calls, said)) = is_json.then(|| calls_in(content)).flatten() else {

@@ -36,34 +36,34 @@ use crate::kit::{
     RowSpool, RowVerb, StoreError, Value, Warning, merge_rows, name_of,
 };
 
-/// How the folder starts in which a new database is made; six letters and digits follow.
+/// The prefix of the folder in which a new database is made; six letters and digits follow.
 const STAGING: &str = ".import-";
 /// The most columns of a new table.
 const MAX_COLUMNS: usize = 200;
-/// The most rows of one content that are looked through for a key.
+/// The most rows with one content that are searched for a key.
 const MAX_ALIKE: usize = 64;
-/// What the key of a row ends with that was put beside another one.
+/// The suffix of the key of a row that was put beside another one.
 const IMPORTED: &str = "__imported";
 /// The most names that a note lists.
 const MAX_NAMED: usize = 20;
 
-/// Until 0.7 a table had the first of the [`KNOWN`] columns.
+/// Until 0.7 a table had only the first of the [`KNOWN`] columns.
 const COLUMNS_UNTIL_0_7: usize = 11;
-/// What every version needs, also that which reads a table of the first one.
+/// The columns that every version needs, including one that reads a table of the first version.
 const LEAST_COLUMNS: usize = 7;
 
 /// The records to be written.
 pub(super) struct Records<'a> {
-    /// What the plan is applied with.
+    /// The snapshot that the plan is applied with.
     pub(super) source: &'a dyn SnapshotSource,
-    /// The same as it comes back, if it was away.
+    /// The same snapshot as it comes back, if the agent was away.
     pub(super) returned: Option<&'a ReturningSnapshot<'a>>,
-    /// Whether those that this runtime read out of files stay in files.
+    /// Whether records that this runtime read from files stay in files.
     pub(super) in_files: bool,
 }
 
-/// Plans how the records of a snapshot become rows of the database at `path`, which need not be
-/// there: sets the draft's memories, records and conflicts, and returns what each record becomes.
+/// Plans how the records of a snapshot become rows of the database at `path`, which need not exist.
+/// Sets the draft's memories, records and conflicts, and returns what each record becomes.
 pub(super) fn plan(
     machine: &Machine,
     records: &Records<'_>,
@@ -123,7 +123,7 @@ fn is_changed(returned: Option<&ReturningSnapshot<'_>>, record: RecordId) -> boo
     returned.and_then(|returned| returned.fate(record)) == Some(RecordChange::Changed)
 }
 
-/// Reads what the snapshot says of its database.
+/// Reads the snapshot's description of its database.
 fn described(
     source: &dyn SnapshotSource,
     draft: &mut PlanBuilder,
@@ -136,12 +136,12 @@ fn described(
     Ok(described.and_then(Result::ok))
 }
 
-/// What has to be known of all records before the first one is decided about.
+/// What must be known about all records before the first decision.
 #[derive(Default)]
 struct FirstPass {
     records: u64,
     superseded: HashMap<RecordId, RecordId>,
-    /// Keys of rows come first; what another runtime remembers is called something else.
+    /// Keys of rows take precedence; records of other runtimes get other keys.
     keys: Keys,
 }
 
@@ -163,13 +163,13 @@ struct RowsChange {
     shared: MergeContext,
     /// What happens to each record, in their order.
     steps: Vec<RowStep>,
-    /// Ids that rows had, and those that they get.
+    /// Original ids of rows, and their new ones.
     new_ids: HashMap<String, String>,
-    /// Keys that rows had, and those that they get.
+    /// Original keys of rows, and their new ones.
     new_keys: HashMap<String, String>,
     is_new: bool,
-    /// Whether the numbers of all rows that come new are free. Otherwise none keeps its own: what
-    /// is found equally well is ranked by them, and so they stay in order.
+    /// Whether the numbers of all new rows are free. Otherwise none keeps its own: equal search
+    /// results are ranked by them, so the rows must stay in order.
     keeps_numbers: bool,
     /// Rows to be written.
     writes: u64,
@@ -183,12 +183,12 @@ struct RowStep {
 /// What happens to a record.
 enum RowAction {
     Nothing,
-    /// It gets a row of its own; the id if it cannot have its own.
+    /// It gets a new row, with this id if it cannot keep its own.
     Insert {
         key: Box<str>,
         id: Option<Box<str>>,
     },
-    /// It replaces the row that has the key.
+    /// It replaces the row with the key.
     Replace {
         key: Box<str>,
         expected: [u8; 32],
@@ -289,7 +289,7 @@ fn entry_of(id: &str, alias: &str, created_at: &str) -> AgentEntry {
     AgentEntry { id: id.to_owned(), alias: alias.to_owned(), created_at: created_at.to_owned() }
 }
 
-/// Returns what makes the vectors of a database, as records call it.
+/// Returns the model that makes the vectors of a database, in the form that records use.
 fn model_of(meta: &[(String, String)]) -> Option<(String, u64)> {
     let find = |name: &str| meta.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     let (provider, model) = (find("embedding_provider")?, find("embedding_model")?);
@@ -313,12 +313,12 @@ fn found_layout(target: &ExistingRows, described: &Description) -> (Layout, Vec<
     (Layout::Found(target.columns.clone()), columns)
 }
 
-/// Makes the columns that the source's table had, or those that the runtime makes.
+/// Returns the columns of the source's table, or those that the runtime creates.
 fn made_layout(described: &Description, wants_agents: bool) -> (Layout, Vec<MergeColumn>) {
     let mut layout: Vec<MergeColumn> = Vec::new();
     let add = |layout: &mut Vec<MergeColumn>, name: &str, declared: &str| {
         let is_there = layout.iter().any(|layout| layout.name.eq_ignore_ascii_case(name));
-        // These are names of the number of a row.
+        // These are names of the row number.
         let is_rowid = ["rowid", "oid", "_rowid_"]
             .iter()
             .any(|character| character.eq_ignore_ascii_case(name));
@@ -353,7 +353,7 @@ struct RowPlanCounts {
     same: u64,
     new_ids: u64,
     no_row: BTreeMap<NoRow, u64>,
-    /// Columns that rows had and the table does not have.
+    /// Columns of rows that the table does not have.
     homeless: BTreeSet<String>,
     lost_vectors: u64,
     /// Rows of which a part was too long to travel.
@@ -367,9 +367,9 @@ struct RowPlanner<'a> {
     alias: &'a str,
     /// Keys that the snapshot's records have, or will have.
     keys: Keys,
-    /// Of those that were rows, the keys that have come by.
+    /// The keys seen so far of records that were rows.
     own_taken: HashSet<String>,
-    /// What other runtimes remember and a row says already, with the key of that row.
+    /// Memories of other runtimes that a row already holds, with the key of that row.
     claimed: HashMap<RecordId, Box<str>>,
     /// Records that replace others.
     newer: HashSet<RecordId>,
@@ -385,7 +385,7 @@ impl<'a> RowPlanner<'a> {
         let (action, link) = match change.shared.entry(record, changed) {
             Err(reason) => {
                 *self.counts.no_row.entry(reason).or_default() += 1;
-                // What stays in a file is read out of it again.
+                // A record that stays in a file is read from that file again.
                 let file = record.source.origin_file.as_deref();
                 let part = || LinkPart::new(file, name_of(record).as_deref(), &record.content);
                 (RowAction::Nothing, (reason == NoRow::InFile).then(part))
@@ -406,7 +406,7 @@ impl<'a> RowPlanner<'a> {
         mut entry: DraftRow,
     ) -> (RowAction, Option<LinkPart>) {
         let shared = &change.shared;
-        // Records name each other by their ids, and rows by theirs.
+        // Records refer to each other by their ids, and rows by theirs.
         if self.newer.contains(&record)
             && let Some(id) = entry.cell(shared, "id").and_then(Value::as_text)
             && id != record.to_string()
@@ -465,9 +465,9 @@ impl<'a> RowPlanner<'a> {
         }
     }
 
-    /// Finds the row that says already what another runtime remembers. All of them are found
-    /// before the first key is given away: another runtime may number its memories, so that an id
-    /// names another one as soon as something comes in front of it.
+    /// Finds the row that already holds another runtime's memory. All such rows are found before
+    /// the first key is given away: another runtime may number its memories, so that an id names
+    /// another one as soon as one is inserted in front of it.
     fn claim(
         &mut self,
         shared: &MergeContext,
@@ -507,8 +507,8 @@ impl<'a> RowPlanner<'a> {
         self.target.ids.get(&id)?.as_deref()
     }
 
-    /// Returns the key of a record. What another runtime remembers is known by its text; where that
-    /// is new, by its id, if the row that has it is called alike.
+    /// Returns the key of a record. Another runtime's memory is identified by its text; if that is
+    /// new, by its id, if the row with that id has a similar key.
     fn key_of(&mut self, record: RecordId, entry: &DraftRow) -> String {
         if entry.is_own {
             // Without a UNIQUE constraint a key may occur twice.
@@ -527,8 +527,8 @@ impl<'a> RowPlanner<'a> {
         self.keys.take_like(&entry.key)
     }
 
-    /// Says whether a row has another value in a cell that the record speaks of. Only asked where
-    /// the record counts.
+    /// Returns whether a row has another value in a cell that the record sets. Only called where
+    /// the record takes precedence.
     fn differs(&self, shared: &MergeContext, entry: &mut DraftRow, known: &KnownRow) -> bool {
         let Some((_, cells)) = &known.whole else { return false };
         settle_vector(shared, entry, true);
@@ -542,7 +542,7 @@ impl<'a> RowPlanner<'a> {
             let place = self.target.columns.iter().position(|other| other == column);
             match place.and_then(|place| cells.get(place)) {
                 Some(known) => *known != cell_digest(cell),
-                // A column that comes new is empty.
+                // A new column is empty.
                 None => *cell != Value::Null,
             }
         })
@@ -650,7 +650,7 @@ impl<'a> RowPlanner<'a> {
         draft.records += added + replaced + kept + same;
         draft.conflicts.extend(self.conflicts);
         if made && added == 0 && !is_described {
-            // All are in files; the runtime makes a database when it needs one.
+            // All records are in files; the runtime creates a database when it needs one.
             return self.links;
         }
         change.shared.columns.shrink_to_fit();
@@ -667,7 +667,7 @@ impl<'a> RowPlanner<'a> {
     }
 }
 
-/// Returns whether a key is another one, or is made of it for a namesake.
+/// Returns whether a key equals another one, or was derived from it to avoid a duplicate.
 fn is_like(key: &str, natural: &str) -> bool {
     let Some(rest) = key.strip_prefix(natural) else { return false };
     let rest = rest.strip_prefix(IMPORTED).unwrap_or(rest);
@@ -678,7 +678,7 @@ fn is_like(key: &str, natural: &str) -> bool {
             && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Leaves the vector of a row that keeps its content as it is, if the record has none for it.
+/// Keeps the vector of a row whose content stays, if the record has none for it.
 fn settle_vector(shared: &MergeContext, entry: &mut DraftRow, same_content: bool) {
     if same_content && entry.cell(shared, "embedding") == Some(&Value::Null) {
         entry.leave(shared, "embedding");
@@ -745,7 +745,7 @@ impl RowsChange {
         }
     }
 
-    /// Makes the rows of the records once more, as they were decided about.
+    /// Generates the rows of the records again, as they were decided.
     fn spool(&self, machine: &Machine, source: &RestoreSource<'_>) -> Result<RowSpool, StoreError> {
         let mut spool = RowSpool::new(&machine.scratch, self.shared.columns.len())
             .map_err(|error| self.failed(error))?;
@@ -811,7 +811,7 @@ impl RowsChange {
         spool.push(verb, rowid, &entry.cells, entry.stamp.as_ref())
     }
 
-    /// Makes the database in a folder beside its place, and puts it there when it is whole.
+    /// Creates the database in a folder beside its place, and moves it there when it is complete.
     fn make(&self, machine: &Machine, merge: Merge, spool: RowSpool) -> Result<(), StoreError> {
         let failed = |error| self.failed(error);
         let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) else {
@@ -848,8 +848,8 @@ impl RowsChange {
             return Err(self.failed(io::ErrorKind::InvalidInput.into()));
         };
         let stem = format!("{name}.backup-{}", now.instant().strftime("%Y%m%dT%H%M%S"));
-        // The runtime calls its own copies so, too: the name is taken before anything is done, and
-        // nothing is ever removed but what was made here.
+        // The runtime gives its own copies such names, too: the name is reserved before anything is
+        // done, and nothing is ever removed but what was created here.
         let mut number = 0_u32;
         let (name, backup) = loop {
             let name = match number {
@@ -873,7 +873,7 @@ impl RowsChange {
                 Err(StoreError::Unsure { path: self.path.clone(), backup, source: source.into() })
             }
             Err(error) => {
-                // It is as it was; the copy says nothing more.
+                // The database is unchanged, so the copy is not needed.
                 drop(fs::remove_file(&backup));
                 Err(self.error(error))
             }

@@ -29,7 +29,7 @@ fn said(line: &Json) -> Event {
     event
 }
 
-/// Reads an answer that is kept as JSON because it calls tools: how many, and what was said.
+/// Reads an answer that is stored as JSON because it calls tools: how many calls, and the text.
 pub(super) fn calls_in(answer: &str) -> Option<(u64, String)> {
     let json: Json = serde_json::from_str(answer).ok()?;
     let calls = json.get("tool_calls")?.as_array()?.len() as u64;

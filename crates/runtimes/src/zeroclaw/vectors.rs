@@ -1,8 +1,8 @@
 //! The vectors of ZeroClaw's rows: each is of the whole content of its row.
 //!
-//! Since 0.8.3 a database notes the model of its vectors, and drops them when the model changes.
-//! Before, only the configuration names it, and may have changed since: it is believed if it names
-//! the requested model and its dimensions, and the vectors have that length.
+//! Since 0.8.3 a database stores the model of its vectors, and drops them when the model changes.
+//! Before that, only the configuration names it, and may have changed since: it is trusted if it
+//! names the requested model and its dimensions, and the vectors have that length.
 
 use super::brain::{Brain, MemoryRow, position_of};
 use super::config::Config;
@@ -158,7 +158,7 @@ mod tests {
             let install = Install::new("", config.as_deref());
             assert_eq!(install.texts(&SMALL, false).len(), count, "{config:?}");
         }
-        // What the database says counts, whatever was configured since.
+        // The database takes precedence, whatever was configured since.
         let install = Install::new(META, Some(&config("large", "embedding_dimensions = 3\n")));
         assert_eq!(install.texts(&SMALL, false), ["tea"]);
     }

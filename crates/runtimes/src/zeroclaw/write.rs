@@ -98,8 +98,8 @@ pub(super) fn plan(
     Ok(plan)
 }
 
-/// Returns the credentials that count: those that the agent has now, and those that it had where
-/// it has none of that name, or only the name.
+/// Returns the credentials to restore: the agent's current ones, and earlier ones where it has none
+/// of that name, or only the name.
 fn secrets(
     source: &dyn SnapshotSource,
     returned: Option<&ReturningSnapshot<'_>>,
@@ -114,7 +114,7 @@ fn secrets(
     }))
 }
 
-/// Adds credentials that an agent had to those that it has now.
+/// Adds credentials that an agent had to its current ones.
 fn merged(mut now: Credentials, had: Credentials) -> Credentials {
     let mut places = BTreeMap::new();
     for (at, it) in now.credentials.iter().enumerate() {
@@ -134,10 +134,10 @@ fn merged(mut now: Credentials, had: Credentials) -> Credentials {
     now
 }
 
-/// How a snapshot of this runtime kept memories, as far as its files and records tell.
+/// How a snapshot of this runtime kept memories, according to its files and records.
 #[derive(Clone, Copy, Default)]
 struct PreviousStorage {
-    /// How, where it kept any.
+    /// The backend, if it kept any.
     kept: Option<InstallBackend>,
     /// Whether records are in no file of the snapshot, and in no database that it describes.
     has_loose: bool,
@@ -162,14 +162,14 @@ impl PreviousStorage {
             in_files |= is_held;
             loose |= !is_held && !place.deleted && place.namespace != restore::SESSION;
         })?;
-        // The runtime makes its database only when there is something to keep.
+        // The runtime creates its database only when there is something to keep.
         let kept = (in_files && !loose).then_some(InstallBackend::Markdown);
         Ok(Self { kept, has_loose: loose, has_records: in_files || loose })
     }
 }
 
-/// Says whether a run that was killed was making this install for the same agent, which then gets
-/// the name that it was to have.
+/// Returns whether a killed run was creating this install for the same agent, which then gets the
+/// name that was chosen for it.
 fn resume(target: &mut FoundAgent, agent_id: AgentId) -> bool {
     let Some(install) = target.install.clone() else { return false };
     let Some(note) = InstallNote::read(&install).filter(|read| read.agent_id == agent_id) else {
@@ -204,7 +204,7 @@ fn keep_name(target: &mut FoundAgent, snapshot: &dyn SnapshotSource) -> io::Resu
     Ok(())
 }
 
-/// Whether an alias of a stranger's makes a plain name of a folder.
+/// Whether an untrusted alias is a plain name of a folder.
 fn is_plain_name(alias: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     !alias.is_empty() && alias.len() <= 64 && alias.chars().all(plain)
@@ -214,12 +214,12 @@ fn is_plain_name(alias: &str) -> bool {
 struct RestoreTarget {
     target: FoundAgent,
     backend: InstallBackend,
-    /// Whether nothing of the install is there yet.
+    /// Whether nothing of the install exists yet.
     is_new: bool,
 }
 
 impl RestoreTarget {
-    /// Follows the existing install; a new one is as requested, or as the snapshot's was.
+    /// Uses the layout of an existing install; a new one is as requested, or like the snapshot's.
     fn settle(
         target: &FoundAgent,
         options: &PlanOptions<'_>,
@@ -261,7 +261,7 @@ impl RestoreTarget {
         Ok(Self { target, backend, is_new })
     }
 
-    /// Returns the database, there or not.
+    /// Returns the database, whether it exists or not.
     fn database(&self) -> PathBuf {
         let usual = || self.target.workspace.join(layout::MEMORY).join("brain.db");
         self.target.database.clone().unwrap_or_else(usual)
@@ -335,7 +335,7 @@ fn archived_config(source: &dyn SnapshotSource) -> std::io::Result<Option<String
     Ok(Some(text))
 }
 
-/// Notes the files that the move itself makes.
+/// Notes the files that the move itself generates.
 fn note_made(keep: &mut SidecarContent, draft: &PlanBuilder) {
     let known: HashSet<String> = keep.placed.iter().map(|placed| placed.path.clone()).collect();
     let made = draft.wanted.iter().map(|file| spelled(&file.path));
@@ -345,7 +345,7 @@ fn note_made(keep: &mut SidecarContent, draft: &PlanBuilder) {
     keep.placed.extend([DESCRIPTION, CONFIG].map(PlacedFile::made));
 }
 
-/// Whether a raw file of an archive is about the install, and belongs in no workspace.
+/// Whether a raw file of an archive describes the install, and belongs in no workspace.
 fn is_of_install(path: &[u8]) -> bool {
     path == CONFIG.as_bytes() || path == DESCRIPTION.as_bytes()
 }
@@ -354,7 +354,7 @@ struct RestorePlanner<'a> {
     machine: &'a Machine,
     /// What the plan is applied with.
     source: &'a dyn SnapshotSource,
-    /// The snapshot as it should be now: the source, or what comes back with it.
+    /// The current snapshot: the source, or what comes back with it.
     now: &'a dyn SnapshotSource,
     returned: Option<&'a ReturningSnapshot<'a>>,
     site: &'a RestoreTarget,
@@ -363,30 +363,30 @@ struct RestorePlanner<'a> {
 }
 
 impl RestorePlanner<'_> {
-    /// Returns whether the target keeps memories in the way that the snapshot did.
+    /// Returns whether the target keeps memories in the same way as the snapshot.
     fn holds_as_it_was(&self, archived: Option<&str>) -> bool {
         let described = || backend_of(archived, &self.site.target.alias);
         let was = match self.was.kept {
             Some(InstallBackend::Sqlite) => Some(InstallBackend::Sqlite),
             other => described().or(other),
         };
-        // Records that no file holds get entries of their own.
+        // Records that are in no file get entries of their own.
         let fits = self.site.backend == InstallBackend::Sqlite || !self.was.has_loose;
         was == Some(self.site.backend) && fits || !self.was.has_records
     }
 
-    /// Returns a file of the snapshot as a wanted one, in the words of the source that the plan is
+    /// Plans a file of the snapshot, with the position that it has in the source that the plan is
     /// applied with.
     fn carried(&self, index: usize) -> PlannedFile {
         let file = &self.now.files()[index];
         PlannedFile::carried(self.returned.map_or(index, |returned| returned.position(index)), file)
     }
 
-    /// Puts a snapshot of this runtime back: its files, and those records that no file holds.
+    /// Restores a snapshot of this runtime: its files, and the records that no file holds.
     fn put_back(&self, draft: &mut PlanBuilder) -> Result<(), PlanError> {
         let stale = self.stale_sheets().map_err(PlanError::Source)?;
         for (index, file) in self.now.files().iter().enumerate() {
-            // What never travels does not come with a stranger's archive either.
+            // Files that never travel are not taken from an untrusted archive either.
             let place = layout::place_of(&file.path);
             let may_come = !matches!(
                 place,
@@ -425,14 +425,14 @@ impl RestorePlanner<'_> {
             restore::note_records(self.now, &is_row, draft).map_err(PlanError::Source)?;
             links
         } else if self.returned.is_some() {
-            // Entries are made of what changed and is new; files that nobody touched stay.
+            // Entries are generated from changed and new records; untouched files stay.
             entries::write(self.machine, self.now, draft)?
         } else {
             restore::note_records(self.now, &|_| false, draft).map_err(PlanError::Source)?;
             Vec::new()
         };
         match self.returned {
-            // Without strangers and news the agent is what it was, and nothing has to ride along.
+            // Without strangers and news the agent is unchanged, and nothing has to be kept aside.
             Some(returned) if !homeless.is_empty() || returned.has_news() => {
                 self.keep_the_other(returned, links, draft)
             }
@@ -463,8 +463,8 @@ impl RestorePlanner<'_> {
         Ok(stale)
     }
 
-    /// Keeps what the runtime in between has and this one cannot hold: the whole of its snapshot,
-    /// for one more way there.
+    /// Keeps what the other runtime has and this one cannot hold: its whole snapshot, for another
+    /// move there.
     fn keep_the_other(
         &self,
         returned: &ReturningSnapshot<'_>,
@@ -493,11 +493,11 @@ impl RestorePlanner<'_> {
                     continue;
                 }
             };
-            // The first of several represents all of them.
+            // The first of several stands in for all of them.
             keep.links.extend(natives.next().map(|id| Link { id, ..link }));
             keep.links.extend(natives.map(|id| Link::new(id, Vec::new())));
         }
-        // A sidecar that came back with the files is of an earlier move.
+        // A sidecar among the restored files belongs to an earlier move.
         draft.wanted.retain(|file| !is_in_sidecar(&file.path));
         sidecar::keep(self.machine, self.source, keep, draft)
     }
@@ -533,7 +533,7 @@ impl RestorePlanner<'_> {
         sidecar::keep(self.machine, self.source, keep, draft)
     }
 
-    /// Makes the files of the persona and of the user that the snapshot only tells of.
+    /// Generates the files of the persona and of the user that the snapshot only describes.
     fn documents(
         &self,
         keep: &mut SidecarContent,
@@ -572,12 +572,13 @@ impl RestorePlanner<'_> {
         store::plan(self.machine, &records, target, &path, self.options, draft)
     }
 
-    /// Returns whether a file means the same here as where it came from.
+    /// Returns whether a file has the same meaning here as in its own runtime.
     fn has_a_place(&self, file: &SourceFile) -> bool {
         let place = layout::place_of(&file.path);
         let is_own = is_raw(file) && !is_of_install(&file.path) && !is_in_sidecar(&file.path);
         match &file.root {
-            // Beside files of memories that stay, entries are made of the other records only.
+            // Beside files of memories that stay, entries are only generated from the other
+            // records.
             FileRoot::Raw(_) if is_own && place == PathRole::Memory => self.keeps_sheets(),
             FileRoot::Raw(_) if is_own && place == PathRole::Raw => true,
             FileRoot::Raw(_) => matches!(place, PathRole::Persona | PathRole::User),
@@ -586,7 +587,7 @@ impl RestorePlanner<'_> {
         }
     }
 
-    /// Returns whether files of memories are read here as they were where they came from.
+    /// Returns whether files of memories are read here as in their own runtime.
     fn keeps_sheets(&self) -> bool {
         self.site.backend == InstallBackend::Markdown
             && self.was.kept != Some(InstallBackend::Sqlite)

@@ -1,4 +1,4 @@
-//! The inner loops on x86-64: with AVX2, which nearly all of them have, and without.
+//! The inner loops on x86-64: with AVX2, which nearly all processors have, and without.
 
 use std::arch::x86_64::{
     __m128i, __m256, __m256i, _mm_add_epi32, _mm_madd_epi16, _mm_set1_epi32, _mm_setzero_si128,

@@ -1,7 +1,7 @@
-//! Reaches files below a folder that is open already, and nothing else.
+//! Reaches files below a folder that is already open, and no others.
 //!
-//! Every part of a path is opened by itself, relative to the folder above it, and never through a
-//! link: whatever is swapped meanwhile, what is opened is below the folder.
+//! Every part of a path is opened separately, relative to the folder above it, and never through a
+//! link: whatever is swapped meanwhile, the opened file is below the folder.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -31,7 +31,7 @@ pub(super) struct Root {
 /// Why an existing file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReadError {
-    /// The system says so.
+    /// The system reported an error.
     #[error("the file cannot be read")]
     Io(#[from] io::Error),
     /// It has too many bytes.
@@ -63,7 +63,7 @@ impl Root {
     }
 }
 
-/// Says whether a path can only lead down: relative, with forward slashes, nothing to resolve.
+/// Returns whether a path can only lead down: relative, with forward slashes, nothing to resolve.
 pub(super) fn is_plain_path(path: &str) -> bool {
     path.len() <= MAX_PATH_BYTES
         && !path.contains('\0')
@@ -71,7 +71,7 @@ pub(super) fn is_plain_path(path: &str) -> bool {
         && path.bytes().filter(|byte| *byte == b'/').count() <= MAX_DEPTH
 }
 
-/// Reads the document of an entry; says when it is there and cannot be read.
+/// Reads the document of an entry; reports if it exists and cannot be read.
 pub(super) fn load(
     root: &Folder,
     key: &str,
@@ -91,7 +91,7 @@ pub(super) fn load(
     vec![SkippedDocument { path: document.path, reason }]
 }
 
-/// Reads the document of a path, when every part of it has exactly that name.
+/// Reads the document with a path, if every part of it is spelled exactly so.
 pub(super) fn read_exactly(
     root: &Folder,
     key: &str,
@@ -107,17 +107,17 @@ pub(super) fn read_exactly(
     }
 }
 
-/// Whether a name must be the one that its folder lists.
+/// Whether a name must be spelled as in its folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Names {
-    /// It came out of a listing.
+    /// It came from a listing.
     AsOpened,
-    /// It came from a person: where a disk takes other spellings for the same name, only one of
+    /// It came from a person: where a disk accepts other spellings of the same name, only one of
     /// them is the document's.
     AsListed,
 }
 
-/// Reads a regular file; `None` when there is none, nor a way to it that does without links.
+/// Reads a regular file; `None` when it does not exist, or can only be reached through links.
 fn text_of(root: &Folder, path: &str, names: Names) -> Result<Option<String>, ReadError> {
     debug_assert!(is_plain_path(path), "the caller has checked the path");
     match open_file(root, path, names) {
@@ -128,7 +128,7 @@ fn text_of(root: &Folder, path: &str, names: Names) -> Result<Option<String>, Re
     }
 }
 
-/// Says whether an error means that there is no regular file of that name.
+/// Returns whether an error means that there is no regular file with that name.
 fn leads_nowhere(error: &io::Error) -> bool {
     let code = error.raw_os_error().map(Errno::from_raw_os_error);
     let is_absent =
@@ -153,10 +153,10 @@ fn open_file(root: &Folder, path: &str, names: Names) -> io::Result<Option<File>
     Ok((names == Names::AsOpened || is_listed(above, rest)?).then_some(file))
 }
 
-/// Says whether a folder has an entry of exactly this name, given that something opens by it.
+/// Returns whether a folder has an entry with exactly this name, given that it can be opened.
 fn is_listed(folder: &Folder, name: &str) -> io::Result<bool> {
-    // Where the name with its case turned round is nothing, the disk tells names apart byte by
-    // byte, and the folder need not be read.
+    // If the name with its case inverted does not exist, the disk is case-sensitive, and the folder
+    // need not be read.
     if name.is_ascii() && name.bytes().any(|byte| byte.is_ascii_alphabetic()) {
         let turned: Vec<u8> = name.bytes().map(turned).collect();
         if matches!(if_found(folder.stat(turned)), Ok(None)) {
@@ -184,8 +184,8 @@ fn text(file: &File) -> Result<String, ReadError> {
     }
 }
 
-/// Takes the bytes of a file as text: UTF-8, or UTF-16 when they begin with its mark. What is
-/// neither is replaced.
+/// Decodes the bytes of a file as text: UTF-8, or UTF-16 when they begin with its byte order mark.
+/// Invalid bytes are replaced.
 #[must_use]
 pub fn text_of_bytes(bytes: Vec<u8>) -> String {
     let pairs = |of: fn([u8; 2]) -> u16| {
@@ -236,12 +236,12 @@ mod tests {
         for name in ["Notes.md", "nOTES.MD", "2026", "é.md"] {
             assert!(listed(name), "{name}");
         }
-        // On a disk that takes these for one of the above, they would open; it lists none of them.
+        // On a disk that accepts these spellings, they could be opened, but it lists none of them.
         fs_err::write(dir.path().join("NOTES.md"), "x").unwrap();
         for name in ["notes.MD", "2026.", "e\u{301}.md", "É.md"] {
             assert!(!listed(name), "{name}");
         }
-        // Here only one spelling is anything, so that the folder is not even read.
+        // Here only one spelling exists, so that the folder is not even read.
         fs_err::write(dir.path().join("a.md"), "x").unwrap();
         assert!(listed("a.md"));
     }

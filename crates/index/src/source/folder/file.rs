@@ -1,4 +1,4 @@
-//! One file by itself.
+//! A single file.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::super::{
 use super::below::{self, MAX_FILE_BYTES, Root};
 use crate::document::Document;
 
-/// One file that was named by itself; the folder around it is held open, the file is not.
+/// A file that was named directly; the folder around it is held open, the file is not.
 pub struct FileSource {
     folder: Root,
     name: OsString,
@@ -19,7 +19,7 @@ pub struct FileSource {
 }
 
 impl FileSource {
-    /// Takes one file as a document; `document` says all of it but the text.
+    /// Takes one file as a document; `document` has everything except the text.
     #[must_use]
     pub fn new(file: &Path, document: Document) -> Self {
         let folder = match file.parent() {

@@ -17,11 +17,11 @@ const MAX_PATTERN_BYTES: usize = 4096;
 /// Every Markdown file below a folder, or those whose path matches a pattern.
 #[derive(Clone, Debug, Default)]
 pub struct MarkdownFolder {
-    /// As it was given, and as it is compared.
+    /// The pattern as it was given, and as it is compared.
     pattern: Option<(String, GlobSet)>,
 }
 
-/// A pattern that cannot be understood.
+/// A pattern that cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 #[error("{pattern:?} is not a pattern of paths")]
 pub struct PatternError {
@@ -40,7 +40,7 @@ impl MarkdownFolder {
         }
         let plain = pattern.strip_prefix("./").unwrap_or(pattern);
         let glob = GlobBuilder::new(plain).literal_separator(true).backslash_escape(true).build();
-        // A set of one: unlike a matcher by itself, it says when it becomes too large.
+        // A set of one: unlike a single matcher, it reports when it becomes too large.
         let set = glob.and_then(|glob| GlobSet::builder().add(glob).build());
         let set = set.map_err(|error| wrong(Some(error.into())))?;
         Ok(Self { pattern: Some((pattern.to_owned(), set)) })
@@ -83,8 +83,7 @@ pub fn is_markdown(path: &str) -> bool {
     })
 }
 
-/// Returns what the path of a Markdown file says by itself: a file that names a day in its name is
-/// about that day.
+/// Returns what the path of a Markdown file says: a file with a day in its name is about that day.
 #[must_use]
 pub fn markdown_document(path: &str) -> Document {
     let date = date_in(name_of(path));
@@ -100,7 +99,7 @@ fn name_of(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// Returns the first `YYYY-MM-DD` in a name that is a day, and no part of a longer number.
+/// Returns the first `YYYY-MM-DD` in a name that is a valid day and not part of a longer number.
 fn date_in(name: &str) -> Option<Date> {
     let digit = |at: usize| name.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     (0..name.len()).find_map(|at| {
@@ -191,7 +190,7 @@ mod tests {
         for pattern in ["[", "{a", "a{b,{c}", &"{a,b}".repeat(2000)] {
             assert!(MarkdownFolder::matching(pattern).is_err(), "{pattern:.20}");
         }
-        // Nothing of this is slow, whatever it is matched against.
+        // None of these is slow, whatever they are matched against.
         let hostile = MarkdownFolder::matching(&"*a".repeat(500)).unwrap();
         assert!(hostile.document(&format!("{}.md", "a".repeat(60_000))).is_none());
     }

@@ -1,5 +1,5 @@
-//! What a stranger may try with a folder: names that lead out, things that are no files, swaps
-//! while we look.
+//! What an attacker may try with a folder: names that lead out, things that are not files, swaps
+//! during the walk.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -368,7 +368,7 @@ fn a_folder_that_is_none_is_an_error() {
         assert!(source.read("x").is_err());
         assert!(source.load(&entry("x"), &mut |_| {}).is_err());
     }
-    // Once it is there, it is found.
+    // Once the folder exists, it is found.
     let late = everything(&dir.path().join("late"));
     assert!(late.list().is_err());
     fs::create_dir(dir.path().join("late")).unwrap();
@@ -444,8 +444,8 @@ fn a_change_is_seen_in_the_stamp() {
     assert_ne!(second, first);
 }
 
-/// Folders in folders, each of the first hundred with a file; taken away from the innermost on,
-/// since no path is long enough.
+/// Nested folders, each of the first hundred with a file; removed from the innermost on, because no
+/// path is long enough.
 struct Nest {
     root: TempDir,
     innermost: Option<OwnedFd>,
@@ -617,7 +617,7 @@ fn another_place_prefix_or_rule_is_another_identity() {
     }
 }
 
-/// Says how long a listing takes; run it by name.
+/// Measures how long a listing takes; run it by name.
 #[test]
 #[ignore = "a measurement"]
 fn a_thousand_files_are_listed_quickly() {

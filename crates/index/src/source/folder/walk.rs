@@ -1,4 +1,4 @@
-//! Lists what a folder holds, without opening any file.
+//! Lists the content of a folder, without opening any file.
 
 use std::borrow::Cow;
 use std::io;
@@ -12,7 +12,7 @@ use super::below::{MAX_DEPTH, MAX_FILE_BYTES};
 
 /// Lists the documents below a folder and what is not searched, both sorted.
 ///
-/// Only a folder that cannot be read at the top is an error.
+/// Only an unreadable top folder is an error.
 pub(super) fn list(root: &Folder, prefix: &str, rules: &dyn FolderRules) -> io::Result<Listing> {
     let mut lister = Lister { prefix, rules, listing: Listing::default(), failure: None };
     walk(root, &mut lister);
@@ -49,7 +49,7 @@ impl WalkVisitor for Lister<'_> {
                 Ok(()) => return WalkStep::Enter,
                 Err(reason) => self.skip(path, reason),
             },
-            // Where it leads is not looked at: it may be a document or a folder.
+            // The target is not inspected: it may be a document or a folder.
             FileKind::Symlink => {
                 if self.is_document(path) || self.rules.enters(path).is_ok() {
                     self.skip(path, SkipReason::Symlink);
@@ -68,7 +68,7 @@ impl WalkVisitor for Lister<'_> {
             self.failure = Some(error);
             return ControlFlow::Break(());
         }
-        // One that has vanished is not there.
+        // A deleted one does not exist.
         if error.kind() != io::ErrorKind::NotFound {
             self.skip(&String::from_utf8_lossy(path), SkipReason::Unreadable);
         }
@@ -85,7 +85,7 @@ impl Lister<'_> {
                     .entries
                     .push(SourceEntry { key: path.to_owned(), stamp: stat.stamp() });
             }
-            // It has vanished.
+            // It was deleted meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Ok(_) | Err(_) => self.skip(path, SkipReason::Unreadable),
         }

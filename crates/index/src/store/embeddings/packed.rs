@@ -1,8 +1,8 @@
-//! How the cache keeps a vector: in half the bytes.
+//! How the cache stores a vector: in half the bytes.
 //!
-//! A power of two that goes 16,384 to 32,767 times into the largest number, then for each number how
-//! often it goes into that: 16 bits. What is lost is less than a thirty-thousandth of the largest
-//! number, and nothing more is lost by packing it again.
+//! First a step, a power of two that fits 16,384 to 32,767 times into the largest number; then each
+//! number as a multiple of the step, in 16 bits. The loss is less than a thirty-thousandth of the
+//! largest number, and packing again loses nothing more.
 
 /// How much smaller than the largest number the step is, as a power of two.
 const BITS: u32 = 14;
@@ -11,7 +11,7 @@ const EXPONENT: u32 = 23;
 /// The most steps there are in either direction.
 const MOST: f32 = 32_767.0;
 
-/// Writes a vector as bytes; what is no number becomes 0.
+/// Encodes a vector; NaN becomes 0.
 pub(super) fn pack(vector: &[f32]) -> Vec<u8> {
     let step = step(vector);
     let mut bytes = Vec::with_capacity(length(vector.len()));
@@ -34,8 +34,8 @@ pub(super) fn unpack(bytes: &[u8], dimensions: usize) -> Option<Vec<f32>> {
     Some(numbers.iter().map(|number| f32::from(i16::from_le_bytes(*number)) * step).collect())
 }
 
-/// Returns a vector as the cache will give it back, so that what is made of it does not depend on
-/// whether it came from there.
+/// Returns a vector as the cache will return it, so that results do not depend on whether it came
+/// from there.
 pub(crate) fn as_kept(vector: &[f32]) -> Vec<f32> {
     unpack(&pack(vector), vector.len()).unwrap_or_else(|| vec![0.0; vector.len()])
 }
@@ -45,7 +45,7 @@ const fn length(dimensions: usize) -> usize {
     4 + 2 * dimensions
 }
 
-/// Returns the power of two; 0 for a vector of nothing, or of what is next to nothing.
+/// Returns the power of two; 0 for a vector of zeros, or of nearly zero.
 fn step(vector: &[f32]) -> f32 {
     let largest = vector.iter().fold(0.0_f32, |most, number| most.max(number.abs())).min(f32::MAX);
     let exponent = (largest.to_bits() >> EXPONENT).saturating_sub(BITS);

@@ -71,7 +71,7 @@ fn the_bounds_hold_however_often_something_is_used_in_between() {
         store.use_vectors(&identity(2), &[[number; 32]]).unwrap();
         put(&mut store, 2, number);
         let there = there(&store, 2);
-        // Two more than there is room for are not counted yet.
+        // Two more than fit are not counted yet.
         assert!(there.len() <= 6 && there.contains(&number), "{there:?}");
     }
 }
@@ -104,7 +104,7 @@ fn the_longest_vectors_are_kept_in_full_number() {
 fn a_cache_that_cannot_be_written_is_an_error_before_anything_is_paid_for() {
     let (folder, mut store) = few(1);
     let path = folder.path().join(EMBEDDINGS);
-    // A folder that is not empty: it cannot even be forgotten.
+    // A folder that is not empty: it cannot even be deleted.
     fs_err::create_dir(&path).unwrap();
     fs_err::write(path.join("mine"), "mine").unwrap();
     assert!(matches!(store.begin_turn(&identity(2), 1), Err(StoreError::Unwritable(_))));

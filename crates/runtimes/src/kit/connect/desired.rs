@@ -25,8 +25,8 @@ impl DesiredConfig {
     }
 }
 
-/// A remark for the user. The words of what depends on how the program was called are the
-/// caller's.
+/// A remark for the user. If the wording depends on how the program was called, the caller supplies
+/// the words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramNote {
     /// Hooks show the memory to sessions and write nothing into it.
@@ -45,7 +45,7 @@ pub struct DesiredFile {
     pub wants: Vec<ConfigEdit>,
     /// Finds entries that look like ours, also those that a user wrote.
     pub known: Finder,
-    /// Finds entries that name something of ours that is gone.
+    /// Finds entries that refer to something of ours that no longer exists.
     pub orphans: fn(&Value) -> Vec<ConfigEdit>,
 }
 
@@ -101,7 +101,7 @@ impl ServerEntry {
         args.into()
     }
 
-    /// Returns the entry of the MCP server, from the one for use by hand.
+    /// Returns the entry of the MCP server, made from the one for manual setup.
     #[must_use]
     pub fn mcp(&self, template: &Value) -> Value {
         let mut entry = template.clone();

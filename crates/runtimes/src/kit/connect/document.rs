@@ -107,12 +107,12 @@ pub enum RefuseError {
 /// One thing that was put in.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct ChangeStep {
-    /// `None` for what an empty file needs to be a file at all.
+    /// `None` for the parts that an empty file needs to be valid, such as braces.
     want: Option<ConfigEdit>,
-    /// How many of the things around it were made for it.
+    /// How many of the objects or tables around it were created for it.
     made: usize,
     edits: Vec<AppliedEdit>,
-    /// The digest of what a switch was for, before it was turned.
+    /// The digest of the array that a switch turns on, before the switch was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     beside: Option<String>,
 }
@@ -197,7 +197,7 @@ fn has_name_of(one: &Value, other: &Value) -> bool {
     name(one).is_some() && name(one) == name(other)
 }
 
-/// Returns the digest of what a switch is for.
+/// Returns the digest of the array that a switch turns on.
 fn switched(want: &ConfigEdit, document: &Value) -> Option<String> {
     let ConfigEdit::Switch { path, of, .. } = want else { return None };
     let there =
@@ -227,7 +227,7 @@ impl ConfigFormat {
         }
     }
 
-    /// Takes something out by what it is, not by where it was put.
+    /// Removes an entry by its content, not by its recorded position.
     fn take_out(self, text: &str, want: &ConfigEdit, step: &ChangeStep) -> Option<String> {
         match self {
             Self::Json => json_file::take_out(text, want, step.made),
@@ -236,7 +236,7 @@ impl ConfigFormat {
     }
 }
 
-/// Puts in what is wanted and not there yet.
+/// Inserts the wanted entries that do not exist yet.
 pub fn put_in(
     format: ConfigFormat,
     text: &str,
@@ -309,8 +309,8 @@ impl ConfigChanges {
         self.steps.iter().filter_map(|step| step.want.as_ref())
     }
 
-    /// Takes out what was put in, from the text as it is now; what is gone already is gone, and a
-    /// switch stays on if there is more now that it is for.
+    /// Removes what was put in from the current text. Entries that are already gone are skipped,
+    /// and a switch stays on if its array now has other elements.
     pub fn take_out(&self, text: &str) -> Result<String, RefuseError> {
         if self.is_as_written(text) {
             let exact = self
@@ -337,13 +337,13 @@ impl ConfigChanges {
 
 impl ChangeStep {
     fn take_out(&self, format: ConfigFormat, text: &str) -> Result<String, RefuseError> {
-        // The braces of a file that was empty look like any others.
+        // The braces added to an empty file cannot be told from any others.
         let Some(want) = &self.want else { return Ok(text.to_owned()) };
         let now = format.parse(text)?;
         if !want.is_in(&now) || (self.beside.is_some() && switched(want, &now) != self.beside) {
             return Ok(text.to_owned());
         }
-        // An empty table without a header is not there at all.
+        // An empty table without a header does not exist in TOML.
         let most =
             if format == ConfigFormat::Toml { want.path().len().max(self.made) } else { self.made };
         let without = |made| Self { made, ..self.clone() }.removed_from(&now);
@@ -358,13 +358,13 @@ impl ChangeStep {
             .ok_or_else(|| RefuseError::Entangled(want.name()))
     }
 
-    /// Whether it turned a switch that was there.
+    /// Whether it set a switch that existed and was off.
     fn was_off(&self) -> bool {
         self.edits.iter().any(|edit| edit.replaced("false"))
     }
 
-    /// Returns a document without what was put in, and without what was made around it if nothing
-    /// else is in there now.
+    /// Returns a document without what was put in. What was created around it is removed too if
+    /// nothing else is in there now.
     fn removed_from(&self, document: &Value) -> Value {
         let mut document = document.clone();
         let Some(want) = &self.want else { return document };
@@ -398,7 +398,7 @@ impl ChangeStep {
     }
 }
 
-/// Takes out what looks like ours, from a file about which nothing was kept.
+/// Removes what looks like ours from a file for which no changes were recorded.
 pub fn take_out_known(
     format: ConfigFormat,
     text: &str,
@@ -423,7 +423,7 @@ fn remove(around: &mut Value, key: &str) {
     }
 }
 
-/// Whether nothing is in an object or an array.
+/// Whether an object or an array is empty.
 pub fn is_void(value: &Value) -> bool {
     value.as_object().is_some_and(serde_json::Map::is_empty)
         || value.as_array().is_some_and(Vec::is_empty)

@@ -5,11 +5,11 @@
 use anemone_format::sha256_hex;
 use serde::{Deserialize, Serialize};
 
-/// So many bytes on either side tell one place from another; the shorter reach is for places
-/// near which something else has changed.
+/// How many bytes on either side identify a position; the shorter reach is for positions near which
+/// something else has changed.
 const REACHES: [usize; 2] = [32, 6];
 
-/// One change: what stood at a position gives way to something else.
+/// One change: it replaces the text at a position with another text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
     pub(crate) at: usize,
@@ -23,7 +23,7 @@ impl Edit {
     }
 }
 
-/// Applies changes that do not overlap and stand in order.
+/// Applies changes that are sorted and do not overlap.
 pub(crate) fn apply(text: &str, edits: &[Edit]) -> String {
     let mut result = String::with_capacity(text.len() + 256);
     let mut done = 0;
@@ -36,7 +36,7 @@ pub(crate) fn apply(text: &str, edits: &[Edit]) -> String {
     result
 }
 
-/// A change that was made, as it is kept.
+/// A change that was made, as it is stored.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(crate) struct AppliedEdit {
     /// Where it begins in the changed text.
@@ -49,13 +49,13 @@ pub(crate) struct AppliedEdit {
 }
 
 impl AppliedEdit {
-    /// Returns whether it took the place of a text.
+    /// Returns whether the change replaced this text.
     pub(crate) fn replaced(&self, text: &str) -> bool {
         self.old == text
     }
 }
 
-/// Notes changes as they lie in the changed text.
+/// Records changes with their positions in the changed text.
 pub(crate) fn note(edits: &[Edit], changed: &str) -> Vec<AppliedEdit> {
     let mut shift = 0_isize;
     let mut made = Vec::new();
@@ -77,20 +77,20 @@ pub(crate) fn note(edits: &[Edit], changed: &str) -> Vec<AppliedEdit> {
     made
 }
 
-/// Takes changes back from the very text that they made.
+/// Reverts changes in exactly the text that they produced.
 pub(crate) fn take_back(changed: &str, made: &[AppliedEdit]) -> Option<String> {
     let places: Vec<usize> = made.iter().map(|change| change.at).collect();
     without(changed, made, &places)
 }
 
-/// Takes changes back from a text in which something else has changed since; `None` when one of
-/// them cannot be told for sure.
+/// Reverts changes in a text that has been edited since; `None` when one of them cannot be located
+/// with certainty.
 pub(crate) fn take_back_found(text: &str, made: &[AppliedEdit]) -> Option<String> {
     let places: Option<Vec<usize>> = made.iter().map(|change| find(text, change)).collect();
     without(text, made, &places?)
 }
 
-/// Puts back the old text, if every change is at its position.
+/// Restores the old text if every change is at its position.
 fn without(text: &str, made: &[AppliedEdit], places: &[usize]) -> Option<String> {
     let mut edits = Vec::new();
     let mut done = 0;

@@ -36,7 +36,7 @@ fn scan_file(text: &str) -> Result<Node, RefuseError> {
     })
 }
 
-/// Plans how something is put in; also says how much had to be made around it.
+/// Plans how an entry is inserted; also returns how much has to be created around it.
 pub(super) fn plan(text: &str, want: &ConfigEdit) -> Result<(Vec<Edit>, usize), RefuseError> {
     let root = scan_file(text)?;
     let (path, mut value, mut key, is_array) = match want {
@@ -71,7 +71,7 @@ pub(super) fn plan(text: &str, want: &ConfigEdit) -> Result<(Vec<Edit>, usize), 
     Ok((insert(text, &root, node, key.as_deref(), &value), made))
 }
 
-/// Puts something behind the last thing in an object or an array, in the manner of the file.
+/// Inserts something after the last item of an object or an array, in the style of the file.
 fn insert(text: &str, root: &Node, node: &Node, key: Option<&str>, value: &Value) -> Vec<Edit> {
     let newline = line_break(text);
     let unit = unit(text, root);
@@ -113,12 +113,12 @@ fn insert(text: &str, root: &Node, node: &Node, key: Option<&str>, value: &Value
     match last.comma {
         Some(comma) => vec![Edit::insert(end_of_line(text, comma + 1), entry + ",")],
         None if end_of_line(text, end) == end => vec![Edit::insert(end, format!(",{entry}"))],
-        // A comment behind the last thing stays with it.
+        // A comment after the last item stays with that item.
         None => vec![Edit::insert(end, ","), Edit::insert(end_of_line(text, end), entry)],
     }
 }
 
-/// Returns what a file puts before a line for each level.
+/// Returns the file's indentation for one level.
 fn unit<'a>(text: &'a str, root: &Node) -> &'a str {
     let first = root.items().and_then(<[Item]>::first);
     let found = first.and_then(|first| indentation(text, first.start));
@@ -141,7 +141,7 @@ fn pretty(value: &Value, unit: &str) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Takes something out by what it is.
+/// Removes an entry by its content.
 pub(super) fn take_out(text: &str, want: &ConfigEdit, made: usize) -> Option<String> {
     let root = scan(text).ok()?;
     let path = match want {
@@ -177,7 +177,7 @@ pub(super) fn take_out(text: &str, want: &ConfigEdit, made: usize) -> Option<Str
     Some(edit::apply(text, &removal(text, around, index)))
 }
 
-/// Removes one thing from an object or an array, with its line where it has one of its own.
+/// Removes one item from an object or an array, with its line if it has one of its own.
 fn removal(text: &str, around: &Node, index: usize) -> Vec<Edit> {
     let items = around.items().unwrap_or_default();
     let Some(item) = items.get(index) else { return Vec::new() };

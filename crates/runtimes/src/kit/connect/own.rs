@@ -11,9 +11,9 @@ pub(super) struct OwnRanges {
 }
 
 impl OwnRanges {
-    /// Notes changes, which stand in order, of the text as it is now.
+    /// Records changes, which must be sorted, to the current text.
     pub(super) fn note(&mut self, edits: &[Edit]) {
-        // From the last one on, so that those before it stay where they are.
+        // Starts at the last change, so that the positions of earlier ones stay valid.
         for edit in edits.iter().rev() {
             let (end, length) = (edit.at + edit.old.len(), edit.new.len());
             let moved = |at: usize| if at >= end { at - edit.old.len() + length } else { at };
@@ -26,7 +26,7 @@ impl OwnRanges {
         self.parts.sort_by_key(|part| (part.start, part.end));
     }
 
-    /// Returns our lines: whole ones where they are ours, else what is ours of them.
+    /// Returns our lines; of a line that is only partly ours, our part.
     pub(super) fn lines(&self, text: &str) -> Vec<String> {
         let mut lines = Vec::new();
         let mut start = 0;

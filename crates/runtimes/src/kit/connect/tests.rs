@@ -1,4 +1,4 @@
-//! Every change is taken back to the byte, whatever the file looks like and whoever else edits it.
+//! Every change can be reverted byte for byte, in any kind of file and after edits by others.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ fn of_zeroclaw() -> Vec<ConfigEdit> {
     ]
 }
 
-/// Puts everything in and takes it out again.
+/// Inserts everything and removes it again.
 fn check(format: ConfigFormat, text: &str, wants: &[ConfigEdit]) -> String {
     let (connected, changes) = put_in(format, text, wants).unwrap();
     assert_ne!(connected, text);
@@ -153,7 +153,7 @@ fn edits_of_others_stay_when_ours_goes() {
 
 #[test]
 fn every_shape_comes_back_to_the_byte_when_lines_were_added_around_ours() {
-    // Braces that an empty file was given look like any others by then, and stay.
+    // By then, braces added to an empty file cannot be told from any others, so they stay.
     for text in JSON_SHAPES.iter().filter(|text| !text.trim().is_empty()) {
         let (connected, changes) = put_in(ConfigFormat::Json, text, &of_openclaw()).unwrap();
         let around = |text: &str| format!("// new, {{ \n{text}\n/* and more */ // , }}\n");
@@ -190,7 +190,7 @@ fn comments_and_line_ends_of_a_rewritten_toml_file_stay() {
     let anew = connected.replace("command = ", "command=").replace("servers = [", "servers=[");
     assert_ne!(anew, connected);
     assert_eq!(changes.take_out(&anew).unwrap(), format!("{text}\r\n"));
-    // The switch as well, whatever stands around it.
+    // The switch is reverted too, whatever surrounds it.
     let text = "[mcp]\nenabled = false # why\n";
     let (_, changes) = put_in(ConfigFormat::Toml, text, &of_zeroclaw()[..1]).unwrap();
     let anew = "on = [true, true]\n[mcp]\n\nenabled=true\n[b]\nx=true\n";
@@ -320,7 +320,7 @@ fn only_our_own_lines_are_shown_or_kept() {
     }
 }
 
-/// Lines of which some make a file.
+/// Lines from which test files are assembled.
 const TOML_LINES: &[&str] = &[
     "",
     "# a comment",
@@ -347,7 +347,7 @@ const TOML_LINES: &[&str] = &[
     "\"\"\"",
 ];
 
-/// A document as somebody could have written it.
+/// A document as a person could have written it.
 fn json_text() -> impl Strategy<Value = String> {
     let space = prop_oneof![
         Just(String::new()),

@@ -11,7 +11,7 @@ use super::document::{ConfigEdit, is_void, start_of_gap};
 use super::toml_file::{find, of_item, of_table, of_value};
 use super::{edit, edit::Edit};
 
-/// Takes something out by what it is; `was_off` says that a switch was there, and off.
+/// Removes an entry by its content; `was_off` says that a switch existed and was off.
 pub(super) fn take_out(
     text: &str,
     want: &ConfigEdit,
@@ -128,7 +128,8 @@ fn from_inline_table(text: &str, table: &InlineTable, key: &str) -> Option<Vec<R
     Some(from_list(text, &parts, index?))
 }
 
-/// Returns what goes with one part of a list: its line where it has one of its own, and a comma.
+/// Returns what is removed with one element of a list: its line if it has one of its own, and a
+/// comma.
 fn from_list(text: &str, parts: &[Range<usize>], index: usize) -> Vec<Range<usize>> {
     let Some(part) = parts.get(index) else { return Vec::new() };
     let start = start_of_gap(text, part.start);
@@ -138,7 +139,7 @@ fn from_list(text: &str, parts: &[Range<usize>], index: usize) -> Vec<Range<usiz
     if let Some(comma) = comma_after(text, part.end) {
         let rest = &text[comma + 1..];
         let gap = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-        // The first of a line takes the space behind it along.
+        // The first element of a line also removes the space after it.
         cuts.push(comma..comma + 1 + if start == part.start { gap } else { 0 });
     } else if let Some(comma) = before.and_then(|before| comma_after(text, before.end)) {
         cuts.push(comma..comma + 1);

@@ -22,7 +22,7 @@ fn document(text: &str) -> Result<Document<&str>, RefuseError> {
     })
 }
 
-/// Plans how something is put in; also says how much had to be made around it.
+/// Plans how an entry is inserted; also returns how much has to be created around it.
 pub(super) fn plan(text: &str, want: &ConfigEdit) -> Result<(Vec<Edit>, usize), RefuseError> {
     let document = document(text)?;
     let root = document.as_item();
@@ -87,7 +87,7 @@ pub(super) fn find<'a>(root: &'a Item, path: &[String]) -> Option<&'a Item> {
     path.iter().try_fold(root, |item, key| item.get(key))
 }
 
-/// Counts how many names at the end of a path are not there.
+/// Counts how many names at the end of a path do not exist.
 fn missing(root: &Item, path: &[String]) -> usize {
     (0..=path.len())
         .find(|missing| find(root, &path[..path.len() - missing]).is_some())
@@ -146,7 +146,7 @@ fn append(text: &str, block: &str) -> Edit {
     Edit::insert(text.len(), format!("{gap}{}", block.replace('\n', newline)))
 }
 
-/// Puts something behind the last element of an array that is written as a value.
+/// Inserts something after the last element of an array that is written as a value.
 fn into_array(
     text: &str,
     open: usize,
@@ -228,7 +228,7 @@ pub(super) fn of_value(value: &toml_edit::Value) -> Value {
         toml_edit::Value::String(it) => it.value().as_str().into(),
         toml_edit::Value::Integer(it) => (*it.value()).into(),
         toml_edit::Value::Boolean(it) => (*it.value()).into(),
-        // Told apart by how they are written; NaN is no number in JSON.
+        // Compared by their text: NaN is not a number in JSON.
         toml_edit::Value::Float(it) => format!("float {}", it.value()).into(),
         toml_edit::Value::Datetime(it) => format!("time {}", it.value()).into(),
         toml_edit::Value::Array(array) => Value::Array(array.iter().map(of_value).collect()),

@@ -10,9 +10,9 @@ pub(super) enum CleanText {
     Said { text: String, injected: u64 },
     /// A command to the runtime.
     Command,
-    /// A program wrote it.
+    /// The text was written by a program.
     System,
-    /// There was nothing but what was put in.
+    /// The message held only injected text.
     Nothing { injected: u64 },
 }
 
@@ -35,7 +35,7 @@ pub(super) fn clean(text: &str) -> CleanText {
     let text = without_metadata(&without_blocks(&text, &mut injected), &mut injected);
     let text = without_context(text.trim(), &mut injected);
     let text = without_ids(text).trim().to_owned();
-    // What was put in may have stood before a command.
+    // The injected text may have preceded a command.
     if is_command(&text) {
         return CleanText::Command;
     }
@@ -46,33 +46,33 @@ pub(super) fn clean(text: &str) -> CleanText {
     }
 }
 
-/// Takes out what somebody marked as private, from `<private>` to `</private>`, and says how many
-/// sections there were. One that does not end goes to the end of the text.
+/// Removes sections marked as private, from `<private>` to `</private>`, and returns how many there
+/// were. A section without an end extends to the end of the text.
 #[must_use]
 pub fn without_private(text: &str) -> (String, u64) {
     let found = private_sections(text);
     (found.text, found.sections)
 }
 
-/// A message without its private sections, and how these go over its borders.
+/// A message without its private sections, and whether sections extend beyond the message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PrivateSections {
-    /// What is left; a `</private>` that nothing opened here is left as well.
+    /// The remaining text; a `</private>` without an opening tag here remains too.
     pub(super) text: String,
     /// How many sections there were.
     pub(super) sections: u64,
-    /// What is left behind the last `</private>` that nothing opened here: an earlier message may
-    /// have opened it.
+    /// The remaining text after the last `</private>` without an opening tag here: an earlier
+    /// message may have opened the section.
     pub(super) behind_close: Option<String>,
     /// Whether the last section does not end here; a later message may end it.
     pub(super) ends_open: bool,
 }
 
-/// Tells private sections from the rest of a message.
+/// Separates private sections from the rest of a message.
 pub(super) fn private_sections(text: &str) -> PrivateSections {
     const OPEN: &str = "<private>";
     const CLOSE: &str = "</private>";
-    // Only ASCII letters change their case, so that places in both texts are the same.
+    // Only ASCII letters change their case, so positions are the same in both texts.
     let lower = text.to_ascii_lowercase();
     let mut found = PrivateSections::default();
     let (mut from, mut depth) = (0, 0_usize);
@@ -126,7 +126,7 @@ fn is_command(text: &str) -> bool {
         && !text.contains('\n')
 }
 
-/// Takes elements out; one that does not end goes to the end.
+/// Removes elements; one without an end extends to the end of the text.
 fn without_elements(text: &str, injected: &mut u64) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -166,7 +166,7 @@ fn without_blocks(text: &str, injected: &mut u64) -> String {
     text
 }
 
-/// Takes out headings of metadata with the fence that follows each.
+/// Removes headings of metadata with the fence that follows each.
 fn without_metadata(text: &str, injected: &mut u64) -> String {
     let mut text = text.to_owned();
     for open in all(|texts| texts.metadata) {
@@ -181,7 +181,7 @@ fn without_metadata(text: &str, injected: &mut u64) -> String {
     text
 }
 
-/// Takes out the memories that a runtime puts before a message, up to an empty line.
+/// Removes the memories that a runtime puts before a message, up to an empty line.
 fn without_context<'a>(text: &'a str, injected: &mut u64) -> &'a str {
     if !all(|texts| texts.memories).any(|head| text.starts_with(head)) {
         return text;
@@ -190,7 +190,7 @@ fn without_context<'a>(text: &'a str, injected: &mut u64) -> &'a str {
     text.split_once("\n\n").map_or("", |(_, rest)| rest)
 }
 
-/// Takes out lines that only name a message.
+/// Removes lines that only name a message.
 fn without_ids(text: &str) -> String {
     let is_id = |line: &&str| line.starts_with("[message_id:") && line.ends_with(']');
     let lines: Vec<_> = text.split('\n').filter(|part| !is_id(&part.trim())).collect();

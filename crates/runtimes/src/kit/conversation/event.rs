@@ -20,16 +20,16 @@ pub(crate) enum Event {
     Tool,
     /// A program spoke.
     System,
-    /// What was said before was put together, or is over.
+    /// The conversation so far was summarized, or is over.
     Boundary { kind: Boundary, id: String },
-    /// Nothing that is said.
+    /// An event that is not part of the conversation.
     Other,
 }
 
-/// Why what was said before does not count any more.
+/// Why the conversation so far no longer counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Boundary {
-    /// It was put together into a summary.
+    /// It was condensed into a summary.
     Compaction,
     /// The session was reset.
     Reset,
@@ -74,12 +74,12 @@ pub(crate) struct TranscriptLine {
     pub(crate) characters: u64,
 }
 
-/// What a format makes of a line.
+/// The result of reading a line in a format.
 #[derive(Debug, PartialEq)]
 pub(crate) enum LineReading {
-    /// It has another form.
+    /// The line has another format.
     Unknown,
-    /// It has this form, but something is missing.
+    /// The line has this format, but something is missing.
     Undecodable,
     /// A line.
     Line(TranscriptLine),
@@ -93,7 +93,7 @@ type SessionLookup = fn(&Folder, &Path, Option<&str>) -> Option<SessionFacts>;
 pub(crate) struct TranscriptFormat {
     /// Reads a line.
     pub(crate) line: fn(&Json) -> LineReading,
-    /// Finds a transcript in what the runtime keeps beside it.
+    /// Looks up a transcript in what the runtime keeps beside it.
     pub(crate) beside: Option<SessionLookup>,
 }
 
@@ -119,7 +119,7 @@ impl LineReading {
     }
 }
 
-/// Reads a line in one of these formats; `None` when it is none of a transcript.
+/// Reads a line in one of these formats; `None` when it is not a line of a transcript.
 pub(super) fn read(formats: &[TranscriptFormat], bytes: &[u8]) -> Option<TranscriptLine> {
     let json: Json = serde_json::from_slice(bytes).ok()?;
     json.as_object()?;
@@ -127,7 +127,7 @@ pub(super) fn read(formats: &[TranscriptFormat], bytes: &[u8]) -> Option<Transcr
     match readings.find(|reading| *reading != LineReading::Unknown) {
         Some(LineReading::Line(line)) => Some(line),
         Some(LineReading::Undecodable) => None,
-        // Runtimes write many events that are no messages.
+        // Runtimes write many events that are not messages.
         Some(LineReading::Unknown) | None => {
             json.get("type")?.as_str()?;
             Some(TranscriptLine::new(&json, Event::Other))
@@ -135,7 +135,7 @@ pub(super) fn read(formats: &[TranscriptFormat], bytes: &[u8]) -> Option<Transcr
     }
 }
 
-/// Reads where what was said before ends.
+/// Reads an event that ends the conversation so far.
 pub(crate) fn boundary(event: &Json, kind: Boundary) -> Event {
     let named = ["id", "uuid", "timestamp"].into_iter().find_map(|name| event.get(name)?.as_str());
     let id = named.unwrap_or_default().chars().take(100).collect();
@@ -186,7 +186,7 @@ pub(crate) fn spoken_at(event: &Json, message: Option<&Json>) -> Option<Moment> 
     written.or_else(millis)
 }
 
-/// Adds up what a request took: all that was sent, and what came back.
+/// Adds up the tokens of a request: everything that was sent, and the answer.
 fn tokens_of(usage: &Json) -> Option<u64> {
     const NAMES: [&str; 8] = [
         "input",
@@ -209,7 +209,7 @@ fn text_characters(value: &Json) -> u64 {
         Json::String(text) => text.chars().count() as u64,
         Json::Array(values) => values.iter().map(text_characters).sum(),
         Json::Object(fields) => {
-            // A picture costs what its size says, not what its letters are.
+            // A picture costs tokens by its size, not by the characters that encode it.
             let is_told = |name: &&String| {
                 matches!(name.as_str(), "content" | "text" | "thinking" | "arguments" | "input")
             };

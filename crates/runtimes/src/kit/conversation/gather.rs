@@ -33,32 +33,32 @@ pub(crate) struct MessageCollector<'a> {
     conversation: Conversation,
     /// What was said, the last message first.
     entries: Vec<GatheredMessage>,
-    /// How many of the entries say something.
+    /// How many of the entries have a text.
     messages: usize,
-    /// Whether all messages that were asked for are there. What is read then only tells what is
-    /// private or secret in them.
+    /// Whether all requested messages were found. Reading on then only finds what is private or
+    /// secret in them.
     is_enough: bool,
-    /// The tokens of the last request that said so.
+    /// The tokens of the last request for which they are recorded.
     tokens: Option<u64>,
     /// Characters since then.
     characters_since: u64,
     /// Whether a compaction was found: what is read from then on does not count.
     pub(super) ended: bool,
-    /// Whether some line was one of a transcript.
+    /// Whether any line was a line of a transcript.
     pub(super) known: bool,
     nameless: bool,
     channel: Option<&'static str>,
     typed: bool,
     scripted: bool,
-    /// The two messages behind the one that is read next, the earlier one first.
+    /// The two messages after the one that is read next, the earlier one first.
     following: Vec<String>,
     /// Whether a message was read before those that were asked for.
     looked_back: bool,
 }
 
-/// A message before it is known which private sections reach over it.
+/// A message, before it is known which private sections cover it.
 struct GatheredMessage {
-    /// What it says by itself, if anything.
+    /// Its own text, if there is any.
     said: Option<ConversationMessage>,
     role: Role,
     /// What is left of it if an earlier message opened the section that it closes.
@@ -115,7 +115,7 @@ impl<'a> MessageCollector<'a> {
                 if self.tokens.is_none() {
                     self.tokens = message.tokens;
                     if self.tokens.is_some() {
-                        // The tokens of the answer are among them.
+                        // The characters of the answer are included in these tokens.
                         self.conversation.characters += line.characters;
                         return self.message(message);
                     }
@@ -128,7 +128,7 @@ impl<'a> MessageCollector<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Passes over a line that cannot be read.
+    /// Skips a line that cannot be read.
     pub(crate) fn skip(&mut self) -> ControlFlow<()> {
         self.conversation.left_out.undecodable += 1;
         ControlFlow::Continue(())
@@ -148,14 +148,14 @@ impl<'a> MessageCollector<'a> {
                 self.ended = true;
                 ControlFlow::Break(())
             }
-            // One that nothing follows ends what is to be read.
+            // A reset with messages after it is where the requested part begins.
             (Reach::Messages(_), Boundary::Reset) if self.messages > 0 => ControlFlow::Break(()),
             (Reach::Messages(_), _) => ControlFlow::Continue(()),
         }
     }
 
-    /// Reads a line before the messages that were asked for: a section that is private there, or a
-    /// password that is named there, may be said again in these.
+    /// Reads a line before the requested messages: a section that is private there, or a password
+    /// that is named there, may be repeated in them.
     fn look_back(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         // Few lines need to be read: those with a tag, a secret, or the end of what is to be read.
         let matters = |part: &[u8]| part.eq_ignore_ascii_case(b"private") || part == b"\"reset\"";
@@ -180,7 +180,8 @@ impl<'a> MessageCollector<'a> {
         }
     }
 
-    /// Learns what a message asks for and the next ones say, which were read before it.
+    /// Learns the answer to what a message asks for from the messages after it, which were read
+    /// before.
     fn learn_answer(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
@@ -246,10 +247,11 @@ impl<'a> MessageCollector<'a> {
         }
     }
 
-    /// Returns the messages in order, without what a private section hides that goes over several.
+    /// Returns the messages in order, without the text of private sections that span several
+    /// messages.
     ///
-    /// A section that nobody closes hides only the rest of its message if the agent opened it, who
-    /// may have spoken of the tag, and everything behind it if a person did.
+    /// An unclosed section that the agent opened hides only the rest of its message, because the
+    /// agent may just have mentioned the tag. One that a person opened hides everything after it.
     fn shown(&mut self) -> Vec<ConversationMessage> {
         let entries: Vec<GatheredMessage> =
             std::mem::take(&mut self.entries).into_iter().rev().collect();
@@ -273,7 +275,7 @@ impl<'a> MessageCollector<'a> {
         messages
     }
 
-    /// Takes the first line for the name of the session alone.
+    /// Reads only the name of the session from the first line.
     pub(super) fn header(&mut self, bytes: &[u8]) {
         let Some(line) = read(self.formats, bytes) else { return };
         if let Event::Header { session_id } = line.event {
@@ -295,7 +297,7 @@ impl<'a> MessageCollector<'a> {
         self.nameless && self.conversation.session_id.is_none()
     }
 
-    /// Returns the conversation, given the size of what counts and what else is known.
+    /// Returns the conversation, given the size of what counts and the other known facts.
     pub(super) fn finish(mut self, bytes: u64, held: SessionFacts) -> Conversation {
         let mut messages = self.shown();
         let mut conversation = self.conversation;

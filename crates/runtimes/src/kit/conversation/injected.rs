@@ -2,18 +2,18 @@
 
 use crate::RUNTIMES;
 
-/// The texts by which a runtime's own words are told from what was said.
+/// The texts that tell a runtime's own words from the conversation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InjectedText {
     /// Blocks between lines, from the first to the second.
     pub(crate) blocks: &'static [(&'static str, &'static str)],
     /// The beginning of metadata that precedes a fence of JSON.
     pub(crate) metadata: &'static [&'static str],
-    /// How memories begin that stand before a message, up to an empty line.
+    /// How memories begin that precede a message, up to an empty line.
     pub(crate) memories: &'static [&'static str],
     /// How messages begin that the program sends.
     pub(crate) messages: &'static [&'static str],
-    /// Whole answers that say nothing.
+    /// Whole answers without content.
     pub(crate) nothings: &'static [&'static str],
     /// How messages begin that are commands.
     pub(crate) commands: &'static [&'static str],
@@ -31,7 +31,7 @@ impl InjectedText {
     };
 }
 
-/// Returns one list of every runtime: a conversation may have passed through several.
+/// Returns one of the lists for all runtimes: a conversation may have passed through several.
 pub(super) fn all<T: Copy + 'static>(
     list: impl Fn(&InjectedText) -> &'static [T],
 ) -> impl Iterator<Item = T> {

@@ -7,7 +7,7 @@ use memchr::{memchr, memrchr};
 
 /// How much is read at once.
 const BLOCK_BYTES: u64 = 64 << 10;
-/// Lines of transcripts may hold pictures; longer ones are passed over.
+/// Lines of transcripts may hold pictures; longer ones are skipped.
 const MAX_LINE_BYTES: usize = 16 << 20;
 /// The first line of a transcript is short.
 const MAX_FIRST_BYTES: u64 = 64 << 10;
@@ -18,8 +18,8 @@ pub(super) enum Line<'a> {
     TooLong,
 }
 
-/// Hands out lines from the end of a file, each with where it begins, until there are no more,
-/// `most` bytes were read, or somebody has seen enough. Blank lines are passed over.
+/// Yields the lines of a file from the last to the first, each with its position, until there are
+/// no more, `most` bytes were read, or the callback stops. Blank lines are skipped.
 pub(super) fn lines_from_end(
     file: &mut (impl Read + Seek),
     size: u64,

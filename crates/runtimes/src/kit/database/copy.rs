@@ -18,7 +18,7 @@ use crate::kit::with_suffix;
 /// What the copy is called in its folder.
 pub(crate) const COPY_NAME: &str = "copy.sqlite";
 
-/// The database and what belongs to it, by what is appended to its name.
+/// The database and the files that belong to it, by the suffixes of their names.
 const PARTS: [&str; 3] = ["", "-wal", "-journal"];
 
 const ATTEMPTS: u32 = 5;
@@ -34,7 +34,7 @@ const MAX_BYTES: u64 = 8 << 30;
 const SUPER_JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 const MAX_SUPER_JOURNAL_NAME: u32 = 4096;
 
-/// A copy in a folder of its own, which goes when this is dropped.
+/// A copy in a folder of its own, which is deleted on drop.
 #[derive(Debug)]
 pub(crate) struct Copy {
     folder: TempDir,
@@ -44,7 +44,7 @@ pub(crate) struct Copy {
 /// Why a database could not be copied.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyError {
-    /// It is not there.
+    /// It does not exist.
     #[error("there is no database at {0}")]
     Missing(PathBuf),
     /// It is a link, a folder or something stranger.
@@ -58,7 +58,7 @@ pub(crate) enum CopyError {
         /// The most that is copied.
         limit_bytes: u64,
     },
-    /// It changed every time.
+    /// It changed during every attempt.
     #[error("{0} kept changing while it was copied")]
     Busy(PathBuf),
     /// It could not be read, or the copy could not be written.
@@ -139,7 +139,7 @@ impl Copy {
     }
 }
 
-/// What shows whether a database, or what belongs to it, was changed or replaced.
+/// The file stats that show whether a database, its log or its journal was changed or replaced.
 #[derive(Debug, PartialEq, Eq)]
 struct Prints([Option<FileStat>; 3]);
 

@@ -28,36 +28,36 @@ use crate::kit::{RowStamp, with_suffix};
 /// What is to be merged; the rows follow it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Merge {
-    /// Whose rows they are; it knows the schema.
+    /// The runtime that the rows belong to; it defines the schema.
     pub(crate) runtime: String,
-    /// What the table is, or should be.
+    /// The columns that the table has, or gets.
     pub(crate) layout: Layout,
-    /// The columns of the rows that follow; never the one of the owner.
+    /// The columns of the rows that follow; never the owner column.
     pub(crate) columns: Vec<MergeColumn>,
-    /// Whose the rows are, where the table says so.
+    /// The agent that owns the rows, where the table has owners.
     pub(crate) agent: Option<AgentEntry>,
-    /// Whether rows that name no known agent are theirs, too.
+    /// Whether rows without a known owner belong to this agent too.
     #[serde(default)]
     pub(crate) takes_unowned: bool,
-    /// Other agents that should be known.
+    /// Other agents that the database should know.
     pub(crate) others: Vec<AgentEntry>,
-    /// Settings that should be there, if there are none.
+    /// Settings to add where they are missing.
     pub(crate) meta: Vec<(String, String)>,
-    /// When, for what is made new.
+    /// The current time, for what is created.
     pub(crate) now: String,
     /// The name of an empty file beside the database, into which it is copied first.
     pub(crate) backup: Option<String>,
-    /// Only says whether it could be done.
+    /// Whether to only check that the merge is possible.
     pub(crate) probe: bool,
-    /// How long the rows are.
+    /// The length of the rows in bytes.
     pub(crate) bytes: u64,
 }
 
-/// What a table is, or should be.
+/// The columns that a table has, or gets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Layout {
-    /// There is no table; it is made with these columns.
+    /// There is no table; it is created with these columns.
     Made(Vec<MergeColumn>),
     /// It has these columns, in order.
     Found(Vec<String>),
@@ -78,7 +78,7 @@ pub(crate) struct AgentEntry {
     /// Its name.
     #[serde(default)]
     pub(crate) alias: String,
-    /// When it was made; empty means now.
+    /// When it was created; empty means now.
     #[serde(default)]
     pub(crate) created_at: String,
     /// Its id, unless the database knows the agent already.
@@ -88,16 +88,16 @@ pub(crate) struct AgentEntry {
 /// What is done with a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowVerb {
-    /// Nothing has its key; it comes new.
+    /// No row has its key; it is inserted.
     Insert,
-    /// A row has its key and this digest; it gets the cells of this one.
+    /// A row has its key and this digest; that row gets the cells of this one.
     Replace([u8; 32]),
 }
 
 /// Returns a digest of a row.
 pub(crate) fn digest(cells: &[Value]) -> [u8; 32] {
     let mut writer = ReplyWriter::new(Vec::new());
-    // A vector takes everything.
+    // Writing to a vector cannot fail.
     drop(writer.row());
     for cell in cells {
         drop(writer.put(cell));
@@ -105,18 +105,18 @@ pub(crate) fn digest(cells: &[Value]) -> [u8; 32] {
     Sha256::digest(writer.into_output()).into()
 }
 
-/// What precedes the cells of a row: the digest, the number, which cells it speaks of, and
+/// How many values precede the cells of a row: the digest, the row number, which cells it sets, and
 /// where it comes from.
 const LEADING: usize = 4;
 
-/// Keeps the rows of a merge until all of them are there.
+/// Collects the rows of a merge until all of them are known.
 pub(crate) struct RowSpool {
     writer: ReplyWriter<BufWriter<File>>,
     columns: usize,
 }
 
 impl RowSpool {
-    /// Begins with a file that has no name, for rows of so many columns.
+    /// Starts with an unnamed temporary file, for rows with this many columns.
     pub(crate) fn new(scratch: &Path, columns: usize) -> io::Result<Self> {
         let file = tempfile::tempfile_in(scratch)?;
         let mut writer = ReplyWriter::new(BufWriter::with_capacity(64 << 10, file));
@@ -124,7 +124,7 @@ impl RowSpool {
         Ok(Self { writer, columns })
     }
 
-    /// Adds a row; a cell that is `None` is one that the row does not speak of.
+    /// Adds a row; a cell that is `None` is not set by the row.
     pub(crate) fn push(
         &mut self,
         verb: RowVerb,
@@ -159,7 +159,7 @@ impl RowSpool {
         self.into_file()
     }
 
-    /// Returns what it would hand over.
+    /// Returns the bytes that `finish` would return.
     #[cfg(test)]
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         let (mut file, _) = self.finish().unwrap();
@@ -177,10 +177,11 @@ impl RowSpool {
 }
 
 impl Merge {
-    /// Returns how long files may become and how long the work may take, for a database of a size.
+    /// Returns how long files may become and how long the work may take, for a database of this
+    /// size.
     pub(super) fn needs(&self, size: u64) -> (u64, u64) {
-        // Rows, indexes and the full-text index, and all of it once more in a log, where a page
-        // can stand several times.
+        // Rows, indexes and the full-text index, and all of it once more in a log, where a page can
+        // occur several times.
         let bytes = size.saturating_add(self.bytes).saturating_mul(16);
         (bytes, 120 + (size.saturating_add(self.bytes) >> 18))
     }
@@ -199,13 +200,13 @@ pub(super) fn merge(
     let Some(schema) = RowSchema::of(&merge.runtime) else {
         return Err(fault(FaultKind::Refused, "no runtime that keeps rows"));
     };
-    // A log that somebody left is theirs, until rows are written: neither asking nor failing puts
-    // it into the database.
+    // A log left by another process stays as it is until rows are written: neither a probe nor a
+    // failed merge writes it into the database.
     let has_log = fs_err::symlink_metadata(with_suffix(path, "-wal")).is_ok();
     let connection = open(path, schema)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
-    // Dropping the connection takes everything back.
+    // Dropping the connection rolls everything back.
     let merger = Merger { connection: &connection, merge, schema };
     let found = merger.look()?;
     if merge.probe {
@@ -233,7 +234,7 @@ pub(super) fn merge(
         connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     }
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
-    // The last one to close a log writes it into the database.
+    // The last connection to close a log writes it into the database.
     connection.close().map_err(|(_, error)| fault(FaultKind::Unverified, error.to_string()))
 }
 
@@ -267,7 +268,7 @@ fn back_up(folder: &Path, path: &Path, name: &str) -> Result<(), Stop> {
     check_name(name, "the copy is not in this folder")?;
     let copy: PathBuf = folder.join(name);
     let failed = |error: io::Error| fault(FaultKind::Failed, format!("no copy: {error}"));
-    // Whoever asked has made it, so that they know whose it is.
+    // The caller has created the file, so it knows that the file is its own.
     let made = fs_err::symlink_metadata(&copy).map_err(failed)?;
     if !made.is_file() || made.len() > 0 {
         return Err(fault(FaultKind::Refused, "there is something in the place of the copy"));
@@ -279,11 +280,11 @@ fn back_up(folder: &Path, path: &Path, name: &str) -> Result<(), Stop> {
     fs_err::File::open(&copy).and_then(|file| file.sync_all()).map_err(failed)
 }
 
-/// Takes a stranger's type as far as it is a word with a size.
+/// Returns a declared type from an untrusted database, reduced to a word with a size.
 fn declared(text: &str) -> String {
     let is_plain = |value: &char| value.is_ascii_alphanumeric() || matches!(value, ' ' | '_');
     let words: String = text.chars().filter(is_plain).take(60).collect();
-    // Anything that begins a constraint would be one.
+    // A word that begins a constraint would become part of the definition.
     const KINDS: [&str; 10] = [
         "TEXT", "INTEGER", "INT", "BIGINT", "REAL", "DOUBLE", "FLOAT", "NUMERIC", "BLOB", "BOOLEAN",
     ];
@@ -302,7 +303,7 @@ struct DatabaseState {
     triggers: Vec<&'static str>,
 }
 
-/// The row that a key names now.
+/// The row that has a key now.
 enum PresentRow {
     None,
     /// It has the digest that was expected, and this number.
@@ -310,7 +311,7 @@ enum PresentRow {
     Other,
 }
 
-/// A merge that goes on.
+/// A merge in progress.
 struct Merger<'a> {
     connection: &'a Connection,
     merge: &'a Merge,
@@ -326,7 +327,8 @@ impl Merger<'_> {
         }
     }
 
-    /// Holds the database against what was planned for, and refuses what is not the runtime's.
+    /// Compares the database with what was planned for, and refuses tables that are not the
+    /// runtime's.
     fn look(&self) -> Result<DatabaseState, Stop> {
         let RowSchema { table, search, .. } = self.schema;
         let is_there = has_table(self.connection, table)?;
@@ -371,7 +373,7 @@ impl Merger<'_> {
         Ok(found)
     }
 
-    /// Makes the tables, or the columns that are missing.
+    /// Creates the tables, or the missing columns.
     fn prepare(&self, found: &DatabaseState) -> Result<(), Stop> {
         if let Layout::Made(columns) = &self.merge.layout {
             return self.make(columns);
@@ -390,7 +392,7 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// Makes everything that the runtime makes when it starts.
+    /// Creates everything that the runtime creates when it starts.
     fn make(&self, columns: &[MergeColumn]) -> Result<(), Stop> {
         let Self { connection, schema, .. } = self;
         let has_owners = self.has_owners();
@@ -422,7 +424,7 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// Makes the agents known, and returns the id of the one whose the rows are.
+    /// Adds the agents that are missing, and returns the id of the one that owns the rows.
     fn put_agents(&self) -> Result<Option<String>, Stop> {
         if !self.has_owners() {
             return Ok(None);
@@ -452,7 +454,7 @@ impl Merger<'_> {
         }
     }
 
-    /// Gives an agent the id that it had, if nothing is known of it by the other one.
+    /// Restores the id that an agent had, unless rows belong to its current id.
     fn rename_agent(
         &self,
         id: &str,
@@ -468,7 +470,7 @@ impl Merger<'_> {
         Ok(Some(agent.id.clone()))
     }
 
-    /// Writes the rows, and says how many there were.
+    /// Writes the rows, and returns how many there were.
     fn put_rows(&self, owner: Option<&str>, rows: impl Read) -> Result<u64, Stop> {
         let nonsense = |error: ReplyError| match error {
             ReplyError::Io(error) => fault(FaultKind::Failed, format!("the rows ended: {error}")),
@@ -530,7 +532,7 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// Returns what has a key now, held against the digest that a row should have.
+    /// Returns the row that has a key now, compared with the digest that it should have.
     fn present(
         &self,
         owner: Option<&str>,
@@ -546,7 +548,7 @@ impl Merger<'_> {
             columns.iter().map(|column| format!(", {table}.{}", quoted(column))).collect();
         let mut sql = format!("SELECT rowid{shown} FROM main.{table} WHERE {key_column} = ?1");
         if owner.is_some() {
-            // Rows that name no agent, or an unknown one, are read as the agent's.
+            // Rows without an owner, or with an unknown one, are read as the agent's.
             let unowned = if self.merge.takes_unowned {
                 let owners = owners.name;
                 format!(
@@ -602,7 +604,7 @@ impl Merger<'_> {
         let (names, places) = (names.join(", "), places.join(", "));
         let sql = format!("INSERT INTO main.{table} ({names}) VALUES ({places})");
         let mut statement = self.connection.prepare_cached(&sql)?;
-        // No number lets SQLite choose one.
+        // Without a number, SQLite chooses one.
         statement.raw_bind_parameter(1, rowid.filter(|_| is_free))?;
         let mut at = 2;
         if let Some(owner) = owner {
@@ -623,7 +625,7 @@ impl Merger<'_> {
         write(&mut statement, 2, spoken, cells)
     }
 
-    /// Rebuilds the full-text index, and makes what keeps it in step where that is missing.
+    /// Rebuilds the full-text index, and creates the missing triggers that keep it in step.
     fn index(&self, found: &DatabaseState) -> Result<(), Stop> {
         let (search, make) = self.schema.search;
         if !found.has_search {
@@ -634,7 +636,7 @@ impl Merger<'_> {
                 self.connection.execute_batch(sql)?;
             }
         }
-        // With a rank, the index is held against the rows and not only against itself.
+        // With a rank, the index is compared with the rows and not only with itself.
         self.connection.execute_batch(&format!(
             "INSERT INTO {search}({search}) VALUES ('rebuild');
              INSERT INTO {search}({search}, rank) VALUES ('integrity-check', 1)"
@@ -661,7 +663,7 @@ impl Merger<'_> {
     }
 }
 
-/// Binds cells from a place on, and writes the one row.
+/// Binds cells from a position on, and writes the row.
 fn write(
     statement: &mut rusqlite::Statement<'_>,
     first: usize,
@@ -721,7 +723,7 @@ mod tests {
         };
         let mut spool = RowSpool::new(folder.path(), 2).unwrap();
         for number in 0..300 {
-            // More than what stays in memory, so that much of it reaches the log.
+            // More rows than SQLite caches, so that many of them reach the log.
             let cells =
                 [format!("k{number}"), "c".repeat(100_000)].map(|value| Some(Value::Text(value)));
             spool.push(RowVerb::Insert, None, &cells, None).unwrap();
@@ -741,7 +743,7 @@ mod tests {
         input.write_all(&serde_json::to_vec(&request).unwrap()).unwrap();
         input.write_all(b"\n").unwrap();
         input.write_all(&rows[..rows.len() - 1]).unwrap();
-        // The last bytes are in the pipe; what is before them is in the database or on its way.
+        // The last bytes are still missing; what was sent before is in the database or on its way.
         let log =
             || fs_err::metadata(folder.path().join("x-wal")).map_or(0, |metadata| metadata.len());
         let since = std::time::Instant::now();

@@ -24,14 +24,14 @@ use crate::RUNTIMES;
 /// The one argument with which the program is started to serve databases.
 pub const SERVE_ARGUMENT: &str = "serve-database";
 
-/// Older ones overflow on a poisoned full-text index.
+/// Older versions overflow on a poisoned full-text index.
 const OLDEST_SQLITE: i32 = 3_053_002;
 const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= OLDEST_SQLITE, "SQLite is too old");
 
 /// Larger files are read without being checked first, because the check reads every page.
 pub(super) const MAX_CHECKED_BYTES: u64 = 256 << 20;
 
-/// What files may become longer by, beyond what there is already.
+/// How much longer than now files may become.
 const SPARE_FILE_BYTES: u64 = 64 << 20;
 /// SQLite needs a handful: the database, its log, its shared memory, files to sort with.
 const MAX_OPEN_FILES: u64 = 64;
@@ -55,7 +55,7 @@ pub enum ServeDatabaseError {
     /// The request could not be read.
     #[error("cannot read the request")]
     Request(#[source] io::Error),
-    /// The request is not one.
+    /// The request cannot be parsed.
     #[error("the request is not understood")]
     Malformed(#[source] serde_json::Error),
     /// The answer could not be written.
@@ -97,7 +97,7 @@ fn limit(resource: Resource, most: u64) -> io::Result<()> {
     let most = getrlimit(resource).maximum.map_or(most, |known| known.min(most));
     match setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }) {
         Ok(()) => Ok(()),
-        // Not every system knows these.
+        // Not every system supports these limits.
         Err(rustix::io::Errno::INVAL) if matches!(resource, Resource::As | Resource::Nproc) => {
             Ok(())
         }
@@ -222,7 +222,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Stop> {
         (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE, false),
-        // A column that is not there must not turn into a text.
+        // A column that does not exist must not turn into a text.
         (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
         (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
     ] {
@@ -249,7 +249,8 @@ pub(super) fn open(path: &Path) -> Result<Connection, Stop> {
     connection.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(())).optional()?;
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "cache_size", -8_192)?;
-    // Checks are expressions of the file's; reading does not need them, nor does looking it over.
+    // CHECK constraints are expressions from the file; neither reading nor checking the tables
+    // needs them.
     connection.pragma_update(None, "ignore_check_constraints", true)?;
     Ok(connection)
 }
@@ -263,7 +264,7 @@ fn tables<W: Write>(connection: &Connection, reply: &mut ReplyWriter<W>) -> Resu
         if names.len() == MAX_TABLES {
             return Err(fault(FaultKind::Refused, "too many tables"));
         }
-        // A name that is not UTF-8 is none that we could ask for.
+        // We could not request a name that is not UTF-8.
         if let Ok(name) = row.get::<_, String>(0) {
             names.push(name);
         }
@@ -343,12 +344,12 @@ fn send_row<W: Write>(
     Ok(())
 }
 
-/// A read that has been held against the table.
+/// A read, compared with the columns of the table.
 struct SelectPlan {
     sql: String,
-    /// For every asked column whether the table has it.
+    /// For every requested column, whether the table has it.
     present: Vec<bool>,
-    /// Nothing can be found: no asked column is there, or the one to filter by is not.
+    /// No row can be found: no requested column exists, or the one to filter by does not.
     impossible: bool,
 }
 
@@ -400,9 +401,9 @@ impl SelectPlan {
     }
 }
 
-/// Returns whether a name is a plain table; no name at all is an error of its own.
+/// Returns whether a name is a plain table; a missing name is a separate error.
 ///
-/// Asks the schema itself, because the pragmas that know start the modules of virtual tables.
+/// Reads the schema itself, because the pragmas that tell this start the modules of virtual tables.
 fn is_ordinary(connection: &Connection, table: &str) -> Result<bool, Stop> {
     let mut statement = connection.prepare_cached(
         "SELECT type, rootpage, sql FROM sqlite_schema \
@@ -417,11 +418,11 @@ fn is_ordinary(connection: &Connection, table: &str) -> Result<bool, Stop> {
     let sql = row.get_ref(2)?.as_str().unwrap_or_default();
     let begins = sql.get(..12).is_some_and(|begin| begin.eq_ignore_ascii_case("CREATE TABLE"));
     let plain = kind == "table" && page > 1 && begins;
-    // Two of one name are not SQLite's doing.
+    // SQLite itself never creates two tables with one name.
     Ok(plain && found.next()?.is_none())
 }
 
-/// Refuses what is no plain table.
+/// Refuses anything but a plain table.
 pub(super) fn check_is_ordinary(connection: &Connection, table: &str) -> Result<(), Stop> {
     if is_ordinary(connection, table)? {
         Ok(())
@@ -447,7 +448,7 @@ pub(super) fn columns_of(connection: &Connection, table: &str) -> Result<Vec<Col
     Ok(columns)
 }
 
-/// Returns whether a name that is no column means the row's number.
+/// Returns whether a name that is not a column means the row number.
 fn is_rowid(connection: &Connection, table: &str, name: &str) -> bool {
     name.eq_ignore_ascii_case("rowid")
         && connection.prepare(&format!("SELECT {table}.rowid FROM main.{table}")).is_ok()
@@ -466,7 +467,7 @@ fn check(connection: &Connection, path: &Path, table: &str) -> Result<(), Stop> 
     check_verdict(connection, "quick_check", table)
 }
 
-/// Has SQLite look over a table, and fails with the first thing that it finds.
+/// Has SQLite check a table, and fails with the first problem that it finds.
 pub(super) fn check_verdict(
     connection: &Connection,
     pragma: &str,
@@ -484,8 +485,8 @@ pub(super) fn check_verdict(
     Ok(())
 }
 
-/// Looks at the program that SQLite made of the read: it may open tables and read columns, and may
-/// not call functions, run triggers or enter virtual tables, whatever the schema says.
+/// Inspects the bytecode that SQLite compiled for the read: it may open tables and read columns,
+/// but must not call functions, run triggers or enter virtual tables, whatever the schema says.
 fn check_is_plain(
     connection: &Connection,
     plan: &SelectPlan,
@@ -517,7 +518,7 @@ fn put<W: Write>(path: &Path, changes: &[Put], reply: &mut ReplyWriter<W>) -> Re
     let connection = open(path)?;
     connection.busy_timeout(std::time::Duration::ZERO)?;
     // Every user of a database in WAL mode holds a lock on it as long as it is open; with this
-    // mode, ours must be the only one. In other modes a user that rests holds no lock.
+    // mode, ours must be the only one. In other modes an idle user holds no lock.
     connection.pragma_update_and_check(None, "locking_mode", "exclusive", |_| Ok(()))?;
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if !mode.eq_ignore_ascii_case("wal") {
@@ -528,7 +529,7 @@ fn put<W: Write>(path: &Path, changes: &[Put], reply: &mut ReplyWriter<W>) -> Re
         put_within(&connection, change)?;
     }
     verify(&connection, changes)?;
-    // From here on the change may have been written, whatever fails.
+    // From here on the change may have been written even if something fails.
     let unsure = |stop| match stop {
         Stop::Fault(_, text) => Stop::Fault(FaultKind::Unverified, text),
         output @ Stop::Output(_) => output,
@@ -539,7 +540,7 @@ fn put<W: Write>(path: &Path, changes: &[Put], reply: &mut ReplyWriter<W>) -> Re
     Ok(())
 }
 
-/// Reads back what was put, and looks over the tables.
+/// Reads back what was written, and checks the tables.
 fn verify(connection: &Connection, changes: &[Put]) -> Result<(), Stop> {
     for change in changes {
         let present = present_value(connection, change)?;

@@ -239,7 +239,7 @@ fn what_is_no_database_is_damaged_and_an_empty_file_has_no_tables() {
     assert_eq!(open(&home, "empty").tables().unwrap(), []);
 }
 
-/// A small generator, so that a failure can be made again.
+/// A small generator, so that failures can be reproduced.
 fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -454,7 +454,7 @@ fn rows_are_put_together_or_not_at_all() {
 fn nothing_is_put_where_nobody_can_see_who_has_it_open() {
     let home = TempDir::new().unwrap();
     let sql = STATE.replace("WAL", "DELETE");
-    // Has it open and rests: in this mode without any lock.
+    // It has the database open and is idle: in this mode it holds no lock.
     let owner = make(&home, "x", &sql);
     let (machine, db) = (machine(home.path()), home.path().join("x"));
     let error = put_rows(&machine, &db, vec![put("{}", None)]).unwrap_err();

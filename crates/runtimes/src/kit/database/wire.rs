@@ -27,19 +27,19 @@ use super::merge::Merge;
 pub(crate) const MAX_VALUE_BYTES: u64 = 64 << 20;
 /// The most bytes that one row may have.
 const MAX_ROW_BYTES: u64 = 96 << 20;
-/// How much is set aside for a value before any of it has come.
+/// How much is allocated for a value before any of it has arrived.
 const FIRST_PORTION: usize = 16 << 10;
 /// The longest name, type or error text.
 const MAX_NAME_BYTES: u64 = 64 << 10;
 /// The longest request.
 pub(crate) const MAX_REQUEST_BYTES: u64 = 64 << 20;
 
-/// What is asked of the other process.
+/// A request to the other process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Request {
     /// The database's name in the folder in which the process was started.
     pub(crate) file: String,
-    /// What is asked.
+    /// The question or change.
     pub(crate) ask: Ask,
 }
 
@@ -170,7 +170,7 @@ impl Value {
         }
     }
 
-    /// Returns what SQLite takes for the value; of one that is too long, its length.
+    /// Returns the value in SQLite's type; of one that is too long, its length.
     pub(crate) fn as_cell(&self) -> Result<ValueRef<'_>, u64> {
         Ok(match self {
             Self::Null => ValueRef::Null,
@@ -201,9 +201,10 @@ impl Value {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum FaultKind {
-    /// The table is not there.
+    /// The table does not exist.
     NoTable = b'n',
-    /// It is there, and is a view, a virtual table, or has generated columns among those asked.
+    /// It exists, but is a view or a virtual table, or has generated columns among the requested
+    /// ones.
     NotOrdinary = b'o',
     /// The file is damaged, or is no database.
     Damaged = b'd',
@@ -211,11 +212,11 @@ pub(crate) enum FaultKind {
     Busy = b'b',
     /// It is not in WAL mode, so other processes that have it open cannot be detected.
     NotWal = b'w',
-    /// The row is not what it was.
+    /// The row has changed since it was read.
     Changed = b'c',
-    /// The change was made, and does not read back as it should.
+    /// The change was made, but cannot be read back as it should.
     Unverified = b'v',
-    /// We do not do that.
+    /// The request is not allowed.
     Refused = b'r',
     /// Anything else.
     Failed = b'f',
@@ -238,7 +239,7 @@ impl FaultKind {
 /// Writes a reply.
 pub(crate) struct ReplyWriter<W: Write> {
     output: W,
-    /// How many bytes the row that is being written may still have.
+    /// How many bytes are left for the row that is being written.
     left: u64,
 }
 
@@ -319,7 +320,7 @@ impl<W: Write> ReplyWriter<W> {
         self.output.flush()
     }
 
-    /// Takes back what was written to.
+    /// Returns the output that was written to.
     pub(crate) fn into_output(self) -> W {
         self.output
     }
@@ -349,9 +350,9 @@ impl<W: Write> ReplyWriter<W> {
 pub(crate) enum ReplyError {
     /// The other side says so.
     Fault(FaultKind, String),
-    /// The other side speaks nonsense.
+    /// The other side sent something that is not a reply.
     Nonsense(&'static str),
-    /// The reply ended early, or no longer comes.
+    /// The reply ended early, or stopped arriving.
     Io(io::Error),
 }
 
@@ -361,7 +362,7 @@ impl From<io::Error> for ReplyError {
     }
 }
 
-/// Reads a reply and believes none of it.
+/// Reads a reply without trusting any of it.
 #[derive(Debug)]
 pub(crate) struct ReplyReader<R: io::Read> {
     input: R,
@@ -373,7 +374,7 @@ impl<R: io::Read> ReplyReader<R> {
         Self { input, columns: 0 }
     }
 
-    /// Reads the header, which must be that of so many columns.
+    /// Reads the header, which must have this many columns.
     pub(crate) fn header(&mut self, columns: usize) -> Result<(), ReplyError> {
         match self.byte()? {
             b'H' => {}
@@ -449,7 +450,7 @@ impl<R: io::Read> ReplyReader<R> {
     }
 
     fn read_up(&mut self, length: u64) -> Result<Vec<u8>, ReplyError> {
-        // Beyond a first portion, the vector grows with what really comes.
+        // Beyond a first portion, the vector only grows with the bytes that arrive.
         let portion = usize::try_from(length).unwrap_or(usize::MAX).min(FIRST_PORTION);
         let mut bytes = Vec::with_capacity(portion);
         let read = (&mut self.input).take(length).read_to_end(&mut bytes)?;
@@ -470,7 +471,7 @@ impl<R: io::Read> ReplyReader<R> {
     }
 }
 
-/// Cuts a stranger's text to something that can be shown.
+/// Shortens an untrusted text to something that can be shown.
 fn readable(text: &str) -> String {
     text.chars().take(300).map(|char| if char.is_control() { ' ' } else { char }).collect()
 }
@@ -529,7 +530,7 @@ mod tests {
             let mut reader = ReplyReader::new(bytes.as_slice());
             reader.header(1).unwrap();
             assert!(matches!(reader.row(), Err(ReplyError::Nonsense(_))));
-            // Within the limit, but not there.
+            // The length is within the limit, but the bytes are missing.
             let end = bytes.len();
             bytes[end - 4..].copy_from_slice(&1_000_000_u32.to_le_bytes());
             let mut reader = ReplyReader::new(bytes.as_slice());

@@ -17,12 +17,12 @@ const LOG_HERE: &str = "a log of the database that is here";
 const LOG_ALONE: &str = "a log of a database that the snapshot does not have";
 const BELONGS: &str = "it belongs to a database that differs";
 
-/// What is known of a file before its turn comes.
+/// What is known about a file before its turn comes.
 #[derive(Debug)]
 pub(super) enum DatabaseDecision {
     /// It equals the existing file.
     Same,
-    /// It goes the way of its unit.
+    /// It gets the same action as its unit.
     Settled { action: Action, reason: &'static str },
 }
 
@@ -36,7 +36,7 @@ struct Member<'a> {
 }
 
 impl Planner<'_> {
-    /// Decides about all units that lie partly in the snapshot and partly in the workspace.
+    /// Decides about all units that are partly in the snapshot and partly in the workspace.
     pub(super) fn rule_on_databases(
         &mut self,
         wanted: &BTreeMap<Vec<u8>, PlannedFile>,
@@ -75,7 +75,7 @@ impl Planner<'_> {
         for member in &mut members {
             member.difference = match here.get(&member.key) {
                 Some(seen) => self.difference(member.wanted, seen)?,
-                // Its database is here, and would take it for its own.
+                // The existing database would treat it as its own log.
                 None if !base_wanted && holds_content(member.ending) => Some(LOG_ALONE),
                 None => None,
             };

@@ -61,8 +61,8 @@ pub enum PlanError {
         /// Why.
         detail: String,
     },
-    /// An agent comes back, and what it remembers now is unknown: then nobody can tell what it
-    /// forgot.
+    /// An agent comes back, and its current memories are unknown, so it cannot be determined what
+    /// it forgot.
     #[error(
         "the memories that the agent has now in {0} were not read, so nobody can say what \
          it forgot"
@@ -81,7 +81,7 @@ pub enum PlanError {
     UnsafePath(String),
 }
 
-/// Why something outside the tree could not be changed; it is then as it was, unless the error says
+/// Why something outside the tree could not be changed; it is then unchanged, unless the error says
 /// otherwise.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
@@ -92,7 +92,7 @@ pub struct RestoreError(#[from] StoreError);
 pub(crate) enum StoreError {
     #[error("{path} has changed since the plan was made")]
     Changed { path: PathBuf },
-    /// A file exists that a program has while it writes.
+    /// A lock file exists, which a program keeps while it writes.
     #[error("{path} exists: another program may be writing, or was killed while writing")]
     Locked { path: PathBuf },
     #[error("{path} is open in another program")]

@@ -13,7 +13,7 @@ const MOST_NAMED: usize = 20;
 /// What a file can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Power {
-    /// Something runs because it is there.
+    /// A program runs something because the file exists.
     Runs,
     /// It grants access to this machine, or its owner access elsewhere.
     Authorises,
@@ -30,8 +30,7 @@ const AUTHORISE_BY_NAME: &[&str] = &[".netrc", ".npmrc", ".pypirc", "authorized_
 const AUTHORISE_BY_FOLDER: &[&str] = &[".aws", ".docker", ".gnupg", ".kube", ".ssh"];
 
 impl Plan {
-    /// Names the files of the snapshot that are written and can make something run or let somebody
-    /// in.
+    /// Names the files of the snapshot that are written and can make something run or grant access.
     #[must_use]
     pub fn power_warnings(&self) -> Vec<Warning> {
         let found: Vec<(&Step, Power)> = self
@@ -61,8 +60,8 @@ impl Plan {
     }
 }
 
-/// Says what a file can do, by its path. Names are compared without their case: some file systems
-/// do the same.
+/// Returns what a file can do, by its path. Names are compared without their case, because some
+/// file systems do the same.
 fn power_of(path: &str) -> Option<Power> {
     let path = format!("/{}", path.to_lowercase());
     let name = path.rsplit('/').next().unwrap_or_default();

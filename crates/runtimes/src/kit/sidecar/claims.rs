@@ -2,26 +2,26 @@
 
 use std::collections::BTreeMap;
 
-/// Paths that have been given away.
+/// Paths that are taken.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
     /// Whether the existing entry is a folder.
     paths: BTreeMap<Vec<u8>, bool>,
 }
 
-/// What came of asking for a path.
+/// The result of claiming a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// It was free, and is taken now.
     Free,
-    /// A folder was asked for, and it is there.
+    /// A folder was claimed, and it exists.
     SameFolder,
-    /// Something else is there, above it, or below it.
+    /// Something else is at the path, above it, or below it.
     Taken,
 }
 
 impl Claims {
-    /// Asks for a path.
+    /// Claims a path.
     pub(crate) fn claim(&mut self, path: &[u8], is_folder: bool) -> Claim {
         if let Some(there) = self.paths.get(path) {
             return if is_folder && *there { Claim::SameFolder } else { Claim::Taken };

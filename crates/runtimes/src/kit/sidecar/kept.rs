@@ -16,7 +16,7 @@ use super::{
 };
 use crate::kit::hex;
 
-/// What a runtime could not hold of a snapshot, as the folder beside the runtime's files holds it.
+/// What a runtime could not hold of a snapshot, read from the folder beside the runtime's files.
 #[derive(Default)]
 pub struct KeptSnapshot {
     /// Who the agent was.
@@ -41,7 +41,7 @@ pub struct KeptFile {
     pub place: Vec<u8>,
 }
 
-/// As much of a record as finds it.
+/// The part of a record that identifies it.
 #[derive(Deserialize)]
 struct NamedRecord {
     id: RecordId,
@@ -69,7 +69,7 @@ impl KeptSnapshot {
                 self.credentials = layer.map(|layer| layer.credentials).unwrap_or_default();
             }
             RECORDS => each_line(agent, index, &mut |line| {
-                // A record as it was is the line as it was written: only its id is parsed.
+                // The line is the original record: only its id is parsed.
                 if let Ok(NamedRecord { id }) = serde_json::from_slice(line) {
                     self.records.insert(id, sha256_hex(line));
                 }

@@ -11,9 +11,9 @@ pub(super) type Digest = [u8; 32];
 /// A record that the runtime has now.
 pub(super) struct Native {
     pub(super) id: RecordId,
-    /// Of its content.
+    /// The digest of its content.
     pub(super) digest: Digest,
-    /// Of its file and name.
+    /// The digest of its file and name.
     pub(super) place: u64,
 }
 
@@ -21,14 +21,14 @@ pub(super) struct Native {
 pub(super) struct WantedRecord {
     pub(super) id: RecordId,
     pub(super) parts: Vec<(Digest, u64)>,
-    /// Whether the runtime had no place for it: then only its id tells that it is there.
+    /// Whether the runtime had no place for it: then only its id shows that it exists.
     pub(super) by_id_only: bool,
 }
 
-/// Finds, for each part of each want, the record that it is now; no record is found twice.
+/// Finds the current record for each part of each wanted record; no record is found twice.
 ///
-/// The surest sign comes first. An id alone is a weak one: some runtimes number what they hold, so
-/// that an id names another record as soon as something comes in front of it.
+/// The strongest evidence comes first. An id alone is weak: some runtimes number their records, so
+/// that an id names another record as soon as one is inserted in front of it.
 pub(super) fn find(wants: &[WantedRecord], natives: &[Native]) -> Vec<Vec<Option<usize>>> {
     let mut finder = Finder {
         found: wants.iter().map(|want| vec![None; want.parts.len()]).collect(),
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn an_id_that_names_another_record_now_does_not_mislead() {
-        // Something came in front of two records, and everybody's number went up.
+        // A record was inserted in front of the two, so that every number went up.
         let wants = [want(1, &[(7, 70)]), want(2, &[(8, 80)]), want(3, &[(9, 90)])];
         let natives = [native(1, 8, 80), native(2, 9, 90), native(50, 7, 70)];
         assert_eq!(find(&wants, &natives), [[Some(2)], [Some(0)], [Some(1)]]);

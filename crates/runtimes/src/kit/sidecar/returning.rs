@@ -43,7 +43,7 @@ const MAX_PARSED_BYTES: usize = 64 << 20;
 /// What became of a record while it was away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecordChange {
-    /// Nothing.
+    /// It is unchanged.
     Same,
     /// It has another content, or is no longer in force.
     Changed,
@@ -53,10 +53,10 @@ pub(crate) enum RecordChange {
 
 /// A snapshot that comes back: what it was, with what happened to it while it was away.
 ///
-/// As a source, it is the snapshot as it should be now: its manifest and documents as they were;
-/// records that nobody touched as they were, changed ones with what changed, new ones as the
-/// runtime has them, forgotten ones not at all; files as they were, unless they lie in the
-/// workspace itself.
+/// As a source, it is the snapshot as it should be now. The manifest and the documents are the
+/// original ones. Untouched records are the original ones, changed ones include their changes, new
+/// ones are as the runtime has them, and forgotten ones are missing. Files are the original ones,
+/// unless they are in the workspace itself.
 pub(crate) struct ReturningSnapshot<'a> {
     source: &'a dyn SnapshotSource,
     manifest: Manifest,
@@ -67,38 +67,40 @@ pub(crate) struct ReturningSnapshot<'a> {
     files: Vec<SourceFile>,
     positions: Vec<usize>,
     strangers: Vec<usize>,
-    /// Where the records lie as they were.
+    /// The position of the original records.
     records: usize,
     states: HashMap<RecordId, RecordState>,
     /// Records that the snapshot did not have, oldest first.
     new: Vec<SpooledRecord>,
-    /// New ones that had the id of a record of the snapshot: their ids here, and those they had.
+    /// New records that had the id of a record of the snapshot: their ids here, and the ids they
+    /// had.
     renamed: HashMap<RecordId, RecordId>,
-    /// Holds those, and what changed ones became, as JSON.
+    /// Holds the new records and the changed ones, as JSON.
     spool: File,
-    /// Records as they were, parsed to find out what became of them, until the first walk takes them.
+    /// The original records, parsed to find out what became of them, until the first walk takes
+    /// them.
     originals: Mutex<Option<Vec<(Record, usize)>>>,
     parsed: RecordCache<ReturningRecord>,
 }
 
 /// A record as it was, and as it is now.
 struct ReturningRecord {
-    /// Nothing of a new one.
+    /// `None` for a new record.
     original: Option<Record>,
-    /// None for a record that was forgotten or is unchanged.
+    /// `None` for a record that was forgotten or is unchanged.
     current: Option<Record>,
 }
 
 /// What became of one record.
 struct RecordState {
     fate: RecordChange,
-    /// The records that it is now.
+    /// The ids of its current records.
     natives: Vec<RecordId>,
-    /// The same, of one that changed.
+    /// Its current records, if it changed.
     parts: Vec<SpooledRecord>,
     /// What was written beside its content.
     added: Vec<String>,
-    /// Whether only its status is another.
+    /// Whether only its status has changed.
     same_text: bool,
 }
 
@@ -112,8 +114,8 @@ struct SpooledRecord {
 }
 
 impl<'a> ReturningSnapshot<'a> {
-    /// Looks for what was kept of a snapshot of `runtime`; `None` when there is nothing, or
-    /// nothing that can be understood, and that is a warning.
+    /// Looks for what was kept of a snapshot of `runtime`; `None` when there is nothing. If it
+    /// cannot be understood, that is a warning and also `None`.
     pub(crate) fn open(
         machine: &Machine,
         source: &'a dyn SnapshotSource,
@@ -143,7 +145,7 @@ impl<'a> ReturningSnapshot<'a> {
         }
     }
 
-    /// Returns the position in the source that a plan is applied with.
+    /// Returns the position of a file in the source that a plan is applied with.
     pub(crate) fn position(&self, file: usize) -> usize {
         self.positions[file]
     }
@@ -153,12 +155,12 @@ impl<'a> ReturningSnapshot<'a> {
         self.states.get(&record).map(|state| state.fate)
     }
 
-    /// Returns the records that a record of the snapshot is now.
+    /// Returns the ids of the current records of a record of the snapshot.
     pub(crate) fn natives(&self, record: RecordId) -> &[RecordId] {
         self.states.get(&record).map_or(&[], |state| &state.natives)
     }
 
-    /// Returns each record that a record of the snapshot is now, and that record.
+    /// Returns the id of each current record with that of its record in the snapshot.
     pub(crate) fn origins(&self) -> impl Iterator<Item = (RecordId, RecordId)> {
         let natives = self.states.iter();
         let known = natives
@@ -176,7 +178,7 @@ impl<'a> ReturningSnapshot<'a> {
         !self.new.is_empty() || self.states.values().any(|state| state.fate != RecordChange::Same)
     }
 
-    /// Returns whether the runtime has anything new to say in its records.
+    /// Returns whether any record of the runtime is new or changed.
     pub(crate) fn has_news(&self) -> bool {
         !self.new.is_empty()
             || self.states.values().any(|state| state.fate == RecordChange::Changed)
@@ -184,7 +186,7 @@ impl<'a> ReturningSnapshot<'a> {
 
     /// Returns the memories that were forgotten.
     pub(crate) fn forgotten(&self) -> io::Result<Forgotten> {
-        /// Those that are named.
+        /// The most memories that are named.
         const NAMED: usize = 20;
         let is_forgotten = |state: &RecordState| state.fate == RecordChange::Forgotten;
         let count = self.states.values().filter(|value| is_forgotten(value)).count() as u64;
@@ -213,7 +215,7 @@ impl<'a> ReturningSnapshot<'a> {
         self.parsed.each(|take| self.parse_each(take), take)
     }
 
-    /// Parses every record, and hands it out with the length of its JSON.
+    /// Parses every record, and passes it on with the length of its JSON.
     fn parse_each(
         &self,
         take: &mut dyn FnMut(ReturningRecord, usize) -> io::Result<()>,
@@ -257,8 +259,8 @@ impl<'a> ReturningSnapshot<'a> {
         take(record, usize::try_from(new.length).unwrap_or(usize::MAX))
     }
 
-    /// Files of the runtime that it was with, which belong to no snapshot and were not made by a
-    /// plan: positions in the source that a plan is applied with.
+    /// Files of the runtime where the agent was, which belong to no snapshot and were not generated
+    /// by a plan: positions in the source that a plan is applied with.
     pub(crate) fn strangers(&self) -> Vec<usize> {
         self.strangers.clone()
     }
@@ -287,7 +289,7 @@ impl<'a> ReturningSnapshot<'a> {
         let stripped = without(&joined, &state.added);
         let stripped = without_status(&stripped, &record.content);
         let text = if stripped.trim().is_empty() { joined.trim() } else { stripped.trim() };
-        // Blank space around a text is the place's, and most runtimes drop it.
+        // Whitespace around a text belongs to its place, and most runtimes drop it.
         let old = record.content.as_str();
         let before = &old[..old.len() - old.trim_start().len()];
         let after = &old[old.trim_end().len().max(before.len())..];
@@ -297,7 +299,7 @@ impl<'a> ReturningSnapshot<'a> {
     }
 }
 
-/// Removes texts from another: of each, the first occurrence behind the one before.
+/// Removes texts from another: of each, the first occurrence after the previous one.
 fn without(text: &str, added: &[String]) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
@@ -312,7 +314,7 @@ fn without(text: &str, added: &[String]) -> String {
                 result.push_str(&rest[..at]);
                 rest = &rest[at + length..];
             }
-            // Somebody changed a part of it; at the beginning, the lines that are left are ours.
+            // A part of the text was changed; at its beginning, the lines that are left are ours.
             None if index == 0 && result.is_empty() => {
                 for line in bare.lines().map(str::trim).filter(|line| !line.is_empty()) {
                     let trimmed = rest.trim_start();
@@ -329,8 +331,8 @@ fn without(text: &str, added: &[String]) -> String {
     result
 }
 
-/// Takes out the comment that says that a text is no longer in force: the status says so. One that
-/// the text had before stays.
+/// Removes the comment that says that a text is no longer in force: the status says so. A comment
+/// that the text had before stays.
 fn without_status(text: &str, was: &str) -> String {
     let says_status = |line: &str| {
         let comment = line.trim().strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->"));
@@ -389,7 +391,7 @@ impl SnapshotSource for ReturningSnapshot<'_> {
     }
 }
 
-/// Names a record for people: what it is called, else how it starts.
+/// Names a record for people: by its name, or else by how it starts.
 fn brief(record: &Record) -> String {
     let line = record.content.lines().find(|line| !line.trim().is_empty());
     let name = name_of(record).filter(|name| !name.trim().is_empty());
@@ -401,7 +403,7 @@ fn brief(record: &Record) -> String {
 }
 
 fn place_of(file: Option<&str>, name: Option<&str>) -> u64 {
-    // A byte that no text has keeps the two apart.
+    // A byte that never occurs in a text keeps the two apart.
     let mark = |text: Option<&str>| [text.unwrap_or("\u{1}").as_bytes(), &[0xff]].concat();
     short_digest(&[mark(file), mark(name)].concat())
 }
@@ -410,7 +412,7 @@ fn digest_bytes(content: &str) -> Digest {
     Sha256::digest(content.trim().as_bytes()).into()
 }
 
-/// The folder as a source holds it.
+/// The folder as it is in a source.
 struct StoredSidecar<'a> {
     source: &'a dyn SnapshotSource,
     /// The runtime whose workspace holds it.
@@ -597,14 +599,14 @@ impl<'a> StoredSidecar<'a> {
                 continue;
             }
             match &file.root {
-                // A folder that was only made for files of a plan has no owner.
+                // A folder that was only created for files of a plan has no owner.
                 FileRoot::Raw(runtime)
                     if *runtime == self.between
                         && file.kind == SourceKind::Folder
                         && above.contains(&file.path[..]) => {}
                 FileRoot::Raw(runtime) if *runtime == self.between => strangers.push(index),
                 FileRoot::Raw(_) | FileRoot::Other => {}
-                // A folder that was only made for a file of the snapshot is not new.
+                // A folder that was only created for a file of the snapshot is not new.
                 FileRoot::Artifacts
                     if file.kind == SourceKind::Folder && tree.claims.has_below(&file.path) => {}
                 FileRoot::Artifacts => {
@@ -658,7 +660,7 @@ impl<'a> StoredSidecar<'a> {
             }
             let RecordPlaces { parts, mut added, status } =
                 links.remove(&record.id).unwrap_or_default();
-            // More than a plan ever writes would be looked for in every text.
+            // More than a plan ever writes would mean searching every text for it.
             let length: usize = added.iter().map(String::len).sum();
             if added.len() > MAX_ADDED || length > MAX_ADDED_BYTES {
                 added.clear();
@@ -708,7 +710,8 @@ impl<'a> StoredSidecar<'a> {
             });
             Ok(())
         })?;
-        // What was not read is not forgotten: another backend, or a move that was ended half-way.
+        // A record that was not read is not forgotten: there may be another backend, or an
+        // unfinished move.
         let unread = in_database && !(has_rows && self.has_database());
         if unread || in_a_file && natives.is_empty() {
             let runtime = self.source.manifest().agent.source_runtime.clone();
@@ -716,7 +719,7 @@ impl<'a> StoredSidecar<'a> {
         }
         let found = matching::find(&wants, &natives);
         let mut states: HashMap<RecordId, RecordState> = HashMap::with_capacity(wants.len());
-        // Records of the runtime that are needed as they are, and whose part they are.
+        // Records of the runtime that are needed in full, and the record that each is a part of.
         let mut needed: HashMap<usize, Option<(RecordId, usize)>> = HashMap::new();
         let mut used = vec![false; natives.len()];
         for ((want, parts), (added, expected)) in wants.iter().zip(&found).zip(texts) {
@@ -750,7 +753,7 @@ impl<'a> StoredSidecar<'a> {
             );
         }
         for (index, _) in used.iter().enumerate().filter(|(_, used)| !**used) {
-            // What a file of the snapshot says, that file brings back.
+            // Records in a file of the snapshot come back with that file.
             if !in_files.contains(&index) {
                 needed.insert(index, None);
             }
@@ -759,7 +762,7 @@ impl<'a> StoredSidecar<'a> {
         Ok(MatchedRecords { originals, ..matched })
     }
 
-    /// Keeps records of the runtime that are needed as they are.
+    /// Spools records of the runtime that are needed in full.
     fn spooled(
         &self,
         machine: &Machine,
@@ -776,7 +779,7 @@ impl<'a> StoredSidecar<'a> {
             index += 1;
             let Some(part) = part else { return Ok(()) };
             let mut record = record.clone();
-            // Where ids are numbers of places, a new record may have that of an old one.
+            // Where ids are made from positions, a new record may have the id of an old one.
             if part.is_none() && states.contains_key(&record.id) {
                 let here =
                     RecordId::new(Uuid::new_v5(&record.id.uuid(), record.content.as_bytes()));
@@ -813,7 +816,7 @@ struct RestoredFiles {
     files: Vec<SourceFile>,
     positions: Vec<usize>,
     strangers: Vec<usize>,
-    /// Paths of files of the snapshot that lie in the workspace.
+    /// Paths of files of the snapshot that are in the workspace.
     in_place: HashSet<String>,
 }
 
@@ -843,7 +846,7 @@ impl ExpectedStatus {
     }
 }
 
-/// Files that make a tree.
+/// Files that form a tree.
 #[derive(Default)]
 struct SnapshotTree {
     claims: Claims,
@@ -851,7 +854,7 @@ struct SnapshotTree {
 }
 
 impl SnapshotTree {
-    /// Adds a file; says whether nothing else is in its way.
+    /// Adds a file; returns whether nothing else is in its way.
     fn add(&mut self, position: usize, file: SourceFile) -> bool {
         let claim = self.claims.claim(&file.path, file.kind == SourceKind::Folder);
         if claim == Claim::Free {
@@ -861,7 +864,7 @@ impl SnapshotTree {
     }
 
     fn finish(mut self) -> (Vec<SourceFile>, Vec<usize>) {
-        // As an archive has them.
+        // The order of an archive.
         self.files.sort_by_cached_key(|(_, file)| (root_of(&file.root), file.path.clone()));
         self.files.into_iter().map(|(position, file)| (file, position)).unzip()
     }

@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use crate::kit::{Machine, Piece, PlanBuilder, PlanError};
 
-/// Writes behind what a draft's spool holds.
+/// Appends to a draft's spool.
 pub(crate) struct Spooler {
     out: BufWriter<File>,
     offset: u64,
 }
 
 impl Spooler {
-    /// Takes the spool of a draft, or makes one.
+    /// Takes the spool of a draft, or creates one.
     pub(crate) fn of(machine: &Machine, draft: &mut PlanBuilder) -> Result<Self, PlanError> {
         match draft.spool.take() {
             Some(spool) => Self::behind(spool).map_err(PlanError::Scratch),
@@ -23,7 +23,7 @@ impl Spooler {
         }
     }
 
-    /// Makes a spool that belongs to no draft.
+    /// Creates a spool that belongs to no draft.
     pub(crate) fn new(machine: &Machine) -> Result<Self, PlanError> {
         let made = tempfile::tempfile_in(&machine.scratch);
         made.and_then(Self::behind).map_err(PlanError::Scratch)

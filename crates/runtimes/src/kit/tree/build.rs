@@ -14,7 +14,7 @@ use crate::kit::{Action, Plan, PlannedNode, Step, lossy};
 
 /// The entry at one path of the new tree.
 pub(super) enum Node<'a> {
-    /// It stays as it was.
+    /// It stays from the old tree.
     Old,
     Folder(Attributes),
     New(&'a Step),
@@ -28,7 +28,7 @@ pub(super) struct Attributes {
     pub(super) owner: Option<(u32, u32)>,
 }
 
-/// Lays out the new tree: what stays of the old one, with what the plan puts into it.
+/// Lays out the new tree: what stays of the old one, and what the plan puts into it.
 pub(super) fn lay_out(plan: &Plan) -> BTreeMap<Vec<u8>, Node<'_>> {
     let mut nodes: BTreeMap<Vec<u8>, Node<'_>> = BTreeMap::new();
     if let OldTree::Full(survey) = &plan.site {
@@ -76,14 +76,14 @@ impl Attributes {
         Self { mode: Some(seen.mode), mtime: Some(seen.modified), owner: Some(seen.owner) }
     }
 
-    /// Returns those of the workspace itself, whose time every change of it sets.
+    /// Returns the attributes of the workspace itself, whose time changes with every change in it.
     pub(super) fn of_root(seen: &FileStat) -> Self {
         Self { mtime: None, ..Self::of(seen) }
     }
 
-    /// Gives a file or folder what it should have, with the extended attributes of another, and
-    /// says what it could not be given. The owner comes first, because that may take bits away
-    /// from the mode, and the mode comes after what it may forbid.
+    /// Sets the attributes of a file or folder, with the extended attributes of another one, and
+    /// returns what could not be set. The owner comes first, because changing it may clear bits of
+    /// the mode. The mode comes last, because it may forbid the other changes.
     fn give(
         &self,
         to: BorrowedFd<'_>,
@@ -107,7 +107,7 @@ impl Attributes {
     }
 }
 
-/// What a file or folder of the old tree had, and does not have in the new one.
+/// The attributes that a file or folder had in the old tree and does not have in the new one.
 #[derive(Clone, Copy, Default)]
 struct LostAttributes {
     owner: bool,
@@ -143,7 +143,7 @@ fn copy_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>, able: Abilities) ->
         let copied = rustix::fs::fgetxattr(from, name, &mut value[..]).and_then(|length| {
             let value = &value[..length];
             let mut there = vec![0; MAX_ATTRIBUTE_BYTES];
-            // The system sets some attributes on every file and lets no process set them.
+            // The system sets some attributes on every file and does not let a process set them.
             let has = rustix::fs::fgetxattr(to, name, &mut there[..]);
             if has.is_ok_and(|length| &there[..length] == value) {
                 return Ok(());
@@ -182,7 +182,7 @@ pub(super) struct Level {
 pub(super) struct Builder<'a, 'b> {
     pub(super) apply: &'a mut Apply<'b>,
     pub(super) levels: Vec<Level>,
-    /// Whom new files are given to.
+    /// The owner of new files.
     pub(super) owner: Option<(u32, u32)>,
     pub(super) buffer: Vec<u8>,
     pub(super) sync_each: bool,
@@ -209,11 +209,11 @@ impl Builder<'_, '_> {
                 let made = rustix::fs::mkdirat(&level.new, name, Mode::from_raw_mode(0o777));
                 made.map_err(|error| failed(error.into()))?;
                 let new = level.new.folder(name).map_err(failed)?;
-                // Nothing stays of it where the old tree has none.
+                // Nothing of the folder stays where the old tree does not have it.
                 let old = level.old.as_ref().and_then(|old| old.folder(name).ok());
                 let owner = attributes.owner.or(self.owner);
                 let mut attributes = Attributes { owner, ..*attributes };
-                // Filling it may need bits that it will not have in the end.
+                // Filling the folder may need bits that it will not have in the end.
                 if attributes.mode.is_none() {
                     attributes.mode = Some(FileStat::of(&new).map_err(failed)?.mode);
                 }
@@ -227,7 +227,7 @@ impl Builder<'_, '_> {
         self.apply.pass(TestPoint::Made)
     }
 
-    /// Remembers what a file or folder lost on its way.
+    /// Records which attributes a file or folder lost.
     fn note(&mut self, key: &[u8], lost: LostAttributes) {
         if lost.owner {
             self.built.other_owner.insert(key.to_vec());
@@ -237,7 +237,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Takes a file over from the old tree.
+    /// Takes over a file from the old tree.
     fn keep(&mut self, key: &[u8], name: &[u8]) -> Result<(), ApplyTreeError> {
         let path = path_of(key);
         let failed = |error: io::Error| cannot_write(&path, error);
@@ -296,14 +296,14 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Makes a file or link of the snapshot.
+    /// Creates a file or link of the snapshot.
     fn make(&mut self, step: &Step, key: &[u8], name: &[u8]) -> Result<(), ApplyTreeError> {
         let path = &path_of(key)[..];
         let failed = |error: io::Error| cannot_write(path, error);
         let Some(Level { new, old, .. }) = self.levels.last() else {
             return Err(failed(Errno::NOENT.into()));
         };
-        // What only gets another mode or time stays what it is in everything else.
+        // If only the mode or time changes, everything else of the file stays.
         let stays = match &self.apply.plan.site {
             OldTree::Full(survey) if step.action == Action::Same => survey.nodes.get(key),
             _ => None,
@@ -347,7 +347,7 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Gives the innermost folder its mode and time: nothing is put into it any more.
+    /// Sets the mode and time of the innermost folder: nothing is put into it any more.
     fn close(&mut self) -> Result<(), ApplyTreeError> {
         let Some(level) = self.levels.pop() else { return Ok(()) };
         let failed = |error: io::Error| cannot_write(&path_of(&level.key), error);
@@ -397,7 +397,7 @@ impl CopyFault {
     }
 }
 
-/// Copies exactly `size` bytes, and reads on to the end, where a reader says whether they were
+/// Copies exactly `size` bytes, and reads on to the end, where a reader reports whether they were
 /// the right ones.
 fn copy(
     from: &mut dyn Read,

@@ -1,8 +1,9 @@
-//! The database of a workspace, which a running program may have open while trees change places.
+//! The database of a workspace, which a running program may have open while the trees are
+//! exchanged.
 //!
 //! The program keeps writing to the files that it has open, so the new tree must contain the same
-//! files: with copies, later writes would be lost. It may change them meanwhile; its log and its
-//! journal come and go as it works.
+//! files: with copies, later writes would be lost. The program may change them meanwhile; it
+//! creates and deletes the log and the journal as it works.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -34,7 +35,7 @@ impl Live {
         let (Some(folder), Some(name)) = (step.store.parent(), step.store.file_name()) else {
             return none;
         };
-        // The plan knows the workspace without links on the way to it.
+        // The plan has the path of the workspace with all links resolved.
         let Ok(folder) = fs_err::canonicalize(folder) else { return none };
         let Ok(below) = folder.strip_prefix(&plan.workspace) else { return none };
         let database = key_of(below.join(name).as_os_str().as_encoded_bytes());
@@ -44,7 +45,7 @@ impl Live {
         }
         let beside = BESIDE.map(|suffix| [&database, suffix.as_bytes()].concat());
         let keys = [database.clone()].into_iter().chain(beside);
-        // What the plan itself puts there, or takes away, is no longer anybody's.
+        // What the plan itself puts there, or removes, no longer belongs to the running program.
         let is_ours = |key: &Vec<u8>| {
             let mut made = plan.steps.iter().filter_map(|step| step.destination());
             plan.aside.contains(key) || made.any(|path| key_of(path) == *key)
@@ -61,21 +62,21 @@ impl Live {
         self.files.contains_key(key)
     }
 
-    /// Returns whether a key is that of a file which may not be there.
+    /// Returns whether a key is that of a file that may be missing.
     pub(super) fn comes_and_goes(&self, key: &[u8]) -> bool {
         self.has(key) && self.database.as_deref() != Some(key)
     }
 
-    /// Returns whether a file of the old tree is one that the new tree was given; none if it is no
-    /// file of the database.
+    /// Returns whether a file of the old tree is the one that the new tree got; `None` if it is not
+    /// a file of the database.
     pub(super) fn is_in_both(&self, key: &[u8], inode: u64) -> Option<bool> {
         self.files.get(key).map(|linked| *linked == Some(inode))
     }
 }
 
 impl Apply<'_> {
-    /// Gives the new tree the files of the database as they are now: those that have come since it
-    /// was built, and none that have gone.
+    /// Gives the new tree the current files of the database: including those created since it was
+    /// built, and without those deleted since.
     pub(super) fn settle_database(&mut self) -> Result<(), ApplyTreeError> {
         let (workspace, staging, able) = (&self.plan.workspace, self.staging, self.able);
         for (key, linked) in &mut self.live.files {
@@ -115,7 +116,7 @@ impl Apply<'_> {
     }
 }
 
-/// Returns what tells a file from others, if there is one.
+/// Returns the inode of a file, if the file exists.
 fn inode_of(folder: &Folder, name: &[u8]) -> io::Result<Option<u64>> {
     match folder.stat(name) {
         Ok(stat) => Ok(Some(stat.inode)),

@@ -1,10 +1,10 @@
 //! Cleans up what a killed import left beside a workspace.
 //!
 //! A staging folder is called `.<name>.anemone-<inode>-XXXXXX`, after its own inode. While it has
-//! that inode it is a new tree under construction: all it holds is in the old tree or in the
-//! archive, and it is removed. When the two trees have changed names, the name is that of the old
-//! tree, whose inode is another: what the workspace does not have is kept under the name that the
-//! import would have given it.
+//! that inode it is a new tree under construction: everything in it is also in the old tree or in
+//! the archive, and it is removed. After the two trees have exchanged names, the name is that of
+//! the old tree, whose inode differs: what the workspace does not have is kept under the name that
+//! the import would have given it.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -23,28 +23,29 @@ use crate::kit::Warning;
 enum Leftover {
     /// A new tree that was being built.
     New,
-    /// An old tree of which nothing was taken away.
+    /// An old tree that is still complete.
     WholeOld,
-    /// An old tree, or what is left of it.
+    /// An old tree, or what remains of it.
     Old,
 }
 
 /// Removes half-built trees that killed imports left beside a workspace, and gives the files that
-/// they replaced a visible name. What a running process uses is left alone. Returns what was done
-/// with files of the user's.
+/// they replaced a visible name. What a running process uses is left alone. Returns warnings about
+/// what was done with the user's files.
 #[must_use]
 pub fn recover_leftovers(workspace: &Path) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let Ok(workspace) = resolve(workspace) else { return warnings };
     for (path, leftover) in find(&workspace) {
-        // The process that is at work holds the lock.
+        // A process that is still working holds the lock.
         let Some(_lock) = lock_folder(&path) else { continue };
         let is_there = fs_err::symlink_metadata(&workspace).is_ok();
         let done = match leftover {
             Leftover::New => remove_tree(&path).map(|()| None),
             Leftover::WholeOld if !is_there => put_back(&path, &workspace).map(Some),
             Leftover::WholeOld | Leftover::Old if is_there => keep_replaced(&path, &workspace),
-            // Part of an old tree is no workspace; planning an import says what to do about it.
+            // Part of an old tree is not a workspace; planning an import tells the user what to do
+            // about it.
             Leftover::WholeOld | Leftover::Old => Ok(None),
         };
         match done {
@@ -59,7 +60,7 @@ pub fn recover_leftovers(workspace: &Path) -> Vec<Warning> {
     warnings
 }
 
-/// Finds leftovers. Half-built trees come last: while one is there, the old tree can be told.
+/// Finds leftovers. Half-built trees come last: while one exists, the old tree can be recognized.
 fn find(workspace: &Path) -> Vec<(PathBuf, Leftover)> {
     let folders = staged_beside(workspace).into_iter().filter_map(|(path, rest)| {
         let metadata = fs_err::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_dir)?;
@@ -71,7 +72,7 @@ fn find(workspace: &Path) -> Vec<(PathBuf, Leftover)> {
     found
 }
 
-/// Tells what a folder is by the rest of its name and its inode; `None` for names of others.
+/// Classifies a folder by the rest of its name and its inode; `None` for names of other programs.
 fn leftover_of(rest: &str, inode: u64) -> Option<Leftover> {
     let is_random =
         |text: &str| text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -87,7 +88,7 @@ fn leftover_of(rest: &str, inode: u64) -> Option<Leftover> {
             let named: u64 = number.parse().ok()?;
             Some(if named == inode { Leftover::New } else { Leftover::Old })
         }
-        // An earlier version named both trees so.
+        // An earlier version gave both trees such names.
         None if is_random(rest) => Some(Leftover::Old),
         _ => None,
     }
@@ -169,8 +170,8 @@ mod tests {
             names
         }
 
-        /// Imports, and is killed at a point: what a process holds goes with it, and nothing else
-        /// is tidied.
+        /// Imports, and is killed at a point: the process loses what it holds, and nothing else is
+        /// cleaned up.
         fn killed_at(&self, at: TestPoint, able: Abilities) {
             let mut snapshot = snapshot();
             snapshot.files.push(file("SOUL.md", "theirs"));

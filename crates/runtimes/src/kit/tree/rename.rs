@@ -12,11 +12,11 @@ use rustix::io::Errno;
 use super::{Abilities, site::OLD_ENDING};
 use crate::kit::with_suffix;
 
-/// Lets two folders change names.
+/// Exchanges the names of two folders.
 ///
 /// Where the file system cannot do that in one step, it takes two. Between them (or after a crash
-/// there) no workspace exists: the whole old tree is then beside it, under the staging folder's name
-/// with `.old` behind it.
+/// there) no workspace exists: the complete old tree is then beside it, under the staging folder's
+/// name with the suffix `.old`.
 pub(super) fn exchange_folders(
     staging: &Path,
     workspace: &Path,
@@ -42,7 +42,7 @@ pub(super) fn exchange_folders(
     Ok(())
 }
 
-/// Gives what was replaced a name that people see.
+/// Gives what was replaced a visible name.
 pub(super) fn keep_aside(old: &Path, workspace: &Path) -> io::Result<PathBuf> {
     let name = workspace.file_name().unwrap_or_default().as_bytes();
     let name = &name[..name.len().min(230)];

@@ -22,7 +22,7 @@ pub(crate) enum OldTree {
     Full(TreeSurvey),
 }
 
-/// A tree as it was when we looked.
+/// A tree as it was when it was listed.
 #[derive(Debug)]
 pub(crate) struct TreeSurvey {
     pub(super) root: FileStat,
@@ -30,9 +30,10 @@ pub(crate) struct TreeSurvey {
     pub(crate) nodes: BTreeMap<Vec<u8>, FileStat>,
 }
 
-/// Returns a path as a key that sorts as a walk goes: a folder, all that is in it, the next one.
+/// Returns a path as a key that sorts in the order of a walk: a folder, everything in it, the next
+/// one.
 pub(crate) fn key_of(path: &[u8]) -> Vec<u8> {
-    // NUL is in no path and sorts before everything that is.
+    // NUL occurs in no path and sorts before every byte that does.
     path.iter().map(|byte| if *byte == b'/' { 0 } else { *byte }).collect()
 }
 
@@ -57,8 +58,8 @@ pub(crate) fn time_of(moment: &Moment) -> FileTime {
     }
 }
 
-/// Says whether this is still the same thing. A folder is the same whatever is in it: what is in it
-/// is compared by itself.
+/// Returns whether an entry is still the same. A folder is the same whatever is in it: its content
+/// is compared separately.
 pub(super) fn is_still(before: &FileStat, now: &FileStat) -> bool {
     let is_same = before.kind == now.kind && before.inode == now.inode;
     let is_folder = before.kind == FileKind::Folder;
@@ -100,7 +101,7 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, PlanError> {
         match fs_err::canonicalize(here) {
             Ok(found) => return Ok(missing.iter().rev().fold(found, |path, name| path.join(name))),
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-            // A link that leads nowhere is not an absent folder.
+            // A link to a missing target is not an absent folder.
             Err(error) if here.is_symlink() => return Err(failed(error)),
             Err(error) => match (there.file_name(), there.parent()) {
                 (Some(name), Some(parent)) => {
@@ -113,11 +114,10 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, PlanError> {
     }
 }
 
-/// Warns of folders that a run which was killed left beside the workspace, and that were not
-/// recovered.
+/// Warns of folders that a killed run left beside the workspace and that were not recovered.
 ///
-/// Such a folder may hold the only copy of what was replaced. Where it may even be the workspace
-/// itself, the import is refused: a new tree in its place would make it look dispensable.
+/// Such a folder may hold the only copy of what was replaced. If it may even be the workspace
+/// itself, the import is refused: with a new tree in its place, it would look dispensable.
 pub(crate) fn leftovers(workspace: &Path, site: &OldTree) -> Result<Vec<Warning>, PlanError> {
     let found = staged_beside(workspace);
     let mut whole = found.iter().find(|(_, rest)| rest.ends_with(OLD_ENDING.as_bytes()));
@@ -145,11 +145,11 @@ pub(crate) fn leftovers(workspace: &Path, site: &OldTree) -> Result<Vec<Warning>
 /// old tree.
 pub(super) const FIRST: &str = "first-";
 
-/// How the name ends of an old tree that has made room for the new one.
+/// The suffix of an old tree that was renamed to make room for the new one.
 pub(super) const OLD_ENDING: &str = ".old";
 
-/// Returns what is beside a workspace under a name for new trees, sorted, each with what its name
-/// has behind the prefix.
+/// Returns the folders beside a workspace that have a name for new trees, sorted, each with the
+/// part of its name after the prefix.
 pub(super) fn staged_beside(workspace: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let (Some(parent), Some(prefix)) = (workspace.parent(), staging_prefix(workspace)) else {
         return Vec::new();
@@ -228,7 +228,7 @@ impl WalkVisitor for Surveyor<'_> {
     fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
         let stat = match visited.stat() {
             Ok(stat) => stat,
-            // Gone since its name was read.
+            // It was deleted after its name was read.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return WalkStep::Pass,
             Err(source) => return self.fail(visited.path, source),
         };

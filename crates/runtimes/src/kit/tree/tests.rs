@@ -89,7 +89,7 @@ fn write(path: &Path, content: &str) {
     fs_err::write(path, content).unwrap();
 }
 
-/// A workspace with something of everything, and a snapshot that differs from it.
+/// A workspace with one of every kind of file, and a snapshot that differs from it.
 fn old_and_new() -> (tempfile::TempDir, Snapshot) {
     let folder = tempfile::tempdir().unwrap();
     let workspace = folder.path().join("w");
@@ -329,7 +329,7 @@ fn nothing_is_written_through_a_link() {
     }
 }
 
-/// A source that promises other bytes than it has.
+/// A source whose content differs from what it promises.
 struct Liar<'a>(LoadedSnapshot<'a>, &'static str);
 
 impl SnapshotSource for Liar<'_> {
@@ -388,7 +388,7 @@ fn a_blocked_plan_is_not_applied() {
     assert_eq!(tree_at(&workspace), old);
 }
 
-/// A workspace in which only a file is added, so that everything that is there stays.
+/// A workspace to which only a file is added, so that everything that exists stays.
 fn old_and_one_more() -> (tempfile::TempDir, Snapshot) {
     let (folder, mut snapshot) = old_and_new();
     fs_err::remove_file(folder.path().join("w/pipe")).unwrap();
@@ -442,7 +442,7 @@ fn extended_attributes_stay_or_are_missed() {
             let path = workspace.join(path);
             let flags = rustix::fs::XattrFlags::empty();
             match rustix::fs::setxattr(&path, "user.note", path.as_os_str().as_bytes(), flags) {
-                // There are file systems without them.
+                // Some file systems do not have extended attributes.
                 Err(rustix::io::Errno::OPNOTSUPP) => return,
                 other => other.unwrap(),
             }
@@ -465,7 +465,7 @@ fn extended_attributes_stay_or_are_missed() {
     }
 }
 
-/// A database that is there, of which nothing is known but its place.
+/// An existing database of which only the path is known.
 fn database(path: PathBuf) -> crate::kit::plan::MemoriesStep {
     struct Nothing;
     impl crate::kit::plan::PlannedChange for Nothing {
@@ -529,7 +529,7 @@ fn a_database_is_not_copied_away_from_whoever_has_it_open() {
     let error = apply_with(&plan, &source, &Unwatched, able, &mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, ApplyTreeError::Database { .. }), "{error}");
     assert_eq!(names(folder.path()), ["w"]);
-    // One that is gone, or is no file any more, is a change.
+    // A file that is gone, or is no longer a file, is a change.
     let error = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| match point {
         TestPoint::Synced => fs_err::remove_file(workspace.join("memory/brain.db")),
         _ => Ok(()),
@@ -587,7 +587,7 @@ fn a_leftover_is_reported_and_left_alone() {
 
 #[test]
 fn what_may_be_the_only_copy_stops_the_import() {
-    // The old tree has made room, and the run was killed before the new one came.
+    // The old tree was renamed, and the run was killed before the new one took its place.
     let (folder, snapshot) = old_and_new();
     let workspace = folder.path().join("w");
     let source = LoadedSnapshot::new(&snapshot);
@@ -601,7 +601,7 @@ fn what_may_be_the_only_copy_stops_the_import() {
     fs_err::rename(&workspace, &aside).unwrap();
     let error = plan_of(&workspace, &source, OnConflict::Theirs).unwrap_err();
     assert!(matches!(error, PlanError::Leftover { .. }), "{error:?}");
-    // One that was made where nothing was has never been anybody's workspace.
+    // A tree that was built where no workspace existed never was a workspace.
     fs_err::rename(&aside, folder.path().join(".w.anemone-first-abc123")).unwrap();
     let plan = plan_of(&workspace, &source, OnConflict::Theirs).unwrap();
     assert_eq!(plan.warnings[0].code, "leftover");

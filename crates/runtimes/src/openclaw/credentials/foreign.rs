@@ -1,7 +1,8 @@
 //! Secrets that ZeroClaw sealed, as auth profiles.
 //!
-//! Keys of providers and the tokens of its own profiles have a place in OpenClaw's store. Anything
-//! else, such as the token of a messenger, would lie there in clear and be of no use.
+//! Keys of providers and the tokens of ZeroClaw's own profiles have a place in OpenClaw's store.
+//! Anything else, such as the token of a messenger, would be stored there in clear and be of no
+//! use.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use crate::kit::SecretText;
 /// An opened credential, and the name of its profile.
 pub(super) struct OpenedProfile<'a> {
     pub(super) id: String,
-    /// The profile, where it is not what was sealed.
+    /// The profile, if it differs from what was sealed.
     pub(super) made: Option<Zeroizing<Vec<u8>>>,
     pub(super) sealed: &'a [u8],
 }
@@ -31,7 +32,7 @@ struct Payload {
     zeroclaw: Body,
 }
 
-/// What is sealed of ZeroClaw, as far as it has a place here.
+/// The sealed fields of a ZeroClaw credential that have a place here.
 #[derive(Deserialize)]
 struct Body {
     #[serde(default)]
@@ -71,7 +72,7 @@ struct Profile {
     expires: Option<i64>,
 }
 
-/// A profile that is made, and what it would like to be called.
+/// A generated profile, and its preferred name.
 struct GeneratedProfile {
     profile: Profile,
     name: String,
@@ -98,7 +99,7 @@ pub(super) fn profiles<'a>(
             refused.push((credential, "it is not an auth profile"));
         }
     }
-    // The one that is called so is the usual one; without it, the first is.
+    // The default profile is the one with the default name, or else the first.
     let is_usual = |made: &GeneratedProfile| made.profile.key.is_none() || made.name == "default";
     theirs.sort_by_key(|(_, made)| !is_usual(made));
     for (secret, made) in theirs {
@@ -184,7 +185,7 @@ fn made_of_profile(
     Ok(GeneratedProfile { profile, name: name.unwrap_or_else(|| "default".to_owned()) })
 }
 
-/// In older settings a provider may be an address, which OpenClaw has in its own settings.
+/// In older settings a provider may be an address, which OpenClaw keeps in its own settings.
 fn plain_provider(name: &str) -> Result<String, &'static str> {
     if name.is_empty() || name.contains([':', '/']) {
         Err("its provider is an address; set it up in OpenClaw")

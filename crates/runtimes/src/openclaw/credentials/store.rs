@@ -40,15 +40,15 @@ pub(in crate::openclaw) struct StoreChange {
     pub(in crate::openclaw) path: PathBuf,
     /// Whether it is a database.
     pub(in crate::openclaw) is_database: bool,
-    /// Profiles that come new.
+    /// Profiles that are new.
     pub(in crate::openclaw) added: Vec<String>,
     /// Profiles that are replaced.
     pub(in crate::openclaw) replaced: Vec<String>,
-    /// Profiles that stay as they are, though one of that name was to be put.
+    /// Existing profiles that stay as they are, though the snapshot has one of that name.
     pub(in crate::openclaw) kept: Vec<String>,
     /// Credentials that have no place in the store.
     pub(in crate::openclaw) refused: Vec<NotRestored>,
-    /// Whether the program has yet to be told that this is the store it should read.
+    /// Whether the program has to be configured to read this store.
     names_store: bool,
     old: Option<Zeroizing<String>>,
     new: Zeroizing<String>,
@@ -78,8 +78,8 @@ impl PlannedChange for StoreChange {
 }
 
 /// Plans how opened credentials go into the store that the target's program reads. Each secret is
-/// the JSON of a profile, as it was read, or what was sealed of ZeroClaw; of that, what is no
-/// profile here is refused and not written.
+/// the JSON of a profile, as it was read, or what was sealed from ZeroClaw. ZeroClaw secrets that
+/// cannot be a profile here are refused and not written.
 pub(in crate::openclaw) fn plan_store(
     machine: &Machine,
     target: &FoundAgent,
@@ -128,8 +128,8 @@ pub(in crate::openclaw) fn plan_store(
     Ok(change)
 }
 
-/// Returns whether the program knows that its profiles are in the state database. Profiles that it
-/// keeps in the agent's database would be hidden by telling it so; then nothing is planned.
+/// Returns whether the program is configured to look for its profiles in the state database.
+/// Setting that would hide profiles that it keeps in the agent's database; then nothing is planned.
 fn is_store_named(
     machine: &Machine,
     state: &InstallDatabase,
@@ -203,7 +203,7 @@ fn written(fields: &Fields<'_>, profiles: Option<&str>) -> Zeroizing<String> {
         Some(profiles) if name == "profiles" => profiles.len(),
         _ => value.get().len(),
     };
-    // Enough room from the start, so that no copy of a secret is left behind by growing.
+    // Allocated at full size, so that growing does not leave copies of a secret behind.
     let room: usize = fields.iter().map(|(name, raw)| name.len() * 6 + value(name, raw) + 4).sum();
     let mut text = Zeroizing::new(String::with_capacity(room + 2));
     for (name, raw) in fields.iter() {
@@ -220,9 +220,9 @@ fn written(fields: &Fields<'_>, profiles: Option<&str>) -> Zeroizing<String> {
     text
 }
 
-/// Applies a planned change. A file is replaced at once; a database is copied beside itself first
-/// and changed in one transaction, unless another program has it open. The copy goes when the
-/// change has been read back, because it holds secrets.
+/// Applies a planned change. A file is replaced atomically; a database is copied beside itself
+/// first and changed in one transaction, unless another program has it open. The copy is deleted
+/// once the change has been read back, because it holds secrets.
 pub(in crate::openclaw) fn apply_store(
     machine: &Machine,
     change: &StoreChange,
@@ -283,7 +283,7 @@ fn apply_row(machine: &Machine, change: &StoreChange, now: &Moment) -> Result<()
         Err(DatabaseError::Changed) => Some(StoreError::Changed { path: path() }),
         Err(source) => Some(StoreError::Database { path: path(), source }),
     };
-    // The database is as it was or as it should be.
+    // The database is either unchanged or changed as planned.
     let removed = fs::remove_dir_all(&backup);
     match failed {
         Some(error) => Err(error),

@@ -1,4 +1,4 @@
-//! How old a file is, and what that costs it.
+//! How old a file is, and how much that reduces its score.
 
 use std::sync::LazyLock;
 
@@ -19,7 +19,7 @@ static DATED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a fixed pattern")
 });
 
-/// Returns what a document's age leaves of a score.
+/// Returns what remains of a score after a document's age is taken into account.
 pub(super) fn aged(score: f64, document: &Document, now: Timestamp) -> f64 {
     let Some(since) = written(document) else { return score };
     #[expect(clippy::cast_precision_loss, reason = "milliseconds of this era are exact")]
@@ -27,7 +27,7 @@ pub(super) fn aged(score: f64, document: &Document, now: Timestamp) -> f64 {
     score * (-(std::f64::consts::LN_2 / HALF_LIFE) * (millis / DAY_MILLIS).max(0.0)).exp()
 }
 
-/// Returns since when a document is as it is; `None`: it does not age.
+/// Returns the time since which a document has its content; `None`: it does not age.
 fn written(document: &Document) -> Option<Timestamp> {
     let observed = || document.provenance.observed_at.as_deref()?.parse().ok();
     if source_of(document) == "sessions" {
@@ -40,7 +40,8 @@ fn written(document: &Document) -> Option<Timestamp> {
         let part = |at| found.get(at)?.as_str().parse::<i16>().ok();
         let (month, day) = (i8::try_from(part(2)?).ok()?, i8::try_from(part(3)?).ok()?);
         let date = Date::new(part(1)?, month, day).ok()?;
-        // Years before 100 are years of the last century to JavaScript, and then no dates at all.
+        // JavaScript reads years before 100 as years of the last century, and then they are not
+        // valid dates.
         let date = (date.year() >= 100).then_some(date)?;
         TimeZone::UTC.to_timestamp(date.to_datetime(jiff::civil::Time::midnight())).ok()
     }) {

@@ -1,8 +1,8 @@
 //! OpenClaw's own chunks, of either generation, to the byte: the same ids as in its database.
 //!
-//! It counts text in UTF-16 units, so that what is one character here may be two there. The
-//! third generation even cuts such a character in half; what it stores then are two replacement
-//! characters, and so do we.
+//! OpenClaw counts text in UTF-16 units, so one character here may be two there. The third
+//! generation even cuts such a character in half; it then stores two replacement characters, and so
+//! do we.
 
 mod annotations;
 
@@ -22,7 +22,7 @@ const OVERLAP: usize = 320;
 /// Bytes of a chunk that an embedding service is asked for at once, at most. The ninth generation
 /// has the limit too, but its chunks, of at most 1600 units of three bytes, never reach it.
 const MAX_BYTES: usize = 8000;
-/// The files whose entries are chunks of their own in the ninth generation.
+/// The files whose entries become separate chunks in the ninth generation.
 const BY_ENTRY: [&str; 2] = ["MEMORY.md", "USER.md"];
 
 /// Which OpenClaw.
@@ -45,7 +45,7 @@ pub(super) struct OpenClawChunk {
     pub text: String,
     /// SHA-256 of the text, in hex.
     pub hash: String,
-    /// What an annotation says of its importance, from 1 to 10.
+    /// The importance that an annotation gives it, from 1 to 10.
     pub importance: Option<u8>,
     /// The project that an annotation names; several with `; ` between them. A malformed one hides
     /// the entry there and reads `!invalid-project-annotation`.
@@ -62,7 +62,7 @@ impl OpenClawChunk {
     }
 }
 
-/// Cuts a file of memory as OpenClaw does with the settings it comes with.
+/// Cuts a memory file as OpenClaw does with its default settings.
 #[must_use]
 pub(super) fn openclaw_chunks(
     path: &str,
@@ -85,7 +85,8 @@ pub(super) fn openclaw_chunks(
             let mut last = None;
             let chunks = cuts.into_iter().filter(|cut| !is_blank(&cut.text)).map(|cut| {
                 let lines = cut.entry.unwrap_or_else(|| cut.lines.clone());
-                // The pieces of a long entry say the same, and are asked for once.
+                // The pieces of a long entry have the same annotations, which are only looked up
+                // once.
                 let said = match last.take() {
                     Some((of, said)) if of == lines => said,
                     _ => annotations.of_lines(lines.clone()),
@@ -113,7 +114,7 @@ fn is_blank(text: &str) -> bool {
     text.chars().all(is_space)
 }
 
-/// A chunk, before it is asked what annotations say.
+/// A chunk before its annotations are read.
 struct RawChunk {
     text: String,
     lines: Range<u32>,
@@ -125,7 +126,7 @@ struct RawChunk {
 #[derive(Clone)]
 struct Segment<'a> {
     text: Cow<'a, str>,
-    /// What it counts, without the line break.
+    /// Its size, without the line break.
     size: usize,
     line: u32,
 }
@@ -183,7 +184,7 @@ impl<'a> Cutter<'a> {
                 size += 1;
             }
             rest = &rest[head.len()..];
-            // One unit is left, and a character of two follows: it is cut in half.
+            // One unit is left, and a character of two units follows: it is cut in half.
             half = size < SIZE && !rest.is_empty();
             if half {
                 text.to_mut().push('\u{fffd}');
@@ -246,14 +247,14 @@ impl<'a> Cutter<'a> {
         self.cuts.push(RawChunk { text, lines, entry: None });
     }
 
-    /// Says of the cuts since an entry began that they are its pieces; it ends before this line.
+    /// Marks the chunks since an entry began as its pieces; it ends before this line.
     fn note_entry(&mut self, entry: Option<(u32, usize)>, end: u32) {
         if let Some((start, first)) = entry {
             self.cuts[first..].iter_mut().for_each(|cut| cut.entry = Some(start..end));
         }
     }
 
-    /// Keeps whole lines until they are enough.
+    /// Keeps whole lines until they are long enough.
     fn carry_lines(&mut self) {
         let (mut kept, mut size) = (self.current.len(), 0);
         while kept > 0 && size < OVERLAP {
@@ -288,7 +289,7 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// Returns the end of a segment that is no larger; none when not one character is.
+/// Returns the end of a segment that fits; `None` when not even one character fits.
 fn tail<'a>(segment: &Segment<'a>, size: usize) -> Option<Segment<'a>> {
     let (mut start, mut taken) = (segment.text.len(), 0);
     for (at, character) in segment.text.char_indices().rev() {
@@ -318,7 +319,7 @@ fn by_bytes(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What a character counts in the ninth generation: about the quarters of a token that it is.
+/// The size of a character in the ninth generation: about its share of a token, in quarters.
 fn weight(character: char) -> usize {
     match u32::from(character) {
         ..=0x7f => 1,
@@ -571,7 +572,7 @@ mod tests {
         ];
         assert_eq!(said, expected);
         assert_eq!(chunks[1].text, "- Keep the gateway on loopback.\n  more of it");
-        // The older generation knows nothing of them.
+        // The older generation does not know annotations.
         let chunks = openclaw_chunks("MEMORY.md", &text("entries"), Generation::Three);
         assert!(chunks[0].text.contains("importance: 9"));
         assert_eq!(chunks[0].importance, None);
@@ -611,7 +612,7 @@ mod tests {
             assert_eq!(openclaw_chunks(path, text, Generation::Nine), [], "{text:?}");
         }
         assert_eq!(openclaw_chunks("a.md", "\n \u{feff}", Generation::Three), []);
-        // JavaScript does not take this one for white space.
+        // JavaScript does not treat this character as whitespace.
         assert_eq!(openclaw_chunks("a.md", "\u{85}", Generation::Three).len(), 1);
     }
 

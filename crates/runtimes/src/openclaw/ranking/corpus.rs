@@ -7,20 +7,20 @@ use rusqlite::{Connection, Error, params};
 
 use super::chunks::{Generation, OpenClawChunk, openclaw_chunks};
 
-/// How OpenClaw names the source of what is not a conversation.
+/// OpenClaw's name for the source of everything except conversations.
 const MEMORY: &str = "memory";
 
 /// Everything that is searched.
 pub(super) struct Corpus<'a> {
     documents: &'a [Document],
-    /// In the order in which they are indexed.
+    /// In the order in which OpenClaw indexes them.
     pub(super) chunks: Vec<StoredChunk>,
     /// The first chunk of each document.
     pub(super) first: Vec<Option<usize>>,
     tables: Connection,
 }
 
-/// A chunk, and which document it is of.
+/// A chunk, and its document.
 pub(super) struct StoredChunk {
     pub(super) document: usize,
     pub(super) id: String,
@@ -73,7 +73,7 @@ impl<'a> Corpus<'a> {
         model: &str,
     ) -> Result<Self, Error> {
         let mut tables = Connection::open_in_memory()?;
-        // The texts stay with the chunks: the word indexes hold postings only.
+        // The texts are kept with the chunks: the word indexes only hold postings.
         tables.execute_batch(
             "CREATE VIRTUAL TABLE texts USING fts5(text, content='');
              CREATE VIRTUAL TABLE paths USING fts5(path, content='');",
@@ -111,7 +111,7 @@ impl<'a> Corpus<'a> {
         Ok(corpus)
     }
 
-    /// Returns the lines of a chunk, and which file they are of.
+    /// Returns the lines of a chunk, and their file.
     pub(super) fn range_of(&self, chunk: usize) -> (&'a str, &'a str, u32, u32) {
         let (document, chunk) = (self.document_of(chunk), &self.chunks[chunk]);
         (source_of(document), &document.path, chunk.start_line, chunk.end_line)
@@ -125,7 +125,7 @@ impl<'a> Corpus<'a> {
         self.documents
     }
 
-    /// Returns the chunks that match, with their ranks, the best first. What FTS5 does not
+    /// Returns the chunks that match, with their ranks, the best first. A query that FTS5 does not
     /// understand matches nothing.
     pub(super) fn texts(&self, matching: &str, limit: usize) -> Vec<(usize, f64)> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -168,7 +168,7 @@ pub(super) fn source_of(document: &Document) -> &str {
     }
 }
 
-/// What puts the chunks of a file in order.
+/// The key by which the chunks of a file are sorted.
 fn place(chunk: &StoredChunk) -> (u32, u32, &str) {
     (chunk.start_line, chunk.end_line, &chunk.id)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::script::prefix;
 
-/// Lines that the newer generation returns when nobody asks for a number.
+/// Lines that the newer generation returns by default.
 const LINES: usize = 120;
 /// Units of UTF-16 that it returns at most.
 const UNITS: usize = 12_000;
@@ -25,9 +25,9 @@ pub(crate) struct MemoryGet3 {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub(crate) enum MemoryGet9 {
-    /// The file is there.
+    /// The file exists.
     Ok {
-        /// The lines, with a notice behind them when more follows.
+        /// The lines, followed by a notice when more follows.
         text: String,
         /// The file, relative to the workspace.
         path: String,
@@ -38,7 +38,7 @@ pub(crate) enum MemoryGet9 {
         /// Whether more follows.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         truncated: bool,
-        /// Where to go on; not when a line was cut.
+        /// The line to continue with; absent when a line was cut.
         #[serde(skip_serializing_if = "Option::is_none")]
         next_from: Option<usize>,
     },
@@ -122,7 +122,7 @@ impl MemoryGet9 {
     }
 }
 
-/// What follows a text that goes on.
+/// The notice after a text that continues.
 fn notice(path: &str, next_from: Option<usize>) -> String {
     if let Some(next) = next_from {
         return format!("\n\n[More content available. Use from={next} to continue.]");
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(text("one\n\n", 2), "one\n");
         assert_eq!(text("one\n\n\n", 3), "one\n\n");
         assert_eq!(text("one\ntwo", 2), "one\ntwo");
-        // An empty line by itself gets no notice.
+        // An empty line alone gets no notice.
         let blank = newer("\nx\n", 1, 1, None);
         assert_eq!((&blank["text"], &blank["nextFrom"]), (&json!(""), &json!(2)));
     }

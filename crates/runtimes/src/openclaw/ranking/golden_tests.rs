@@ -1,6 +1,7 @@
 //! What the real programs answered: `tests/golden` has the corpus, their chunks and their hits.
 //!
-//! The vectors are hashed bags of words, 64 numbers each, made by the same rule here and there.
+//! The vectors are hashed bags of words, 64 numbers each, computed by the same rule in both
+//! programs.
 
 use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
 use anemone_index::{Document, RankingProfile, Request, TextVectors, embed_texts};

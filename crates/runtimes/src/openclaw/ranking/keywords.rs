@@ -62,7 +62,7 @@ pub(super) fn keywords(query: &str) -> Vec<String> {
     found
 }
 
-/// Takes a segment apart by its script.
+/// Splits a segment according to its script.
 fn split(segment: &str, take: &mut impl FnMut(&str)) {
     if segment.contains(is_kana) {
         for run in JAPANESE_RUN.find_iter(segment) {

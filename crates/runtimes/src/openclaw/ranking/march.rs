@@ -24,7 +24,7 @@ pub(super) fn search(
     }
 }
 
-/// Looks for each keyword by itself; a chunk has the score of its best.
+/// Looks for each keyword separately; a chunk has the score of its best keyword.
 fn each_keyword(
     corpus: &Corpus<'_>,
     query: &str,
@@ -103,7 +103,7 @@ fn all_words(corpus: &Corpus<'_>, query: &str, limit: usize) -> Vec<(usize, f64)
     })
 }
 
-/// Returns the chunks nearest to the question; a question that is nothing to the model has none.
+/// Returns the chunks nearest to the question; a question without a vector has none.
 pub(super) fn nearest(vectors: &TextVectors, limit: usize) -> Vec<(usize, f64)> {
     if vectors.query.iter().all(|&x| x == 0.0) {
         return Vec::new();

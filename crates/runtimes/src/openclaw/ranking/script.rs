@@ -9,14 +9,14 @@ use unicode_normalization::UnicodeNormalization as _;
 /// Words of a query or a text.
 static WORD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[\p{L}\p{N}_]+").expect("a fixed pattern"));
-/// Words of a path: accents that stand by themselves belong to them.
+/// Words of a path: separate combining accents belong to them.
 static MARKED_WORD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[\p{L}\p{M}\p{N}_]+").expect("a fixed pattern"));
 
 /// Printable ASCII below letters, in the order of the root collation.
 const SIGNS: &str = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789";
 
-/// Whether JavaScript takes it for white space.
+/// Whether JavaScript treats it as whitespace.
 pub(super) fn is_space(c: char) -> bool {
     (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
 }
@@ -53,7 +53,7 @@ pub(super) fn marked_words(text: &str) -> impl Iterator<Item = &str> {
     MARKED_WORD.find_iter(text).map(|found| found.as_str())
 }
 
-/// A text in which letters that differ only in case are the same; every character stays one.
+/// Folds letters that differ only in case; every character stays one character.
 pub(super) fn folded(text: &str) -> String {
     text.nfc().map(fold).collect()
 }
@@ -62,7 +62,7 @@ fn fold(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_lowercase();
     }
-    // The Turkish letters without and with a dot are nobody's other case.
+    // The Turkish dotless i and dotted I are not another letter's other case.
     if matches!(c, 'ı' | 'İ') {
         return c;
     }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn names_are_ordered_as_people_order_them() {
-        // What `localeCompare` gives in Node 24.
+        // The order that `localeCompare` gives in Node 24.
         let mut names =
             ["b.md", "a/b.md", "A.md", "a.md", "é.md", "e.md", "f.md", "a-b.md", "2.md"];
         names.sort_by(|a, b| compare(a, b));

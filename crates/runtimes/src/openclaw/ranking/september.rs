@@ -69,9 +69,9 @@ struct MergedChunk {
     text: f64,
     vector: f64,
     exact: u8,
-    /// What is shown.
+    /// The score that is shown.
     score: f64,
-    /// What decides.
+    /// The score that decides the order.
     rank: f64,
     lexical: f64,
 }
@@ -131,7 +131,7 @@ fn merged(
     tiers.into_iter().flat_map(|tier| in_order(corpus, tier)).collect()
 }
 
-/// Puts the chunks of a tier in order, the twins of better ones further down.
+/// Sorts the chunks of a tier, with near-duplicates of better ones further down.
 fn in_order(corpus: &Corpus<'_>, mut tier: Vec<MergedChunk>) -> Vec<MergedChunk> {
     let place = |entry: &MergedChunk| {
         let chunk = &corpus.chunks[entry.chunk];
@@ -159,7 +159,7 @@ fn in_order(corpus: &Corpus<'_>, mut tier: Vec<MergedChunk>) -> Vec<MergedChunk>
     order.into_iter().filter_map(|at| tier[at].take()).collect()
 }
 
-/// Takes what is good enough; when little is, what has the words.
+/// Selects the chunks that score enough; if they are few, also those that have the words.
 fn selected(
     corpus: &Corpus<'_>,
     merged: &[MergedChunk],
@@ -200,12 +200,12 @@ fn selected(
     selected
 }
 
-/// What a file named by the query scores among others of that name.
+/// The score of a file named by the query, among others of that name.
 fn tie(content: f64) -> f64 {
     f64::midpoint(1.0, content.clamp(0.0, 1.0))
 }
 
-/// Returns what age and importance make of a score.
+/// Returns a score weighted by age and importance.
 fn weighed(corpus: &Corpus<'_>, chunk: usize, score: f64, now: Timestamp) -> f64 {
     let aged = aged(score, corpus.document_of(chunk), now);
     let importance = corpus.chunks[chunk].importance;

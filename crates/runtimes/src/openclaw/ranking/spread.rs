@@ -7,22 +7,22 @@ use regex::Regex;
 
 use super::script;
 
-/// What relevance counts for; difference has the rest.
+/// The weight of relevance; difference has the rest.
 const LAMBDA: f64 = 0.7;
 
 static ASCII_WORD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("[a-z0-9_]+").expect("a fixed pattern"));
 
-/// What is left to place.
+/// An item without a position yet.
 struct Candidate {
     place: usize,
     score: f64,
     relevance: f64,
-    /// How alike it is to the placed one that it is most alike.
+    /// The highest similarity to an item that has a position.
     likeness: f64,
 }
 
-/// Returns the order in which to show what has these scores and texts, by position.
+/// Returns the order in which to show items with these scores and texts, by position.
 pub(super) fn spread(items: &[(f64, &str)]) -> Vec<usize> {
     if items.len() <= 1 {
         return (0..items.len()).collect();

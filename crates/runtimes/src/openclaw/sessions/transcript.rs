@@ -12,12 +12,12 @@ use crate::openclaw::transcript::by_owner;
 /// A tool's name is cut to this.
 const MAX_NAME_CHARS: usize = 100;
 
-/// What was taken of one conversation.
+/// What was already taken from one conversation.
 #[derive(Default)]
 pub(super) struct SeenEvents {
     /// Events, by a part of the digest of their id.
     pub(super) events: HashSet<u64>,
-    /// How many pieces each transcript gave; two may have one name.
+    /// How many pieces each transcript gave; two transcripts may have the same name.
     pub(super) pieces: HashMap<String, u64>,
 }
 

@@ -15,7 +15,7 @@ use crate::openclaw::install::InstallDatabase;
 
 /// Bytes of the list of conversations, at most.
 const MAX_INDEX_BYTES: u64 = 64 << 20;
-/// How much is taken, at most: it is kept in memory.
+/// How much is read, at most, because it is kept in memory.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ReadLimits {
     /// Files of one folder.
@@ -26,22 +26,22 @@ pub(super) struct ReadLimits {
     pub(super) bytes: u64,
 }
 
-/// More than anybody has.
+/// More than any user has.
 pub(super) const MOST: ReadLimits =
     ReadLimits { files: 200_000, rows: 1_000_000, bytes: MAX_UNPACKED_BYTES };
-/// An id that an old file gives itself is cut to this.
+/// An id that an old file states is cut to this.
 const MAX_ID_CHARS: usize = 100;
 
-/// Where the transcripts of each conversation lie, beside the events in the database.
+/// Where the transcripts of each conversation are, besides the events in the database.
 #[derive(Default)]
 pub(super) struct TranscriptFiles {
-    /// How much is taken.
+    /// How much is read.
     pub(super) most: ReadLimits,
     /// Files and rows by conversation, in the order in which they are read.
     pub(super) by_session: BTreeMap<String, BTreeSet<TranscriptPlace>>,
-    /// Old files by name; the database knows whose they are, else they say so themselves.
+    /// Old files by name; the database knows their conversations, or else the files state them.
     cold: BTreeSet<String>,
-    /// Where a conversation was held.
+    /// The keys of conversations.
     pub(super) keys: HashMap<String, String>,
     sessions: Option<Folder>,
     cold_folder: Option<Folder>,
@@ -111,7 +111,7 @@ impl TranscriptFiles {
         };
         let is_transcript = |name: &str| session_of(name).is_some();
         let (sessions, files) = open("sessions", is_transcript);
-        // Those are named by their content.
+        // Cold transcripts are identified by their content.
         let (cold_folder, cold) = match &sessions {
             Some(_) => open("sessions/cold", |_| true),
             None => (None, BTreeSet::new()),
@@ -131,7 +131,7 @@ impl TranscriptFiles {
         places
     }
 
-    /// Adds what the agent's database knows.
+    /// Adds what the agent's database lists.
     pub(super) fn add_database(
         &mut self,
         database: &InstallDatabase,
@@ -182,7 +182,7 @@ impl TranscriptFiles {
         Ok(())
     }
 
-    /// Asks old files that the database does not know whose they are; their first line says it.
+    /// Reads the conversation of each old file that the database does not list from its first line.
     pub(super) fn name_cold(&mut self, tally: &mut SessionTally) {
         for name in std::mem::take(&mut self.cold) {
             let place = TranscriptPlace::Cold(name);
@@ -215,7 +215,7 @@ impl TranscriptFiles {
 }
 
 /// Lists the plain files of a folder that are wanted: the first ones by name, if there are too
-/// many. What is wanted and cannot be taken is counted, and said in one line for each reason.
+/// many. Wanted files that cannot be read are counted, and reported in one line for each reason.
 fn names(
     folder: &Folder,
     shown: &Path,
@@ -232,7 +232,7 @@ fn names(
                 let entry = entry.and_then(|entry| Ok((folder.kind_of(&entry)?, entry)));
                 let (kind, entry) = match entry {
                     Ok(entry) => entry,
-                    // Gone since it was listed.
+                    // The file was deleted after it was listed.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                     Err(error) => {
                         unlisted += 1;
@@ -274,8 +274,8 @@ fn names(
     names
 }
 
-/// Reads the conversation's id off the name of its file: `<id>.jsonl`, and with something behind
-/// it when it ended, was put aside or was moved into the database.
+/// Reads the conversation's id from the name of its file: `<id>.jsonl`, with a suffix if the
+/// conversation ended, was archived or was moved into the database.
 fn session_of(name: &str) -> Option<&str> {
     let (session_id, rest) = name.split_once(".jsonl")?;
     let rest = rest.strip_suffix(".zst").unwrap_or(rest);
@@ -284,7 +284,7 @@ fn session_of(name: &str) -> Option<&str> {
     (is_transcript && !session_id.is_empty()).then_some(session_id)
 }
 
-/// Reads where conversations were held, from the list that gen-3 keeps of them.
+/// Reads the keys of conversations from the list that gen-3 keeps.
 fn keys_of(folder: &Folder) -> HashMap<String, String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -326,7 +326,7 @@ fn header_of(file: File) -> Option<String> {
     Some(id.chars().take(MAX_ID_CHARS).collect())
 }
 
-/// Makes a name one part of a path. What had to be changed gets a digest, to stay apart.
+/// Makes a name one part of a path. A name that had to be changed gets a digest, to stay unique.
 pub(super) fn part_of(name: &str) -> String {
     let odd = |char: char| char.is_control() || matches!(char, '/' | '\\');
     if !name.contains(odd) && is_name(name) {

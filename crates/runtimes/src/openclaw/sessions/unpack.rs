@@ -6,14 +6,14 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 use crate::kit::Value;
 
-/// The program packs events up to this size; longer ones are no events.
+/// The program packs events up to this size; longer ones are not events.
 const MAX_EVENT_BYTES: u64 = 4 << 20;
 /// The most that is read of one conversation, unpacked.
 pub(super) const MAX_UNPACKED_BYTES: u64 = 1 << 30;
 /// The most that a packed stream may look back; what the program writes needs 8 MiB.
 const MAX_WINDOW_BYTES: u64 = 32 << 20;
 
-/// Returns the JSON of an event, which is there as text or packed.
+/// Returns the JSON of an event, which is stored as text or packed.
 pub(in crate::openclaw) fn unpacked_event(
     json: &Value,
     packed: &Value,
@@ -48,7 +48,7 @@ pub(super) fn unpacked<'a>(
     Ok(Box::new(BoundedReader { input, left: most_bytes }))
 }
 
-/// Reads so much and no more; unlike with `take`, what is cut off is noticed.
+/// Reads up to a limit; unlike `take`, it reports that something was cut off.
 struct BoundedReader<R> {
     input: R,
     left: u64,

@@ -1,6 +1,6 @@
 //! Generates memory files from records.
 //!
-//! Joined records of one Markdown file are that file again. Others are grouped by subject and
+//! The records of one Markdown file, joined, are that file again. Others are grouped by subject and
 //! get headings; metadata that their text does not show is written as tags and comments that
 //! OpenClaw and its users know.
 
@@ -18,8 +18,8 @@ use crate::kit::{
 };
 use crate::openclaw::{RUNTIME, layout::MemoryKind};
 
-/// A file that is put together from more than one record grows no longer than this; the next one
-/// goes into a file of its own. Readers take files as a whole.
+/// A file that is assembled from more than one record does not grow longer than this; the next
+/// record goes into another file. Readers load whole files.
 const MAX_PAGE_BYTES: usize = 4 << 20;
 
 /// A record on its way into a file; its content is in the spool.
@@ -33,30 +33,30 @@ struct NewRecord {
     /// Line feeds in the content.
     lines: u64,
     ends_line: bool,
-    /// Where the text behind the heading starts; 0 when there is no heading.
+    /// Where the text after the heading starts; 0 when there is no heading.
     body: usize,
     title: String,
-    /// Whether the title is a name that only the record has.
+    /// Whether the title is a name that no other record has.
     named: bool,
-    /// Whether the record came out of the file that it goes into.
+    /// Whether the record came from the file that it goes into.
     at_home: bool,
     labels: Labels,
 }
 
-/// What a record says of itself that its text does not show.
+/// Metadata of a record that its text does not show.
 #[derive(Default)]
 struct Labels {
     /// Lines of their own, before the text.
     comments: Vec<String>,
     /// Before the first line of the text, such as `- [decision|i=0.9] `.
     tag: Option<String>,
-    /// Behind that line.
+    /// After that line.
     suffix: Option<String>,
-    /// Whether the text behind the heading is one line.
+    /// Whether the text after the heading is one line.
     one_line_body: bool,
 }
 
-/// The text of a file while it is put together.
+/// The text of a file while it is assembled.
 #[derive(Default)]
 pub(super) struct PageDraft {
     pub(super) path: String,
@@ -64,11 +64,11 @@ pub(super) struct PageDraft {
     /// Where the text of each record begins.
     pub(super) spans: Vec<(usize, RecordId)>,
     pub(super) changed_at: Option<Moment>,
-    /// The file as it is, if nothing changes.
+    /// The existing file, if nothing changes.
     pub(super) original: Option<PlannedFile>,
     /// Whether nothing can be added.
     closed: bool,
-    /// Whether it has tables, where their rows are records.
+    /// Whether it has tables, in a file whose table rows are records.
     has_rows: bool,
 }
 
@@ -93,7 +93,7 @@ impl PageDraft {
         Self { text, spans, closed, has_rows, ..Self::new(path) }
     }
 
-    /// Notes that something in it changed.
+    /// Records that something in it changed.
     pub(super) fn changed(&mut self, at: &Moment) {
         keep_newest(&mut self.changed_at, Some(at));
     }
@@ -105,7 +105,7 @@ impl PageDraft {
         }
         let fits = !self.closed && self.text.len() + more.len() <= MAX_PAGE_BYTES;
         fits && match split_records::kind_of(&self.path) {
-            // The file is one record.
+            // The whole file is one record.
             Some(MemoryKind::ActiveContext) => false,
             // Where there is a table, only its rows are records.
             Some(MemoryKind::Gating) => !self.has_rows && !split_records::has_rows(more),
@@ -123,25 +123,25 @@ impl PageDraft {
     }
 }
 
-/// Makes files of records.
+/// Generates files from records.
 pub(super) struct PageWriter {
     spool: Spooler,
     recent: bool,
     sheets: BTreeMap<String, Vec<NewRecord>>,
-    /// Paths that files have.
+    /// Paths of existing files.
     taken: BTreeSet<String>,
     /// Files that records came from.
     pub(super) origins: BTreeSet<String>,
     /// What records became.
     pub(super) became: BTreeMap<RecordId, RecordPlaces>,
-    /// Files that were made.
+    /// Files that were generated.
     pub(super) placed: Vec<PlacedFile>,
     pub(super) lost: UnwrittenRecords,
     pub(super) records: u64,
 }
 
 impl PageWriter {
-    /// Starts with nothing.
+    /// Starts empty.
     pub(super) fn new(
         machine: &Machine,
         target: &FoundAgent,
@@ -175,7 +175,7 @@ impl PageWriter {
             self.lost.session += 1;
             return Ok(());
         }
-        // Files of memories are read to everybody, and nobody reads a blank one.
+        // Files of memories are shown to everyone, and a blank record is not read at all.
         if crate::kit::mapping::is_private(record) {
             self.lost.private += 1;
             return Ok(());
@@ -226,7 +226,7 @@ impl PageWriter {
         Ok(())
     }
 
-    /// Adds texts, and the records that go into its file, to what a file has.
+    /// Appends texts, and the records that go into the file, to the content of a file.
     pub(super) fn append(
         &mut self,
         leaf: PageDraft,
@@ -237,14 +237,14 @@ impl PageWriter {
         self.gather(leaf, items, parts, draft)
     }
 
-    /// Ends; what is left in the spool is the draft's.
+    /// Finishes; the rest of the spool goes to the draft.
     pub(super) fn finish(self, draft: &mut PlanBuilder) -> Result<(), PlanError> {
         draft.records += self.records;
         draft.not_restored.extend(self.lost.notes());
         self.spool.finish(draft)
     }
 
-    /// Joins records that came out of the file that they go into.
+    /// Joins records that came from the file that they go into.
     fn join(
         &mut self,
         path: String,
@@ -267,7 +267,7 @@ impl PageWriter {
         self.write(&mut leaf, draft)
     }
 
-    /// Writes texts one below the other, in as many files as it takes.
+    /// Writes texts one below the other, into as many files as necessary.
     fn gather(
         &mut self,
         mut leaf: PageDraft,
@@ -284,7 +284,8 @@ impl PageWriter {
         let whole = matches!(split_records::kind_of(&first), Some(MemoryKind::ActiveContext));
         for part in parts {
             let content = self.spooled((part.offset, part.length))?;
-            // A file without headings is one record; only a name of its own is worth a heading.
+            // A file without headings is one record; a heading is only needed for a name of its
+            // own.
             let bare = alone && !part.named || whole && leaf.text.is_empty();
             let heading = (part.body == 0 && !bare).then_some(part.title.as_str());
             let item = part.item(&content, heading);
@@ -304,7 +305,7 @@ impl PageWriter {
     ) -> Result<PageDraft, PlanError> {
         let added = std::mem::take(&mut item.added);
         self.became.entry(item.id).or_default().added = added;
-        // What is written behind an open fence would be code, also later and by others.
+        // Text after an open fence would become code, including what others add later.
         if !alone && split_records::swallows(&item.text) {
             let mut own = PageDraft::new(self.sibling(first));
             own.push(&item);
@@ -319,7 +320,7 @@ impl PageWriter {
         Ok(leaf)
     }
 
-    /// Returns a path beside another that is free.
+    /// Returns an unused path beside another.
     fn sibling(&mut self, path: &str) -> String {
         let stem = match path {
             "MEMORY.md" | "memory.md" => "memory/memory",
@@ -335,7 +336,7 @@ impl PageWriter {
         }
     }
 
-    /// Writes a file, and notes which record each piece of it will be.
+    /// Writes a file, and records which record each piece of it will be.
     fn write(&mut self, leaf: &mut PageDraft, draft: &mut PlanBuilder) -> Result<(), PlanError> {
         let text = leaf.text.as_str();
         for cut in cut(&leaf.path, text) {
@@ -367,8 +368,8 @@ impl PageWriter {
     }
 }
 
-/// A stranger's records may name `memory/a.md` and `memory/a.md/b.md`: what is below a file goes
-/// into that file.
+/// Untrusted records may name `memory/a.md` and `memory/a.md/b.md`: records of a path below a file
+/// go into that file.
 fn part_ways(sheets: BTreeMap<String, Vec<NewRecord>>) -> BTreeMap<String, Vec<NewRecord>> {
     let names: BTreeSet<String> = sheets.keys().cloned().collect();
     let mut kept: BTreeMap<String, Vec<NewRecord>> = BTreeMap::new();
@@ -451,7 +452,8 @@ impl NewRecord {
         let title = key.or_else(|| text(&place.heading)).unwrap_or_else(|| title_of(content));
         let line_start = place.line_start.as_u64();
         let from_here = record.source.origin_file.as_deref() == Some(path);
-        // What has a key was an entry of a list, and its content alone is not what stood there.
+        // A record with a key was an entry of a list, and its content alone is not the original
+        // text.
         let at_home = from_here && line_start.is_some() && !named;
         Self {
             line_start,
@@ -470,8 +472,8 @@ impl NewRecord {
         }
     }
 
-    /// Makes the text: the content, with a heading if it is given one, and what the content does
-    /// not show.
+    /// Generates the text: the content, with a heading if there is one, and metadata that the
+    /// content does not show.
     fn item(&self, content: &str, heading: Option<&str>) -> PageEntry {
         let Labels { comments, tag, suffix, one_line_body } = &self.labels;
         let (own_heading, body) = content.split_at(if heading.is_some() { 0 } else { self.body });
@@ -513,7 +515,7 @@ impl Labels {
         let content = record.content.as_str();
         let mut labels = Self::default();
         let line = body.strip_suffix('\n').unwrap_or(body);
-        // A line that starts something else than a paragraph would mean another thing in a list.
+        // A line that starts another construct than a paragraph would change its meaning in a list.
         let starts = ['#', '-', '*', '+', '>', '|', '`', '~', '<', ' ', '\t'];
         labels.one_line_body =
             !line.is_empty() && !line.contains('\n') && !line.starts_with(starts);
@@ -526,7 +528,7 @@ impl Labels {
             superseded.is_none_or(|superseded| content.contains(&format!("status: {superseded}")));
         let observed =
             record.temporal.observed_at.as_ref().map(|observed| observed.utc_date().to_string());
-        // What was read out of this file is in its text, maybe in words that we do not know.
+        // What was read from this file is in its text, maybe in words that we do not know.
         let shows_observed = at_home
             || observed
                 .as_ref()
@@ -563,7 +565,7 @@ impl Labels {
 
     fn importance(&mut self, record: &Record, recent: bool) {
         let content = record.content.as_str();
-        // The file says already what the shelf is called, and what nobody rated has half of all.
+        // The file's name already shows the shelf. Unrated records have half of the maximum.
         let category =
             record.category.as_deref().filter(|category| !repeats_namespace(record, category));
         let word = category.map(tag_word).filter(|value| !value.is_empty());
@@ -573,7 +575,7 @@ impl Labels {
         let rated = |value: &f64| value.is_finite() && (*value != UNRATED || category.is_some());
         let score = record.confidence.filter(|confidence| rated(confidence) && !shows_score);
         let score = score.map(|score| score.clamp(0.0, 1.0));
-        // OpenClaw counts importance from 1 to 10.
+        // OpenClaw's importance goes from 1 to 10.
         let rank = score.map(|score| (score * 10.0).round().clamp(1.0, 10.0));
         match (word, score, rank) {
             (Some(word), Some(score), Some(rank)) => {
@@ -587,10 +589,10 @@ impl Labels {
     }
 }
 
-/// The importance that ZeroClaw gives to what nobody rated.
+/// ZeroClaw's importance of unrated entries.
 const UNRATED: f64 = 0.5;
 
-/// Returns whether a category is only the namespace once more.
+/// Returns whether a category only repeats the namespace.
 fn repeats_namespace(record: &Record, category: &str) -> bool {
     let namespace = record.namespace.as_str();
     namespace.strip_prefix("custom:").unwrap_or(namespace) == category
@@ -612,7 +614,7 @@ fn tag_word(text: &str) -> String {
     if word.chars().all(|c| c == '_') { String::new() } else { word }
 }
 
-/// Returns where the text behind a heading of the second level starts; 0 when there is none.
+/// Returns where the text after a heading of the second level starts; 0 when there is none.
 pub(super) fn heading_end(content: &str) -> usize {
     let start = content.len() - content.trim_start_matches(['\n', '\r']).len();
     let line = &content[start..];
@@ -621,7 +623,7 @@ pub(super) fn heading_end(content: &str) -> usize {
     if indent > 3 || atx_heading(body).is_none_or(|(level, _)| level != 2) {
         return 0;
     }
-    // A blank line behind it belongs to it, so that what is added is next to the text.
+    // A blank line after it is part of it, so that additions are next to the text.
     let after = &content[start + end..];
     let blank = after.len() - after.trim_start_matches(['\n', '\r']).len();
     start + end + blank
@@ -650,18 +652,18 @@ fn title_of(content: &str) -> String {
 }
 
 impl Labels {
-    /// Returns whether a line feed was added behind the text.
+    /// Returns whether a line feed was added after the text.
     fn ends_line(&self) -> bool {
         self.tag.is_some() && self.one_line_body
     }
 }
 
-/// Returns what stood between two records of one file: usually nothing. Some tools leave out the
-/// blank lines behind a section; the line numbers tell how many there were.
+/// Returns the original text between two records of one file: usually nothing. Some tools omit the
+/// blank lines after a section; the line numbers show how many there were.
 fn line_feeds(part: &NewRecord, next: &NewRecord) -> &'static str {
     let end = part.line_start.unwrap_or(0).saturating_add(part.lines);
     let missing = next.line_start.unwrap_or(0).saturating_sub(end);
-    // A gap of more lines is a record that is no longer there.
+    // A gap of more lines is a record that no longer exists.
     let count = match (part.ends_line || part.labels.ends_line(), missing) {
         (true, 0) => 0,
         (true, _) => 1,

@@ -24,19 +24,19 @@ use crate::openclaw::{RUNTIME, layout::FACTS, layout::MemoryKind};
 /// Records that are named one by one, at most.
 const MAX_NAMED: usize = 20;
 
-/// What happened to a record.
+/// A change to a record.
 struct Edit {
-    /// The digest of what it was.
+    /// The digest of its original text.
     was: String,
-    /// What it is now, in the spool; nothing when it was forgotten.
+    /// Its current text, in the spool; `None` when it was forgotten.
     now: Option<(u64, u64)>,
-    /// Whether it is no longer in force, and in which word.
+    /// The word for its status, if it is no longer in force.
     ended: Option<&'static str>,
     at: Moment,
 }
 
-/// Adds the credentials that another runtime has. The snapshot only names its own; what the other
-/// runtime has of the same name counts.
+/// Adds the credentials that another runtime has. The snapshot only names its own; of two with the
+/// same name, the other runtime's counts.
 pub(super) fn add_credentials(credentials: &mut Option<Credentials>, now: Option<Credentials>) {
     let Some(mut now) = now else { return };
     match credentials {
@@ -55,7 +55,7 @@ pub(super) fn add_credentials(credentials: &mut Option<Credentials>, now: Option
     }
 }
 
-/// Puts a workspace back.
+/// Restores a workspace.
 pub(super) fn put_back(
     machine: &Machine,
     source: &dyn SnapshotSource,
@@ -97,17 +97,18 @@ struct ReturnPlanner<'a> {
     returned: &'a ReturningSnapshot<'a>,
     pages: PageWriter,
     homes: FilePlaces,
-    /// Where the agent comes back to.
+    /// The workspace to which the agent comes back.
     workspace: &'a Path,
     /// Files of memories, by path.
     files: BTreeMap<String, usize>,
-    /// What happened to records, by file.
+    /// Changes to records, by file.
     edits: BTreeMap<String, BTreeMap<RecordId, Edit>>,
     /// Records whose change cannot be put into their file, and why.
     lost: Vec<(String, &'static str)>,
     unwritten: BTreeSet<RecordId>,
     unknown_files: u64,
-    /// Whether the snapshot has files of this runtime; else they are made of its records.
+    /// Whether the snapshot has files of this runtime; otherwise they are generated from its
+    /// records.
     has_files: bool,
 }
 
@@ -126,7 +127,7 @@ impl ReturnPlanner<'_> {
         }
     }
 
-    /// Sorts out what happened to each record.
+    /// Determines what happened to each record.
     fn look_at_records(&mut self) -> Result<(), PlanError> {
         let read = PlanError::Source;
         let returned = self.returned;
@@ -204,7 +205,7 @@ impl ReturnPlanner<'_> {
         }
     }
 
-    /// Writes the files of memories that something happened to; returns their paths.
+    /// Writes the files of memories with changed records; returns their paths.
     fn patch(&mut self, draft: &mut PlanBuilder) -> Result<BTreeSet<String>, PlanError> {
         let mut patched = BTreeSet::new();
         let files: Vec<(String, usize)> =
@@ -316,7 +317,7 @@ impl ReturnPlanner<'_> {
         self.pages.append(leaf, items, draft)
     }
 
-    /// Puts back every other file.
+    /// Restores every other file.
     fn files(&mut self, patched: &BTreeSet<String>, draft: &mut PlanBuilder) {
         let is_patched =
             |path: &[u8]| std::str::from_utf8(path).is_ok_and(|path| patched.contains(path));
@@ -331,7 +332,8 @@ impl ReturnPlanner<'_> {
                 draft.wanted.push(PlannedFile::carried(self.returned.position(index), file));
             }
         }
-        // What came along in the other workspace itself belongs to that runtime's snapshot too.
+        // Files that were copied into the other workspace itself belong to that runtime's snapshot
+        // too.
         for position in (0..self.returned.files().len()).map(|value| self.returned.position(value))
         {
             let file = &self.source.files()[position];
@@ -341,7 +343,7 @@ impl ReturnPlanner<'_> {
         }
     }
 
-    /// Puts files of the other runtime where they mean the same.
+    /// Puts files of the other runtime where they have the same meaning.
     fn strangers(&mut self, draft: &mut PlanBuilder) {
         for index in self.returned.strangers() {
             let file = &self.source.files()[index];
@@ -390,7 +392,8 @@ impl ReturnPlanner<'_> {
         if draft.wanted.len() < before {
             draft.omit(NotRestoredKind::Files, SIDECAR, "replaced by a newer one");
         }
-        // All of the other runtime's files, so that it is itself again on one more way there.
+        // All of the other runtime's files, so that it is complete again when the agent moves back
+        // there.
         let placed: HashSet<String> =
             self.homes.placed.iter().map(|placed| placed.path.clone()).collect();
         let aside: HashSet<usize> = self.homes.aside.iter().copied().collect();
@@ -400,7 +403,7 @@ impl ReturnPlanner<'_> {
             let is_known = aside.contains(&index) || placed.contains(&spelled(&file.path));
             (is_other && !is_ours && !is_known).then_some(index)
         }));
-        // The sidecar speaks of the other runtime's records.
+        // The sidecar refers to the other runtime's records.
         let mut links: BTreeMap<RecordId, RecordPlaces> = BTreeMap::new();
         let returned = self.returned;
         let walked = returned.each_original(&mut |record| {
@@ -426,7 +429,7 @@ impl ReturnPlanner<'_> {
     }
 }
 
-/// Returns the file that a record goes into that is new to this runtime.
+/// Returns the file for a record that is new to this runtime.
 fn home_of(record: &Record) -> String {
     if record.source.runtime == RUNTIME {
         return file_of(record);
@@ -441,8 +444,8 @@ fn brief(record: &Record) -> String {
     brief_line(record.content.lines().find(|line| !line.trim().is_empty()).unwrap_or(""))
 }
 
-/// Puts a new text in the place of an old one: the blank lines around it stay, and so does its
-/// heading when the new text has none.
+/// Replaces an old text with a new one: the blank lines around it stay, and so does its heading
+/// when the new text has none.
 fn replaced(old: &str, new: &str) -> String {
     let before = &old[..old.len() - old.trim_start().len()];
     let after = &old[old.trim_end().len().max(before.len())..];
@@ -456,7 +459,7 @@ fn replaced(old: &str, new: &str) -> String {
     [before, new, after].concat()
 }
 
-/// Adds the comment that a text is no longer in force, if it does not say so.
+/// Adds the comment that a text is no longer in force, unless the text already says so.
 fn with_status(text: &str, ended: Option<&'static str>) -> String {
     let Some(word) = ended.filter(|word| !text.contains(&format!("status: {word}"))) else {
         return text.to_owned();
@@ -466,8 +469,8 @@ fn with_status(text: &str, ended: Option<&'static str>) -> String {
     format!("{heading}{gap}<!-- status: {word} -->\n{body}")
 }
 
-/// Puts a new row in the place of the one of a piece of a table: one line, whatever the text is,
-/// since another one would end the table. The text before and behind the row stays.
+/// Replaces the row in a piece of a table. The new row is one line, whatever the text is, because a
+/// line break would end the table. The text before and after the row stays.
 fn replaced_row(old: &str, new: &str, ended: Option<&'static str>, first: bool) -> String {
     let lines: Vec<&str> = old.split_inclusive('\n').collect();
     let Some(at) = row_of(&lines, first) else { return replaced(old, &with_status(new, ended)) };
@@ -499,7 +502,7 @@ fn replaced_row(old: &str, new: &str, ended: Option<&'static str>, first: bool) 
 }
 
 /// Returns which line of a piece of a table is its row. The first piece begins with the table's
-/// head.
+/// header.
 fn row_of(lines: &[&str], first: bool) -> Option<usize> {
     let is_rule = |line: &&str| {
         line.contains('-')
@@ -510,7 +513,7 @@ fn row_of(lines: &[&str], first: bool) -> Option<usize> {
     (at < lines.len()).then_some(at)
 }
 
-/// Takes the row out of a piece of a table.
+/// Removes the row from a piece of a table.
 fn without_row(piece: &str, first: bool) -> String {
     let mut lines: Vec<&str> = piece.split_inclusive('\n').collect();
     if let Some(at) = row_of(&lines, first) {

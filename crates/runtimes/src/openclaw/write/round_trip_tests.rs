@@ -1,4 +1,4 @@
-//! There and back again, with another runtime played by hand.
+//! Round trips, with the other runtime simulated.
 
 mod law_tests;
 
@@ -31,7 +31,7 @@ pub(super) fn agent(path: &Path) -> FoundAgent {
     FoundAgent::without_install(RUNTIME, "main".to_owned(), path.join("w"))
 }
 
-/// Everything that a plan makes of an empty place.
+/// All files that a plan creates in an empty place.
 fn made(plan: &Plan, source: &LoadedSnapshot<'_>) -> Vec<File> {
     let file = |step: &crate::kit::plan::Step| {
         let node = match &step.node {
@@ -98,7 +98,7 @@ pub(super) fn read(files: &[File]) -> Snapshot {
     snapshot
 }
 
-/// A workspace with everything that is hard to bring back.
+/// A workspace with everything that is hard to restore.
 pub(super) fn workspace() -> Vec<File> {
     let mut odd = file("memory/x", "odd name");
     odd.path = b"memory/caf\xe9.md".to_vec();
@@ -152,8 +152,8 @@ struct Row {
     rowid: u64,
 }
 
-/// What the other runtime makes of a snapshot: a row of every record, the files that mean the same
-/// there, and the folder.
+/// What the other runtime makes of a snapshot: a row for every record, the files with the same
+/// meaning there, and the folder.
 pub(super) fn moved(original: &Snapshot) -> Snapshot {
     let root = tempfile::tempdir().unwrap();
     let source = LoadedSnapshot::new(original);
@@ -252,7 +252,7 @@ fn a_workspace_that_nothing_happened_to_comes_back_byte_for_byte() {
     assert_eq!(plan.warnings[0].code, "link_outside");
     assert_eq!(plan.records, original.records.len() as u64);
     assert_eq!(plan.agent_id, original.manifest.agent.id);
-    // And once more.
+    // And a second time.
     let (_, again) = planned(&moved(&read(&back)));
     assert_eq!(differences(&files, &again), Vec::<String>::new());
 }
@@ -267,7 +267,7 @@ fn only_what_changed_is_different() {
     tea.temporal.updated_at = Some(later.clone());
     forget(&mut away, "Evening");
     let (_, back) = planned(&away);
-    // What the other runtime knows of the changed row has no place here.
+    // What the other runtime knows about the changed row has no place here.
     let only: Vec<String> = differences(&files, &back)
         .into_iter()
         .filter(|difference| !difference.starts_with(SIDECAR))
@@ -346,7 +346,7 @@ fn the_folder_names_credentials_and_has_no_secret_and_live_ones_count() {
     let kept = text_of(find(&away.files, ".alf-origin/credentials.json"));
     assert!(kept.contains(NOT_EXPORTED) && !kept.contains("c2VhbGVk"), "{kept}");
     assert!(!kept.contains("AAAA"), "{kept}");
-    // Made once more with another key, it is the same.
+    // Sealed again with another key, it is the same.
     original.credentials = credentials(vec![
         credential("openai", "openai:default", "YW5vdGhlcg"),
         credential("old", "old:default", "YW5vdGhlcg"),
@@ -441,11 +441,11 @@ fn what_was_not_read_is_not_forgotten() {
         matches!(planned, Err(PlanError::MemoriesUnread(runtime)) if runtime == OTHER)
     };
     assert!(!fails(&away));
-    // The runtime keeps no memories any more, or keeps them elsewhere.
+    // The runtime no longer keeps memories, or keeps them elsewhere.
     let mut elsewhere = away.clone();
     elsewhere.files.retain(|file| file.path != b".alf-database.json");
     assert!(fails(&elsewhere));
-    // The move was ended before any row was written; a file of memories changes nothing.
+    // The move was aborted before any row was written; a file of memories changes nothing.
     let mut halfway = away;
     halfway.records.truncate(1);
     assert!(!fails(&halfway));
@@ -483,7 +483,7 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
         plan.not_restored.iter().map(|restored| restored.reason.as_str()).collect();
     assert_eq!(noted.len(), 2, "{noted:?}");
     assert!(noted[0].starts_with("1 record: they are kept for one person"), "{noted:?}");
-    // Back with the other runtime, all three are there, though none of the two was read.
+    // Back in the other runtime, all three exist, though neither of the two was read.
     let mut away = read(&files);
     away.files.iter_mut().for_each(|file| {
         if is_in_sidecar(&file.path) {
@@ -600,17 +600,17 @@ fn new_memories_are_added_where_they_belong() {
     assert_eq!(text_of(find(&back, "memory/conversation.md")), "## new_5\n\nclosed");
     assert_eq!(text_of(find(&back, "memory/conversation-part-2.md")), "## new_4\n\n```\nopen");
     assert_eq!(plan.records, away.records.len() as u64);
-    // The folder speaks of the other runtime now, and of all its records.
+    // The folder now describes the other runtime, and all of its records.
     let manifest = text_of(find(&back, ".alf-origin/manifest.json"));
     assert!(manifest.contains(r#""source_runtime": "zeroclaw""#), "{manifest}");
     let lines = text_of(find(&back, ".alf-origin/records.jsonl")).lines().count();
     assert_eq!(lines, away.records.len());
-    // Back there, every row is what it was.
+    // Back there, every row is unchanged.
     assert_eq!(fates(&read(&back), &away), BTreeMap::from([("same", away.records.len())]));
 }
 
-/// Takes a workspace as what became of a snapshot of the other runtime, and counts what became of
-/// its records; those that nobody touched are as they were.
+/// Treats a workspace as a later state of a snapshot of the other runtime, and counts what happened
+/// to its records; untouched ones are unchanged.
 fn fates(workspace: &Snapshot, original: &Snapshot) -> BTreeMap<&'static str, usize> {
     let root = tempfile::tempdir().unwrap();
     let source = LoadedSnapshot::new(workspace);

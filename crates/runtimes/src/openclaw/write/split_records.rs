@@ -25,7 +25,7 @@ impl RecordRange {
         LinkPart::new(Some(path), self.heading.as_deref(), &text[self.start..self.end])
     }
 
-    /// Returns where its text begins, behind blank lines.
+    /// Returns where its text begins, after blank lines.
     pub(super) fn text_start(&self, text: &str) -> usize {
         self.end - text[self.start..self.end].trim_start().len()
     }
@@ -61,7 +61,7 @@ pub(super) fn cut(path: &str, text: &str) -> Vec<RecordRange> {
     cuts
 }
 
-/// Returns whether a heading behind a text would not be one, because a fence or a comment is open.
+/// Returns whether a heading after a text would not count, because a fence or a comment is open.
 pub(super) fn swallows(text: &str) -> bool {
     const PROBE: &str = "## x";
     let probed = [text, "\n\n", PROBE, "\n"].concat();

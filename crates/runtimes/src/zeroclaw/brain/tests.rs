@@ -86,7 +86,7 @@ pub(in crate::zeroclaw) fn shape(name: &str) -> &'static str {
     SHAPES.iter().find(|(known, _)| *known == name).unwrap().1
 }
 
-/// A database and the folder in which its copy lies.
+/// A database and the folder of its copy.
 pub(in crate::zeroclaw) struct TestBrain {
     brain: Brain,
     _home: TempDir,

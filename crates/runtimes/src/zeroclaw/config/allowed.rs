@@ -1,8 +1,8 @@
 //! What an archive may add to the settings of an install that is in use.
 //!
-//! The settings are those of all agents, and an archive may be a stranger's: an address beside a
-//! live key would be sent the key, a command would be run. So only what is about the agent itself
-//! and its memories comes in, and of that nothing that leads elsewhere.
+//! The settings are shared by all agents, and an archive may come from a stranger: an address
+//! beside a live key would receive the key, a command would be run. So only settings about the
+//! agent itself and its memories are added, and none of them that leads elsewhere.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ impl<'a> AllowedSettings<'a> {
         for leaf in live.redacted().secrets {
             let mut path = leaf.path;
             path.pop();
-            // A map of headers belongs to the table around it.
+            // A map of headers belongs to the table that contains it.
             secret.insert(path[..path.len().saturating_sub(1)].to_vec());
             secret.insert(path);
         }
@@ -54,7 +54,7 @@ impl<'a> AllowedSettings<'a> {
         Self { alias, schema: live.schema_version(), secret }
     }
 
-    /// Takes out of an item what may not be added, and notes it; says whether anything is left.
+    /// Removes from an item what may not be added, and notes it; returns whether anything is left.
     pub(super) fn keep(
         &self,
         item: &mut Item,
@@ -89,14 +89,14 @@ impl<'a> AllowedSettings<'a> {
         let keys: Vec<&str> = path.iter().map(String::as_str).collect();
         let rest = match &keys[..] {
             ["schema_version"] | ["agents"] | ["identity"] | ["memory"] => return true,
-            // The existing settings say where rows go.
+            // The existing settings decide where rows go.
             [.., "memory", "backend"] => return false,
             ["agents", alias, rest @ ..] if *alias == self.alias && self.schema >= 3 => rest,
             ["identity" | "memory", rest @ ..] => rest,
             _ => return false,
         };
         let parent = &path[..path.len() - 1];
-        // What an agent may see of the machine and of other agents.
+        // What an agent may access of the machine and of other agents.
         let is_reach =
             |key: &&str| *key == "workspace" || POWERS.contains(key) && *key != "channels";
         !rest.iter().any(is_reach)
@@ -127,7 +127,7 @@ fn is_harmless_table(table: &toml_edit::Table) -> bool {
     })
 }
 
-/// Returns whether no text of a value is an address, or the place of a file outside the workspace.
+/// Returns whether no text of a value is an address, or a path outside the workspace.
 fn is_harmless(value: &Value, key: &str) -> bool {
     match value {
         Value::String(text) => {

@@ -10,11 +10,11 @@ use rustix::fs::{Gid, Uid};
 use zeroize::Zeroizing;
 
 use crate::kit::{StoreError, with_suffix};
-/// The most backups of one second.
+/// The most backups within one second.
 const MAX_COPIES: u32 = 1000;
 
 /// Reads a text that is no longer than `max` bytes; `None` when there is no file. A link is not
-/// followed: it may lead to what is not the install's.
+/// followed: it may lead out of the install.
 pub(in crate::zeroclaw) fn read_plain(
     path: &Path,
     max: u64,
@@ -34,8 +34,8 @@ pub(in crate::zeroclaw) fn read_plain(
     Ok(Some(Zeroizing::new(text.to_owned())))
 }
 
-/// Replaces a file that still is what it was, or makes one where none was; for its owner only.
-/// What it was is kept beside it, and the place of that is returned.
+/// Replaces a file that has not changed, or creates a missing one, readable only by its owner. The
+/// old content is kept beside it, and the path of that copy is returned.
 pub(in crate::zeroclaw) fn replace(
     path: &Path,
     old: Option<&str>,
@@ -101,8 +101,8 @@ fn owner_of(path: &Path, folder: &Path) -> io::Result<Owner> {
     Ok((found.uid(), found.gid()))
 }
 
-/// Writes a file without a name of its own yet; it is made for its owner only. The superuser
-/// gives it to whom the old one belonged, so that the runtime can still read it.
+/// Writes a file that has no final name yet, readable only by its owner. The superuser gives it to
+/// the owner of the old file, so that the runtime can still read it.
 fn written(folder: &Path, text: &str, owner: Owner) -> io::Result<tempfile::NamedTempFile> {
     let mut file = temporary_file(folder)?;
     file.write_all(text.as_bytes())?;
@@ -132,7 +132,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("config.toml");
         fs::write(&path, "a").unwrap();
-        // Only the superuser can give a file away, and only then it could be lost.
+        // Only the superuser can give a file away, and only then could the owner be lost.
         let is_root = rustix::process::geteuid().is_root();
         let owner = if is_root { (4321, 4322) } else { owner_of(&path, folder.path()).unwrap() };
         if is_root {

@@ -15,11 +15,11 @@ use crate::kit::{
 
 /// Keys that a message names, at most.
 const MAX_NAMED: usize = 10;
-/// What the file is called.
+/// The name of the file.
 const FILE: &str = "config.toml";
 /// Where the program that wrote the archive had its files.
 const HOST_KEYS: [&str; 2] = ["workspace_dir", "config_path"];
-/// The schema of a new file in the layout of today.
+/// The schema of a new file in the current layout.
 const SCHEMA: i64 = 3;
 /// Files of an install that is in use.
 const TRACES: [&str; 6] =
@@ -33,16 +33,16 @@ pub(in crate::zeroclaw) struct ConfigSite<'a> {
     pub(in crate::zeroclaw) use_of: InstallUse,
 }
 
-/// Whose folders an install has.
+/// Who uses the folders of an install.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::zeroclaw) enum InstallUse {
-    /// Those that a run of ours made, which was killed.
+    /// A killed run of ours created them.
     Ours,
     /// They may be in use.
     Unknown,
 }
 
-/// What would become of the file.
+/// The changes that a merge would make to the file.
 struct ConfigChange {
     path: PathBuf,
     old: Option<Zeroizing<String>>,
@@ -68,9 +68,9 @@ impl PlannedChange for ConfigChange {
     }
 }
 
-/// Plans how the configuration of a snapshot goes into that of an install. `live` is the existing
-/// file, `archived` the text of the snapshot, which is `None` when that is of another
-/// runtime. Only a new install is given a `backend`. `warnings` tell what should be looked at.
+/// Plans how the configuration of a snapshot is merged into that of an install. `live` is the
+/// existing file. `archived` is the text of the snapshot, or `None` when the snapshot is of another
+/// runtime. Only a new install is given a `backend`. `warnings` say what should be reviewed.
 pub(in crate::zeroclaw) fn plan_config(
     site: ConfigSite<'_>,
     install: &Path,
@@ -79,7 +79,7 @@ pub(in crate::zeroclaw) fn plan_config(
     backend: Option<&str>,
     warnings: &mut Vec<Warning>,
 ) -> Result<Option<ConfigStep>, Warning> {
-    // What another runtime's agent brings along is no configuration.
+    // An agent of another runtime brings no configuration.
     if live.is_some() && archived.is_none() {
         return Ok(None);
     }
@@ -178,7 +178,7 @@ fn theirs(text: &str) -> Result<DocumentMut, ()> {
     Ok(document)
 }
 
-/// Returns whether a text loads, and has every value that another has.
+/// Returns whether a text parses, and has every value that another has.
 fn holds(new: &str, old: Option<&str>) -> bool {
     let Ok(new) = new.parse::<DocumentMut>() else { return false };
     let Some(old) = old else { return true };
@@ -203,7 +203,7 @@ fn clean(table: &mut dyn TableLike, rule: Secrecy, path: &mut Vec<String>) {
         let rule = rule_below(path, rule, &key, ItemShape::of(item));
         let mut gone = is_redacted(&key)
             || path.is_empty() && HOST_KEYS.contains(&key.as_str())
-            // An agent lives where it is put.
+            // An agent lives where it is imported.
             || key == "path"
                 && matches!(&path[..], [agents, _, workspace] if agents == "agents" && workspace == "workspace");
         path.push(key.clone());
@@ -251,7 +251,8 @@ fn is_kept(value: &mut Value, rule: Secrecy, path: &mut Vec<String>) -> bool {
         }
         Value::InlineTable(table) => {
             clean(table, rule, path);
-            // One of a list stays though it is empty: others are counted by their places.
+            // An element of a list stays even if it is empty: others are identified by their
+            // positions.
             true
         }
     }
@@ -280,7 +281,7 @@ impl Merge<'_> {
                 }
                 Some(known) if is_same(known, item) => {}
                 Some(_) => self.kept.push(dotted(path)),
-                // It says nothing.
+                // An empty table adds nothing.
                 None if item.as_table_like().is_some_and(TableLike::is_empty) => {}
                 None => {
                     let mut new = item.clone();
@@ -314,7 +315,7 @@ fn insert(
     };
 }
 
-/// Forgets where tables stood in the other file, so that they come after their neighbours.
+/// Removes the positions of tables in the other file, so that they come after their neighbours.
 fn unplace(item: &mut Item) {
     match item {
         Item::None | Item::Value(_) => {}
@@ -348,7 +349,7 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// Returns whether two items say the same, however they are written.
+/// Returns whether two items are equal, however they are written.
 fn is_same(one: &Item, other: &Item) -> bool {
     if let (Some(one), Some(other)) = (one.as_table_like(), other.as_table_like()) {
         return one.len() == other.len()
@@ -386,7 +387,7 @@ pub(in crate::zeroclaw) fn is_same_value(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Returns how memories are kept, for all agents.
+/// Sets how memories are kept, for all agents.
 fn set_backend(document: &mut DocumentMut, backend: &str) {
     let root = document.as_table_mut();
     if !root.get("memory").is_some_and(Item::is_table_like) {
@@ -462,7 +463,7 @@ mod tests {
     const SITE: ConfigSite<'_> =
         ConfigSite { layout: "data", alias: "alpha", use_of: InstallUse::Unknown };
 
-    /// Plans into settings that are there; returns the text, and what is said.
+    /// Plans a merge into existing settings; returns the text, and the warnings.
     fn merged(live: &str, archived: &str) -> (Option<ConfigStep>, Vec<Warning>) {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("config.toml");

@@ -1,7 +1,7 @@
 //! Removes the secrets of a configuration from its text, at the positions that the parser reports,
 //! so that everything else stays as it was written.
 //!
-//! A value is secret because of the name of its key, whatever it looks like, or else because of
+//! A value is secret either because of the name of its key, whatever it looks like, or because of
 //! what it looks like. The same holds for settings that are commented out.
 
 use std::borrow::Cow;
@@ -20,11 +20,11 @@ use anemone_secrets as secrets;
 pub(in crate::zeroclaw) const PLACEHOLDER: &str = "<redacted>";
 /// How the mark begins that replaces a secret inside a longer text.
 const MARK: &str = "[redacted:";
-/// The prefix of a reference to a password store; it is no secret itself.
+/// The prefix of a reference to a password store; it is not a secret itself.
 const REFERENCE: &str = "op://";
 /// How encrypted values begin, now and on the first day.
 pub(in crate::zeroclaw) const ENCRYPTED: [&str; 2] = ["enc2:", "enc:"];
-/// How often the result is looked through again.
+/// How often the result is scanned again.
 const ROUNDS: usize = 4;
 /// Keys with a secret in them, at most; each is looked for in the whole text.
 const MAX_KEYS: usize = 100;
@@ -32,7 +32,7 @@ const MAX_KEYS: usize = 100;
 /// The fields that the runtime itself calls secret, wherever they are (0.8.7).
 const FIELDS: WordList = WordList(include_str!("words/secret_fields.txt"));
 
-/// Maps that it calls secret: every value below is.
+/// Maps that it calls secret: every value in them is.
 const MAPS: [&str; 6] = ["config", "env", "extra_headers", "headers", "otel_headers", "secrets"];
 
 /// Fields of other versions and of what people add.
@@ -49,7 +49,7 @@ const BEFORE_KEY: WordList = WordList(include_str!("words/before_key.txt"));
 const COUNTS: [&str; 6] = ["max", "min", "chunk", "context", "budget", "limit"];
 /// Keys with a command line, or parts of one.
 const COMMANDS: [&str; 4] = ["command", "cmd", "args", "arguments"];
-/// Keys by which the tables of a list are told apart.
+/// Keys that identify the tables of a list.
 const NAMES: [&str; 4] = ["name", "id", "hint", "alias"];
 
 /// A value of a configuration that is a secret, and its position.
@@ -62,23 +62,23 @@ pub(in crate::zeroclaw) struct SecretLeaf {
     pub(in crate::zeroclaw) value: Zeroizing<String>,
     /// Whether it is a string in the configuration.
     pub(in crate::zeroclaw) is_text: bool,
-    /// What tables of lists on the way are called.
+    /// The names of tables of lists on the way.
     pub(in crate::zeroclaw) names: Vec<ElementName>,
 }
 
-/// What a table of a list is called, so that it is found when others came before it.
+/// The name of a table in a list, so that it is found again when others were inserted before it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(in crate::zeroclaw) struct ElementName {
-    /// Its place in the path.
+    /// Its position in the path.
     pub(in crate::zeroclaw) at: usize,
-    /// The key that tells.
+    /// The key that identifies the table.
     pub(in crate::zeroclaw) key: String,
-    /// What that says.
+    /// The value of that key.
     pub(in crate::zeroclaw) name: String,
 }
 
 impl SecretLeaf {
-    /// Returns whether it only says where the secret is.
+    /// Returns whether it only refers to where the secret is.
     pub(in crate::zeroclaw) fn is_reference(&self) -> bool {
         self.is_text && is_reference(&self.value)
     }
@@ -86,7 +86,7 @@ impl SecretLeaf {
 
 /// A configuration without its secrets.
 pub(in crate::zeroclaw) struct RedactedConfig {
-    /// Loads as TOML, with every comment and type; empty when that could not be had.
+    /// Parses as TOML, with every comment and type; empty when that was not possible.
     pub(in crate::zeroclaw) text: String,
     pub(in crate::zeroclaw) secrets: Vec<SecretLeaf>,
     /// Comments that contained a secret, which cannot be restored.
@@ -98,7 +98,7 @@ pub(in crate::zeroclaw) struct RedactedConfig {
 /// How much of the value of a key is secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Secrecy {
-    /// What looks like it.
+    /// Only parts that look secret.
     Looks,
     /// Texts.
     Texts,
@@ -117,7 +117,7 @@ static SECRET_MAPS: LazyLock<BTreeSet<String>> =
 mod patterns {
     use super::{LazyLock, Regex};
 
-    /// Who one is, in front of a host.
+    /// The user in front of a host.
     pub(super) static USER: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r#"(://)([^\s"'<>]+)@"#).unwrap());
     /// A parameter of an address.
@@ -128,7 +128,7 @@ mod patterns {
         Regex::new(r#"(^|[\s"'])(-{0,2})([A-Za-z][A-Za-z0-9_-]*)(=|\s+)("[^"]*"|'[^']*'|[^\s"']+)"#)
             .unwrap()
     });
-    /// A header that says who one is.
+    /// A header with credentials.
     pub(super) static HEADER: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
             r#"(?i)((?:proxy-)?authorization|x-api-key|api-key|cookie|x-auth-token)(\s*:\s*)((?:bearer|basic|token)\s+)?([^\s"']+)"#,
@@ -140,7 +140,7 @@ mod patterns {
         LazyLock::new(|| Regex::new(r"\benc2?:[0-9A-Fa-f]{2,}").unwrap());
 }
 
-/// Returns a name without what people write differently.
+/// Returns a name without differences in spelling.
 fn plain_name(name: &str) -> String {
     name.chars()
         .filter(|character| character.is_alphanumeric())
@@ -148,7 +148,7 @@ fn plain_name(name: &str) -> String {
         .collect()
 }
 
-/// Returns how much of what has a name is secret.
+/// Returns how much is secret of a value with a name.
 fn rule_of_name(name: &str) -> Secrecy {
     let plain = plain_name(name);
     if SECRET_MAPS.contains(&plain) {
@@ -195,12 +195,12 @@ fn words_of(name: &str) -> Vec<String> {
 pub(super) fn rule_below(path: &[String], rule: Secrecy, key: &str, shape: ItemShape) -> Secrecy {
     let is_table = shape != ItemShape::Value;
     let own = match path {
-        // It only says whether to encrypt; a text has no place in it.
+        // The key only switches encryption on or off; a text does not belong there.
         [] if key == "secrets" && is_table => Secrecy::Texts,
-        // The key is what an agent is called.
+        // The key is the name of an agent.
         [agents] if agents == "agents" && is_table => Secrecy::Looks,
         _ => match rule_of_name(key) {
-            // A guess, good enough for a value only, or for a list of them with names.
+            // A guess, only good enough for a value, or for a flat table of named values.
             own if shape == ItemShape::Section && own < Secrecy::Everything => {
                 if SECRET_FIELDS.contains(&plain_name(key)) { own } else { Secrecy::Looks }
             }
@@ -244,7 +244,7 @@ fn is_only_texts(table: &toml_edit::Table) -> bool {
     !table.is_empty() && table.iter().all(|(_, item)| item.is_str())
 }
 
-/// Returns whether the runtime looks for an encrypted value at a place.
+/// Returns whether the runtime expects an encrypted value at a path.
 pub(in crate::zeroclaw) fn is_encrypted_field(path: &[String]) -> bool {
     let is_map = |key: &String| MAPS.contains(&key.as_str());
     let last = path.iter().rev().find(|key| key.parse::<usize>().is_err());
@@ -262,12 +262,12 @@ pub(super) fn is_redacted(text: &str) -> bool {
     text.contains(PLACEHOLDER) || text.contains(MARK)
 }
 
-/// Returns a name or a text as it may be shown.
+/// Returns a name or a text in a form that may be shown.
 pub(in crate::zeroclaw) fn shown(text: &str) -> Cow<'_, str> {
     without_secret(text, Secrecy::Looks, false).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// Returns what a text is without its secret; `None` when there is none in it.
+/// Returns a text without its secret; `None` when it has none.
 fn without_secret(text: &str, rule: Secrecy, is_command: bool) -> Option<String> {
     let start = text.trim_start();
     if start.is_empty() || text == PLACEHOLDER {
@@ -291,12 +291,12 @@ fn without_secret(text: &str, rule: Secrecy, is_command: bool) -> Option<String>
     (kept != text).then_some(kept)
 }
 
-/// Takes users, passwords and keys out of addresses.
+/// Removes users, passwords and keys from addresses.
 fn without_addresses(text: &str) -> String {
     let user = patterns::USER.replace_all(text, |found: &Captures<'_>| {
         let user = &found[2];
-        // A name behind the host is part of a path, unless a password precedes it; then it
-        // may be a password with anything in it.
+        // A name after the host is part of a path, unless a password precedes it; then it may be a
+        // password with any characters.
         let host = user.find(['/', '?', '#']).unwrap_or(user.len());
         let is_path = host < user.len() && !user[..host].contains([':', '@']);
         if user == "git" || is_path || user == PLACEHOLDER {
@@ -316,7 +316,7 @@ fn without_addresses(text: &str) -> String {
     patterns::PARAMETER.replace_all(&user, parameter).into_owned()
 }
 
-/// Takes the values of options and variables with a secret name out of a command line.
+/// Removes the values of options and variables with a secret name from a command line.
 fn without_options(text: &str) -> String {
     let header = patterns::HEADER.replace_all(text, |found: &Captures<'_>| {
         let scheme = found.get(3).map_or("", |found| found.as_str());
@@ -327,7 +327,7 @@ fn without_options(text: &str) -> String {
     let option = |found: &Captures<'_>| {
         let (before, dashes, name, sign, value) =
             (&found[1], &found[2], &found[3], &found[4], &found[5]);
-        // Two words that follow each other say nothing, unless the first is an option.
+        // Two consecutive words mean nothing, unless the first is an option.
         let is_assigned = sign == "=" || !dashes.is_empty();
         let is_other = value.trim_matches(['"', '\'']).starts_with(['$', '-']);
         if is_assigned && !is_other && rule_of_name(name) >= Secrecy::Texts {
@@ -339,7 +339,7 @@ fn without_options(text: &str) -> String {
     patterns::OPTION.replace_all(&header, option).into_owned()
 }
 
-/// Returns whether an argument is an option that the next one is the value of, and may be secret.
+/// Returns whether an argument is an option whose value is the next argument, and may be secret.
 fn wants_value(argument: &str) -> bool {
     let name = argument.trim_start_matches('-');
     let is_short = argument.len() == 2 && matches!(name, "p" | "P" | "k" | "t" | "u" | "a" | "H");
@@ -349,12 +349,12 @@ fn wants_value(argument: &str) -> bool {
         && (is_short || is_header || rule_of_name(name) >= Secrecy::Texts)
 }
 
-/// Returns whether what follows a short option is a number, as the ports of servers are.
+/// Returns whether the value of a short option is a number, such as a server's port.
 fn is_port(option: &str, value: &str) -> bool {
     option == "-p" && value.parse::<u16>().is_ok()
 }
 
-/// Takes the secrets out of a text that is TOML.
+/// Removes the secrets from a text that is TOML.
 pub(super) fn redacted(text: &str) -> RedactedConfig {
     let mut now = Zeroizing::new(text.to_owned());
     let mut leaves: Vec<SecretLeaf> = Vec::new();
@@ -363,14 +363,14 @@ pub(super) fn redacted(text: &str) -> RedactedConfig {
     for _ in 0..ROUNDS {
         let Some((walk, found)) = RedactionPass::over(&now) else { break };
         comments += found;
-        // What is found later was hidden by what stood beside it, and has its path already.
+        // A secret that is found later was hidden by a neighbour, and already has its path.
         leaves.extend(walk.leaves.into_iter().filter(|leaf| known.insert(leaf.path.clone())));
         if walk.edits.is_empty() && walk.keys.is_empty() || walk.keys.len() > MAX_KEYS {
             break;
         }
         now = Zeroizing::new(edited(&now, walk.edits, &walk.keys));
     }
-    // The text still loads, and nothing is left in it.
+    // The text still parses, and no secrets are left in it.
     if RedactionPass::over(&now)
         .is_some_and(|(walk, _)| walk.edits.is_empty() && walk.keys.is_empty())
     {
@@ -388,13 +388,13 @@ pub(super) fn redacted(text: &str) -> RedactedConfig {
     RedactedConfig { text: String::new(), secrets: leaves, comments, warning: Some(warning) }
 }
 
-/// Puts other bytes in the places of some.
+/// Replaces ranges of bytes.
 fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>, keys: &[(String, String)]) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     for (range, new) in &edits {
-        // Ranges come from the parser and do not overlap; one that did would be left.
+        // Ranges come from the parser and do not overlap; an overlapping one would not be replaced.
         let (Some(before), true) = (text.get(from..range.start), range.end <= text.len()) else {
             continue;
         };
@@ -417,21 +417,20 @@ struct RedactionPass<'a> {
     names: Vec<ElementName>,
     edits: Vec<(Range<usize>, String)>,
     leaves: Vec<SecretLeaf>,
-    /// Every text value, so that what looks like a comment in it is none.
+    /// Every text value, so that a `#` in it is not taken for a comment.
     strings: Vec<Range<usize>>,
-    /// Texts that nothing was found in so far, and their positions.
+    /// Texts without a secret so far, and their positions.
     clean: Vec<(Range<usize>, SecretLeaf)>,
     /// Where sections begin, and how much of them is secret.
     sections: Vec<(usize, Secrecy)>,
-    /// Lists and inline tables that are secret; so are comments in them.
+    /// Lists and inline tables that are secret; comments in them are secret too.
     secret_ranges: Vec<Range<usize>>,
-    /// Keys that have a secret in them, as they are written, and what they become.
+    /// Keys that contain a secret, as they are written, and their replacements.
     keys: Vec<(String, String)>,
 }
 
 impl<'a> RedactionPass<'a> {
-    /// Looks through a text, and counts the comments that have a secret; `None` when the text is
-    /// not TOML.
+    /// Scans a text, and counts the comments with a secret; `None` when the text is not TOML.
     fn over(text: &'a str) -> Option<(Self, usize)> {
         let document = Document::parse(text).ok()?;
         let mut walk = Self { text, ..Self::default() };
@@ -472,7 +471,7 @@ impl<'a> RedactionPass<'a> {
         self.table(table, rule);
     }
 
-    /// Goes into a table of a list, and notes what it is called.
+    /// Enters a table of a list, and records its name.
     fn element(&mut self, at: usize, table: &dyn TableLike, go: impl FnOnce(&mut Self)) {
         let named = self.names.len();
         let name = |key: &&str| {
@@ -518,7 +517,7 @@ impl<'a> RedactionPass<'a> {
         }
     }
 
-    /// A list of values is put back as a whole, so it is one secret if any of them is.
+    /// A list of values is restored as a whole, so it is one secret if any of them is.
     fn list(&mut self, list: &Value, array: &toml_edit::Array, rule: Secrecy) {
         let is_command = self.is_command();
         let mut before = "";
@@ -540,7 +539,7 @@ impl<'a> RedactionPass<'a> {
         self.path.last().is_some_and(|key| COMMANDS.contains(&key.as_str()))
     }
 
-    /// Replaces a value that is secret; says whether it was, or says where one is.
+    /// Replaces a secret value; returns whether it was replaced, or that it contains a secret.
     fn scalar(&mut self, value: &Value, rule: Secrecy, is_command: bool) -> bool {
         let Some(span) = value.span() else { return false };
         let new = match value {
@@ -618,7 +617,7 @@ impl<'a> RedactionPass<'a> {
         }
     }
 
-    /// Replaces secrets in comments; returns in how many.
+    /// Replaces secrets in comments; returns the number of these comments.
     fn comments(&mut self) -> usize {
         let text = self.text;
         self.strings.sort_by_key(|range| range.start);
@@ -680,15 +679,15 @@ fn nothing_of(comment: &str) -> String {
 /// Settings in comments, line by line.
 #[derive(Default)]
 struct CommentReader {
-    /// How much of the section is secret that a comment began.
+    /// How much is secret of the section that a comment began.
     rule: Option<Secrecy>,
     /// What ends a value that goes over several lines.
     open: Option<&'static str>,
 }
 
 impl CommentReader {
-    /// Returns a comment without its secrets. `rule` says how much of the section around it is
-    /// secret, `alone` whether nothing precedes it on its line.
+    /// Returns a comment without its secrets. `rule` says how much of the enclosing section is
+    /// secret, `alone` whether nothing precedes the comment on its line.
     fn line(&mut self, comment: &str, rule: Secrecy, alone: bool) -> String {
         let body = comment.trim_start_matches(['#', ' ', '\t']);
         if !alone {
@@ -725,7 +724,7 @@ impl CommentReader {
         let value = value.trim();
         let last = if value.starts_with('{') { ItemShape::Flat } else { ItemShape::Value };
         let below = |rule, at: usize| {
-            // The path around it does not matter: comments do not name agents.
+            // The enclosing path does not matter: comments do not name agents.
             let shape = if at + 1 < keys.len() { ItemShape::Section } else { last };
             rule_below(&keys[..at], rule, &keys[at], shape)
         };
@@ -749,7 +748,7 @@ impl CommentReader {
     }
 }
 
-/// Finds the comments of a document, from `#` to the end of the line. `strings` are the places of
+/// Finds the comments of a document, from `#` to the end of the line. `strings` are the ranges of
 /// its texts, in order.
 fn comments_of(text: &str, strings: &[Range<usize>]) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();

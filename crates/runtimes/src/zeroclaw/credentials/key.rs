@@ -32,7 +32,7 @@ const MAX_FILE_BYTES: u64 = 256;
 /// The key of an install; wiped when dropped.
 pub(super) struct SecretKey(Zeroizing<[u8; KEY_BYTES]>);
 
-/// Why a value could not be opened; says nothing of it.
+/// Why a value could not be opened; it reveals nothing about the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub(super) enum OpenError {
     /// It is encrypted, and there is no key.
@@ -92,7 +92,7 @@ impl SecretKey {
         Self(Zeroizing::new([0; KEY_BYTES]))
     }
 
-    /// Makes a key and writes it, for its owner only.
+    /// Creates a key and writes it, readable only by its owner.
     pub(super) fn make(install: &Path) -> io::Result<Self> {
         let mut random = Key::try_generate().map_err(|_| io::Error::other("no random bytes"))?;
         let key = Self(Zeroizing::new(random.into()));
@@ -101,11 +101,11 @@ impl SecretKey {
         Ok(key)
     }
 
-    /// Encrypts the value of a place.
+    /// Encrypts the value at a place.
     ///
-    /// The nonce is a digest under the key of place and value: nobody can guess it, two values
-    /// share one only if they are the same, and the same value is the same bytes every time. What
-    /// that shows is that a value did not change, which is no secret here.
+    /// The nonce is a digest under the key of place and value. It cannot be guessed, two values
+    /// share one only if they are the same, and the same value always gives the same bytes. That
+    /// reveals that a value did not change, which is not a secret here.
     pub(super) fn seal(&self, place: &str, value: &str) -> Zeroizing<String> {
         if value.is_empty() {
             return Zeroizing::new(String::new());

@@ -1,7 +1,7 @@
 //! Restores opened credentials into `config.toml` and `auth-profiles.json`.
 //!
-//! Secrets are added to the current content of the files, because the same import may have written
-//! the configuration just before.
+//! Secrets are added to the current content of the files, because the same import may just have
+//! written the configuration.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -30,11 +30,11 @@ use crate::zeroclaw::config::{
     item_at, map_texts, read_plain, replace, schema_of,
 };
 
-/// The file that the runtime has while it writes profiles.
+/// The lock file that the runtime keeps while it writes profiles.
 const LOCK_FILE: &str = "auth-profiles.lock";
 /// The schema in which providers have names.
 const NAMED_SCHEMA: u32 = 3;
-/// Keys on the way to a secret, at most.
+/// Keys on the path to a secret, at most.
 const MAX_PATH: usize = 100;
 /// The version of the store of profiles.
 const PROFILES_SCHEMA: u64 = 1;
@@ -87,7 +87,7 @@ pub(in crate::zeroclaw) fn plan(
     draft: &mut PlanBuilder,
 ) {
     let mut puts = Vec::new();
-    // An agent asks for `default` unless its settings name another key.
+    // An agent uses `default` unless its settings name another key.
     let is_usual = |credential: &&Credential| {
         credential.credential_type == CredentialType::ApiKey
             && credential.label.as_ref().is_some_and(|label| label.ends_with(":default"))
@@ -100,7 +100,7 @@ pub(in crate::zeroclaw) fn plan(
         if is_bare(&credential)
             && credential.label.as_ref().is_some_and(|label| taken.contains(label))
         {
-            // Another of the list holds the secret that this one only names.
+            // Another secret of the list holds what this one only refers to.
             continue;
         }
         match opened(&credential, target, options, &mut entries) {
@@ -162,7 +162,7 @@ pub(in crate::zeroclaw) fn plan(
     draft.credentials = Some(CredentialsStep { store, added, replaced, kept, change });
 }
 
-/// Returns a credential of a name that is not put back.
+/// Returns a credential, by its name, that is not restored.
 fn named_not_restored(name: &str, reason: impl Into<String>) -> NotRestored {
     NotRestored::of(NotRestoredKind::Credential, name, reason)
 }
@@ -180,7 +180,8 @@ fn reason_of(error: &StoreError) -> String {
     }
 }
 
-/// Opens a credential; `None` when it comes back in another way, otherwise why it does not.
+/// Opens a credential; `None` when it is restored in another way, otherwise the reason why it is
+/// not.
 fn opened(
     credential: &Credential,
     target: &FoundAgent,
@@ -189,7 +190,7 @@ fn opened(
 ) -> Result<Option<PlannedSecret>, String> {
     let has = |tag: &str| credential.tags.iter().any(|other| other == tag);
     if has(CONFIG_TAG) && has(REFERENCE_TAG) {
-        // The configuration says where it is.
+        // The configuration says where the secret is.
         return Ok(None);
     }
     let secret = open(credential, target, options)?;
@@ -215,7 +216,7 @@ impl Body {
         self.as_profile().is_some() || has_value && (1..=MAX_PATH).contains(&self.path.len())
     }
 
-    /// Returns what a credential of this place is called when it is read.
+    /// Returns the name that a credential of this place has when it is read.
     fn label(&self) -> String {
         self.as_profile().map_or_else(|| dotted(&self.path), |(id, _)| id.to_owned())
     }
@@ -229,7 +230,7 @@ struct ProviderEntries {
 }
 
 impl ProviderEntries {
-    /// Returns an entry that no other key has: `default` for the usual one, or the first.
+    /// Returns an entry that no other key has: `default` for the default key, or the first one.
     fn next(&mut self, provider: &str, name: &str) -> String {
         let has_usual = self.usual.contains(&format!("{provider}:default"));
         let first = (name == "default" || !has_usual).then(|| "default".to_owned());
@@ -331,8 +332,8 @@ impl CredentialsChange {
         })
     }
 
-    /// Puts every credential into the texts of the stores. Without a key, what must be encrypted
-    /// is encrypted with none, and the outcome only says what would happen.
+    /// Puts every credential into the texts of the stores. Without a key, values are encrypted with
+    /// a placeholder key, and the outcome only says what would happen.
     fn place(
         &self,
         texts: &StoreTexts,
@@ -434,7 +435,7 @@ impl CredentialsChange {
             sealer.seal(&fitted.path.join("\u{0}"), &mut new);
         }
         match slot.as_value_mut() {
-            // A comment behind it stays.
+            // A comment after it stays.
             Some(known) => {
                 let decor = known.decor().clone();
                 *new.decor_mut() = decor;
@@ -505,7 +506,7 @@ impl CredentialsChange {
         }
         let has_profiles = outcome.texts.profiles.is_some();
         let lock = has_profiles.then(|| ProfilesLock::take(&self.install)).transpose()?;
-        // A key that nothing was encrypted with would only puzzle its owner.
+        // A key that was never used would only puzzle its owner.
         if outcome.sealed && key.is_none() {
             key = Some(SecretKey::make(&self.install).map_err(failed)?);
             outcome = self.place(&old, key.as_ref(), now)?;
@@ -529,7 +530,7 @@ impl CredentialsChange {
         Ok(backup)
     }
 
-    /// Puts the configuration back as it was.
+    /// Restores the old configuration.
     fn undo(&self, old: Option<&str>, new: Option<&str>) -> Result<(), StoreError> {
         let failed = |source| StoreError::Io { path: self.config.clone(), source };
         match (old, new) {
@@ -554,7 +555,7 @@ impl PlannedChange for CredentialsChange {
     }
 }
 
-/// The file that the runtime has while it writes profiles; gone when dropped.
+/// The lock file that the runtime keeps while it writes profiles; deleted on drop.
 struct ProfilesLock(PathBuf);
 
 impl ProfilesLock {
@@ -597,7 +598,7 @@ impl Sealer<'_> {
     fn seal(&mut self, place: &str, value: &mut toml_edit::Value) {
         let mut number = 0_u32;
         let sealed = map_texts(value, &mut |text| {
-            // Two texts of a list have places of their own.
+            // Two texts of a list have different places.
             number += 1;
             Ok::<_, std::convert::Infallible>(
                 self.seal.seal(&format!("{place}\u{0}{number}"), text),
@@ -629,7 +630,7 @@ impl Sealer<'_> {
 /// Where a secret goes in another schema.
 struct FittedPath {
     path: Vec<String>,
-    /// Whether it is of use only where its section is.
+    /// Whether it is of use only if its section exists.
     needs_parent: bool,
 }
 
@@ -680,21 +681,21 @@ fn fitted(
     }
 }
 
-/// Returns whether a value would have the runtime look for memories elsewhere. In older schemas the
-/// name of the store is among the secrets, and counts before the backend.
+/// Returns whether a value would make the runtime look for memories elsewhere. In older schemas the
+/// name of the store is among the secrets, and takes precedence over the backend.
 fn is_other_store(root: &Item, path: &[String], value: &toml_edit::Value) -> bool {
     let backend = root.get("memory").and_then(|memory| memory.get("backend")?.as_str());
     path == ["storage", "provider", "config", "provider"]
         && backend.is_some_and(|backend| Some(backend) != value.as_str())
 }
 
-/// Returns whether the table exists that a path ends in.
+/// Returns whether the table at the end of a path exists.
 fn has_table(root: &Item, path: &[String]) -> bool {
     let parents = path.split_last().map_or(&[][..], |(_, parents)| parents);
     item_at(root, parents).is_some_and(Item::is_table_like)
 }
 
-/// Returns the place at the end of a path; tables on the way are made, lists are not.
+/// Returns the value at the end of a path; missing tables on the way are created, lists are not.
 fn slot<'a>(root: &'a mut Item, path: &[String], names: &[ElementName]) -> Option<&'a mut Item> {
     let (last, parents) = path.split_last()?;
     let mut item = root;
@@ -728,7 +729,7 @@ fn step<'a>(
     let table = item.as_table_like_mut()?;
     if !table.contains_key(key) {
         let new = if is_last {
-            // Empty, so it is taken for vacant.
+            // Empty, so it counts as vacant.
             toml_edit::value("")
         } else if is_inline {
             Item::Value(toml_edit::Value::InlineTable(toml_edit::InlineTable::new()))

@@ -132,7 +132,7 @@ fn since_0_8_agents_come_from_folders_configuration_and_database() {
     );
     let found = discover(&home.machine);
     assert_eq!(codes(&found[0]), ["workspace_missing", "agents_not_listed"]);
-    // One of them, by its name, by its folder, or as the usual one.
+    // One of them, by its name, by its folder, or as the default one.
     assert_eq!(home.locate(".zeroclaw", Some("gamma")), usual("gamma"));
     assert_eq!(home.locate(".zeroclaw", Some("new")), usual("new"));
     assert_eq!(home.locate(".zeroclaw", Some("../new")), usual("default"));
@@ -284,7 +284,7 @@ fn a_loose_folder_is_a_workspace() {
     );
     let many = locate(&home.machine, &home.path("many"), None);
     assert_eq!((many.alias.as_str(), codes(&many)), ("nova", vec!["several_agents"]));
-    // What a move that was ended half-way left is no workspace.
+    // The rest of an unfinished move is not a workspace.
     home.write("half/agents/default/x", "").write("readme/README", "");
     for name in ["half", "readme"] {
         let found = home.locate(name, None);
@@ -292,7 +292,7 @@ fn a_loose_folder_is_a_workspace() {
         let database = format!("{name}/data/memory/brain.db");
         assert_eq!(found, agent("default", "data", &workspace, &database));
     }
-    // The state folder of another runtime is no install.
+    // The state folder of another runtime is not an install.
     home.write("other/openclaw.json", "{}").write("other/workspace/SOUL.md", "x");
     assert_eq!(home.locate("other", None), agent("default", "-", "other", ""));
     assert_eq!(home.locate("other/workspace", None), agent("default", "-", "other/workspace", ""));
@@ -311,7 +311,7 @@ fn by_files_the_same_agents_are_found_and_a_loose_database_is_not_asked() {
     }
     let workspace = install.join("agents/beta/workspace");
     assert_eq!(locate_by_files(&home.machine, &workspace, None).alias, "beta");
-    // There is no program that could look into it, and that is not noticed.
+    // No program exists that could read the database, and none is needed.
     home.write("loose/SOUL.md", "x");
     home.write("loose/memory/brain.db", "no database");
     let loose = locate_by_files(&home.machine, &home.path("loose"), None);

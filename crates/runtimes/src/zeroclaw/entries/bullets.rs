@@ -1,4 +1,4 @@
-//! The shape that the runtime writes: `- **key**: content`, with nothing escaped.
+//! The format that the runtime writes: `- **key**: content`, with nothing escaped.
 //!
 //! ```text
 //! # Long-Term Memory
@@ -12,20 +12,20 @@
 //! An entry ends where the next one begins; the blank line between them belongs to neither. A
 //! bullet in a fence of code is part of an entry. A fence counts only when it is closed.
 //!
-//! The runtime does not care that a line of a content may look like the start of an entry. We do:
-//! [`escaped`] puts a backslash before such a line, as Markdown has it, and [`plain`] takes it away.
+//! The runtime does not escape a line of a content that looks like the start of an entry. We do:
+//! [`escaped`] puts a backslash before such a line, as in Markdown, and [`plain`] removes it.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use anemone_markdown::{Page, byte_order_mark};
 
-/// What a new file begins with.
+/// The first line of a new file.
 pub(super) const CORE_TITLE: &str = "# Long-Term Memory";
-/// The same of a log; the day follows.
+/// The first line of a log; the day follows.
 pub(super) const DAILY_TITLE: &str = "# Daily Log — ";
 
-/// A file of entries, cut.
+/// A file, cut into entries.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct EntryFileParts<'a> {
     /// The bytes before the first entry.
@@ -39,7 +39,7 @@ pub(super) struct BulletEntry<'a> {
     pub(super) key: &'a str,
     /// As it was stored.
     pub(super) content: Cow<'a, str>,
-    /// Its bytes in the file, with the blank line behind it.
+    /// Its bytes in the file, with the blank line after it.
     pub(super) range: Range<usize>,
     /// Its first line, from 1.
     pub(super) line_start: u64,
@@ -50,8 +50,8 @@ pub(super) struct BulletEntry<'a> {
 /// Cuts a file into entries; `None` when it is not made of entries.
 ///
 /// People write such bullets too, below headings. A file with headings of the second level is
-/// theirs, unless it begins as the runtime's do; entries are then only those at its end that the
-/// runtime added, each behind a blank line.
+/// theirs, unless it begins like the runtime's files. Then only the bullets at its end that the
+/// runtime added, each after a blank line, are entries.
 pub(super) fn cut(text: &str) -> Option<EntryFileParts<'_>> {
     let mut starts = starts(text);
     let first = *starts.first()?;
@@ -121,14 +121,14 @@ fn first_line(text: &str) -> &str {
     &text[..end]
 }
 
-/// Reads `- **key**: `, and says where the content begins.
+/// Reads `- **key**: `, and returns where the content begins.
 fn head_of(line: &str) -> Option<(&str, usize)> {
     let rest = line.strip_prefix("- **")?;
-    // A key has a character at least, whatever it is.
+    // A key has at least one character, of any kind.
     let from = rest.chars().next().filter(|first| *first != '\n')?.len_utf8();
     let (end, length) = match rest[from..].find("**: ") {
         Some(at) => (from + at, 4),
-        // An editor may have cut the blank behind an empty content.
+        // An editor may have removed the space after an empty content.
         None => {
             let bare = rest.trim_end_matches(['\r', '\n']);
             (bare.strip_suffix("**:").filter(|key| !key.is_empty())?.len(), 3)
@@ -162,7 +162,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Finds the fences that are closed, from the start of the opening line to the end of the closing
-/// one. A fence may open behind the key of an entry.
+/// one. A fence may open after the key of an entry.
 fn fences(text: &str) -> Vec<Range<usize>> {
     closed(lines(text).filter_map(|(at, line)| {
         let mark = match head_of(line) {
@@ -178,7 +178,7 @@ fn fences_of_content(content: &str) -> Vec<Range<usize>> {
     closed(lines(content).filter_map(|(at, line)| {
         let mark = match at {
             0 => mark_of(line)?.behind_key(),
-            // Outside a fence it has a backslash, inside it closes nothing.
+            // Outside a fence it is escaped, inside it closes nothing.
             _ if head_of(line).is_some() => return None,
             _ => mark_of(line)?,
         };
@@ -188,7 +188,8 @@ fn fences_of_content(content: &str) -> Vec<Range<usize>> {
 
 fn closed(marks: impl Iterator<Item = (Range<usize>, FenceMark)>) -> Vec<Range<usize>> {
     let marks: Vec<_> = marks.collect();
-    // The longest closing mark of each kind from a place on, so that an open fence costs no search.
+    // The longest closing mark of each kind from a position on, so that an open fence needs no
+    // search.
     let mut longest = vec![[0; 2]; marks.len() + 1];
     for (index, (_, mark)) in marks.iter().enumerate().rev() {
         longest[index] = longest[index + 1];
@@ -224,7 +225,7 @@ struct FenceMark {
 }
 
 impl FenceMark {
-    /// A mark that follows a key closes nothing.
+    /// A mark after a key closes nothing.
     fn behind_key(self) -> Self {
         Self { closes: false, ..self }
     }
@@ -245,7 +246,7 @@ fn mark_of(line: &str) -> Option<FenceMark> {
     (opens || closes).then_some(FenceMark { tilde, length, opens, closes })
 }
 
-/// Returns whether a line would be taken for something else than a part of a content, whatever
+/// Returns whether a line would be read as something else than a part of a content, whatever
 /// backslashes it begins with.
 fn is_delicate(line: &str, first: bool) -> bool {
     let bare = line.trim_start_matches('\\');
@@ -257,7 +258,7 @@ pub(super) fn escaped(content: &str) -> Cow<'_, str> {
     edited(content, |line, first| is_delicate(line, first).then_some(BackslashEdit::Add))
 }
 
-/// Takes away what [`escaped`] added.
+/// Removes what [`escaped`] added.
 fn plain(content: &str) -> Cow<'_, str> {
     edited(content, |line, first| {
         (line.starts_with('\\') && is_delicate(line, first)).then_some(BackslashEdit::Take)
@@ -269,7 +270,7 @@ enum BackslashEdit {
     Take,
 }
 
-/// Changes the lines of a content that are in no fence.
+/// Edits the lines of a content that are not in a fence.
 fn edited(content: &str, edit: impl Fn(&str, bool) -> Option<BackslashEdit>) -> Cow<'_, str> {
     if !content.contains("- **") && !content.contains("```") && !content.contains("~~~") {
         return Cow::Borrowed(content);

@@ -1,8 +1,8 @@
-//! Files of entries made from records, as the runtime writes them.
+//! Files of entries generated from records, as the runtime writes them.
 //!
-//! What is durable goes into `MEMORY.md`, everything else into the log of its day. What no longer
-//! holds goes into the archive, which the runtime keeps and does not recall from. Contents stand as
-//! they are, but for a backslash before a line that would start an entry or open a fence; lines
+//! Durable memories go into `MEMORY.md`, all others into the log of their day. Memories that no
+//! longer hold go into the archive, which the runtime keeps and does not recall from. Contents are
+//! unchanged, except for a backslash before a line that would start an entry or open a fence. Lines
 //! that look like headings stay, though the runtime leaves them out when it lists entries.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use crate::kit::{
 
 /// A key is cut to this.
 const MAX_KEY_CHARS: usize = 120;
-/// A key that is made of a text is cut to this.
+/// A key that is made from a text is cut to this.
 const MAX_TITLE_CHARS: usize = 48;
 
 /// An entry on its way into a file; its content is in the spool.
@@ -34,23 +34,23 @@ struct PlannedEntry {
     length: u64,
 }
 
-/// A file that is being put together.
+/// A file that is being assembled.
 struct Sheet {
     parts: Vec<PlannedEntry>,
     changed_at: Moment,
 }
 
-/// Makes files of the records of a snapshot, as the runtime writes them, and returns what each
-/// record becomes.
+/// Generates the files for the records of a snapshot, as the runtime writes them, and returns what
+/// each record becomes.
 ///
-/// Records that came out of such a file need none when the draft has the file itself.
+/// Records that came from such a file need none when the draft has the file itself.
 pub(in crate::zeroclaw) fn write(
     machine: &Machine,
     source: &dyn SnapshotSource,
     draft: &mut PlanBuilder,
 ) -> Result<Vec<Link>, PlanError> {
     let mut out = Spooler::of(machine, draft)?;
-    // Files of the snapshot that the plan does not use are put aside, where no runtime reads them.
+    // Files of the snapshot that the plan does not use are kept aside, where no runtime reads them.
     let taken: BTreeSet<&[u8]> = draft.wanted.iter().map(|file| file.path.as_slice()).collect();
     let mut sheets: BTreeMap<String, Sheet> = BTreeMap::new();
     let (mut keys, mut links) = (Keys::default(), Vec::new());
@@ -130,7 +130,7 @@ impl Sheet {
     }
 }
 
-/// Returns the file of entries that a record came out of.
+/// Returns the file of entries that a record came from.
 fn own_file(record: &Record) -> Option<&str> {
     let source = &record.source;
     let own = source.runtime == RUNTIME && source.origin.as_deref() == Some("workspace");
@@ -158,7 +158,7 @@ pub(in crate::zeroclaw) fn file_of(record: &Record) -> String {
     let durable = match record.namespace.as_str() {
         "core" | "curated" => true,
         "daily" | "conversation" | "session" => false,
-        // The runtime itself keeps only one category apart.
+        // The runtime itself only separates one category.
         _ if record.source.runtime == RUNTIME => false,
         _ => matches!(
             record.memory_type.effective(),
@@ -168,7 +168,7 @@ pub(in crate::zeroclaw) fn file_of(record: &Record) -> String {
     if durable { CURATED.to_owned() } else { format!("memory/{date}.md") }
 }
 
-/// Where the snapshot has a file already, what else belongs there gets one beside it.
+/// Where the snapshot already has a file, other records for that path get a file beside it.
 fn free_path(path: String, taken: &BTreeSet<&[u8]>) -> String {
     if !taken.contains(path.as_bytes()) {
         return path;
@@ -182,7 +182,7 @@ fn free_path(path: String, taken: &BTreeSet<&[u8]>) -> String {
     free.next().expect("some number is free")
 }
 
-/// Returns a key that a person can read: the one it had, else its heading, else its first words.
+/// Returns a readable key: the original one, or else the heading, or else the first words.
 fn key_of(record: &Record, place: &RawPlace) -> String {
     let slug =
         |text: &str| slug(text.to_lowercase().chars().take(4 * MAX_TITLE_CHARS), MAX_TITLE_CHARS);
@@ -195,7 +195,7 @@ fn key_of(record: &Record, place: &RawPlace) -> String {
     had.or_else(heading).or_else(words).unwrap_or_else(|| "entry".to_owned())
 }
 
-/// Takes out of a key what would end it.
+/// Removes characters from a key that would end it.
 fn readable(key: &str) -> String {
     let plain = key.replace(char::is_control, " ");
     let mut key = plain.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -277,7 +277,7 @@ mod tests {
         (files, links, draft)
     }
 
-    // The shape is that of the files which the real program wrote, 0.8.7.
+    // The format is that of files which the real program wrote, 0.8.7.
     #[test]
     fn files_are_those_that_the_runtime_writes() {
         let mut tz = record(2, RUNTIME, "core", "Pacific Time");

@@ -1,7 +1,7 @@
-//! Changes of rows that can be undone.
+//! Changes of rows that can be reverted.
 //!
 //! The old rows are journaled before anything is written, within the same transaction: ZeroClaw may
-//! write at any moment, and the journal must contain what was really there.
+//! write at any moment, and the journal must contain the actual rows.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -17,11 +17,11 @@ use crate::zeroclaw::schema::{DROP_STAMP, HAS_STAMPS, MAKE_STAMPS, STAMP_COLUMNS
 
 impl AgentRows {
     fn begin(&self) -> rusqlite::Result<Transaction<'_>> {
-        // The connection is ours alone: no other transaction was started on it.
+        // Only we use the connection: no other transaction was started on it.
         Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)
     }
 
-    /// Writes rows in one step, each in the place of the one that has its key.
+    /// Writes rows in one transaction, each replacing the one with its key.
     pub(super) fn put(
         &self,
         new: &[NewRow<'_>],
@@ -35,7 +35,7 @@ impl AgentRows {
         all.commit().map_err(failed)
     }
 
-    /// Returns what there is of rows that are about to be written or superseded.
+    /// Returns the existing rows that are about to be written or superseded.
     fn before(&self, new: &[NewRow<'_>]) -> rusqlite::Result<RowsRecord> {
         let mut rows: Vec<KeptRow> = Vec::new();
         let (mut added, mut left) = (Vec::new(), BTreeMap::new());
@@ -76,7 +76,7 @@ impl AgentRows {
         noted(&self.path, &self.alias, rows)
     }
 
-    /// Returns what our own table says of a row.
+    /// Returns what our own table says about a row.
     pub(super) fn stamp_of(&self, id: &str) -> rusqlite::Result<Option<Map<String, Json>>> {
         if !self.db.prepare_cached(HAS_STAMPS)?.exists([])? {
             return Ok(None);
@@ -86,7 +86,7 @@ impl AgentRows {
         find.query_row([id], cells).optional()
     }
 
-    /// Returns what taking back a change would do.
+    /// Returns what reverting a change would do.
     pub(super) fn plan_back(&self, noted: &RowsRecord) -> rusqlite::Result<RowsUndo> {
         let all = self.begin()?;
         let back = self.back(&all, noted)?;
@@ -94,7 +94,7 @@ impl AgentRows {
         Ok(back)
     }
 
-    /// Takes back a change, and returns what the journal keeps of that.
+    /// Reverts a change, and returns what the journal keeps of that.
     pub(super) fn take_back(&self, noted: &RowsRecord) -> rusqlite::Result<(RowsUndo, RowsRecord)> {
         let all = self.begin()?;
         let mut there = Vec::new();
@@ -125,7 +125,7 @@ impl AgentRows {
                 .optional()?;
             let Some((key, content)) = there else { continue };
             let content = content.unwrap_or_default();
-            // A change that was cut off left the text that was there before it.
+            // A change that was interrupted left the previous text.
             let is_old = before.get(id).is_some_and(|row| cell(row, "content") == content);
             if sha256_hex(content.as_bytes()) != *left && !is_old {
                 back.changed.push(key.unwrap_or_default());
@@ -162,7 +162,7 @@ impl AgentRows {
         Ok(back)
     }
 
-    /// Makes a row what it was; says whether it is there.
+    /// Restores a row; returns whether it exists.
     fn set(
         &self,
         all: &Transaction<'_>,
@@ -189,7 +189,7 @@ pub(super) fn noted(database: &Path, alias: &str, rows: &[KeptRow]) -> RowsRecor
     }
 }
 
-/// Writes a row unless it conflicts with an existing one; says whether it did.
+/// Writes a row unless it conflicts with an existing one; returns whether it was written.
 fn insert(
     all: &Transaction<'_>,
     table: &str,

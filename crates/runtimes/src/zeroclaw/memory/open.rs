@@ -39,13 +39,13 @@ pub(crate) enum OpenRowsError {
         /// The cause.
         source: rusqlite::Error,
     },
-    /// It is a link, a folder or the like.
+    /// It is a link, a folder or something similar.
     #[error("{0} is not a plain file")]
     NotPlain(PathBuf),
     /// It holds something else.
     #[error("{0} holds no memories of ZeroClaw")]
     NotMemories(PathBuf),
-    /// ZeroClaw made it too long ago, or was not done with it.
+    /// It was made by a version of ZeroClaw that is too old, or ZeroClaw did not finish it.
     #[error(
         "{path} has no {missing}: start a newer ZeroClaw once, which brings its database up to date"
     )]
@@ -55,7 +55,7 @@ pub(crate) enum OpenRowsError {
         /// What is missing.
         missing: &'static str,
     },
-    /// Something in it would run when it is written to.
+    /// A trigger in it would run on writes.
     #[error("{path} has a trigger that is not ZeroClaw's: {name:?}")]
     ForeignTrigger {
         /// The file.
@@ -65,7 +65,7 @@ pub(crate) enum OpenRowsError {
     },
 }
 
-/// What a database has.
+/// The tables and columns of a database.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DatabaseShape {
     columns: HashSet<String>,
@@ -81,21 +81,22 @@ impl DatabaseShape {
         self.tables.contains(table)
     }
 
-    /// Returns a column, or nothing where there is none.
+    /// Returns a column, or `NULL` where it does not exist.
     pub(super) fn or_null(&self, column: &str) -> String {
         if self.has(column) { format!("m.{column}") } else { "NULL".to_owned() }
     }
 }
 
-/// Opens a database to read and write, and makes it where there is none. `now` is the time in UTC,
-/// as ZeroClaw writes it.
+/// Opens a database to read and write, and creates it if it does not exist. `now` is the time in
+/// UTC, as ZeroClaw writes it.
 pub(super) fn open(path: &Path, now: &str) -> Result<(Connection, DatabaseShape), OpenRowsError> {
     let io = |source| OpenRowsError::Io { path: path.to_owned(), source };
     check_plain(path)?;
     if let Some(folder) = path.parent() {
         fs_err::create_dir_all(folder).map_err(io)?;
     }
-    // SQLite would give it the mode that is usual here; people's memories are not for others.
+    // SQLite would create the file with the default mode, but memories must not be readable by
+    // others.
     drop(open_private(path).map_err(io)?);
     let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -159,7 +160,7 @@ fn check_plain(path: &Path) -> Result<(), OpenRowsError> {
     }
 }
 
-/// Takes from a schema that we did not write what it could do.
+/// Disables what a schema that we did not write could do.
 fn guard(db: &Connection) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -197,7 +198,7 @@ fn look(db: &Connection, path: &Path) -> Result<DatabaseShape, OpenRowsError> {
     }
     let mut columns = HashSet::new();
     db.pragma(None, "table_xinfo", "memories", |row| {
-        // What is computed cannot be written.
+        // A computed column cannot be written.
         if row.get::<_, i64>("hidden")? == 0 {
             columns.insert(row.get::<_, String>("name")?);
         }

@@ -19,7 +19,7 @@ pub(super) fn count_past_rows(
         return Ok(None);
     }
     let connection = open(database)?;
-    // A view could do anything.
+    // A view could run anything.
     let is_known: bool = connection.query_row(
         "SELECT (SELECT type FROM sqlite_schema WHERE name = 'memories') IS 'table' \
          AND (SELECT count(*) FROM pragma_table_info('memories') \

@@ -1,7 +1,7 @@
 //! Rows of memories: read, written, forgotten and restored.
 //!
-//! A memory is known by its agent and its key. Rows that belong to one person (a key that begins
-//! with `p|`, or a principal) are neither read nor written here.
+//! A memory is identified by its agent and its key. Rows that belong to one person (a key that
+//! begins with `p|`, or a principal) are neither read nor written here.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ use crate::zeroclaw::schema::{
 /// Rows that are listed, at most.
 const MOST_ROWS: usize = 100_000;
 
-/// An open database, and whose rows are meant.
+/// An open database, and the agent whose rows are used.
 pub(super) struct AgentRows {
     pub(super) path: PathBuf,
     pub(super) db: Connection,
@@ -37,9 +37,9 @@ pub(super) struct AgentRows {
     pub(super) alias: String,
 }
 
-/// What is written into a row.
+/// The content of a row that is written.
 pub(super) struct NewRow<'a> {
-    /// The id of a row that comes new.
+    /// The id of a new row.
     pub(super) id: Uuid,
     pub(super) key: &'a str,
     pub(super) content: &'a str,
@@ -48,7 +48,7 @@ pub(super) struct NewRow<'a> {
     pub(super) importance: Option<f64>,
     pub(super) origin: &'a str,
     pub(super) source: Option<&'a str>,
-    /// The key or id of the row whose place it takes.
+    /// The key or id of the row that it replaces.
     pub(super) supersedes: Option<&'a str>,
     /// The id of an agent that is not known yet.
     pub(super) agent: Uuid,
@@ -57,7 +57,7 @@ pub(super) struct NewRow<'a> {
 }
 
 impl AgentRows {
-    /// Returns the condition for rows that may be seen; `:alias` is whose.
+    /// Returns the condition for rows that may be seen; `:alias` is the agent.
     pub(super) fn visible(&self) -> String {
         let mut sql = format!("substr(m.key, 1, 2) <> '{PRIVATE_KEY}' AND :alias IS NOT NULL");
         if self.shape.has("principal_id") {
@@ -69,7 +69,7 @@ impl AgentRows {
         sql
     }
 
-    /// Returns the condition for rows that nothing took the place of.
+    /// Returns the condition for rows that were not superseded.
     fn current(&self) -> &'static str {
         if self.shape.has("superseded_by") { "m.superseded_by IS NULL" } else { "TRUE" }
     }
@@ -91,7 +91,7 @@ impl AgentRows {
         ))
     }
 
-    /// Lists the rows that nothing took the place of, the newest first.
+    /// Lists the rows that were not superseded, the newest first.
     pub(super) fn list(&self) -> rusqlite::Result<Vec<MemoryEntry>> {
         let sql = self.select(self.current())?;
         let mut find = self.db.prepare_cached(&sql)?;
@@ -99,7 +99,7 @@ impl AgentRows {
         found.collect()
     }
 
-    /// Returns the names of other agents that have a row whose text is meant.
+    /// Returns the names of other agents that have a row with the wanted text.
     pub(super) fn others_with(
         &self,
         is_meant: &dyn Fn(&str) -> bool,
@@ -124,8 +124,8 @@ impl AgentRows {
         Ok(others)
     }
 
-    /// Writes a row, in the place of the one that has its key; returns its id. The existing row
-    /// keeps its id and the time it was made; a row that had replaced it no longer does.
+    /// Writes a row, replacing the one with its key; returns its id. The existing row keeps its id
+    /// and its creation time; a row that had replaced it no longer does.
     pub(super) fn write(
         &self,
         all: &Transaction<'_>,
@@ -187,7 +187,7 @@ impl AgentRows {
         Ok(id)
     }
 
-    /// Returns rows with all that they hold.
+    /// Returns rows with all their columns.
     pub(super) fn matching(&self, target: &ForgetTarget) -> rusqlite::Result<Vec<KeptRow>> {
         let sql = format!("SELECT m.* FROM memories m WHERE {} ORDER BY rowid", self.visible());
         let mut find = self.db.prepare(&sql)?;
@@ -210,7 +210,7 @@ impl AgentRows {
         Ok(rows)
     }
 
-    /// Returns a row, read with all its columns, as it is kept.
+    /// Returns a row, read with all its columns, as the journal keeps it.
     pub(super) fn kept(&self, row: &Row<'_>) -> rusqlite::Result<KeptRow> {
         let column = |name: &str| text(row, name).unwrap_or_default();
         let entry = EntryToForget {
@@ -225,7 +225,7 @@ impl AgentRows {
         Ok(KeptRow { entry, cells: cells(row)?, stamp })
     }
 
-    /// Deletes rows with everything that was made of them, so that nothing stays in the file.
+    /// Deletes rows with everything derived from them, so that nothing stays in the file.
     pub(super) fn remove(&mut self, gone: &[KeptRow]) -> rusqlite::Result<usize> {
         let all = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut removed = 0;
@@ -239,7 +239,7 @@ impl AgentRows {
                 all.execute("DELETE FROM embedding_cache WHERE content_hash = ?1", [hash])?;
             }
         }
-        // Words of deleted rows stay in the full-text index until its parts are put together.
+        // Words of deleted rows stay in the full-text index until its segments are merged.
         all.execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('optimize')")?;
         all.commit()?;
         // A current reader keeps the log; the next change removes it.
@@ -247,22 +247,22 @@ impl AgentRows {
         Ok(removed)
     }
 
-    /// Writes the database anew, so that nothing is left of what was deleted before: ZeroClaw
-    /// leaves old texts in pages that it no longer uses.
+    /// Rewrites the database, so that nothing is left of what was deleted before: ZeroClaw leaves
+    /// old texts in pages that it no longer uses.
     pub(super) fn compact(&mut self) -> rusqlite::Result<()> {
-        // SQLite attaches the new database to the old one for a moment.
+        // SQLite attaches the new database to the old one temporarily.
         self.db.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 1)?;
         let done = self.db.execute_batch("VACUUM");
         self.db.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
         done?;
-        // The numbers of rows may be others now, and the full-text index knows rows by them.
+        // The numbers of rows may have changed, and the full-text index refers to rows by them.
         self.db.execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")?;
         self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).optional()?;
         Ok(())
     }
 }
 
-/// Returns the id of the agent whose rows are written, which is made where it is not known.
+/// Returns the id of the agent whose rows are written; the agent is created if it is unknown.
 fn agent(all: &Transaction<'_>, alias: &str, new: &NewRow<'_>) -> rusqlite::Result<String> {
     if let Some(id) = all.query_row(SCHEMA.owners.find, [alias], |row| row.get(0)).optional()? {
         return Ok(id);
@@ -272,7 +272,7 @@ fn agent(all: &Transaction<'_>, alias: &str, new: &NewRow<'_>) -> rusqlite::Resu
     Ok(id)
 }
 
-/// Returns what ZeroClaw's cache of vectors knows a text by.
+/// Returns the hash of a text in ZeroClaw's cache of vectors.
 fn content_hash(text: &str) -> String {
     let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     Hex(&digest[..8]).to_string()

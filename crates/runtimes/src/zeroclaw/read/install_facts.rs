@@ -17,14 +17,14 @@ use crate::kit::{
     configured_at, not_requested, reading_info, real, times, without_dots, written_at,
 };
 
-/// What the install knows of an agent, beside its workspace.
+/// What the install knows about an agent, besides its workspace.
 pub(super) struct InstallFacts {
     /// Whether there is a configuration that can be read.
     pub(super) has_config: bool,
     backend: Option<Backend>,
     /// The memories, when they are in a database.
     pub(super) brain: Option<Brain>,
-    /// When that was last written.
+    /// When the database was last written.
     pub(super) written_at: Option<Moment>,
     /// When the install was last configured.
     pub(super) configured_at: Option<Moment>,
@@ -51,7 +51,7 @@ pub(super) struct PersonaDocument {
     pub(super) at: Option<Moment>,
 }
 
-/// Everything that decides what an archive holds, beside its files.
+/// Everything that decides what an archive holds, besides its files.
 #[derive(Serialize)]
 struct Inputs<'a> {
     runtime_version: Option<&'a str>,
@@ -153,13 +153,13 @@ impl InstallFacts {
         })
     }
 
-    /// Whether the agent keeps memories at all.
+    /// Whether the agent keeps any memories.
     pub(super) fn keeps_memories(&self) -> bool {
         self.backend != Some(Backend::None)
     }
 }
 
-/// Makes the files that describe the install.
+/// Generates the files that describe the install.
 fn made(
     agent: &FoundAgent,
     config: Option<&Config>,
@@ -193,7 +193,7 @@ fn made(
     (description.into_iter().chain(config).collect(), warnings)
 }
 
-/// What the search for the agent noticed and a reader of the archive should know.
+/// Oddities found during discovery that a reader of the archive should know.
 fn oddities(agent: &FoundAgent) -> impl Iterator<Item = Warning> {
     const TOLD: [OddityKind; 3] =
         [OddityKind::StrayLog, OddityKind::SeveralAgents, OddityKind::DatabaseIgnored];
@@ -201,7 +201,7 @@ fn oddities(agent: &FoundAgent) -> impl Iterator<Item = Warning> {
     told.map(|value| Warning::new(value.kind.as_str(), value.message.clone()))
 }
 
-/// Says that a database is read though no settings name it.
+/// Warns that a database is read though no settings name it.
 fn backend_assumed(agent: &FoundAgent) -> Option<Warning> {
     let path = agent.database.as_ref().filter(|database| is_live(database))?;
     Some(Warning::about(
@@ -276,8 +276,8 @@ fn memories(
     }
 }
 
-/// Reads the document of a persona that is in the install and not in the workspace. Anything
-/// else that a configuration may name is not ours to read.
+/// Reads the document of a persona that is in the install and not in the workspace. Any other file
+/// that a configuration names must not be read.
 fn outside_document(
     agent: &FoundAgent,
     opened: &OpenWorkspace,

@@ -9,18 +9,18 @@ use super::super::{brain::MemoryRow, layout::DATABASE};
 use crate::kit::{Carrier, Value, lossy};
 use anemone_secrets as secrets;
 
-/// The column of vectors, in which no text is.
+/// The column of vectors, which holds no text.
 const VECTOR: &str = "embedding";
 
 /// A text of a row.
 pub(in super::super) struct CellText<'a> {
     column: &'a str,
     pub(in super::super) text: Cow<'a, str>,
-    /// Whether it is text to the database too.
+    /// Whether it is also text to the database.
     is_plain: bool,
 }
 
-/// Returns every text of a row; what is no text may hold one all the same.
+/// Returns every text of a row; a value of another type may hold one too.
 pub(in super::super) fn texts<'a>(
     columns: &'a [String],
     row: &'a MemoryRow,
@@ -38,7 +38,7 @@ pub(in super::super) fn texts<'a>(
     })
 }
 
-/// Looks for secrets in a row, and takes them out of its record if they shall not travel.
+/// Scans a row for secrets, and removes them from its record if they must not travel.
 pub(super) fn search(
     record: &mut Record,
     columns: &[String],
@@ -62,8 +62,8 @@ pub(super) fn search(
     }
 }
 
-/// Replaces every secret in a record. A vector says something of the text that it was made from, so
-/// it goes with them.
+/// Replaces every secret in a record. A vector reveals something about the text it was made from,
+/// so it is removed too.
 fn scrub(record: &mut Record) {
     let mut clean = |text: &mut String| {
         let hits = secrets::scan(text.as_bytes());
@@ -82,7 +82,7 @@ fn scrub(record: &mut Record) {
         each_text(&mut json, &mut clean);
         record.raw_source_format = Opaque::new(&json).ok();
     }
-    // What no field of the format holds, the key of the row among it.
+    // Values without a field in the format, such as the key of the row.
     for (name, value) in std::mem::take(&mut record.unknown).iter() {
         let Ok(mut json) = serde_json::from_str::<Json>(value.get()) else { continue };
         each_text(&mut json, &mut clean);
@@ -91,7 +91,7 @@ fn scrub(record: &mut Record) {
     record.embeddings.clear();
 }
 
-/// Takes every text of JSON. A cell that is no plain text is a number, or bytes in base64.
+/// Takes every text of JSON. A cell that is not plain text is a number, or bytes in base64.
 fn each_text(json: &mut Json, take: &mut dyn FnMut(&mut String)) {
     match json {
         Json::String(text) => take(text),
@@ -111,7 +111,7 @@ fn each_text(json: &mut Json, take: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// Takes columns out of what a record has of its row: in bytes, nothing can be replaced.
+/// Removes columns from what a record keeps of its row: in bytes, nothing can be replaced.
 fn hide(record: &mut Record, columns: &[&str]) {
     let Some(raw) = record.raw_source_format.as_ref().filter(|_| !columns.is_empty()) else {
         return;

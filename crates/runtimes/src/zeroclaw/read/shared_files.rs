@@ -19,7 +19,7 @@ pub(super) fn left_out(agent: &FoundAgent, options: &ReadOptions<'_>) -> Vec<Lef
     if agent.generation == Some(generation::DATA) {
         for name in names_in(&data) {
             match name.as_str() {
-                // One by one: among them is the database whose rows travel.
+                // Listed one by one, because the database whose rows travel is among them.
                 layout::MEMORY => {
                     let below = names_in(&data.join(&name)).into_iter();
                     found.extend(below.map(|below| format!("{name}/{below}")));

@@ -8,7 +8,7 @@ use crate::kit::{PreviousSnapshot, SecretPolicy, database::tests::machine};
 use crate::zeroclaw::ZEROCLAW;
 use crate::zeroclaw::discover::locate;
 
-/// Keeps everything, and minds the order.
+/// Keeps everything, and checks the order.
 #[derive(Default)]
 struct Kept {
     last: String,
@@ -210,7 +210,7 @@ fn an_agent_without_a_folder_has_the_rows_of_its_name() {
     assert_eq!(kept.records.len(), 1);
     assert_eq!(reading.manifest.agent.name, "nova");
     assert_eq!(codes(&reading), ["workspace_missing"]);
-    // The id is that of the folder, once it is there.
+    // The id is derived from the folder, once the folder exists.
     site.write("agents/nova/workspace/SOUL.md", "x");
     let (_, again) = site.try_read(&site.agent(Some("nova")), SecretPolicy::Report).unwrap();
     assert_eq!(again.manifest.agent.id, reading.manifest.agent.id);
@@ -365,7 +365,7 @@ fn a_document_describes_the_persona_beside_the_files() {
     assert_eq!(identity.raw_source.unwrap().as_str(), document);
     assert_eq!(identity.prose.unwrap().soul.as_deref(), Some("# SOUL.md\n"));
     assert!(reading.manifest.agent.name.starts_with("Nova"), "{}", reading.manifest.agent.name);
-    // A file anywhere else on the machine is not ours to read.
+    // A file elsewhere on the machine must not be read.
     site.write(
         "config.toml",
         "schema_version = 3\n[agents.default.identity]\nformat = \"aieos\"\n\

@@ -16,7 +16,7 @@ fn shared(alias: &str) -> ReadingContext<'_> {
     }
 }
 
-/// Makes the records of a database, and holds each row against what its record gives back.
+/// Makes the records of a database, and compares each row with the one restored from its record.
 fn read(brain: &Brain, shared: &ReadingContext<'_>) -> (Vec<Record>, Vec<Warning>) {
     let mut reader = RowReader::new(brain, shared, HashSet::new()).unwrap();
     let (rows, _) = rows(brain, shared.alias, true);

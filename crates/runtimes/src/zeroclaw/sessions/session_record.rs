@@ -10,15 +10,15 @@ use crate::kit::SessionText;
 pub(super) struct Conversation {
     /// The runtime's name for it; entries of the same conversation have it too.
     pub(super) key: String,
-    /// What its user calls it.
+    /// The name that its user gave it.
     pub(super) name: Option<String>,
     /// The transcript, such as `sessions/<key>.jsonl`, wherever the file is.
     pub(super) origin_file: String,
-    /// When it was opened, for messages that have no time.
+    /// When it was opened, for messages without a time.
     pub(super) opened_at: Option<Moment>,
     /// Whether it is one person's own.
     pub(super) private: bool,
-    /// How many records it gave, also those of other places that were read before.
+    /// How many records it gave, including those of other places that were read before.
     pub(super) records: u64,
     pub(super) text: SessionText,
 }

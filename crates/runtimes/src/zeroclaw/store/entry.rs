@@ -10,10 +10,10 @@ use super::super::{keys, rows::RawRow, rows::raw_of, schema::row_time};
 use super::target::plain_id;
 use crate::kit::{RowStamp, Value};
 
-/// A row to be, with a cell for every column of the table; `None` where it does not speak of one.
+/// A planned row, with a cell for every column of the table; `None` where it does not set one.
 #[derive(Default)]
 pub(super) struct DraftRow {
-    /// The key that it has, or would have if it were alone.
+    /// The key that it has, or would have without other records.
     pub(super) key: String,
     /// Whether the record was such a row before.
     pub(super) is_own: bool,
@@ -25,7 +25,7 @@ pub(super) struct DraftRow {
     pub(super) is_cut: bool,
     /// Columns that it had and the table does not have.
     pub(super) homeless: Vec<String>,
-    /// Where it comes from, if the record was such a row and that is known.
+    /// Its origin, if the record was such a row and the origin is known.
     pub(super) stamp: Option<RowStamp>,
 }
 
@@ -35,11 +35,11 @@ pub(super) struct MergeContext {
     pub(super) columns: Vec<String>,
     /// Whether vectors that the runtime itself made can be kept.
     pub(super) keeps_vectors: bool,
-    /// What makes the vectors of the database: a name as in records, and how long they are.
+    /// The model of the database's vectors: its name as in records, and their length.
     pub(super) model: Option<(String, u64)>,
-    /// What replaces a record.
+    /// The replacement of each superseded record.
     pub(super) superseded: HashMap<RecordId, RecordId>,
-    /// Whether records that this runtime read out of files stay there.
+    /// Whether records that this runtime read from files stay there.
     pub(super) in_files: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) enum NoRow {
     Deleted,
     /// Its text is blank.
     Blank,
-    /// It is a part of a file, which comes back as a file.
+    /// It is a part of a file, which is restored as a file.
     InFile,
 }
 
@@ -60,7 +60,7 @@ impl MergeContext {
         self.columns.iter().position(|column| column.eq_ignore_ascii_case(name))
     }
 
-    /// Makes a row of a record; `changed` says that its text is known to have changed.
+    /// Makes a row from a record; `changed` says that its text is known to have changed.
     pub(super) fn entry(&self, record: &Record, changed: bool) -> Result<DraftRow, NoRow> {
         if *record.status.effective() == Status::Deleted {
             return Err(NoRow::Deleted);
@@ -80,7 +80,7 @@ impl MergeContext {
         Ok(self.foreign(record, content))
     }
 
-    /// Takes a row back as it was.
+    /// Restores a row unchanged.
     fn own(&self, record: &Record, raw: RawRow, changed: bool) -> DraftRow {
         let key = match raw.cell("key") {
             Value::Text(key) => key.clone(),
@@ -104,7 +104,7 @@ impl MergeContext {
         for (name, value) in raw.cells {
             match self.position(&name) {
                 Some(at) => entry.cells[at] = Some(value),
-                // Whose it is, is the database's to say.
+                // The database decides which agent owns the row.
                 None if name.eq_ignore_ascii_case("agent_id") => {}
                 None => entry.homeless.push(name),
             }
@@ -129,14 +129,14 @@ impl MergeContext {
                 Status::Superseded | Status::Active => {
                     entry.set(self, "superseded_by", self.superseded_by(record));
                 }
-                // The row has no word for these.
+                // The row has no word for this status.
                 _ => {}
             }
         }
         if let Some(id) = entry.cell(self, "id").map(plain_id) {
             entry.set(self, "id", id);
         }
-        // The table refuses what the source's table may not have refused.
+        // The table refuses values that the source's table may have accepted.
         let created_at = &record.temporal.created_at;
         for (name, text) in [
             ("id", record.id.to_string()),
@@ -155,7 +155,7 @@ impl MergeContext {
         entry
     }
 
-    /// Makes a row of what another runtime remembers.
+    /// Makes a row from another runtime's memory.
     fn foreign(&self, record: &Record, content: &str) -> DraftRow {
         let mut entry = DraftRow {
             key: keys::natural(record, content),
@@ -202,8 +202,8 @@ impl MergeContext {
         entry
     }
 
-    /// Returns the cell that names the record which replaces this one. Anything that is not null
-    /// hides a row, also where the replacement is unknown.
+    /// Returns the cell that names the record which replaces this one. Any value but null hides a
+    /// row, even if the replacement is unknown.
     fn superseded_by(&self, record: &Record) -> Value {
         if *record.status.effective() != Status::Superseded {
             return Value::Null;
@@ -228,7 +228,7 @@ impl DraftRow {
         }
     }
 
-    /// Does not speak of a column.
+    /// Leaves a column unset.
     pub(super) fn leave(&mut self, shared: &MergeContext, name: &str) {
         if let Some(at) = shared.position(name) {
             self.cells[at] = None;
@@ -236,7 +236,7 @@ impl DraftRow {
     }
 }
 
-/// Notes what a record says about what replaces what.
+/// Records which record replaces which.
 pub(super) fn note_superseded(record: &Record, superseded: &mut HashMap<RecordId, RecordId>) {
     if let Some(older) = record.supersedes {
         superseded.entry(older).or_insert(record.id);
@@ -285,7 +285,7 @@ fn kind(record: &Record) -> Option<&'static str> {
     }
 }
 
-/// Takes blank lines off both ends.
+/// Removes blank lines at both ends.
 fn without_blank_lines(text: &str) -> &str {
     if text.trim().is_empty() {
         return "";

@@ -1,4 +1,4 @@
-//! The existing database, as far as a plan has to know it.
+//! The existing database, as far as a plan has to know about it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -12,7 +12,7 @@ use crate::kit::{
     AgentEntry, DatabaseError, Machine, PlanError, Value, digest, short_digest, with_suffix,
 };
 
-/// The column that says whose a row is.
+/// The column that names a row's agent.
 pub(super) const AGENT_ID: &str = SCHEMA.owner;
 
 /// The database that memories are merged into, if it exists.
@@ -26,8 +26,8 @@ pub(super) struct ExistingStore {
     pub(super) target: ExistingRows,
 }
 
-/// The rows of a database and what belongs to them. Of the rows there are digests, because there
-/// may be more of them than fit into memory.
+/// The rows of a database and what belongs to them. Only digests of the rows are kept, because
+/// there may be more rows than fit into memory.
 #[derive(Default)]
 pub(super) struct ExistingRows {
     pub(super) columns: Vec<String>,
@@ -52,17 +52,17 @@ pub(super) struct KnownRow {
     id: Option<IdDigest>,
     /// Digest of its content.
     pub(super) content: [u8; 32],
-    /// Digest of all of it, and a short one of every cell; only where rows may be replaced.
+    /// Digest of the whole row, and a short one of every cell; only where rows may be replaced.
     pub(super) whole: Option<([u8; 32], Box<[u64]>)>,
 }
 
-/// Returns what ids are told apart by; none where there is no id. The column makes a text of a
-/// number, and so does this.
+/// Returns the digest that identifies an id; `None` where there is no id. The column converts a
+/// number to text, and so does this.
 pub(super) fn id_digest(id: &Value) -> Option<IdDigest> {
     let mut hasher = Sha256::new();
     match plain_id(id) {
         Value::Text(text) => hasher.update(text),
-        // No text that is one has these bytes.
+        // No valid text has these bytes.
         Value::OddText(bytes) => hasher.update(bytes),
         Value::Blob(bytes) => {
             hasher.update([0xff]);
@@ -74,7 +74,7 @@ pub(super) fn id_digest(id: &Value) -> Option<IdDigest> {
     digest.first_chunk().copied()
 }
 
-/// Returns an id as a column of texts keeps it.
+/// Returns an id as a text column stores it.
 pub(super) fn plain_id(id: &Value) -> Value {
     match id {
         Value::Integer(number) => Value::Text(number.to_string()),
@@ -83,12 +83,12 @@ pub(super) fn plain_id(id: &Value) -> Value {
     }
 }
 
-/// Returns what cells are told apart by.
+/// Returns the digest that identifies a cell.
 pub(super) fn cell_digest(cell: &Value) -> u64 {
     short_digest(&digest(std::slice::from_ref(cell)))
 }
 
-/// Returns what contents are told apart by.
+/// Returns the digest that identifies a content.
 pub(super) fn content_digest(cell: &Value) -> [u8; 32] {
     digest(std::slice::from_ref(cell))
 }
@@ -106,7 +106,7 @@ impl ExistingStore {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return match leftover(path) {
-                    // A log would be played back into the new database.
+                    // SQLite would replay the log into the new database.
                     Some(name) => Err(failed(format!("it is not there, but its {name} is"))),
                     None => Ok(Self::default()),
                 };
@@ -121,7 +121,7 @@ impl ExistingStore {
     }
 }
 
-/// Finds what a database that is gone has left behind.
+/// Finds the leftovers of a deleted database.
 pub(super) fn leftover(path: &Path) -> Option<String> {
     let there = |suffix: &&str| fs::symlink_metadata(with_suffix(path, suffix)).is_ok();
     ["-wal", "-journal"].into_iter().find(there).map(str::to_owned)
@@ -169,7 +169,7 @@ impl ExistingRows {
                 };
                 let whole =
                     whole.then(|| (digest(&cells), cells.iter().enumerate().map(short).collect()));
-                // A row that names its agent counts before one that names none.
+                // A row that names its agent takes precedence over one that names none.
                 if is_named || !rows.contains_key(key) {
                     ids.extend(id.map(|id| (id, Some(Box::from(key)))));
                     let known = KnownRow { id, content, whole };

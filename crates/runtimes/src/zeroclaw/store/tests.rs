@@ -171,7 +171,7 @@ fn query(db: &Path, sql: &str) -> Vec<String> {
     rows.unwrap().map(Result::unwrap).collect()
 }
 
-/// What the runtime does when it stores, changes and forgets; needs an index that is in step.
+/// What the runtime does when it stores, changes and forgets; this needs an index that is in step.
 fn is_usable(db: &Path) {
     let connection = Connection::open(db).unwrap();
     connection
@@ -301,7 +301,7 @@ fn a_table_of_the_first_version_is_made_fit() {
         query(&to, "SELECT name FROM pragma_table_info('memories')").contains(&"embedding".into())
     );
     is_usable(&to);
-    // A row goes into the old one, which gets an index that it never had.
+    // A row goes into the old database, which gets an index that it never had.
     let more = with(vec![foreign(7, "curated", "## New\ntext")]);
     let (planned, result) =
         import(home.path(), &from, &more, &agent("default", "workspace"), OnConflict::Stop);
@@ -330,10 +330,10 @@ fn rows_of_nobody_are_merged_as_they_are_read() {
     assert_eq!(theirs.counts(), [0, 1, 0, 1]);
     let shown = "SELECT content, agent_id FROM memories WHERE key = 'lang' ORDER BY rowid";
     assert_eq!(query(&to, shown), ["Prefers Rust|gone", "beta likes Go|a-2"]);
-    // Another agent's are not touched.
+    // Another agent's rows are not touched.
     let beta = with(vec![foreign(1, "curated", "text")]);
     import(home.path(), &to, &beta, &agent("beta", "data"), OnConflict::Stop).1.unwrap();
-    // One that names the agent counts before.
+    // A row that names the agent takes precedence.
     let sql = "INSERT INTO memories (id, key, content, created_at, updated_at, agent_id)
         VALUES ('n', 'lang', 'Prefers Zig', 't', 't', 'a-1')";
     Connection::open(&to).unwrap().execute_batch(sql).unwrap();
@@ -588,7 +588,7 @@ fn no_shape_of_the_table_loses_what_is_there() {
         assert_eq!(planned.counts()[0], 1);
         let after = query(&to, &shown);
         assert_eq!(after[..before.len()], before[..], "{missing}");
-        // Without a key or a text, or an index over them, it is no table of memories.
+        // Without a key or a text, or an index over them, it is not a table of memories.
         assert_eq!(result.is_ok(), !["key", "content"].contains(&missing), "{missing}: {result:?}");
     }
 }

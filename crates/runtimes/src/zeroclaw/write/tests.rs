@@ -52,7 +52,7 @@ fn planned(
     plan(&machine, &RestoreSource::open(&machine, &snapshot, RUNTIME)?, &target, &options)
 }
 
-/// The files that a plan makes, without what rides along.
+/// The files that a plan creates, without the sidecar.
 fn files(plan: &Plan) -> Vec<String> {
     let made = plan.steps.iter().filter(|step| step.action == Action::Create && step.size() > 0);
     let paths = made.map(|file| lossy(&file.path));
@@ -104,7 +104,7 @@ fn a_snapshot_without_settings_and_database_comes_back_as_files() {
     assert!(plan.memories.is_none());
     let config = plan.config.unwrap();
     assert!(config.change.planned_text().unwrap().contains("backend = \"markdown\""));
-    // Into a database, the notes become rows, and only they have no place.
+    // In a database, the notes become rows, and only they have no place.
     let plan =
         planned(&folder.path().join("new"), &snapshot, Some(InstallBackend::Sqlite)).unwrap();
     assert_eq!(files(&plan), ["SOUL.md", "cron/jobs.db", "state/x.json"]);

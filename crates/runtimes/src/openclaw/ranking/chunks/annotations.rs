@@ -1,4 +1,4 @@
-//! What comments in a memory file say of its entries: `<!-- importance: 7 -->` and the like.
+//! What comments in a memory file say about its entries: `<!-- importance: 7 -->` and the like.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ pub(super) struct AnnotationValues {
 
 /// The annotations of a file.
 pub(super) struct Annotations<'a> {
-    /// The file's lines; none when no annotation can be in them.
+    /// The file's lines; empty when they cannot contain an annotation.
     lines: Vec<&'a str>,
     curated: bool,
     projects: bool,
@@ -76,7 +76,7 @@ impl<'a> Annotations<'a> {
         Cow::Owned(without_trailing_blanks(&kept))
     }
 
-    /// Reads what is said in some lines, counted from 1.
+    /// Returns the annotations in some lines, counted from 1.
     pub(super) fn of_lines(&self, lines: Range<u32>) -> AnnotationValues {
         let end = self.lines.len().min(lines.end.saturating_sub(1) as usize);
         let start = end.min(lines.start.saturating_sub(1) as usize);
@@ -87,7 +87,7 @@ impl<'a> Annotations<'a> {
     }
 }
 
-/// Returns the greatest importance that lines with an annotation at their end name.
+/// Returns the highest importance in lines with an annotation at their end.
 fn importance(lines: &[&str]) -> Option<u8> {
     let lines = lines.iter().filter(|line| line.trim_end_matches(is_space).ends_with(CLOSE));
     let values = lines.flat_map(|line| scan(line, &ABOUT, false));
@@ -131,7 +131,7 @@ fn project(lines: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns a project's key as it is compared: the host in lower case.
+/// Returns a project's key for comparisons: the host in lower case.
 fn project_key(value: &str) -> Option<String> {
     let key = value.trim_matches(is_space);
     if key.is_empty() || key.contains(['\r', '\n', '<', '>']) {
@@ -151,14 +151,14 @@ struct Annotation<'a> {
     value: &'a str,
 }
 
-/// Finds annotations of these kinds; where it matters, those whose value ends in its own line.
+/// Finds annotations of these kinds; with `in_line`, only those whose value ends in its own line.
 fn scan<'a>(text: &'a str, kinds: &[(&str, AnnotationKind)], in_line: bool) -> Vec<Annotation<'a>> {
     let mut found = Vec::new();
     let (mut from, mut close, mut line_end) = (0, 0, 0);
     while let Some(marker) = marker(text, from, kinds) {
         from = marker.value;
-        // What was found for the last marker holds for this one when it comes after it: nothing
-        // is looked for twice.
+        // The end that was found for the last marker is also the end of this one when it comes
+        // after it: nothing is searched for twice.
         if close <= from {
             let Some(at) = text[from..].find(CLOSE) else { break };
             close = from + at;
@@ -201,7 +201,7 @@ fn marker(text: &str, mut from: usize, kinds: &[(&str, AnnotationKind)]) -> Opti
     }
 }
 
-/// Takes away spaces and tabs at the ends of lines.
+/// Removes spaces and tabs at the ends of lines.
 fn without_trailing_blanks(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     for line in text.split_inclusive(['\r', '\n', '\u{2028}', '\u{2029}']) {

@@ -1,5 +1,5 @@
-//! The ranker of words: texts that have all of them, paths that do, and each keyword by itself when
-//! that is not enough.
+//! The ranker of words: texts that have all of them, paths that have all of them, and each keyword
+//! separately when that is not enough.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -10,7 +10,7 @@ use super::super::{MAX_WORDS, all_of, corpus::Corpus, keywords, score_of_rank, s
 
 /// Files of the name that was typed, at most.
 const EXACT_LIMIT: usize = 200;
-/// Keywords that are looked for by themselves, at most.
+/// Keywords that are looked for separately, at most.
 const KEYWORDS: usize = 6;
 
 /// A chunk that was found by words.
@@ -18,9 +18,9 @@ const KEYWORDS: usize = 6;
 pub(super) struct WordHit {
     pub(super) chunk: usize,
     pub(super) score: f64,
-    /// What BM25 says of the text.
+    /// The BM25 score of the text.
     pub(super) text: f64,
-    /// What BM25 says of the path.
+    /// The BM25 score of the path.
     pub(super) path: f64,
     /// 3: the query is its path, 2: its file name, 1: that without the ending.
     pub(super) exact: u8,
@@ -126,9 +126,9 @@ fn in_paths(corpus: &Corpus<'_>, query: &str, exact: &[u8], limit: usize) -> Vec
 /// One way to look for a query in paths.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct PathQuery {
-    /// What FTS5 is asked.
+    /// The query for FTS5.
     matching: Option<String>,
-    /// What the path must have in it besides, folded: words that FTS5 takes apart otherwise.
+    /// What the path must also contain, folded: words that FTS5 splits differently.
     within: Vec<String>,
 }
 
@@ -171,7 +171,7 @@ fn path_queries(query: &str) -> BTreeSet<PathQuery> {
     plans
 }
 
-/// Brings together what several searches found; a chunk has its best scores.
+/// Merges the results of several searches; a chunk has its best scores.
 fn together(sets: Vec<Vec<WordHit>>) -> Vec<WordHit> {
     let mut all: BTreeMap<usize, WordHit> = BTreeMap::new();
     for entry in sets.into_iter().flatten() {
@@ -193,7 +193,7 @@ fn together(sets: Vec<Vec<WordHit>>) -> Vec<WordHit> {
     all
 }
 
-/// Keeps the best: of the files that were named so many, of the others so many.
+/// Keeps the best: up to a limit of the files that were named, and up to another of the rest.
 fn bounded(corpus: &Corpus<'_>, mut found: Vec<WordHit>, limit: usize) -> Vec<WordHit> {
     found.sort_by(|a, b| compare(corpus, a, b, true));
     let (mut named, mut others): (Vec<WordHit>, Vec<WordHit>) =
@@ -213,7 +213,7 @@ fn bounded(corpus: &Corpus<'_>, mut found: Vec<WordHit>, limit: usize) -> Vec<Wo
     named
 }
 
-/// The order of what was found by words; `bodies`: among files that were named, texts come first.
+/// The order of the hits by words; with `bodies`, texts come first among files that were named.
 pub(super) fn compare(corpus: &Corpus<'_>, a: &WordHit, b: &WordHit, bodies: bool) -> Ordering {
     let down = |a: f64, b: f64| b.total_cmp(&a);
     let of = |entry: &WordHit| (&corpus.chunks[entry.chunk], &corpus.document_of(entry.chunk).path);

@@ -1,4 +1,4 @@
-//! Any text that goes to another runtime comes back.
+//! Any text that goes to another runtime comes back unchanged.
 
 use proptest::prelude::*;
 

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Every value that must not be seen has `SECRET` in it.
+/// Every value that must be hidden has `SECRET` in it.
 const FIXTURE: &str = r##"# A comment that stays.
 api_key = "sk-SECRET-1" # behind it
 max_tokens = 4096

@@ -1,4 +1,4 @@
-//! Rows that are there already: merged, replaced, put beside.
+//! Existing rows: merged, replaced, put beside.
 
 use super::*;
 

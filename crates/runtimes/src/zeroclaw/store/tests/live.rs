@@ -1,4 +1,4 @@
-//! Databases that another program has open, or that a crash left.
+//! Databases that another program has open, or that are left by a crash.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn nothing_is_written_while_another_program_writes() {
     );
     runtime.execute_batch("ROLLBACK").unwrap();
     assert_eq!(query(&to, SHOWN), before);
-    // One who only has it open is no obstacle.
+    // A program that only has it open is not an obstacle.
     planned.step().change.check(&machine).unwrap();
     planned.step().change.apply(&machine, &RestoreSource::new(&source), &at(NOW)).unwrap();
 }
@@ -192,7 +192,7 @@ fn a_copy_that_the_runtime_made_is_neither_used_nor_removed() {
         .unwrap();
     assert_eq!(made, to.with_file_name("brain.db.backup-20260830T120000-1"));
     assert_eq!(fs::metadata(&theirs).unwrap().len(), 0);
-    // The other process takes nothing but an empty file.
+    // The other process accepts nothing but an empty file.
     let mut merge = Merge {
         runtime: RUNTIME.to_owned(),
         layout: Layout::Found(query(&to, "SELECT name FROM pragma_table_info('memories')")),

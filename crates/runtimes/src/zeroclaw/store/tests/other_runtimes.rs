@@ -57,7 +57,7 @@ fn records_of_another_runtime_become_rows() {
     let part = &planned.links[2].places.parts[0];
     assert_eq!((part.name.as_deref(), part.file.as_deref()), (Some("tea_2"), None));
     assert_eq!(part.sha256, sha256_hex("## Tea\nlikes coffee".as_bytes()));
-    // Once more, in another order: nothing is new, because ids say who is who.
+    // A second time, in another order: nothing is new, because the ids identify the records.
     let mut again = out;
     again.records.reverse();
     let (planned, result) =
