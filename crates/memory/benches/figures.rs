@@ -43,7 +43,7 @@ fn main() {
     println!("{} chunks", bench.chunks());
     for round in 0..ROUNDS {
         bench.remember(round, &mut times);
-        // Now and then somebody searches, and the index knows what is to be forgotten.
+        // Every second round searches, so that the index contains the text to forget.
         if round % 2 == 1 {
             drop(bench.finder.open(Timestamp::now()).unwrap());
         }

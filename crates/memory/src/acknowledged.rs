@@ -1,18 +1,19 @@
-//! What was acknowledged a moment ago, so that no editor drops it unseen.
+//! Entries that were acknowledged recently, so that no editor drops them unnoticed.
 //!
-//! An editor or an agent loads a file, thinks, and saves it: what was added in between is not in
-//! what it saves. It knows no lock, so this cannot be prevented, only mended. For each entry that
-//! was acknowledged the text is kept for a while, and the next holder of the lock looks: when the
-//! file is not as we left it, was last saved within [`WINDOW_NS`] after the entry was added, and
-//! does not have the entry, the entry is added again, at the end. That is only done when the file
-//! rests, see [`crate::rest`]: an editor that emptied it may be about to write the entry itself.
+//! An editor or an agent loads a file, works on it, and saves it: the saved text lacks what was
+//! added in between. Editors do not take our lock, so this cannot be prevented, only repaired. The
+//! text of each acknowledged entry is kept for a while, and the next holder of the lock checks the
+//! file: if the file is not as we left it, was last saved within [`WINDOW_NS`] after the entry was
+//! added, and does not contain the entry, the entry is added again, at the end. This is only done
+//! when the file rests, see [`crate::rest`]: an editor that emptied it may be about to write the
+//! entry itself.
 //!
-//! What a change of ours took out (`forget`, `undo`) is not kept any longer, so it does not come
-//! back. The limits of the rule: an editor that loads a file and saves it later than that drops what
-//! was added meanwhile, and so does one that saves twice, the second time later than that; and an
+//! An entry that a change of ours removed (`forget`, `undo`) is no longer kept, so it does not come
+//! back. The limits of the rule: an editor that loads a file and saves it after the window drops
+//! what was added meanwhile, and so does one that saves twice, the second time after the window. An
 //! entry that a person deletes by hand right after it was added comes back once.
 //!
-//! Times are those of the file system: that is the clock by which files were saved.
+//! Times come from the file system, because its clock dates the saves.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -28,7 +29,7 @@ use crate::recall_counts::RECALLS;
 use crate::rest::{Known, Rest};
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 
-/// How long after an entry was added a save can be one that does not know it.
+/// How long after an entry was added an editor may still save a text that was loaded before.
 const WINDOW_NS: i64 = 120_000_000_000;
 /// Entries that are kept, at most.
 const MOST: usize = 5_000;
@@ -90,7 +91,7 @@ fn sweep_unfinished(folder: &Path) -> io::Result<()> {
 }
 
 impl LockedStore<'_> {
-    /// Reads what was acknowledged. A damaged file protects nothing and is replaced; one that
+    /// Reads the acknowledged entries. A damaged file protects nothing and is replaced; a file that
     /// cannot be read now may be readable later, and is an error.
     pub(crate) fn acknowledged(&self) -> Result<Acknowledged, JournalError> {
         let path = self.site().acknowledged_file();
@@ -145,8 +146,9 @@ impl LockedStore<'_> {
         Ok(restored)
     }
 
-    /// Looks whether a file has all that was acknowledged, adds what it lacks, and notes how the
-    /// file looks then. A file that somebody keeps saving is left to the next command.
+    /// Checks that a file contains every acknowledged entry, adds the missing ones, and records the
+    /// resulting state of the file. A file that another program keeps saving is left to the next
+    /// command.
     pub(crate) fn settle(
         &self,
         acknowledged: &mut Acknowledged,

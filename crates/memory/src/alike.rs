@@ -7,18 +7,18 @@ use anemone_embed::{Builtin, Embedder as _, Purpose};
 use crate::sameness::differs;
 use crate::summary::EntrySummary;
 
-/// Every pair of so many entries is compared. With more, only those that lie near each other are,
-/// which finds nearly all.
+/// Up to this many entries, every pair is compared. With more, only pairs of neighbours are
+/// compared, which finds nearly all.
 const ALL_PAIRS: usize = 2_000;
 /// So many entries, the newest, are compared at all; the others only letter by letter.
 const MOST_COMPARED: usize = 50_000;
-/// How often entries are laid out so that near ones come to lie side by side.
+/// How many times the entries are sorted so that similar ones become neighbours.
 const LAYOUTS: u64 = 12;
 /// How many questions each layout asks of a vector.
 const QUESTIONS: u64 = 12;
 /// How far apart two may be in a layout.
 const REACH: usize = 48;
-/// So many pairs are told.
+/// The most pairs that are reported.
 const MOST_PAIRS: usize = 1_000;
 /// What has fewer words says too little to be nearly the same as something else,
 const LEAST_WORDS: usize = 4;
@@ -51,7 +51,7 @@ pub(crate) fn alike(entries: &[EntrySummary], threshold: f32) -> Repeats {
     same.sort_unstable();
     let is_long = |at: &usize| entries[*at].text.split_whitespace().count() >= LEAST_WORDS;
     firsts.retain(is_long);
-    // The newest are those that somebody will still want to put right.
+    // The newest entries first: the user is most likely to want to correct those.
     firsts
         .sort_unstable_by(|one, other| (entries[*other].day, other).cmp(&(entries[*one].day, one)));
     let not_compared = firsts.len().saturating_sub(MOST_COMPARED);

@@ -1,10 +1,10 @@
 //! Appending to a file that another program may empty at the same moment.
 //!
-//! What is added goes to the end of a file, wherever that is when it is written. An editor that
-//! empties the file between our look and our write moves that end: what we add then stands where
-//! the editor is about to write, and the editor's text covers it, or its beginning. So the file is
-//! left alone until the editor has written. A rest of ours behind the editor's text is then cut
-//! off, and nothing was added.
+//! An addition is written at the end of a file, wherever that is at the time of the write. An
+//! editor that empties the file between our check and our write moves that end: our addition is
+//! then where the editor is about to write, and the editor's text overwrites it, or its beginning.
+//! So the file is left alone until the editor has written. A remainder of our addition behind the
+//! editor's text is then cut off, and the append counts as not made.
 
 use anemone_files::{AppendOutcome, FileStamp, SwapOutcome};
 
@@ -94,7 +94,7 @@ mod tests {
         let long = "the editor's text, longer than ours\n";
         assert_eq!(remains(&covered(long), ADDED, 0), Remains::Nothing);
         assert_eq!(remains(&covered("# Notes\n"), ADDED, 0), Remains::End(8));
-        // The editor's last byte is one that ours has at the same place.
+        // The editor's last byte equals the byte of our addition at the same offset.
         let same_place = "# About Lin's te\n";
         assert_eq!(remains(&covered(&same_place[..16]), ADDED, 0), Remains::End(16));
         assert_eq!(remains(ADDED, ADDED, 0), Remains::Whole);
@@ -105,7 +105,7 @@ mod tests {
         let behind = |text: &str| [text.as_bytes(), ADDED].concat();
         assert_eq!(remains(&behind("# Notes\n"), ADDED, 8), Remains::Whole);
         assert_eq!(remains(&behind("# Notes"), ADDED, 7), Remains::End(7));
-        // It was emptied again since, or somebody added to it.
+        // The file was emptied again since, or another program appended to it.
         assert_eq!(remains(b"", ADDED, 8), Remains::Nothing);
         assert_eq!(
             remains(&[&behind("# Notes\n"), b"x".as_slice()].concat(), ADDED, 8),

@@ -74,7 +74,7 @@ pub struct Audit {
     pub unread: Vec<UnreadPage>,
     /// Entries of one key that say different things.
     pub contradictions: Vec<Contradiction>,
-    /// What is said more than once.
+    /// Texts that occur more than once.
     pub repeats: Repeats,
     /// Entries that have been overtaken.
     pub stale: Vec<StaleEntry>,
@@ -257,7 +257,7 @@ impl Audit {
         same.iter().map(|same| same.len().saturating_sub(1)).sum::<usize>() + near.len()
     }
 
-    /// Returns the score, from 0 to 100; how it is made is said at the top of this file.
+    /// Returns the score, from 0 to 100. The top of this file describes how it is computed.
     #[must_use]
     pub fn score(&self) -> u8 {
         let each = |number: usize, weight: usize, most: usize| (number * weight).min(most) * 100;

@@ -1,8 +1,9 @@
-//! What is worth remembering of what a person says, told by rule and without a model.
+//! Decides which of a person's sentences are worth remembering, by rules and without a model.
 //!
-//! A sentence is taken when it states a preference, a decision, who somebody is, or that it is to
-//! be remembered. Questions, suppositions and what was only put into a message are not; nor is
-//! text that looks like a document, a list or an attack. The rules are tables, one a language.
+//! A sentence is captured when it states a preference, a decision, who a person is, or that it
+//! should be remembered. Questions, suppositions and text that was only pasted into a message are
+//! not captured; nor is text that looks like a document, a list or an attack. The rules are tables,
+//! one for each language.
 
 use std::ops::AddAssign;
 use std::sync::LazyLock;
@@ -52,7 +53,7 @@ word_enum! {
 pub struct CapturedText {
     /// What it is about.
     pub kind: CaptureKind,
-    /// The sentence as it was said.
+    /// The sentence, in the original words.
     pub text: String,
 }
 
@@ -73,7 +74,7 @@ pub struct CaptureSkips {
     pub secret: u64,
     /// Too short or too long.
     pub length: u64,
-    /// Messages that somebody else said, or of which nobody knows who said them.
+    /// Messages by other people, or by unknown senders.
     pub not_owner: u64,
 }
 

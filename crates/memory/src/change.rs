@@ -1,10 +1,10 @@
 //! A change of a memory as a value: planned, shown, then applied.
 //!
-//! Applying writes what was there into the journal first. A file is replaced by a new one that
-//! gets its name when it is whole, see [`crate::replacing`]; a log is only ever added to, with one
-//! write, and looked at afterwards, see [`crate::acknowledged`]. All edits of a change are made, or
-//! none: one that is cut off is ended or taken back by the next holder of the lock, see
-//! [`crate::recovery`].
+//! Applying a change first writes the former content into the journal. A file is replaced by a new
+//! one that gets its name once it is complete, see [`crate::replacing`]; a log is only ever
+//! appended to, with one write, and checked afterwards, see [`crate::acknowledged`]. Either all
+//! edits of a change are made or none: a change that was cut off is completed or reverted by the
+//! next holder of the lock, see [`crate::recovery`].
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ pub enum Edit {
     Write {
         /// The file.
         path: String,
-        /// The SHA-256 of what was there; `None`: nothing.
+        /// The SHA-256 of the former content; `None`: the file did not exist.
         before: Option<[u8; 32]>,
         /// What is to be there.
         after: Vec<u8>,
@@ -61,7 +61,7 @@ pub enum Edit {
     Remove {
         /// The file.
         path: String,
-        /// The SHA-256 of what was there.
+        /// The SHA-256 of the former content.
         before: [u8; 32],
     },
 }
@@ -93,7 +93,7 @@ pub enum ApplyError {
     /// A file cannot be reached.
     #[error(transparent)]
     Store(#[from] MarkdownStoreError),
-    /// What was there cannot be kept, so nothing was changed.
+    /// The former content cannot be saved to the journal, so nothing was changed.
     #[error("the current content cannot be saved for undo")]
     Journal(#[from] JournalError),
 }

@@ -1,13 +1,13 @@
 //! What a session should see of a memory: which files, in which order, how much of each.
 //!
-//! Each version of each runtime has rules of its own, see [`ContextRules`]; this follows them, with
-//! four exceptions. What is private stays out of group sessions under all rules, although one
-//! program put it in. The sentences with which a runtime
-//! introduces the files are left out: they are its own. What was remembered, the curated file and the
-//! logs, is quoted in our frame, see [`crate::frame`], because whatever an agent read may have come
-//! to stand there; only what tells an agent who it is stands free. And hidden characters, see
-//! [`crate::hidden`], and stamps are left out of every file: a stamp costs a model some 40 tokens and
-//! is only a claim there.
+//! Each version of each runtime has its own rules, see [`ContextRules`]; this module follows them,
+//! with four exceptions. Private files stay out of group sessions under all rules, although one
+//! runtime includes them. The sentences with which a runtime introduces the files are left out:
+//! they belong to the runtime. Memories, which are the curated file and the logs, are quoted in our
+//! frame, see [`crate::frame`], because text from anything that the agent read may have got into
+//! them; only the files that tell an agent who it is are not quoted. Hidden characters, see
+//! [`crate::hidden`], and stamps are left out of every file: a stamp costs a model some 40 tokens
+//! and is only a claim there.
 
 mod budget;
 mod cut;

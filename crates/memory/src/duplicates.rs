@@ -1,10 +1,10 @@
-//! What a memory says already: the same text, or nearly.
+//! Finds entries of a memory with the same text as a new one, or nearly the same.
 //!
-//! The index tells where to look: by the table's vectors, and by words for what the table cannot
-//! read. What is there is then read from the files themselves and compared as it stands. The index
-//! is taken as it is. Files that it has not seen are read as a whole while they are small, as the
-//! log is to which entries are added one by one; only when they are not is the index brought up to
-//! date first.
+//! The index supplies the candidates: by the table's vectors, and by words for texts that the table
+//! cannot read. The candidates are then read from the files themselves and compared literally. The
+//! index is used without a refresh. Files that it has not seen are read as a whole while they are
+//! small, such as the log to which entries are added one by one; only if they are large is the
+//! index refreshed first.
 
 mod rows;
 
@@ -124,7 +124,7 @@ pub(crate) fn duplicates(
     let mut found: Vec<Duplicate> = Vec::new();
     for (path, place) in places {
         let Some(bytes) = site.read_bytes(&path)? else { continue };
-        // What is no text says nothing.
+        // A file that is not UTF-8 contains no duplicates.
         let Ok(text) = std::str::from_utf8(&bytes) else { continue };
         match place {
             SearchedPart::Whole => wanted.compare(&path, &units(text), 0, &mut found),

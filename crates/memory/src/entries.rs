@@ -31,7 +31,7 @@ pub struct PageEntry {
     pub id: String,
     /// The file.
     pub path: String,
-    /// What the file is.
+    /// The kind of the file.
     pub kind: PageKind,
     /// Its content.
     pub unit: ParsedEntry,
@@ -127,8 +127,8 @@ impl Shelf<'_> {
 }
 
 impl EntryList {
-    /// Calls entries by their places where several have the same stamp: somebody copied a line and
-    /// changed it, and what is done to one of them is not to be done to the other.
+    /// Names entries by their places where several have the same stamp: a person copied a line and
+    /// changed it, and an operation on one of them must not affect the other.
     fn tell_apart(&mut self) {
         let stamps = self.placed.iter().filter_map(|placed| placed.unit.stamp.as_ref());
         let copied = repeated(stamps.map(|stamp| stamp.id));
@@ -170,8 +170,8 @@ impl EntryList {
         sorted
     }
 
-    /// Returns the entry that took the place of another: the newest one that says so, or that this
-    /// program wrote later under the same key.
+    /// Returns the entry that replaced another: the newest one that names it, or that this program
+    /// wrote later under the same key.
     #[must_use]
     pub(crate) fn successor_of(&self, old: &PageEntry) -> Option<&PageEntry> {
         let (age, key) = (old.age(), old.unit.key.as_deref());
@@ -186,7 +186,7 @@ impl EntryList {
         self.placed.iter().filter(takes_place).max_by_key(|placed| placed.age())
     }
 
-    /// Returns a file as it was read.
+    /// Returns a file with the content that was read.
     #[must_use]
     pub fn page(&self, path: &str) -> Option<&FileSnapshot> {
         self.pages.iter().find(|page| page.path == path)
@@ -247,7 +247,7 @@ impl PageEntry {
         self.unit.stamp.as_ref()?.session.as_deref()
     }
 
-    /// Returns the kind of entry: what its stamp says, else what its file is.
+    /// Returns the kind of entry: the one in its stamp, or else the one of its file.
     #[must_use]
     pub fn category(&self) -> Category {
         let said = self.unit.stamp.as_ref().and_then(|stamp| stamp.category.as_deref());

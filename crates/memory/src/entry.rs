@@ -41,7 +41,7 @@ pub enum Category {
     Core,
     /// What happened on a day.
     Daily,
-    /// What was said.
+    /// A conversation.
     Conversation,
     /// Anything else.
     Custom(String),

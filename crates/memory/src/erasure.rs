@@ -221,8 +221,8 @@ impl ErasedEntries {
             edit.after = Some(sha256_hex(&after));
             edit.patch = Patch::between(image, &after);
         } else if edit.after.is_some() {
-            // What the change left is not known, so it cannot be told what is left of it now:
-            // from here on the file counts as one that another program changed.
+            // The content that the change wrote is unknown, and so is its digest without the erased
+            // text: from here on the file counts as changed by another program.
             edit.after = Some(String::new());
         }
         true
@@ -489,7 +489,8 @@ mod tests {
     fn what_an_undo_took_back_is_not_taken_back_again() {
         let place = Place::new("- a\n");
         place.change("first", "- a\n- b\n");
-        // Somebody adds what is no entry by itself, so that records that hold it have to go.
+        // Another program adds text that is not an entry by itself, so records that contain it must
+        // be removed.
         fs_err::write(place.site.root().join("MEMORY.md"), "- a\n  - nested secret\n- b\n")
             .unwrap();
         place.undo().unwrap();

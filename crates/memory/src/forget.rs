@@ -1,9 +1,9 @@
-//! Forgetting: which entries go, how their files look without them, and what is left to say that
-//! there was something.
+//! Forgetting: which entries are removed, how their files look without them, and the tombstones
+//! that record the removal.
 //!
-//! What is left is a line in `<state>/tombstones.jsonl`. It names the entry by its id and by
-//! digests of its key and its text, never by the text itself, so that the same text can be
-//! recognised when it comes back, and nobody can read it there.
+//! A tombstone is a line in `<state>/tombstones.jsonl`. It names the entry by its id and by digests
+//! of its key and its text, never by the text itself, so that the same text is recognised if it
+//! comes back but cannot be read there.
 //!
 //! ```text
 //! {"id":"019a...","key_sha256":"...","text_sha256":"...","path":"MEMORY.md","at":"...","why":"forget"}
@@ -98,7 +98,7 @@ pub enum ForgetPlanError {
         /// The citation of all lines that belong together.
         whole: String,
     },
-    /// Several entries have the same stamp, since somebody copied a line.
+    /// Several entries have the same stamp because a line was copied.
     #[error("{} entries are called {id}; nothing was forgotten", places.len())]
     Ambiguous {
         /// What was named.

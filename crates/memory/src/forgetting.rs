@@ -1,9 +1,10 @@
-//! A forget that is under way, noted so that one that was cut off can be finished.
+//! The note of a forget in progress, so that an interrupted forget can be finished.
 //!
-//! The note is written before anything is changed and removed when everything is done. The
-//! next holder of the lock finds what a kill left and finishes it: entries are taken out of what is
-//! put back when an editor drops it, and where it is for good, the indexes and the journal lose
-//! the text as well. The note names entries by their ids and by digests, never by their texts.
+//! The note is written before anything is changed and removed when everything is done. The next
+//! holder of the lock finds a note that a kill left behind and finishes the forget: the entries are
+//! no longer put back when an editor drops them, and if they are forgotten for good, their text is
+//! also removed from the indexes and the journal. The note names entries by their ids and by
+//! digests, never by their texts.
 //!
 //! ```text
 //! <state>/forgetting/<id>.json        what is forgotten; locked while a process works on it

@@ -93,8 +93,8 @@ impl Frame {
     }
 }
 
-/// Puts memories into a frame, with a mark on what looks like an attack; nothing when there are
-/// none.
+/// Puts memories into a frame and marks those that look like an attack; returns an empty text
+/// without memories.
 #[must_use]
 pub fn frame(memories: &[FramedMemory<'_>], delimiter: &str) -> String {
     if memories.is_empty() {

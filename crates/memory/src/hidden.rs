@@ -34,7 +34,7 @@ pub const fn is_hidden(c: char) -> bool {
 }
 
 /// Returns a text without hidden characters and control characters, except those that a script or
-/// an emoji needs where they stand. Line endings and tabs stay.
+/// an emoji needs at their position. Line endings and tabs stay.
 #[must_use]
 pub fn shown(text: &str) -> String {
     replaced(text, None)
@@ -133,9 +133,10 @@ pub fn shown_with_ranges(text: &str, ranges: &mut [[usize; 2]]) -> String {
     shown(text)
 }
 
-/// Says whether a character is needed where it stands: it joins letters of a script or parts of an
-/// emoji, chooses how a sign looks, or opens a number in a script that has such signs. One at a
-/// time: in a row, or between letters that do not join, they are a way to hide bits.
+/// Says whether a character is needed at its position: it joins letters of a script or parts of an
+/// emoji, chooses how a sign looks, or opens a number in a script that has such signs. Only single
+/// characters count: several in a row, or one between letters that do not join, are a way to hide
+/// bits.
 pub(crate) fn is_needed(before: char, c: char, next: Option<char>) -> bool {
     match c {
         JOINER | NON_JOINER => !before.is_ascii() && !matches!(before, JOINER | NON_JOINER),

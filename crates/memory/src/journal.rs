@@ -1,9 +1,9 @@
-//! What was there before each change, so that the last ones can be undone.
+//! The content before each change, so that the latest changes can be undone.
 //!
-//! One file a change in `<state>/journal/`, named by its place in the order of changes and its id:
-//! `<number>-<id>.begun` until the change is made, then `<number>-<id>.done`; `.kept` when it was
-//! reverted after another program had saved one of its files, see [`crate::recovery`]. The oldest
-//! are removed when there are too many of them or they take too much space.
+//! Each change has one file in `<state>/journal/`, named by its place in the order of changes and
+//! its id: `<number>-<id>.begun` until the change is made, then `<number>-<id>.done`; `.kept` when
+//! it was reverted after another program had saved one of its files, see [`crate::recovery`]. The
+//! oldest files are removed when there are too many of them or they take too much space.
 //!
 //! ```text
 //! {"what":"forget","at":"...","edits":[{"path":"MEMORY.md","before":120,"after":"<sha256>"}]}
@@ -64,7 +64,7 @@ pub struct RowsRecord {
     pub database: PathBuf,
     /// Whose rows they were.
     pub alias: String,
-    /// Every row that was changed or taken out, as it was, its columns by their names.
+    /// Every row that was changed or removed, in its former state, its columns by their names.
     pub rows: Vec<serde_json::Map<String, serde_json::Value>>,
     /// Where those came from, as our own table said it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -105,7 +105,7 @@ pub struct EditRecord {
     pub(crate) patch: Option<Patch>,
 }
 
-/// What was added to a file; of what was there nothing is kept.
+/// The text that was appended to a file; nothing of the former content is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Added {
     /// The head of a new file, or a missing line ending.
@@ -128,7 +128,7 @@ pub struct JournalError {
     pub source: io::Error,
 }
 
-/// A change in the journal, and what was there before it.
+/// A change in the journal, and the content before it.
 #[derive(Debug)]
 pub(crate) struct StoredChange {
     pub(crate) id: ChangeId,
@@ -146,7 +146,7 @@ pub(crate) struct JournalFile {
 }
 
 impl MarkdownStore {
-    /// Returns the folder of what was there before each change.
+    /// Returns the folder with the content before each change.
     #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.state().join("journal")
@@ -169,13 +169,13 @@ impl MarkdownStore {
         })
     }
 
-    /// Counts the changes that were begun and not ended: cut off, or under way at this moment. The
-    /// next one that is made ends them.
+    /// Counts the changes that were begun and not completed: cut off, or in progress at this
+    /// moment. The next change completes or reverts them.
     pub fn unfinished(&self) -> Result<usize, JournalError> {
         self.in_journal(|folder| Ok(journal_files(folder, "begun")?.len()))
     }
 
-    /// Reads a change with what was there before it.
+    /// Reads a change with the content before it.
     pub(crate) fn recorded(&self, id: ChangeId) -> Result<Option<StoredChange>, JournalError> {
         self.in_journal(|folder| {
             let found = journal_files(folder, "done")?.into_iter().find(|value| value.id == id);
@@ -260,8 +260,9 @@ impl LockedStore<'_> {
         })
     }
 
-    /// Returns changes that were begun and not ended, the oldest first. What was not even begun as
-    /// a whole goes: the holder of the lock knows that nobody else still writes it.
+    /// Returns changes that were begun and not completed, the oldest first. Records that were not
+    /// written completely are deleted: the holder of the lock knows that no other process is still
+    /// writing them.
     pub(crate) fn cut_off(&self) -> Result<Vec<StoredChange>, JournalError> {
         self.site().in_journal(|folder| {
             for it in journal_files(folder, UNFINISHED)? {
@@ -318,7 +319,7 @@ impl LockedStore<'_> {
         removed.map_err(|source| JournalError { path: path.to_owned(), source })
     }
 
-    /// Drops a change: it cannot be undone any more, and nothing of what was there is kept.
+    /// Drops a change: it cannot be undone any more, and nothing of the former content is kept.
     pub(crate) fn drop_change(&self, id: ChangeId) -> Result<(), JournalError> {
         self.site().in_journal(|folder| {
             let mut files = journal_files(folder, "done")?.into_iter().filter(|file| file.id == id);
@@ -326,7 +327,7 @@ impl LockedStore<'_> {
         })
     }
 
-    /// Drops every change: none can be undone any more, and nothing of what was there is kept.
+    /// Drops every change: none can be undone any more, and nothing of the former content is kept.
     pub fn clear_changes(&self) -> Result<usize, JournalError> {
         self.site().in_journal(|folder| {
             let all = journal_files(folder, "done")?;

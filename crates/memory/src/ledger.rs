@@ -23,8 +23,8 @@ use crate::journal::{JournalError, keep_private};
 use crate::page::{ParsedEntry, units};
 use crate::store::{FileSnapshot, LockedStore, MarkdownStore};
 
-/// Changes that write entries of their own. Others move entries or bring them back, and a stamp
-/// that somebody forged is not ours for that.
+/// Changes that write new entries. Other changes move entries or restore them, which does not make
+/// a forged stamp ours.
 const WRITES_ENTRIES: [&str; 5] =
     ["remember", "store", "hook session-end", "hook turn-end", "hook pre-compact"];
 
@@ -41,8 +41,8 @@ const DIGEST_CHARS: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub struct OwnStamps {
     digests: HashSet<String>,
-    /// The ids of entries that were forgotten for good: one that comes back with an old archive is
-    /// a claim.
+    /// The ids of entries that were forgotten for good: if such an entry comes back with an old
+    /// archive, its stamp is only a claim.
     revoked: HashSet<StampId>,
     table: StampTable,
 }
@@ -100,13 +100,13 @@ impl OwnStamps {
         digest.is_some_and(|digest| self.digests.contains(&digest))
     }
 
-    /// Says whether every entry that has a line in a range is one that we wrote; lines from 1.
+    /// Says whether we wrote every entry that has a line in a range; lines count from 1.
     #[must_use]
     pub fn wrote_lines(&self, file: &str, first: usize, last: usize) -> bool {
         self.wrote(file, |unit| unit.lines.0 <= last && unit.lines.1 >= first)
     }
 
-    /// Says whether every entry that is asked about is one that we wrote, and there is one.
+    /// Says whether at least one entry is asked about, and we wrote all of them.
     pub(crate) fn wrote(&self, file: &str, is_asked: impl Fn(&ParsedEntry) -> bool) -> bool {
         let found = units(file);
         let mut asked = found.iter().filter(|unit| is_asked(unit)).peekable();

@@ -43,11 +43,11 @@ pub struct ListedEntry {
     /// The day it was written or is about, in the time zone of the caller.
     pub day: Option<Date>,
     /// Its type: the word in its label, such as `decision`; without one, the category of its row,
-    /// or what its file is: `core`, `daily`, `session` or `note`.
+    /// or the kind of its file: `core`, `daily`, `session` or `note`.
     pub kind: String,
     /// Where it comes from, where that is known.
     pub origin: Option<String>,
-    /// How much it matters, where it was said.
+    /// Its importance, if one was given.
     pub importance: Option<f64>,
     /// What it says.
     pub text: String,

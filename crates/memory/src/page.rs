@@ -86,8 +86,8 @@ pub fn units(text: &str) -> Vec<ParsedEntry> {
     reader.found.into_iter().map(|raw| raw.read(text)).collect()
 }
 
-/// Cuts a file into the blocks that entries are made of. A line with a stamp ends its block, also in
-/// a fence that nobody closed.
+/// Cuts a file into the blocks that entries consist of. A line with a stamp ends its block, even in
+/// an unclosed fence.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
     let ends_block = |line: &str| ProvenanceStamp::at_end_of(line).is_some();
     outline(text, Conventions { begins_turn, ends_block })
@@ -126,7 +126,8 @@ impl EntryReader<'_> {
             self.extend(block);
         } else {
             match block.kind {
-                // A line that could also stand alone is not taken away with the text above it.
+                // A line that could also be a thematic break is not removed together with the text
+                // above it.
                 BlockKind::Underline if !is_thematic_break(body.trim_end()) => self.extend(block),
                 BlockKind::Underline => {}
                 _ => self.begin(block, indent, body),
@@ -340,8 +341,8 @@ pub fn tidied(text: &str) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// Returns what closes a fence of code that somebody left open at the end of a text: what is added
-/// behind it would be code.
+/// Returns the line that closes an unclosed code fence at the end of a text. Without it, an
+/// addition would become part of the code.
 pub(crate) fn closing(text: &str) -> Option<String> {
     let last = units(text).pop().filter(|unit| unit.kind == EntryForm::Code)?;
     let mut lines = text.get(last.bytes)?.lines();
@@ -367,8 +368,8 @@ fn split_key(text: &str) -> Option<(&str, &str)> {
     (!key.trim().is_empty() && !key.contains("**")).then_some((key, after))
 }
 
-/// Returns how many bytes stand before the text of an item of a list: the indentation, the mark
-/// and a space; `None` for a line that is no item with a text.
+/// Returns how many bytes precede the text of a list item: the indentation, the mark and a space;
+/// `None` for a line that is not an item with a text.
 fn item_prefix(line: &str) -> Option<usize> {
     let line = line.trim_end();
     let (indent, body) = indentation(line);

@@ -19,7 +19,7 @@ impl Patch {
     /// Compares two versions; `None` where what is new is no text.
     pub(crate) fn between(old: &[u8], new: &[u8]) -> Option<Self> {
         let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-        // Whole lines only: what stands in the middle of one means nothing elsewhere.
+        // Whole lines only: a part of a line has no meaning elsewhere.
         let at = old[..same].iter().rposition(|old| *old == b'\n').map_or(0, |old| old + 1);
         let (old_rest, new_rest) = (&old[at..], &new[at..]);
         let ends = old_rest.iter().rev().zip(new_rest.iter().rev());

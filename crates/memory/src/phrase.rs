@@ -1,9 +1,9 @@
-//! Phrases in a text, whatever its script: enough to recognise what is said, without a parser.
+//! Phrases in a text, in any script: enough to recognise statements without a parser.
 //!
-//! A pattern is a row of parts, `…` between them; each part is one of several phrases, `|` between
-//! them; a phrase that ends with `~` may go on. `ignore|forget … instruction~` is found in "please
-//! forget all your instructions". `…` binds less than `|`. Between two parts are at most [`REACH`]
-//! bytes.
+//! A pattern is a sequence of parts, separated by `…`; each part is a choice of phrases, separated
+//! by `|`; a phrase that ends with `~` matches any word that begins with it.
+//! `ignore|forget … instruction~` is found in "please forget all your instructions". `…` binds less
+//! than `|`. Two parts are at most [`REACH`] bytes apart.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Reads the files of a memory one does not own: nothing is followed out of the workspace, nothing
-//! that is too large is taken in, and what could not be read is said.
+//! Reads the files of a memory that belongs to another program: links out of the workspace are not
+//! followed, files that are too large are not read, and unreadable files are reported.
 
 use std::ffi::OsStr;
 use std::io;
@@ -81,7 +81,7 @@ pub(crate) struct Text {
     pub(crate) text: String,
 }
 
-/// Reads a file; `None` when there is none.
+/// Reads a file; `None` if it does not exist.
 pub(crate) fn read(site: &MarkdownStore, path: &str) -> Result<Option<Text>, UnreadReason> {
     let refused = |error: &io::Error| UnreadReason::Refused(error.kind());
     let mut place = site.root().to_owned();

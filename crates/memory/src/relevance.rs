@@ -38,7 +38,7 @@ const SAME_MEANING: f64 = 0.6;
 #[must_use]
 pub fn is_relevant(hit: &Hit, message: &str, settings: &RecallSettings) -> bool {
     let Some(explanation) = &hit.explanation else { return false };
-    // A question that somebody asked before tells nothing, and neither does "I don't know".
+    // A question that was asked before answers nothing, and neither does "I don't know".
     if hit.is_open {
         return false;
     }

@@ -144,8 +144,7 @@ pub enum RememberPlanError {
     Store(#[from] MarkdownStoreError),
 }
 
-/// Plans what is written to remember something. Without a finder nobody looks for entries that say
-/// the same.
+/// Plans the write that remembers a text. Without a finder there is no search for duplicates.
 pub fn plan_remember(
     memory: &dyn Memory,
     finder: Option<&Finder>,

@@ -109,7 +109,7 @@ impl Content {
     }
 }
 
-/// Puts a file in the place of one with the digest `before`, or where there is none.
+/// Replaces the file with the digest `before`, or creates the file if `before` is `None`.
 pub(crate) fn put(
     folder: &Folder,
     name: &str,
@@ -121,8 +121,8 @@ pub(crate) fn put(
     let part = beside.part();
     folder.remove(&part)?;
     folder.create(&part, after, mode)?;
-    // Writing took its time, so the last look is as late as can be: whoever reads the file between
-    // an exchange and its reversal misses a save.
+    // Writing took time, so the last check is as late as possible: a program that reads the file
+    // between an exchange and its reversal misses a save.
     if digest_of(folder.read(name, MAX_FILE_BYTES)?.as_ref()) != before {
         folder.remove(&part)?;
         return Ok(SwapOutcome::Refused);
@@ -189,8 +189,8 @@ pub(crate) fn take(
     Ok(SwapOutcome::Refused)
 }
 
-/// Gives a file that was moved away its name again, unless somebody saved under that name since:
-/// then theirs is newer.
+/// Gives a file that was moved away its name again, unless another program saved under that name
+/// since: then that save is newer.
 pub(crate) fn move_back(folder: &Folder, name: &str, out: &str) -> io::Result<()> {
     if folder.name(out, name)? == SwapOutcome::Refused {
         folder.remove(out)?;
@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn what_was_displaced_goes_back_and_a_newer_save_wins() {
         let (_kept, folder) = folder();
-        // Ours stands in place, theirs beside it.
+        // Our content is in place, and theirs is beside it.
         folder.create("a", b"ours", None).unwrap();
         folder.create(SWAP, b"theirs", None).unwrap();
         give_back(&folder, "a", SWAP, &Hex(&digest(b"ours")).to_string()).unwrap();

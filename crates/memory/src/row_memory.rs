@@ -43,7 +43,7 @@ pub fn row_key(given: &NewEntry) -> String {
     given.key.clone().unwrap_or_else(|| given.stamp.id.to_string())
 }
 
-/// Returns the text of a row: tags stand at its end.
+/// Returns the text of a row, with the tags at its end.
 #[must_use]
 pub fn row_text(given: &NewEntry) -> String {
     let mut text = given.text.clone();

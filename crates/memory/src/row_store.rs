@@ -37,11 +37,11 @@ pub trait RowStore: Send + Sync {
     /// Whether a row can say that another one took its place.
     fn can_supersede(&self) -> Result<bool, MemoryError>;
 
-    /// Returns a digest of the state of the database's files; `None` when there are none.
+    /// Returns a digest of the state of the database's files; `None` if there are no files.
     fn state(&self) -> Option<[u8; 32]>;
 
-    /// Writes rows in one step, each in the place of the row with its key, into a database that is
-    /// created if it does not exist. `keep` receives first what was there.
+    /// Writes rows in one step, each replacing the row with its key, into a database that is
+    /// created if it does not exist. `keep` first receives the former rows.
     fn put(&self, new: &[(NewEntry, Category)], keep: &mut KeepRows<'_>)
     -> Result<(), MemoryError>;
 
@@ -57,8 +57,8 @@ pub trait RowStore: Send + Sync {
     /// Says what taking back a change would do, and does nothing.
     fn plan_back(&self, noted: &RowsRecord) -> Result<RowsUndo, MemoryError>;
 
-    /// Takes back a change of rows in one step, or does nothing where somebody changed them since;
-    /// also returns what the journal keeps of it.
+    /// Reverts a change of rows in one step, or does nothing if another program changed them since;
+    /// also returns the record for the journal.
     fn take_back(&self, noted: &RowsRecord) -> Result<(RowsUndo, RowsRecord), MemoryError>;
 
     /// Counts the rows of a category that were last written before a day; `None` when there is no
@@ -94,7 +94,7 @@ pub struct RowsUndo {
     pub removed: usize,
     /// Keys of rows that stay away, since another row has the key now.
     pub taken: Vec<String>,
-    /// Keys of rows whose text somebody changed since: nothing is done then.
+    /// Keys of rows whose text another program changed since: nothing is done then.
     pub changed: Vec<String>,
     /// How many rows the change had added that are not in the database any more.
     #[serde(skip_serializing_if = "is_zero")]

@@ -1,18 +1,19 @@
-//! Whether two texts say the same, as a person would judge it.
+//! Decides whether two texts say the same, as a person would judge it.
 //!
-//! Vectors of texts know which words there are and little of their order, of numbers or of a "not".
-//! Who owes whom, port 8080 or 8081, always or never: such texts lie close to each other and say
-//! different things. So what is nearly the same by its vector must also agree in all of these.
+//! Vectors of texts represent which words occur, and little of their order, of numbers or of a
+//! "not". Who owes whom, port 8080 or 8081, always or never: such texts have similar vectors and
+//! say different things. So texts that are nearly the same by their vectors must also agree in word
+//! order, numbers and negations.
 
 use std::collections::HashMap;
 
-/// Marks that may stand around a word without being part of it.
+/// Punctuation that may surround a word without being part of it.
 const MARKS: &[char] = &[
     '.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '[', ']', '*', '_', '`', '“', '”', '‘', '’',
     '„', '«', '»', '…', '。', '，', '、', '；', '：', '！', '？', '「', '」', '（', '）',
 ];
-/// Words that turn what is said into its opposite; what stands in a word in Chinese and Japanese
-/// is compared letter by letter anyway.
+/// Words that negate a statement. Negations within words, as in Chinese and Japanese, need no list,
+/// because such texts are compared letter by letter anyway.
 const NEGATIONS: &str = "not no never none nothing nobody neither nor without cannot can't won't don't doesn't \
      didn't isn't aren't wasn't shouldn't mustn't nicht kein keine keinen nie niemals ohne weder \
      nunca jamás sin ni ne pas jamais sans aucun aucune";

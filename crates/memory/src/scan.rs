@@ -1,8 +1,8 @@
-//! Whether a text still stands somewhere: files are read from end to end, whatever they are.
+//! Checks whether a text still exists somewhere: files of any kind are read completely.
 //!
-//! A text is looked for as it is and as other programs may have written it: with other line
-//! endings, indented below a list item, behind the escapes of JSON. A database cuts what is long
-//! into pages, so of a long text three pieces are looked for, and one of them is enough.
+//! A text is searched for literally and in the forms in which other programs may have written it:
+//! with other line endings, indented below a list item, with JSON escapes. A database cuts long
+//! texts into pages, so for a long text three pieces are searched for, and one of them is enough.
 
 use std::fs::FileType;
 use std::io;
@@ -12,12 +12,11 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use anemone_format::escaped;
 use memchr::memmem;
 
-/// A text with fewer characters may stand anywhere by accident: it is looked for only where it
-/// stands alone.
+/// A text with fewer characters may occur anywhere by accident: only isolated occurrences count.
 const MIN_CHARS: usize = 8;
 /// A line of a text that is looked for by itself has at least so many.
 const MIN_LINE_CHARS: usize = 24;
-/// So many bytes around a short text say whether it stands alone.
+/// The number of bytes around a short text that decide whether it is isolated.
 const AROUND: usize = 16;
 /// A text with more bytes is looked for by its pieces.
 const MAX_WHOLE_BYTES: usize = 96;
@@ -36,12 +35,12 @@ const MAX_DEPTH: usize = 64;
 #[derive(Debug)]
 pub struct ErasureProbes {
     finder: Option<Finder>,
-    /// Short texts, which count only where they stand alone.
+    /// Short texts, which count only where they are isolated.
     short: Vec<memmem::Finder<'static>>,
     /// Bytes of the longest one, with what has to be seen around it.
     longest: usize,
-    /// How many texts are too short to be looked for everywhere: they are found where they stand
-    /// alone in a text file, and cannot be told from an accident in a database.
+    /// How many texts are too short to be searched for everywhere: they are found where they are
+    /// isolated in a text file, and cannot be distinguished from an accident in a database.
     pub too_short: u64,
 }
 
@@ -85,7 +84,7 @@ impl ErasureProbes {
                 continue;
             }
             probes.extend(spellings(text).iter().flat_map(|spelled| pieces(spelled)));
-            // However lines end and are indented, a long one of them is as it was.
+            // Line endings and indentation may differ, but a long line itself is unchanged.
             let longest = text.lines().map(str::trim).max_by_key(|line| line.len());
             let longest = longest.filter(|line| line.chars().count() >= MIN_LINE_CHARS);
             for spelled in longest.map(spellings).into_iter().flatten() {
@@ -133,7 +132,7 @@ impl ErasureProbes {
     }
 
     fn short_are_in(&self, bytes: &[u8], is_end: bool) -> bool {
-        // In a database what stands beside a text is no part of it.
+        // In a database the bytes beside a text do not belong to the text.
         if self.short.is_empty() || memchr::memchr(0, bytes).is_some() {
             return false;
         }

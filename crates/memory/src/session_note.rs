@@ -15,9 +15,9 @@
 //!
 //! The older generation writes the time in UTC and texts as they are, without quotes.
 //!
-//! A session has one note. Whoever searches recognises it as a conversation by its first line and
-//! by `## Conversation Summary`. A session that goes on after it was noted has its note brought up
-//! to date; a note that somebody edited is left alone, and the session gets a second one.
+//! A session has one note. Search recognises it as a conversation by its first line and by
+//! `## Conversation Summary`. If a session goes on after its note was written, the note is updated;
+//! a note that was edited by others is left alone, and the session gets a second one.
 
 use anemone_format::{escaped, sha256_hex};
 use anemone_secrets::SecretValues;
@@ -63,8 +63,8 @@ pub struct SessionNote<'a> {
     pub reason: Option<&'a str>,
     /// Who said what, the oldest first.
     pub said: Vec<(&'a str, &'a str)>,
-    /// The secrets that were said; an earlier note of the session may hold one that nobody had
-    /// named yet.
+    /// The secrets in the conversation; an earlier note of the session may contain one that was not
+    /// recognised as a secret yet.
     pub secrets: SecretValues,
 }
 
@@ -75,7 +75,7 @@ pub struct NotedSession {
     pub path: String,
     /// What it was about, as a digest.
     pub digest: String,
-    /// The file as it was written, as a digest; earlier versions did not keep it.
+    /// The digest of the file as we wrote it; earlier versions did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
@@ -141,8 +141,8 @@ impl SessionNote<'_> {
         format!("# Session: {} {zone}\n{}", at.strftime("%Y-%m-%d %H:%M:%S"), self.body())
     }
 
-    /// Writes the note of a session that went on after `before` was noted: with the messages that
-    /// stand there, and those that are new.
+    /// Writes the note of a session that went on after the note `before`: with the messages of that
+    /// note, and the new ones.
     #[must_use]
     pub fn text_after(&self, before: &str) -> String {
         let text = self.text();
@@ -265,8 +265,8 @@ impl SessionNote<'_> {
     }
 }
 
-/// Whether an item says what a note is about, and nothing that was said: the head of every note, ours
-/// and OpenClaw's, has some.
+/// Whether an item belongs to the head of a note, so that it describes the session and is no
+/// message: every note, ours and OpenClaw's, has such items.
 pub(crate) fn is_head(kind: PageKind, unit: &ParsedEntry) -> bool {
     const NAMES: [&str; 4] = ["Session Key", "Session ID", "Source", "Reason"];
     matches!(kind, PageKind::Session(_))
@@ -423,7 +423,7 @@ mod tests {
         let (plan, noted) = notes.write(&one, None);
         assert_eq!(plan.path(), "memory/2026-01-16-api-design.md");
         assert!(matches!(plan, NotePlan::Write { .. }));
-        // A minute later nothing else was said.
+        // A minute later there is no new message.
         one.at = one.at.checked_add(jiff::Span::new().minutes(1)).unwrap();
         for before in [None, noted.as_ref()] {
             let (plan, _) = notes.write(&one, before);

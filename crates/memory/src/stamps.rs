@@ -9,14 +9,14 @@ use anemone_format::{ProvenanceStamp, StampId, StampTable};
 use crate::change::ApplyError;
 use crate::store::{LockedStore, MAX_FILE_BYTES, MarkdownStore, MarkdownStoreError};
 
-/// Nobody else writes to the table; somebody may copy one over it.
+/// No other program writes to the table, but a user may copy another one over it.
 const TIMES: usize = 8;
 /// The table while it is rewritten.
 const UNFINISHED: &str = ".anemone-stamps.part";
 
 impl MarkdownStore {
-    /// Reads what the stamps of the memory say. A table that cannot be read says nothing: the
-    /// entries are there all the same, and it is unknown who wrote them.
+    /// Reads the stamps of the memory. An unreadable table counts as empty: the entries exist all
+    /// the same, and it is unknown who wrote them.
     #[must_use]
     pub fn stamps(&self) -> StampTable {
         stamps_in(self.root())
@@ -36,7 +36,7 @@ pub fn stamps_in(root: &Path) -> StampTable {
 
 impl LockedStore<'_> {
     /// Adds stamps to the table. Called before the entries are written: a line without an entry
-    /// harms nobody.
+    /// does no harm.
     pub(crate) fn note_stamps(&self, stamps: &[ProvenanceStamp]) -> Result<(), ApplyError> {
         let lines = stamps.iter().filter_map(|stamp| StampTable::line(&stamp.clone().shortened()));
         let lines: String = lines.collect();

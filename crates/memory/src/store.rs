@@ -1,8 +1,8 @@
-//! Where a memory lives: the files of a workspace, one writer at a time.
+//! The files of a workspace that contain a memory, with one writer at a time.
 //!
-//! The lock is one on the workspace's folder itself, so that every program that writes through
-//! this crate waits for the others, whoever runs it, and nothing has to be put into the workspace.
-//! Editors do not know it: what they save meanwhile is noticed, see [`crate::change`].
+//! The lock is held on the workspace's folder itself, so that every program that writes through
+//! this crate waits for the others, under any user, and the workspace needs no lock file. Editors
+//! do not take the lock: their saves in the meantime are detected, see [`crate::change`].
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -30,7 +30,7 @@ pub(crate) const MAX_FILE_BYTES: u64 = 64 << 20;
 /// Pause between two attempts to take the lock.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What a file of a memory is.
+/// The kind of a memory file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageKind {
     /// What was chosen to be kept: `MEMORY.md`.
@@ -48,7 +48,7 @@ pub enum PageKind {
 /// Which Markdown files of a folder are a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageScope {
-    /// `MEMORY.md` and what lies below `memory/`.
+    /// `MEMORY.md` and the files below `memory/`.
     Memories,
     /// All of them, as in a folder of notes that is no agent's workspace.
     Everything,
@@ -79,7 +79,7 @@ pub enum MarkdownStoreError {
     /// It is a link, a folder or the like where a file should be.
     #[error("{0} is not a plain file in the workspace")]
     NotPlain(PathBuf),
-    /// It does not lie in the workspace.
+    /// The path is not in the workspace.
     #[error("{0:?} is not a path in a workspace")]
     Outside(String),
     /// The file is larger than any memory.
@@ -99,7 +99,7 @@ pub enum MarkdownStoreError {
     NotText(PathBuf),
 }
 
-/// A file as it was when it was read.
+/// A file with the content that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSnapshot {
     /// The path in the workspace.
@@ -149,8 +149,7 @@ impl MarkdownStore {
         self.layout
     }
 
-    /// Returns the path of what was chosen to be kept: the file that is there, under the name it
-    /// has.
+    /// Returns the path of the curated file, under the name that the existing file has.
     #[must_use]
     pub fn curated(&self) -> &'static str {
         let small = !self.root.join("MEMORY.md").exists() && self.root.join("memory.md").exists();
@@ -205,10 +204,10 @@ impl MarkdownStore {
         }
     }
 
-    /// Completes or reverts a change that was cut off; does nothing where there is none.
+    /// Completes or reverts a change that was cut off; does nothing if there is no such change.
     ///
-    /// Every command that is going to write begins with this: what it plans, and whether there is
-    /// anything to do at all, depends on files that such a change may have left half changed.
+    /// Every command that writes begins with this call: its plan, and whether there is anything to
+    /// do at all, depends on files that such a change may have left half changed.
     pub fn recover(&self) -> Result<(), MarkdownStoreError> {
         if self.unfinished()? > 0 {
             drop(self.lock()?);
@@ -232,7 +231,7 @@ impl MarkdownStore {
         Ok(held)
     }
 
-    /// Reads a file; `None` when there is none. A link is not followed.
+    /// Reads a file; `None` if it does not exist. A link is not followed.
     pub fn read(&self, path: &str) -> Result<Option<FileSnapshot>, MarkdownStoreError> {
         Ok(self.read_looked(path)?.map(|looked| looked.0))
     }

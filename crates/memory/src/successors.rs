@@ -138,7 +138,7 @@ mod tests {
             .into_iter()
             .map(|successor| Some(successor?.lines))
             .collect();
-        // What somebody wrote by hand under the same label is a list, and no history.
+        // Lines that a person wrote under the same label are a list, not a history.
         assert_eq!(lines, [Some((3, 3)), None, None, Some((5, 5)), None, None]);
     }
 }

@@ -1,10 +1,10 @@
-//! Keeps a memory clean: what goes by its age, what is said twice, what has earned its place.
+//! Keeps a memory clean: archives old entries, reports duplicates, and proposes promotions.
 //!
-//! A plan is a value: it says what would be done and why, and turns into a [`Change`]. Entries of
-//! logs are moved by their importance into `memory/archive/tidied-<month>.md`, which no session
-//! loads and every search finds; whole logs are put away as ZeroClaw does. The name does not begin
-//! with a date, because ZeroClaw deletes dated files from that folder after a month. What is said
-//! twice or otherwise is only told: which of two is right nobody here knows.
+//! A plan is a value: it says what would be done and why, and is converted to a [`Change`]. Entries
+//! of logs are moved by their importance into `memory/archive/tidied-<month>.md`, which no session
+//! loads and every search finds; whole logs are archived as ZeroClaw does. The name does not begin
+//! with a date, because ZeroClaw deletes dated files from that folder after a month. Duplicates and
+//! contradictions are only reported: the program cannot know which entry is right.
 
 mod hygiene;
 mod promotion;
@@ -70,7 +70,7 @@ pub struct TidyPlan {
     pub archived: Vec<(String, String)>,
     /// Logs that were put away and are removed.
     pub purged: Vec<String>,
-    /// What is said more than once.
+    /// Texts that occur more than once.
     pub repeats: Repeats,
     /// Entries of one key that say different things.
     pub contradictions: Vec<Contradiction>,

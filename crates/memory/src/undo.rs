@@ -34,7 +34,7 @@ pub struct Undo {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RevertError {
-    /// There is none.
+    /// There is no change to undo.
     #[error("there is no change to undo")]
     Nothing,
     /// Its result has been changed since.
@@ -44,7 +44,7 @@ pub enum RevertError {
         path: PathBuf,
         /// What was asked for then.
         what: String,
-        /// What the journal keeps of it: a line of JSON, then what was there.
+        /// Its journal file: a line of JSON, then the former content.
         kept: PathBuf,
     },
     /// A row has been changed since.
@@ -167,7 +167,7 @@ fn gone(count: usize) -> String {
 }
 
 impl LockedStore<'_> {
-    /// Takes a change of files back as it was planned.
+    /// Reverts a change of files according to its plan.
     pub(crate) fn undo(
         &self,
         undo: &Undo,

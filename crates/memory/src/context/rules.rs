@@ -41,7 +41,7 @@ pub struct ContextRules {
     pub notes: DailyNotes,
     /// How a file that is too long is shortened.
     pub cutting: Cutting,
-    /// Whether the text tells a file that cannot be read from one that does not exist.
+    /// Whether the text distinguishes an unreadable file from a missing one.
     pub tells_unreadable: bool,
     /// Returns the text in the place of a missing file, by the workspace and the path in it.
     pub missing: fn(&Path, &str) -> String,
@@ -65,7 +65,7 @@ pub enum DailyNotes {
 /// A file that a session is to see, or why it is not.
 pub(super) struct FileRow {
     pub(super) path: String,
-    /// Whether nothing is said when it does not exist.
+    /// Whether a missing file is passed over without a notice.
     pub(super) is_optional: bool,
     pub(super) place: PartPlace,
     pub(super) kept_out: Option<Fate>,

@@ -3,7 +3,7 @@
 use anemone_format::word_enum;
 
 word_enum! {
-    /// What a session is, which decides what it may see.
+    /// The kind of a session, which decides what the session may see.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SessionKind {
         /// The owner's own conversation with the agent.

@@ -83,7 +83,7 @@ impl Place {
         fs_err::create_dir_all(kept.path().join("w/memory")).unwrap();
         let (root, state) = (kept.path().join("w"), kept.path().join("s"));
         let mut site = MarkdownStore::open(&root, &state, MarkdownLayout::PLAIN).unwrap();
-        // Nobody else saves here.
+        // No other program saves here.
         site.rest_times.saved = Duration::ZERO;
         site.rest_times.emptied = Duration::ZERO;
         for (name, text) in case.before {

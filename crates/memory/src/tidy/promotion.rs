@@ -22,7 +22,7 @@ pub struct Promotion {
     pub entry: EntrySummary,
     /// How often it was recalled.
     pub times: u32,
-    /// Whether somebody has to name it: it comes from a page or a tool, or reads like an
+    /// Whether the user has to name it explicitly: it comes from a page or a tool, or reads like an
     /// instruction.
     pub is_doubtful: bool,
 }
@@ -51,8 +51,8 @@ pub(super) fn promotions(
 }
 
 impl TidyPlan {
-    /// Returns the proposals with these ids, or those that nobody has to name; and the ids that
-    /// are none.
+    /// Returns the proposals with these ids, or without ids those that need not be named; and the
+    /// ids without a proposal.
     #[must_use]
     pub fn chosen(&self, ids: Option<&[String]>) -> (Vec<&Promotion>, Vec<String>) {
         let Some(ids) = ids else {

@@ -13,7 +13,7 @@ use crate::entry::Tier;
 use crate::store::PageKind;
 use crate::summary::EntrySummary;
 
-/// Says whether an entry has had its time. What nobody called unimportant stays.
+/// Says whether an entry has expired. Entries without an importance stay.
 pub(super) fn verdict(
     entry: &EntrySummary,
     settings: &TidySettings,
