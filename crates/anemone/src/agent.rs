@@ -316,7 +316,7 @@ pub fn check_known(agent: &FoundAgent) -> Result<()> {
 }
 
 /// Returns the agent in a folder, with the runtime that knows the folder best; the first runtime
-/// takes any folder that nobody knows.
+/// takes folders that no runtime recognises.
 fn locate(
     runtimes: &[&'static Runtime],
     machine: &Machine,

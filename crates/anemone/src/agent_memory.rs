@@ -35,7 +35,7 @@ pub enum AgentMemoryError {
     /// The message comes from the runtime.
     #[error("{0}")]
     StateFolder(String),
-    /// A file has the name of a folder in which what is kept about a memory lies.
+    /// A file has the name of a folder that Anemone keeps its state in.
     #[error("{}: this is a file, and Anemone keeps its state in a folder of this name", .0.display())]
     StateIsFile(PathBuf),
     /// No agent was chosen.
@@ -46,7 +46,7 @@ pub enum AgentMemoryError {
     Apply(#[from] ApplyError),
     /// The index of the memory.
     Find(#[from] FindError),
-    /// The rows of the memory, or its files by way of them.
+    /// The rows of the memory, or its files, reached through the rows.
     Memory(#[from] MemoryError),
     /// The journal of the memory.
     Journal(#[from] JournalError),
@@ -232,8 +232,8 @@ impl AgentMemory {
     }
 
     /// Returns the memory with the rows that a change was about: the agent may keep its memory
-    /// elsewhere since. A database outside of the agent's install is not its own: the install was
-    /// moved, and what is at the old path now belongs to somebody else.
+    /// elsewhere by now. A database outside of the agent's install is not used: the install was
+    /// moved, and the database at the old path may belong to another agent.
     #[must_use]
     pub fn memory_of(&self, change: Option<&RowsRecord>) -> Box<dyn Memory> {
         let Some(noted) = change else { return self.memory() };

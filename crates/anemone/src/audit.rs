@@ -32,7 +32,7 @@ pub struct AuditReport {
     pub bytes: u64,
     /// Entries in them.
     pub entries: usize,
-    /// Entries by what their file is.
+    /// Entries by the kind of their file.
     pub kinds: KindCounts,
     /// Entries by their age.
     pub ages: AgeCounts,

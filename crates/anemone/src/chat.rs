@@ -1,8 +1,8 @@
-//! Asks a chat model, where the user configured one.
+//! Asks a chat model, if the user configured one.
 //!
-//! What is sent leaves this machine, so only a place that was named is asked, and only over https
-//! unless it is this machine. What comes back is a stranger's text: it is bounded here, and whoever
-//! uses it treats it as such.
+//! Requests leave this machine, so only a configured endpoint is asked, and only over https unless
+//! it is on this machine. The answer is untrusted text: its size is limited here, and its callers
+//! treat it as untrusted.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub enum ChatError {
     /// The answer did not come in time.
     #[error("the chat model took too long")]
     Timeout,
-    /// Nobody answers there.
+    /// The endpoint does not answer.
     #[error("the chat model cannot be reached")]
     NotReached,
     /// The answer is an error. What a server says to it may repeat the key, and is not told.
@@ -89,8 +89,8 @@ pub struct ChatChoice {
 }
 
 impl ChatChoice {
-    /// Returns what was configured, as far as nothing else was said. A key is for the place it was
-    /// configured with, and for no other.
+    /// Returns these settings, with the configured ones as defaults. A configured key is only used
+    /// for the endpoint that it was configured with.
     #[must_use]
     pub fn over(&self, configured: ChatSettings) -> ChatSettings {
         let timeout = self.timeout.unwrap_or(configured.timeout);

@@ -100,7 +100,7 @@ pub enum WorkspaceSource {
     /// The settings of the `alf` tool.
     #[serde(rename = "alf_config")]
     AlfSettings,
-    /// Nobody; it is the usual one.
+    /// Nothing: it is the default.
     Default,
     /// The runtime's configuration, a file of this name.
     #[serde(untagged)]

@@ -63,7 +63,8 @@ pub struct DisconnectRequest {
     pub target: ConnectTarget,
     /// The project whose sessions alone are disconnected.
     pub project: Option<PathBuf>,
-    /// Whether entries go that start anemone, whoever wrote or changed them.
+    /// Whether to remove all entries that start anemone, even those that another program wrote or
+    /// changed.
     pub all: bool,
     /// Plan only.
     pub dry_run: bool,

@@ -81,7 +81,7 @@ pub struct ContextReport {
     pub suspicious: u64,
     /// What would have been recalled, but does not hold any more.
     pub superseded: u64,
-    /// How many characters that nobody sees were left out of the files.
+    /// How many invisible characters were left out of the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_characters: Option<usize>,
     /// Why what is quoted of the files looks like an attack on a model.
@@ -130,7 +130,7 @@ pub enum ContextNote {
     Suspicious(u64),
     /// Memories that others took the place of were left out.
     Superseded(u64),
-    /// Characters that nobody sees were left out.
+    /// Invisible characters were left out.
     HiddenCharacters(usize),
 }
 

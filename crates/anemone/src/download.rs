@@ -1,7 +1,7 @@
-//! Fetching one file that is known byte by byte.
+//! Downloads one file whose digest is known.
 //!
-//! Whoever holds the file may send us on to another host: nothing is told there but the path, and
-//! what comes back is taken only when its digest is the one that is expected.
+//! The server may redirect us to another host: that host gets nothing but the path, and a response
+//! is accepted only if it has the expected digest.
 
 use std::io::Write;
 use std::time::Duration;

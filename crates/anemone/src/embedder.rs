@@ -1,7 +1,7 @@
-//! What compares meanings in one run: which embedder, and why that one.
+//! Chooses the embedder of a run, and says why.
 //!
-//! The user names it, or `auto` finds it: what the index was filled with, else what the config
-//! says, else the table inside the program. No text goes to a service that nobody named, on the
+//! The user names it, or `auto` finds it: the embedder that filled the index, else the configured
+//! one, else the built-in table. No text is sent to a service that the user did not name on the
 //! command line or in the config, and nothing that takes minutes begins unasked.
 
 mod fill;
@@ -94,8 +94,8 @@ pub enum EmbedderError {
     NotReached(RemoteError),
     /// The settings of the service make no sense.
     Service(RemoteError),
-    /// The config names a file with a key, and there is none. The name is left out: people put the
-    /// key itself in its place.
+    /// The config names a key file that does not exist. The name is left out of the message,
+    /// because people write the key itself there.
     #[error("key_file in [embedding.{}] of the config names no file", .0.name())]
     NoKeyFile(Provider),
     /// The file with the key cannot be used.
@@ -160,9 +160,9 @@ impl ChosenEmbedder {
 
 /// The embedders of one run.
 pub struct Embedders {
-    /// The one that counts where it has vectors.
+    /// The embedder that is used where it has vectors.
     pub main: Option<ChosenEmbedder>,
-    /// The one that serves where the first has none, or fails.
+    /// The embedder that is used where the main one has no vectors, or fails.
     pub fallback: Option<ChosenEmbedder>,
     /// What the user should know about the choice.
     pub notes: Vec<SearchNote>,

@@ -61,7 +61,7 @@ pub struct ExportRequest {
     pub secrets: SecretPolicy,
     /// Put the agent's id into the workspace, so that it survives a move.
     pub write_agent_id: bool,
-    /// Seal the archive for these age recipients; for nobody when there are none.
+    /// Seal the archive for these age recipients; without recipients it is not sealed.
     pub recipients: Vec<String>,
 }
 
@@ -133,8 +133,8 @@ pub enum ExportError {
     /// The workspace has no memories and no persona.
     #[error("{} holds no memories and no persona; nothing was written", .0.display())]
     Nothing(PathBuf),
-    /// Files hold secrets, and nobody said what to do about them.
-    /// It names the places, not the secrets themselves.
+    /// Files contain secrets, and the request does not say what to do about them. The error names
+    /// their places, not the secrets themselves.
     #[error("{} would travel in clear; nothing was written", count(.0.len() as u64, "secret"))]
     Secrets(Vec<FoundSecret>),
     /// The archive cannot be written.
@@ -394,8 +394,8 @@ impl ExportRun<'_> {
     }
 }
 
-/// Returns the archives in the workspace that earlier exports wrote, and how that is said: a backup
-/// that holds the backups before it would grow with each one.
+/// Returns the archives in the workspace that earlier exports wrote, with the reason for leaving
+/// them out: a backup that contains the earlier backups would grow with each one.
 fn own_archives(chosen: &ChosenAgent, output: &Path, host: &Host) -> Vec<(PathBuf, LeftOut)> {
     let Ok(workspace) = fs_err::canonicalize(&chosen.agent.workspace) else { return Vec::new() };
     // An archive that was only restored from may be the user's own file.

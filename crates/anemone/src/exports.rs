@@ -1,7 +1,7 @@
 //! When an agent was last exported, and to where: a note in the agent's state folder.
 //!
-//! An archive is right without its note. Where the note cannot be written or read, nothing is said
-//! and nothing fails: then nobody knows when the agent was exported.
+//! An archive is valid without its note. If the note cannot be written or read, nothing is reported
+//! and nothing fails: the time of the last export is then unknown.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;

@@ -91,11 +91,11 @@ impl ForgetChoice {
 
 /// Who says that what a wide choice matches is meant.
 pub enum Confirmation<'a> {
-    /// It was said already.
+    /// The user has already confirmed.
     Given,
     /// It is asked once the entries are known.
     Ask(&'a mut dyn FnMut(&[&EntryToForget]) -> io::Result<bool>),
-    /// Nobody said it, and nobody can be asked: a wide choice is refused.
+    /// There is no confirmation and no user to ask: a wide choice is refused.
     Impossible,
 }
 
@@ -106,7 +106,7 @@ pub enum Confirmation<'a> {
 pub enum ForgetError {
     /// No time is in the period that was asked for.
     EmptyPeriod(#[from] EmptyPeriodError),
-    /// The choice can match several entries, and nobody can be asked whether they are meant.
+    /// The choice can match several entries, and there is no user to confirm it.
     #[error("the choice can match several entries and needs confirmation")]
     NotConfirmed,
     /// No entry matches.
@@ -121,7 +121,7 @@ pub enum ForgetError {
     NotWritable(#[from] NotWritable),
     /// It could not be planned, or it was changed meanwhile.
     Apply(#[from] ApplyForgetError),
-    /// The memory cannot be opened, read or changed, or nobody could be asked.
+    /// The memory cannot be opened, read or changed, or the question to the user failed.
     Memory(AgentMemoryError),
     /// The index cannot be opened.
     OpenIndex(OpenIndexError),
@@ -268,7 +268,7 @@ fn clear_index(
     // A short text cannot be looked for in a database.
     let may_hold_it = finality == Finality::ForGood && probes.too_short > 0;
     if may_hold_it || !probes.scan(&[finder.folder().to_owned()]).found.is_empty() {
-        // What the database of the index left behind goes with the database.
+        // Deleting the whole database also removes the remains in its unused pages.
         index.clear();
         finder.refresh(&mut index, host.now())?;
         index.release();
@@ -404,7 +404,7 @@ impl ForgetRequest {
         Ok((ForgetTarget::Ids(ids), others))
     }
 
-    /// Returns entries that are meant and stand only in the undo journal, since they were forgotten
+    /// Returns chosen entries that are only in the undo journal, because they were forgotten
     /// before.
     fn only_in_journal(
         &self,

@@ -30,7 +30,7 @@ pub enum HookError {
     /// Neither the request nor the hook's JSON names the conversation that ended.
     #[error("no conversation is named")]
     NoConversation,
-    /// Neither the request nor the hook's JSON says what was said in a turn.
+    /// Neither the request nor the hook's JSON contains the messages of a turn.
     #[error("no conversation is named")]
     NoTurn,
     /// Neither the request nor the hook's JSON has the message.

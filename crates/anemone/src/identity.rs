@@ -219,7 +219,7 @@ impl AgentIdentity {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     let taken = self.dirs.state.clone();
                     *self = Self::of(self.seen.clone(), host);
-                    // A name that is free and yet taken has a note that nobody can read.
+                    // If no note has this name and yet it is taken, its note is unreadable.
                     is_damaged = self.noted.is_none() && self.dirs.state == taken;
                 }
                 Err(error) => return Err(error),
@@ -245,7 +245,7 @@ fn digest_of(path: &Path) -> String {
     digest
 }
 
-/// Returns the earlier path if that is the only one that exists.
+/// Returns the earlier path if only that one exists.
 fn existing_or_new(earlier: PathBuf, new: PathBuf) -> PathBuf {
     if exists(&earlier) && !exists(&new) { earlier } else { new }
 }

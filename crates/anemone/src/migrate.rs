@@ -210,10 +210,10 @@ pub enum MigrateError {
     DifferentAgents(#[from] DifferentAgentsError),
     /// There is no plan.
     Plan(#[from] PlanError),
-    /// Nobody knows what becomes of memories in that runtime.
+    /// There is no mapping of memories to that runtime.
     #[error("moving an agent to that runtime is not supported")]
     NoMapping,
-    /// Files differ, and nobody said what to do about that. Nothing was changed.
+    /// Files differ, and the request does not say what to do about that. Nothing was changed.
     #[error("the workspace and the archive differ; nothing was changed")]
     Conflicts {
         /// The target's workspace.
@@ -307,8 +307,8 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     if let Some(before) = reader.read_before(&target)? {
         report.snapshots.push(reader.keep(&before, "target", &target.agent)?);
     }
-    // The target gets the agent's id. Unless it is noted whose it is, whoever looks at the target
-    // first would take it, and the source would become another agent.
+    // The target gets the agent's id. Unless the owner of the id is recorded, the first command on
+    // the target would claim the id, and the source would become another agent.
     identify(source.runtime, &source.agent, host).claim(&real(&source.agent.workspace), host);
     match restore(&plan, &moving, &machine, &mut report.stores, host) {
         Ok(warnings) => report.warnings.extend(warnings.iter().map(warning)),
@@ -355,7 +355,7 @@ fn missing(left_out: &LeftOut) -> MissingLine {
     MissingLine { what: "file", path: Some(path.clone()), reason }
 }
 
-/// Makes the key that credentials are sealed with on the way; nobody else ever has it.
+/// Creates the key that seals credentials during the move; it is never stored.
 fn random_key() -> io::Result<VaultKey> {
     let mut key = Zeroizing::new([0; KEY_BYTES]);
     crate::system::fill_random(&mut *key).map_err(io::Error::other)?;

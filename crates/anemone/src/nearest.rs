@@ -1,4 +1,4 @@
-//! Names like one that is not there.
+//! Suggests existing names that are similar to an unknown one.
 
 use anemone_files::edit_distance;
 

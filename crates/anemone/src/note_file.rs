@@ -7,7 +7,7 @@ use anemone_files::{Durability, read_small, replace_file};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Reads a note; one that is missing, too long or damaged says nothing.
+/// Reads a note; `None` if it is missing, too long or damaged.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path, max_bytes: u64) -> Option<T> {
     serde_json::from_slice(&read_small(path, max_bytes).ok()??).ok()
 }

@@ -1,8 +1,8 @@
-//! Compares an agent before and after it moved: what the new runtime holds by itself, what lies
-//! beside it in the sidecar, and what is nowhere.
+//! Compares an agent before and after it moved: what the new runtime holds by itself, what is kept
+//! in the sidecar, and what is missing.
 //!
-//! Pure functions over two snapshots. What the plan announced is handed in; everything else that
-//! cannot be found is lost.
+//! Pure functions over two snapshots. The announcements of the plan are handed in; everything else
+//! that cannot be found is lost.
 
 mod count;
 mod current;
@@ -56,7 +56,7 @@ pub struct Current<'a> {
     pub origin_of: &'a dyn Fn(RecordId) -> Option<RecordId>,
 }
 
-/// Why a file will not be there as it was.
+/// Why a file will be missing or different.
 pub struct Announced {
     /// Why.
     pub reason: &'static str,
@@ -98,7 +98,7 @@ pub struct LayerProof {
     /// Why things are not there.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons: BTreeMap<String, u64>,
-    /// The digest of the sorted digests of everything that was there.
+    /// The digest of the sorted digests of everything in the source.
     pub source_sha256: String,
     /// The same, of what was found; equal when nothing is missing.
     pub target_sha256: String,

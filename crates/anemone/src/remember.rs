@@ -133,7 +133,7 @@ pub struct RowLine {
     pub key: String,
     /// The kind of row.
     pub category: String,
-    /// Whether a row with this key was there, whose text is replaced.
+    /// Whether the text of an existing row with this key is replaced.
     pub replaces: bool,
 }
 
@@ -185,7 +185,7 @@ pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport
             return Err(RememberError::Secret(Box::new(report)));
         }
         Err(RememberPlanError::Duplicate(same)) => {
-            // Somebody else was quicker to remember the same.
+            // Another process remembered the same text in the meantime.
             if report.duplicates.is_empty() {
                 report.duplicates.push(*same);
             }

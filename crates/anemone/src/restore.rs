@@ -167,7 +167,7 @@ pub struct MemoriesLine {
     pub kept: u64,
     /// Entries that are the same already.
     pub same: u64,
-    /// The copy of what was there.
+    /// The copy of the former content.
     pub backup: Option<String>,
 }
 
@@ -182,7 +182,7 @@ pub struct ConfigLine {
     pub added: Vec<String>,
     /// Settings that stay as they are.
     pub kept: Vec<String>,
-    /// The copy of what was there.
+    /// The copy of the former content.
     pub backup: Option<String>,
 }
 
@@ -312,12 +312,11 @@ pub enum ApplyPlanError {
     },
 }
 
-/// Does what a plan says, and notes in `stores` what became of each store; returns what the user
-/// should know.
+/// Applies a plan, and records in `stores` what became of each store; returns notes for the user.
 ///
-/// The order is safe at every step. The tree comes first: it is exchanged as a whole, and what it
-/// replaces is kept. Memories and settings follow, each with a copy of what was there. Secrets come
-/// last, because nothing needs them before the settings name them.
+/// The order is safe at every step. The tree comes first: it is exchanged as a whole, and the
+/// former tree is kept. Memories and settings follow, each with a copy of the former content.
+/// Secrets come last, because nothing needs them before the settings name them.
 pub fn restore(
     plan: &Plan,
     source: &RestoreSource<'_>,
@@ -330,7 +329,7 @@ pub fn restore(
         step.change.check(machine).map_err(busy)?;
     }
     let now = host.moment();
-    // The plan may have chosen another folder than the one that was asked for.
+    // The plan may have chosen another folder than the requested one.
     let recovered = recover_leftovers(&plan.workspace);
     let install = plan.new_install.as_ref();
     let made = match install {
@@ -391,7 +390,7 @@ pub fn warning(warning: &Warning) -> String {
 pub(crate) fn arrived(machine: &Machine, target: &ChosenAgent, plan: &Plan) -> ChosenAgent {
     let runtime = target.runtime;
     let real = |path: &Path| fs_err::canonicalize(path).ok();
-    // Where a workspace names the agent, the install says nothing more.
+    // If the workspace names the agent, the install adds no information.
     let holds_several = runtime.places.is_some_and(|places| places.holds_several);
     let of_install = target.agent.install.as_deref().filter(|_| holds_several);
     let agent =

@@ -1,8 +1,8 @@
 //! Bounds on a sealed (age) file, checked before the age library sees it.
 //!
-//! The library parses a header again from its start for every line of it, so that a small file of
-//! many lines keeps it busy for minutes. It also derives keys from passphrases with as much memory
-//! as the file asks for. Both are decided by whoever wrote the file.
+//! For every line of a header, the library parses the header again from its start, so that a small
+//! file of many lines keeps it busy for minutes. It also derives keys from passphrases with as much
+//! memory as the file asks for. An attacker who writes the file controls both.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -54,7 +54,7 @@ pub fn mebibytes(factor: u8) -> u64 {
     1_u64.checked_shl(u32::from(factor.saturating_sub(10))).unwrap_or(u64::MAX)
 }
 
-/// Checks the header of a binary age file; one that is damaged is for the library to name.
+/// Checks the header of a binary age file; damage is left to the library to report.
 pub fn check(source: impl Read, max_factor: u8) -> io::Result<Result<(), HeaderFault>> {
     let mut header = BufReader::new(source.take(MAX_HEADER_BYTES + 1));
     let (mut read, mut recipients) = (0, 0);

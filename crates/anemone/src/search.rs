@@ -219,7 +219,7 @@ pub struct SearchReport {
     /// The model that counts most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The models whose vectors were compared, the one that counts most first.
+    /// The models whose vectors were compared, in descending order of weight.
     pub vectors: Vec<VectorLine>,
     /// What the user should know.
     pub notes: Vec<Statement<SearchNote, NoteWords>>,
@@ -327,7 +327,7 @@ pub struct SearchHit {
     pub similar: usize,
     /// The lines.
     pub text: String,
-    /// Where words of the query stand in `text`, in bytes.
+    /// Where words of the query occur in `text`, in bytes.
     pub matches: Vec<[usize; 2]>,
     /// The type of the memory.
     #[serde(rename = "type")]

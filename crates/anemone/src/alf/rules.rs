@@ -143,8 +143,8 @@ fn check_workspace(workspace: &Path) -> Result<(), AlfExportError> {
     }
 }
 
-/// Returns the file behind a name, and refuses to replace one that is no archive: a slip with the
-/// output should not cost a file of the agent.
+/// Returns the file behind a name, and refuses to replace a file that is not an archive: a mistyped
+/// output path should not overwrite a file of the agent.
 fn real_target(output: &Path) -> Result<PathBuf, AlfExportError> {
     let target = match fs_err::symlink_metadata(output) {
         Ok(there) if there.is_symlink() => {

@@ -1,4 +1,5 @@
-//! Programs whose configuration we do not edit: what to add to it, and where it usually is.
+//! Programs whose configuration we do not edit: the text to add, and the usual path of the
+//! configuration.
 
 use anemone_runtimes::connect::ServerEntry;
 use serde_json::{Value, json};

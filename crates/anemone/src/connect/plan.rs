@@ -76,7 +76,7 @@ pub(super) struct Plan {
 /// What is taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RemovalScope {
-    /// What was written, as it was written.
+    /// Only the entries that we wrote, if they are unchanged.
     Written,
     /// Also everything else that starts us.
     All,
@@ -92,7 +92,7 @@ impl Plan {
         self.files.iter().all(|file| file.fate == FileAction::Same)
     }
 
-    /// Refuses what cannot be done, before any of it is.
+    /// Refuses an impossible plan before any part of it is applied.
     pub(super) fn check(&self) -> Result<(), ConnectError> {
         self.changed().try_for_each(|file| file.place.check_writable())
     }
@@ -247,8 +247,7 @@ fn foreign(edit: &ConfigEdit, file: &DesiredFile, removable: bool) -> ConnectNot
     ConnectNote::ForeignEntry { entry: edit.name(), path: file.path.clone(), removable }
 }
 
-/// Refuses a file in which something that starts us stands that nobody kept a note of: it may be
-/// the user's own.
+/// Refuses a file with an entry that starts us but is in no record: it may be the user's own.
 fn check_known(file: &DesiredFile, document: &Value) -> Result<(), ConnectError> {
     let known = (file.known)(document);
     let Some(other) = known.iter().find(|known| !file.wants.contains(known)) else { return Ok(()) };
@@ -271,7 +270,7 @@ impl Plan {
                 return Err(ConnectError::Taken(own.path.clone()));
             }
         };
-        // One that somebody else put there is theirs, even if it is the same.
+        // An existing file belongs to the user, even if its content is identical.
         if before.is_some() || fate == FileAction::Made {
             let folders = folders_of(before.map(|before| &before.folders), &place);
             let digest = sha256_hex(own.text.as_bytes());

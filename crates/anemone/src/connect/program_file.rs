@@ -8,7 +8,7 @@ use anemone_runtimes::connect::MAX_BYTES;
 use super::error::ConnectError;
 use crate::files::{Existing, FileError, OutputFile};
 
-/// A file as it was when the plan was made.
+/// A file with the content that it had when the plan was made.
 pub(super) struct ProgramFile {
     /// What was asked for.
     pub(super) path: PathBuf,
@@ -59,7 +59,7 @@ impl ProgramFile {
         self.real.parent()
     }
 
-    /// Writes the file, unless somebody else has changed it since it was looked at.
+    /// Writes the file, unless another program has changed it since it was read.
     pub(super) fn write(&self, text: &str) -> Result<(), ConnectError> {
         self.stage(text)?.commit()
     }
@@ -90,7 +90,7 @@ impl ProgramFile {
         Ok(Staged { place: self, target })
     }
 
-    /// Takes the file away, unless somebody else has changed it.
+    /// Deletes the file, unless another program has changed it.
     pub(super) fn remove(&self) -> Result<(), ConnectError> {
         self.check_writable()?;
         self.check_unchanged()?;
@@ -115,14 +115,14 @@ pub(super) struct Staged<'a> {
 }
 
 impl Staged<'_> {
-    /// Gives the file its name, unless somebody else has changed the one that has it.
+    /// Gives the new file its name, unless another program has changed the existing one.
     pub(super) fn commit(self) -> Result<(), ConnectError> {
         self.place.check_unchanged()?;
         Ok(self.target.commit()?)
     }
 }
 
-/// Takes folders away, the outermost of which stand first, where nothing is in them.
+/// Deletes empty folders of a list that begins with the outermost.
 pub(super) fn remove_empty(folders: &[PathBuf]) {
     for folder in folders.iter().rev() {
         // A folder that is not empty by now stays.

@@ -43,7 +43,7 @@ pub(super) struct OwnRecord {
 }
 
 impl Record {
-    /// Reads the record of a program; one that makes no sense is ignored.
+    /// Reads the record of a program; an invalid record is ignored.
     pub(super) fn load(path: &Path) -> Result<Option<Self>, ConnectError> {
         let text = ProgramFile::look(path)?.text;
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
@@ -59,7 +59,8 @@ impl Record {
         self.folders = match before {
             Some(before) => before.folders.clone(),
             None => {
-                // Folders that were made for another record go with the last record in them.
+                // Folders that were created for another record are deleted with the last record in
+                // them.
                 let mut folders = ProgramFile::look(path)?.missing_folders();
                 folders.extend(beside(path).into_iter().flat_map(|record| record.folders));
                 folders.sort();

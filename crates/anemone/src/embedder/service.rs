@@ -11,7 +11,7 @@ use crate::config::ServiceConfig;
 use crate::host::Host;
 use crate::search::NamedEmbedder;
 
-/// A service, as it was asked for.
+/// A requested service.
 pub(super) struct ServiceRequest<'a> {
     pub maker: &'a EmbedderFactory<'a>,
     pub wanted: &'a EmbedderName,
@@ -21,8 +21,8 @@ pub(super) struct ServiceRequest<'a> {
 }
 
 impl ServiceRequest<'_> {
-    /// Makes the embedder. A model that nobody knows is asked for one vector, to learn how long
-    /// they are.
+    /// Creates the embedder. An unknown model is asked for one vector, to learn the length of its
+    /// vectors.
     pub(super) fn make(&self) -> Result<ChosenEmbedder, EmbedderError> {
         let EmbedderFactory { host, searched, sets, haste, .. } = self.maker;
         let settings = self.settings(host)?;

@@ -157,7 +157,7 @@ impl ExportSummary {
 /// Something that only travels on request.
 #[derive(Clone, Debug, Serialize)]
 pub struct NotRequestedItem {
-    /// What it is, and how much of it there is.
+    /// The kind of data, and its amount.
     #[serde(flatten)]
     pub not_requested: NotRequested,
     /// How to request it; filled in by the program that asked for the export.

@@ -24,8 +24,8 @@ pub struct ForgetReport {
     /// Changes that can no longer be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped_changes: Option<usize>,
-    /// Changes other than this one that could be undone before and cannot be any more, because they
-    /// were about what is forgotten for good.
+    /// Other changes that can no longer be undone, because they were about entries that are
+    /// forgotten for good.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undo_lost: Vec<LostChange>,
     /// Other indexes of the same memory that held the text.

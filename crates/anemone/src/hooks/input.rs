@@ -48,11 +48,11 @@ impl HookInput {
         Ok((machine, memory))
     }
 
-    /// Says whose memory is meant: as the request says, or else the folder in which the session
-    /// runs, if there is a memory in it.
+    /// Decides which memory is meant: the one in the request, or else the one in the session's
+    /// folder, if the folder contains a memory.
     ///
-    /// A caller with a form of its own runs in any folder, also in one that a stranger has filled:
-    /// there it must be the workspace of an agent of this machine.
+    /// A caller with its own input format runs in any folder, even one with untrusted content: for
+    /// such a caller the folder must be the workspace of an agent of this machine.
     pub(super) fn memory(&self, choice: &MemoryChoice, machine: &Machine) -> MemoryChoice {
         let mut choice = choice.clone();
         let is_named = choice.agent.workspace.is_some() || choice.agent.agent.is_some();

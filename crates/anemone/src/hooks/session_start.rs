@@ -11,7 +11,7 @@ use crate::agent_memory::{Access, AgentMemory, MemoryChoice, delimiter};
 use crate::context::{ContextRequest, context};
 use crate::host::Host;
 
-/// Whitespace at the end of a page is not shown either, and nobody misses it.
+/// Whitespace at the end of a page is not shown either, which does not matter.
 const SLACK: usize = 8;
 
 /// A session that begins.

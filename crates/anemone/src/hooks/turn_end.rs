@@ -26,7 +26,7 @@ pub struct TurnEndRequest {
     pub input: HookInput,
     /// The conversation.
     pub conversation: ConversationChoice,
-    /// What was said, instead of a conversation.
+    /// The user's messages, instead of a conversation.
     pub messages: Vec<String>,
     /// Capture, although it is not switched on in the config.
     pub enable: bool,

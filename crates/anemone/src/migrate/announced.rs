@@ -6,7 +6,7 @@ use anemone_runtimes::{Action, NotRestoredKind, Plan};
 
 use crate::proof::{Announced, Expected};
 
-/// Returns what a plan says will not be there as it was.
+/// Returns the items that, according to a plan, will be missing or different.
 pub(super) fn announced<'a>(
     plan: &Plan,
     mapping: &'static Mapping,

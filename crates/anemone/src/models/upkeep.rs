@@ -36,7 +36,7 @@ pub enum ModelsError {
     /// No model is so large.
     #[error("{}: it is too large to be the model", .0.display())]
     TooLarge(PathBuf),
-    /// The file is not the one that the makers of the model published.
+    /// The file differs from the one that the makers of the model published.
     #[error("{}: this is not the published file of {}", .path.display(), .model.full_name)]
     NotPublished {
         /// The file.
@@ -310,7 +310,7 @@ pub fn remove_model(name: &str, dry_run: bool, host: &Host) -> Result<RemovedMod
     let removed = line.state == ModelState::Added;
     if removed && !dry_run {
         fs_err::remove_file(model.path(host))?;
-        // Files that somebody else put beside it stay.
+        // Other files in the folder stay.
         fs_err::remove_dir(model.folder(host)).ok();
     }
     let bytes = line.bytes.unwrap_or_default();

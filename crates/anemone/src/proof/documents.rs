@@ -23,7 +23,7 @@ pub(super) fn identity(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Res
     let was = parts_of_identity(source.identity()?.as_ref());
     let is = parts_of_identity(target.identity()?.as_ref());
     let kept = parts_of_identity(sidecar.identity.as_ref());
-    // Fields are read from several files, so one that stays may change any of them.
+    // Fields are read from several files, so any file that stays may change any field.
     let rows = expected.mapping.into_iter().flat_map(Mapping::rows);
     let rows = rows.filter(|row| row.layer == "identity");
     let mut stays = rows.filter_map(|row| expected.files.get(row.becomes.text().as_bytes()));

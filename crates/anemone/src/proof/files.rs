@@ -34,8 +34,8 @@ pub(super) fn files(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> LayerProof
 /// Whether a file is beside the workspace, and its path.
 type FilePlace<'a> = (bool, &'a [u8]);
 
-/// Returns where a file lies. What describes an install has a path among the runtime's files, and is
-/// no file of the workspace.
+/// Returns the place of a file. A file that describes an install has a path among the runtime's
+/// files, and does not belong to the workspace.
 fn lies(file: &SourceFile) -> FilePlace<'_> {
     let known = match &file.root {
         FileRoot::Raw(runtime) => mapping(runtime),

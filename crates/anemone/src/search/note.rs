@@ -28,7 +28,7 @@ pub enum SearchNote {
         /// Why.
         error: EmbedderError,
     },
-    /// The index has vectors of a service, and no text is sent to one that nobody named.
+    /// The index has vectors of a service that the user did not name, so no text is sent to it.
     EmbedderNotNamed(EmbedderName),
     /// A model was added and is not used here.
     ModelUnused {
@@ -41,7 +41,7 @@ pub enum SearchNote {
     CarriedUnreadable(String),
     /// More vectors came with the documents than an index takes.
     CarriedTooMany(u64),
-    /// An embedder that nobody named did not fill the index.
+    /// An embedder that the user did not name could not fill the index.
     NotFilled(FillError),
     /// About the vectors that an answer rests on.
     Vectors(VectorNote),
@@ -123,7 +123,7 @@ pub enum VectorNote {
         embedder: String,
         /// Why.
         reason: String,
-        /// Whether it was not even asked, because nobody allowed so large a job.
+        /// Whether it was not asked, because so large a job was not allowed.
         is_large_job: bool,
     },
     /// Some chunks have no vectors of it.

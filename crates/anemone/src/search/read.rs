@@ -14,11 +14,11 @@ use crate::nearest::Nearest;
 /// Which lines of which document.
 #[derive(Clone, Debug)]
 pub struct ReadRequest {
-    /// The document, as a search calls it; lines may stand behind it, as in a citation.
+    /// The document, by its name in search results; a line range may follow, as in a citation.
     pub path: String,
     /// What it is in.
     pub target: TargetChoice,
-    /// The lines, if they do not stand behind the path.
+    /// The lines, if the path does not end with them.
     pub lines: LineRange,
     /// Characters at most.
     pub chars: usize,
@@ -74,7 +74,7 @@ impl ReadReport {
 #[error(transparent)]
 #[non_exhaustive]
 pub enum ReadDocumentError {
-    /// Lines stand behind the path, and were named besides.
+    /// The path ends with a line range, and lines were also named separately.
     #[error("the lines are named twice")]
     LinesTwice,
     /// The suffix of the path names no lines.

@@ -206,7 +206,7 @@ impl TargetChoice {
         DocumentFilter { sessions: self.sessions, private: self.private }
     }
 
-    /// Finds out what kind of source a path is.
+    /// Determines the kind of source of a path.
     fn by_path(&self, path: &Path, machine: &Machine, host: &Host) -> Result<ResolvedSources> {
         let named = || path.to_owned();
         let there = fs_err::metadata(path).map_err(|error| match error.kind() {
@@ -522,9 +522,9 @@ fn folder_of_markdown(folder: &Path) -> ResolvedSources {
     ResolvedSources { vital: Vec::new(), ..single(FOLDER, &folder, Box::new(source)) }
 }
 
-/// Whether a folder outside any install is an agent's workspace for certain: it has several of the
-/// files that runtimes put there, or one that nothing else has. A file called `MEMORY.md` and a
-/// folder called `memory` are no such sign: `remember` makes them in any folder.
+/// Whether a folder outside any install is certainly an agent's workspace: it has several of the
+/// files that runtimes create there, or a file that no other folder has. A file called `MEMORY.md`
+/// and a folder called `memory` are no evidence: `remember` creates them in any folder.
 fn is_surely_workspace(agent: &FoundAgent) -> bool {
     let has = |name: &&str| agent.workspace.join(name).is_file();
     let is_agents = |files: &WorkspaceFiles| {
@@ -536,8 +536,8 @@ fn is_surely_workspace(agent: &FoundAgent) -> bool {
         || with_agents().any(|runtime| is_agents(&runtime.files))
 }
 
-/// Whether all Markdown of a folder is the memory, and not only what an agent would read. When in
-/// doubt it is.
+/// Whether all Markdown files of a folder are the memory, and not only those that an agent would
+/// read. In doubt they all are.
 pub fn is_folder_of_notes(args: &AgentChoice, agent: &FoundAgent) -> bool {
     let is_named = args.runtime.as_deref() == Some(FOLDER);
     let is_in_doubt = args.runtime.is_none() && agent.install.is_none();

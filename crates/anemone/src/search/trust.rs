@@ -1,5 +1,5 @@
-//! How far a find can be trusted: who really wrote it, whether it looks like an attack, and what of
-//! it nobody sees.
+//! How far a hit can be trusted: who really wrote it, whether it looks like an attack, and which of
+//! its characters are invisible.
 
 use anemone_memory::{
     FoundLines, MarkdownStore, OriginCheck, Successor, hidden_count, shown, shown_with_ranges,
@@ -79,7 +79,7 @@ fn mark_superseded(site: &MarkdownStore, hits: &mut [SearchHit]) {
         .iter()
         .map(|hit| (hit.path.as_str(), hit.start_line as usize, hit.end_line as usize))
         .collect();
-    // Where the files cannot be read now, nobody can say what of them holds.
+    // If the files cannot be read now, it is unknown which entries are superseded.
     let Ok(successors) = successors(site, &lines) else { return };
     for (hit, successor) in hits.iter_mut().zip(successors) {
         hit.superseded = successor.is_some();

@@ -125,10 +125,10 @@ pub fn plan_vectors(request: &IndexRequest, host: &Host) -> Result<VectorPlan, S
     Ok(VectorPlan { dry_run: true, source: SourceSummary::of(&target), job, warnings })
 }
 
-/// Finds what is meant and brings its index up to date, with its vectors.
+/// Finds the sources and refreshes their index, with its vectors.
 ///
-/// Whoever hands in a `stop` listens for signals and tells it; otherwise filling in vectors listens
-/// by itself.
+/// A caller that passes a `stop` listens for signals and sets it; otherwise the filling of vectors
+/// listens by itself.
 pub fn update_index(
     request: &IndexRequest,
     stop: Option<&Stop>,
@@ -223,7 +223,7 @@ pub fn list_indexes(host: &Host) -> Result<IndexList, IndexError> {
 pub enum Apply {
     /// It is done.
     Yes,
-    /// It is said what would be done.
+    /// The plan was reported, and nothing was done.
     DryRun,
 }
 

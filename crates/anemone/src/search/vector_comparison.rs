@@ -26,7 +26,7 @@ pub enum LexicalOnly {
 
 /// What became of the embedders at a search.
 pub(super) struct VectorComparison {
-    /// The models that were compared, the one that counts most first.
+    /// The models that were compared, in descending order of weight.
     pub vectors: Vec<VectorLine>,
     pub lexical_only: Option<LexicalOnly>,
     pub notes: Vec<VectorNote>,
@@ -73,7 +73,8 @@ impl VectorComparison {
                     Some(LexicalOnly::EmbedderFailed),
                 )
             }
-            // The static model's are made with the index; without documents there are none.
+            // The static model's vectors are made with the index; without documents there are no
+            // vectors.
             VectorOutcome::NoVectors if !chosen.is_work() => return Some(LexicalOnly::NoVectors),
             VectorOutcome::NoVectors => {
                 (VectorNote::None { embedder, model }, Some(LexicalOnly::NoVectorsOfModel))

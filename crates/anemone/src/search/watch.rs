@@ -21,7 +21,7 @@ use crate::watcher::{WatchNotice, watcher};
 const QUIET: Duration = Duration::from_millis(1500);
 /// How often we look where changes are not reported.
 const LOOK: Duration = Duration::from_secs(5);
-/// How often we look although we are told: not all that is searched is in one place.
+/// How often we check despite notifications: the sources are not all in one place.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 
 /// Why the loop wakes.
@@ -32,7 +32,7 @@ enum Wake {
     Stop,
 }
 
-/// How we come to know of changes.
+/// How changes are detected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "watching")]
 pub enum WatchMode {
@@ -60,15 +60,15 @@ pub enum WatchEvent {
     Updated {
         /// What was done.
         report: Box<IndexReport>,
-        /// How we come to know of changes, when there is something to say about it.
+        /// How changes are detected, if that is worth reporting.
         mode: Option<WatchMode>,
     },
     /// It could not be; the next look may succeed.
     Failed(Box<SearchError>),
 }
 
-/// Brings an index up to date after every change, until the process is told to stop or `each` has
-/// had enough.
+/// Refreshes an index after every change, until the process is asked to stop or `each` ends the
+/// watch.
 pub fn watch_index(
     request: &IndexRequest,
     host: &Host,

@@ -220,7 +220,7 @@ fn export(
 
 /// Returns a name of today that no file has.
 fn free_name(folder: &Path, alias: &str, host: &Host, is_free: &dyn Fn(&Path) -> bool) -> PathBuf {
-    /// Nobody exports an agent this often on one day.
+    /// More exports of one agent than anyone makes on one day.
     const TIMES: u32 = 100;
     let stem = format!("{}-{}", file_stem(alias), host.today());
     let numbered = (2..TIMES).map(|number| format!("{stem}-{number}.alf"));

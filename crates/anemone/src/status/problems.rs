@@ -97,9 +97,9 @@ pub struct ProblemWords {
 /// The part of a status that shows a problem by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemTopic {
-    /// The line of the last export says that there is none.
+    /// The line of the last export says that there was no export.
     FirstExport,
-    /// The line of the search index says in what state it is.
+    /// The line of the search index says its state.
     SearchIndex,
     /// Nothing else shows it.
     Other,

@@ -71,7 +71,7 @@ enum Name {
 
 /// Reads questions from a file.
 pub(super) fn read(path: &Path) -> Result<Vec<Query>, EvalError> {
-    /// Nobody writes a longer question.
+    /// Real questions are shorter.
     const MAX_LINE: u64 = 1 << 20;
     let mut file = BufReader::new(fs_err::File::open(path)?);
     let mut queries = Vec::new();

@@ -25,7 +25,7 @@ pub(super) struct IndexNote {
     /// Its bytes, when they are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     place_bytes: Option<Vec<u8>>,
-    /// Whether something was there: an agent may have memories and no workspace.
+    /// Whether the path existed: an agent may have memories and no workspace.
     was_there: bool,
     pub used_at: Moment,
     /// The embedder that the user filled this index with.
@@ -33,8 +33,8 @@ pub(super) struct IndexNote {
     embedder: Option<NotedEmbedder>,
 }
 
-/// An embedder that the user named for an index, so that it is found again when the index is made
-/// anew. No text goes to a service that was not.
+/// An embedder that the user named for an index, so that it is found again when the index is
+/// rebuilt. No text is sent to a service that the user did not name.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct NotedEmbedder {
     /// Such as `builtin-quality` or `openai:text-embedding-3-small`.
@@ -63,8 +63,8 @@ impl IndexNote {
         }
     }
 
-    /// Whether what was there is gone for certain: what merely cannot be seen, on a disk that is
-    /// not here or in a folder that is closed, may come back.
+    /// Whether the source is certainly deleted: a source on an unmounted disk or in an unreadable
+    /// folder may come back.
     pub(super) fn is_gone(&self) -> bool {
         let path = self.path();
         let is_gone = matches!(if_found(fs_err::symlink_metadata(&path)), Ok(None));
@@ -72,8 +72,8 @@ impl IndexNote {
     }
 }
 
-/// Notes beside an index what it is of, about once a minute. Without the note an index is only
-/// harder to tell from others, so nothing is said where it cannot be written.
+/// Records the source of an index in a note beside it, about once a minute. Without the note an
+/// index is only harder to distinguish from others, so a failure to write it is not reported.
 pub(super) fn note_source(searched: &SearchTarget, host: &Host) {
     const OFTEN: SignedDuration = SignedDuration::from_mins(1);
     write_if_other(searched, host, |old, new| {

@@ -20,7 +20,8 @@ use crate::search::SourceNote;
 pub(super) struct AgentRules(pub &'static Runtime);
 
 impl AgentRules {
-    /// Says what a file of a workspace is: a document without its text, or why it is none.
+    /// Classifies a file of a workspace: a document without its text, or the reason why it is
+    /// skipped.
     pub(super) fn place(&self, path: &str) -> Result<Document, Option<SkipReason>> {
         let facts = match self.0.searched_file(path) {
             SearchedFile::Memory(facts) => facts,
