@@ -10,7 +10,7 @@ use std::process::Command;
 /// The first version of glibc that reads such bits.
 const LEAST_GLIBC: (u32, u32) = (2, 36);
 
-/// Reads what cargo says; nothing where it says nothing.
+/// Reads a variable that cargo sets; empty if it is not set.
 #[expect(clippy::disallowed_methods, reason = "this is how cargo speaks to a build script")]
 fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()

@@ -131,7 +131,7 @@ fn status(home: &Path) {
     row("status of 3 agents with 1,000 files each", "env", &["-i", &env[0], &env[1], ANEMONE]);
 }
 
-/// Searches by `memory_search`: 500 of them are what lies between the two rows.
+/// Searches with `memory_search`: the two rows differ by 500 searches.
 fn served(folder: &Path) {
     let workspace = folder.join("workspace");
     std::fs::create_dir_all(workspace.join("memory")).unwrap();

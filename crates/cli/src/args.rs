@@ -258,7 +258,7 @@ impl RestoreArgs {
     }
 }
 
-/// Returns a parser of some words: each with its help, which may be empty, and what it stands for.
+/// Returns a parser of some words: each with its help, which may be empty, and its value.
 pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
     words: impl IntoIterator<Item = (&'static str, &'static str, T)>,
 ) -> impl TypedValueParser<Value = T> {

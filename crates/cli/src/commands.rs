@@ -203,7 +203,7 @@ impl<'a> Context<'a> {
         Self { environment, printer, host }
     }
 
-    /// Returns the host for work whose results somebody else prints: without bars.
+    /// Returns the host for work whose results another part prints: without progress bars.
     pub(crate) fn silent_host(&self) -> Host {
         let can_ask = self.environment.can_ask();
         let console = Arc::new(Terminal { can_ask, shows_progress: false });

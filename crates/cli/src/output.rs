@@ -144,7 +144,7 @@ fn print_error(json: bool, error: &UserError) {
         #[serde(flatten)]
         details: Option<&'a serde_json::Map<String, serde_json::Value>>,
     }
-    // There is nobody left to tell when even this cannot be written.
+    // A failure of this write cannot be reported anywhere.
     if json {
         let failure = Failure {
             ok: false,
@@ -176,7 +176,7 @@ pub(crate) fn json_text(value: &impl Serialize) -> io::Result<String> {
         let mut units = [0; 2];
         c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect()
     };
-    // Such characters stand nowhere in JSON but in strings.
+    // In JSON such characters occur only in strings.
     Ok(with_escapes(&text, escape))
 }
 
@@ -209,7 +209,7 @@ pub(crate) fn notice(message: &str) {
     writeln!(anstream::AutoStream::auto(io::stderr()).lock(), "{DIM}{message}{DIM:#}").ok();
 }
 
-/// Asks somebody at a terminal; what is no clear yes is a no.
+/// Asks the user at a terminal; everything but a clear yes is a no.
 pub(crate) fn ask(question: &str) -> io::Result<bool> {
     let mut out = anstream::AutoStream::auto(io::stderr()).lock();
     write!(out, "{BOLD}{}{BOLD:#} [y/N] ", safe(question))?;

@@ -6,7 +6,7 @@ use regex::Regex;
 
 /// What differs from run to run in the output that README shows, and the wildcard for it.
 const VOLATILE: [(&str, &str); 8] = [
-    // The day on which README was written, which is today for whoever runs it.
+    // The day on which README was written, which is today's date when the test runs.
     (r"2026-11-18( \d\d:\d\d:\d\d)?", "[..]"),
     (r"\b[\d.]+ [KM]iB\b", "[..]"),
     // Indexes grow with the program, and so does the number of their files.
@@ -35,7 +35,7 @@ fn console_blocks_print_what_they_say() {
         fs_err::os::unix::fs::symlink(program, names.join("alf")).unwrap();
         cases.register_bin("alf", names.join("alf"));
     }
-    // Nothing is left with whoever runs the tests, and nothing of theirs counts.
+    // The tests leave no files with the user who runs them, and ignore the user's own settings.
     for (variable, name) in [
         ("XDG_CACHE_HOME", "cache"),
         ("XDG_CONFIG_HOME", "config"),

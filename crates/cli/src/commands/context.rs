@@ -72,7 +72,7 @@ pub(crate) struct Shown {
     report: ContextReport,
     #[serde(skip)]
     explain: bool,
-    /// Whether nobody's terminal reads the text.
+    /// Whether the text does not go to a terminal.
     #[serde(skip)]
     raw: bool,
 }

@@ -187,7 +187,7 @@ impl ExportArgs {
     }
 }
 
-/// Warns of files that are not in the archive although nobody asked to leave them out.
+/// Warns of files that are missing from the archive although leaving them out was not requested.
 fn warn_of_missing_files(left_out: &[LeftOut], warnings: &mut Vec<Warning>) {
     let missing = missing(left_out);
     if !missing.is_empty() {
@@ -324,7 +324,7 @@ fn write_left_out(
     Ok(())
 }
 
-/// Writes which files are missing, where nobody overlooks it.
+/// Writes which files are missing, in a conspicuous place.
 fn write_missing_files(left_out: &[LeftOut], out: &mut dyn Write) -> io::Result<()> {
     let missing = missing(left_out);
     if missing.is_empty() {

@@ -44,7 +44,7 @@ enum Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Acknowledged,
-    /// Exit code 3: somebody else kept saving, and nothing was written.
+    /// Exit code 3: another program kept saving, and nothing was written.
     Refused,
     Killed,
     Failed(Option<i32>),
@@ -169,7 +169,7 @@ fn log_of(environment: &TestEnvironment) -> Vec<String> {
     names.map(|name| format!("agent/memory/{}", name.to_string_lossy())).collect()
 }
 
-/// Saves until it is told that it is over; returns which lines it saved.
+/// Saves until `is_over` is set; returns which lines it saved.
 fn edit(environment: &TestEnvironment, manners: &[Manner], is_over: &AtomicBool) -> Vec<usize> {
     let mut saved = Vec::new();
     let end = Instant::now() + LONGEST;
@@ -235,8 +235,8 @@ fn write_beside_an_editor(manners: &'static [Manner]) {
         let text = text_of(operation);
         units.iter().filter(|unit| unit.content == text && unit.stamp.is_some()).count()
     };
-    // A forgotten entry comes back when an editor saves what it loaded before; one that could not
-    // be forgotten, or whose forgetting was cut off, may be there or not.
+    // A forgotten entry comes back if an editor saves the text that it loaded before; an entry that
+    // could not be forgotten, or whose forgetting was cut off, may or may not exist.
     let forgets: BTreeSet<usize> = outcomes
         .iter()
         .filter_map(|(number, _)| match operation(*number) {

@@ -71,7 +71,7 @@ fn what_is_kept_is_the_sample_and_private() {
     assert!(environment.exists("a/b/workspace/MEMORY.md"));
     assert_eq!(environment.json(["validate", "a/b/clawdia-purged.alf"])["valid"], true);
     assert_eq!(environment.failure_of_validate("a/b/broken.alf")["valid"], false);
-    // Somebody who looks around finds an agent that can be asked.
+    // A user who explores the folder finds an agent whose memory can be searched.
     let found = environment.json(["search", "Teekannenform", "-w", "a/b/workspace"]);
     let hits = found["hits"].as_array().unwrap();
     assert!(hits.iter().all(|hit| !hit["text"].as_str().unwrap().contains("Teekannenform")));
@@ -110,7 +110,7 @@ fn the_demo_tells_a_story() {
 }
 
 impl TestEnvironment {
-    /// Validates a file that is not valid, and returns what is said about it.
+    /// Validates an invalid file, and returns the answer.
     fn failure_of_validate(&self, name: &str) -> Value {
         let ran = self.run(["validate", name]);
         assert_eq!(ran.code, 1, "{}", ran.stdout);

@@ -24,14 +24,14 @@ fn small() -> TestEnvironment {
         line("wrong", "zanzibar", json!(1), "asia.md"),
         // Nothing is found.
         line("empty", "xyzzyqux", json!("odd"), "asia.md"),
-        // Nobody knows the answer.
+        // A question without an answer.
         json!({ "id": "open", "query": "samarkand", "category": 2, "relevant": [] }).to_string(),
     ];
     environment.write("queries.jsonl", queries.join("\n") + "\n\n");
     environment
 }
 
-/// What words alone find; with meanings nobody can work the figures out by hand.
+/// Search by words only: figures of a vector search cannot be computed by hand.
 const EVAL: [&str; 6] = ["eval", "notes", "--queries", "queries.jsonl", "--embedder", "none"];
 
 fn eval(environment: &TestEnvironment, flags: &[&str]) -> Value {

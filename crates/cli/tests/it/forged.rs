@@ -93,7 +93,7 @@ impl Forgery {
         self.manifest.entries.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
-    /// Makes the checksum say what the list is.
+    /// Recomputes the checksum of the list.
     fn sum(&mut self) {
         self.manifest.checksum = Some(Manifest::checksum_of(&self.manifest.entries));
     }

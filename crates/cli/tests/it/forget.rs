@@ -133,7 +133,8 @@ fn refusals_have_codes_and_hints() {
     let text = String::from_utf8(environment.read(&log)).expect("it is UTF-8");
     let copy = text.lines().last().expect("there is a line").replace("Abel", "Brandt");
     environment.write(&log, format!("{text}{copy}\n"));
-    // Whoever takes the lock notes that somebody else saved the log, also when nothing is forgotten.
+    // Every holder of the lock records that another program saved the log, even if nothing is
+    // forgotten.
     let id = written["id"].as_str().expect("there is an id");
     let output = environment.command().args(["forget", "-w", "ws", "--id", id]).output();
     let output = output.expect("the program starts");

@@ -75,7 +75,7 @@ fn every_other_entry_keeps_its_bytes() {
         .collect();
     assert_eq!(said, changed);
     assert_eq!(report["proof"]["entries_copied"], before.len() - changed.len());
-    // What stays in an entry that was rewritten stays as it was.
+    // The remaining lines of a rewritten entry are unchanged.
     let lines = |content: &[u8]| -> Vec<String> {
         String::from_utf8(content.to_vec()).unwrap().lines().map(str::to_owned).collect()
     };

@@ -216,9 +216,9 @@ fn what_a_killed_run_left_is_swept_and_nothing_else() {
     make("anemone-scratch-backups", 0o700);
     make("anemone-backup", 0o700);
     make("anemone-scratch-shared", 0o755);
-    // Its age does not matter: whoever uses one holds its lock.
+    // Its age does not matter: a process that uses a scratch folder holds its lock.
     make("anemone-scratch-young1", 0o700);
-    // However young it is: whoever uses one holds its lock.
+    // Even a new one is removed: a process that uses a scratch folder holds its lock.
     fs_err::write(temporary.join("anemone-scratch-young1/just-now"), "").unwrap();
     search(&environment, "tea", &[]);
     let mut left: Vec<_> = fs_err::read_dir(&temporary)

@@ -147,7 +147,7 @@ fn check_names_each_secret_once_and_one_in_a_file_name_too() {
     assert!(text.contains("notes/[redacted:github_token].txt") && !text.contains(KEY), "{text}");
 }
 
-/// Files of a workspace, with the lines on which a secret stands.
+/// Files of a workspace, with the lines that contain a secret.
 const PLANTED: &[(&str, &str, &[u64])] = &[
     (".env", "NAME=x\nDB_PASSWORD=correcthorse\n", &[2]),
     ("config/app.json", "{\n  \"clientSecret\": \"h7Gk2mQ9xV4pLw8Z\"\n}\n", &[2]),

@@ -77,7 +77,7 @@ impl Case {
 
     /// Goes back to a state that was kept.
     pub(crate) fn restore(&self, name: &str) {
-        // A fault may have left a folder that nobody may write.
+        // A fault may have left a read-only folder.
         fs_err::remove_dir_all(self.root()).expect("it is ours");
         copy(&self.folder.path().join(name), &self.root());
     }
@@ -116,7 +116,7 @@ impl Case {
         tree
     }
 
-    /// Returns the stamps of a file of which the table says nothing.
+    /// Returns the stamps of a file that are not in the table.
     fn unknown_stamps(&self, path: &Path) -> Vec<String> {
         if path.extension().is_none_or(|extension| extension != "md") {
             return Vec::new();
@@ -145,7 +145,7 @@ impl Case {
     pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         self.walk(&mut |path, _| {
-            // Whoever writes an index next sweeps its folder.
+            // The next writer of an index cleans its folder.
             let of_index = path.starts_with("home/.cache");
             let of_system = path.starts_with("tmp") && path != Path::new("tmp");
             if (is_temporary(path) && !of_index) || of_system {

@@ -26,7 +26,7 @@ pub(crate) struct Scenario {
     command: Vec<String>,
     /// Another command on the same memory, which finds what a fault left.
     later: Option<Vec<String>>,
-    /// How the command is run for the second time, where it is not run as it was.
+    /// The command line of the second run, if it differs from the first.
     again: Option<Vec<String>>,
     /// Whether a second run of the command does something else than the first.
     once: bool,
@@ -214,7 +214,7 @@ impl Scenario {
         let run = case.run(&self.command, Some(first));
         let tree = case.tree();
         let known = [&references.before, &references.after];
-        // What cannot be read is left out of an archive or of tidying, and that is said.
+        // Unreadable files are left out of an archive or of tidying, with a warning.
         let is_partial = first.of == Calls::Reads && run.code == Some(0) && warns(&run);
         if is_partial && self.later.is_some() {
             return self.finish_partial(case, references);

@@ -86,13 +86,13 @@ impl Stage {
         own.to_string_lossy().into_owned()
     }
 
-    /// Names what lies in the folder as it is seen from there.
+    /// Makes paths in a text relative to the folder of the demo.
     pub(super) fn shown(&self, text: &str) -> String {
         let folder = self.folder.to_string_lossy();
         text.replace(&format!("{folder}/"), "").replace(&*folder, ".")
     }
 
-    /// Returns a command as somebody would type it in the folder.
+    /// Returns a command as a user would type it in the folder.
     pub(super) fn typed(&self, words: &[&str]) -> String {
         let quote = |word: &&str| match self.shown(word) {
             // Easier to read, and the same to a shell where nothing in it means more.

@@ -1,5 +1,5 @@
-//! What the demo shows, step by step. Each step runs commands as somebody would type them, checks
-//! that what they say is so, and returns what there is to show.
+//! The steps of the demo. Each step runs commands as a user would type them, checks their answers,
+//! and returns what to show.
 
 use std::io;
 
@@ -16,14 +16,14 @@ use crate::output::Result;
 
 /// The archive that the demo makes.
 const ARCHIVE: &str = "clawdia.alf";
-/// Where Jonas' secret stands, and a word of it that stands nowhere else.
+/// The file with Jonas' secret, and a word that occurs only in the secret.
 const SECRET_FILE: &str = "memory/2026-01-23.md";
 const SECRET_WORD: &str = "Teekannenform";
 /// What Clawdia remembers in the demo.
 const TOLD: &str = "The lute man is called Ansgar Quint, and he is afraid of cats.";
 const ASKED: &str = "What is the lute man called?";
 
-/// A question of the demo, where its answer stands, and words of it.
+/// A question of the demo, the place of its answer, and words of the answer.
 struct Question {
     shows: &'static str,
     question: &'static str,

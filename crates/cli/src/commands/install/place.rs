@@ -94,7 +94,7 @@ impl Link {
         let name = program.file_name().map(PathBuf::from).unwrap_or_default();
         let is_beside =
             fs_err::canonicalize(&folder).is_ok_and(|canonicalize| canonicalize == beside);
-        // In a package the program will lie beside it, wherever the package goes.
+        // In a package the program will be beside the link, wherever the package is installed.
         let in_package = bin.is_none() && prefix.is_some();
         let target = if is_beside || in_package { name } else { program.clone() };
         Ok(Self { path: folder.join("alf"), target, program })

@@ -172,7 +172,7 @@ impl Step {
         let action = match fs_err::symlink_metadata(&link.path) {
             Err(_) => Action::Create,
             Ok(_) if link.is_ours() => Action::Same,
-            // Another program of that name is somebody's tool, whatever --force says.
+            // Another program of that name is not ours to replace, even with --force.
             Ok(_) => Action::Blocked,
         };
         Self { path: link.path.clone(), action, thing: InstalledItem::Link(link.target.clone()) }

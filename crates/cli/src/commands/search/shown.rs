@@ -97,8 +97,9 @@ fn write_hit(out: &mut dyn Write, rank: usize, hit: &SearchHit) -> io::Result<()
     Ok(())
 }
 
-/// Writes a text line by line, indented, with some of its bytes marked. A mark that ends a line
-/// begins anew on the next, so that every line is whole by itself.
+/// Writes a text line by line, indented, with some of its bytes marked. A mark that spans lines is
+/// closed at the end of each line and reopened on the next, so that every line is complete by
+/// itself.
 fn write_marked(out: &mut dyn Write, text: &str, matches: &[[usize; 2]]) -> io::Result<()> {
     let mut start = 0;
     let mut marks = matches.iter().copied().peekable();
