@@ -1,7 +1,7 @@
-//! Checks what a model gave a tool, and says what to give instead.
+//! Checks the arguments that a model gave a tool, and suggests corrections.
 //!
-//! The check goes by the tool's own schema, so that what is announced and what is taken cannot
-//! differ. What is wrong is said at once: every answer costs the model a turn.
+//! The check uses the tool's own schema, so that the announced arguments and the accepted ones
+//! cannot differ. All mistakes are reported at once, because every answer costs the model a turn.
 
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::near::nearest;
 use crate::service::{Result, ServiceRefusal};
 
-/// The longest text to be remembered, in bytes: as much as a memory takes as one entry. Whoever
-/// gives more is told how much it was, so that a message much longer than that is still read.
+/// The longest text to be remembered, in bytes: the limit for one entry of a memory. The refusal of
+/// a longer text names its length, so much longer messages are still read.
 const MAX_TEXT_BYTES: usize = 65_536;
 
 /// The longest of all other texts, in characters.
@@ -20,7 +20,7 @@ const MAX_WORDS_CHARS: usize = 10_000;
 /// The most items of a list.
 const MAX_ITEMS: usize = 100;
 
-/// How many mistakes are said; whoever makes more has misread the tool.
+/// The most mistakes that are reported; a model that makes more has misread the tool.
 const MAX_SAID: usize = 5;
 
 /// Arguments that agents give who know the tools of another program; they make no difference here

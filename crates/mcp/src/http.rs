@@ -58,8 +58,8 @@ pub struct HttpSettings {
     /// What every request must carry, as `Authorization: Bearer TOKEN`; at least 16 characters.
     pub token: Zeroizing<String>,
     /// Names by which the server may be called besides those of loopback, for `Host`:
-    /// `memory.example` stands for that name alone or with the server's port, and
-    /// `memory.example:8080` only for itself.
+    /// `memory.example` matches that name alone or with the server's port, and
+    /// `memory.example:8080` only itself.
     pub hosts: Vec<String>,
     /// Pages that may call it, such as `https://app.example.org`; none by default.
     pub origins: Vec<String>,

@@ -85,7 +85,7 @@ pub struct LocalMemoryService {
 struct ServiceState {
     options: ServeOptions,
     machine: OwnMachine,
-    /// An encrypted archive once it was opened, so that nobody is asked for its key twice.
+    /// An encrypted archive after it was opened, so that its key is only asked for once.
     unsealed: OnceLock<Arc<SearchTarget>>,
     /// The index, which stays open between searches without its lock.
     warm: Mutex<Option<WarmIndex>>,

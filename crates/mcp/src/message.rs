@@ -19,7 +19,7 @@ use crate::lock::locked;
 /// The most values of a message, keys among them. The longest list that anything takes has 1,000.
 const MAX_VALUES: usize = 10_000;
 
-/// How deep values may lie in each other; the parser gives up at 128.
+/// How deeply values may be nested; the parser gives up at 128.
 const MAX_DEPTH: usize = 120;
 
 /// The most requests of one client at the same time.
@@ -68,7 +68,8 @@ impl Problem {
     }
 }
 
-/// What is no message, and the id it has all the same, so that nobody waits for an answer in vain.
+/// Input that is not a valid message, with its id if it has one, so that the client does not wait
+/// for an answer in vain.
 #[derive(Debug)]
 pub(crate) struct Rejected {
     pub(crate) problem: Problem,
@@ -216,7 +217,7 @@ impl UnansweredRequests {
         }
     }
 
-    /// Notes that nobody waits for an answer any more.
+    /// Records that the client no longer waits for an answer.
     pub(crate) fn forget(&self, id: &RequestId) {
         locked(&self.0).remove(id);
     }

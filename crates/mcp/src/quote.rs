@@ -130,8 +130,8 @@ pub(crate) fn quoted(mut found: SearchResults) -> Quoted<SearchResults> {
     Quoted::some(!found.results.is_empty(), found)
 }
 
-/// Shows what was examined, each with its place, its day and who said it. Who found nothing is
-/// told what else to try.
+/// Shows the results, each with its place, its day and its author. If nothing was found, the text
+/// suggests what else to try.
 pub(crate) fn found_text(found: &SearchResults, otherwise: &str, delimiter: &str) -> String {
     let mut text = match found.results.len() {
         0 => format!("Nothing was found. {otherwise}\n"),

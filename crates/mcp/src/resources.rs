@@ -29,7 +29,7 @@ const PAGE: usize = 100;
 /// The longest address that is looked at.
 const MAX_URI_BYTES: usize = 16 * 1024;
 
-/// What stands before the path in a cursor, so that what this server did not give is known.
+/// The prefix of the path in a cursor, so that cursors of other servers are recognised.
 const AFTER: &str = "after ";
 
 const UP: &str = "../";
@@ -54,7 +54,7 @@ pub(crate) fn uri_of(path: &str) -> String {
     uri
 }
 
-/// Returns the path that an address means, if it means one that a document may have.
+/// Returns the path in an address, if a document can have that path.
 pub(crate) fn path_of(uri: &str) -> Option<String> {
     if uri.len() > MAX_URI_BYTES {
         return None;

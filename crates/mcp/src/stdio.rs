@@ -25,9 +25,9 @@ use crate::settings::{ServeError, Settings};
 /// six times as much in JSON.
 const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
 
-/// Serves one client until it closes its stream, or `stop` is done. What it asked before is
-/// answered first, for some seconds; what takes longer is still done, a minute at most, though
-/// nobody hears of it.
+/// Serves one client until it closes its stream, or `stop` is done. Earlier requests are answered
+/// first, for some seconds; slower calls still run, for a minute at most, but their answers are not
+/// sent.
 pub async fn serve_stdio(
     service: Arc<dyn MemoryService>,
     settings: Settings,
@@ -71,8 +71,8 @@ type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 /// Messages as lines of JSON.
 ///
-/// The SDK has one of these, but it parses whatever comes, says nothing to what is not JSON or too
-/// long, and answers only one of two requests with the same id.
+/// The SDK has such a transport, but it parses input of any size, does not answer input that is not
+/// JSON or too long, and answers only one of two requests with the same id.
 struct LineTransport<R, W> {
     input: FramedRead<R, LineDecoder>,
     output: Arc<Mutex<Option<W>>>,

@@ -21,7 +21,7 @@ use crate::settings::Settings;
 
 type Call = Box<dyn Fn(&dyn MemoryService, JsonObject) -> Result<Answer> + Send + Sync>;
 
-/// A tool: what is said of it, and what it does.
+/// A tool: its description, and its implementation.
 pub(crate) struct Tool {
     words: ToolWords,
     effect: Effect,
@@ -37,7 +37,7 @@ enum Effect {
     Reads,
     /// It adds to it.
     Adds,
-    /// It puts something in the place of what was there.
+    /// It replaces something.
     Replaces,
     /// It takes away.
     Removes,
@@ -138,7 +138,7 @@ pub(crate) fn read_only(name: &str) -> ServiceRefusal {
         .with_hint("tell the user: `anemone mcp --allow-write` starts a server that may write")
 }
 
-/// Forgets an entry; `None` when there is none.
+/// Forgets an entry; `None` if it does not exist.
 fn forget_one(
     service: &dyn MemoryService,
     asked: &ForgetArguments,

@@ -1,4 +1,4 @@
-//! What is said to those who are not let in, and what is said along with every answer.
+//! The answers to rejected requests, and the headers of every answer.
 
 use std::time::Duration;
 

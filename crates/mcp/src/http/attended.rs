@@ -101,7 +101,7 @@ mod tests {
         let (stream, _) = listener.accept().await.unwrap();
         let mut attended = StallGuard::new(stream, Duration::from_secs(60));
         let chunk = vec![0; 1 << 20];
-        // Far more than lies in between.
+        // Far more than the buffers in between can hold.
         let sent = 64 * chunk.len();
         let reading = tokio::spawn(async move {
             let mut bytes = vec![0; 1 << 16];

@@ -21,7 +21,7 @@ struct FillLevel {
 }
 
 impl Bucket {
-    /// Returns a bucket for which nobody waits longer than this.
+    /// Returns a bucket with a limit on the time that a caller waits for it.
     pub(super) fn new(per_second: u32, longest_wait: Duration, now: Instant) -> Self {
         let per_second = f64::from(per_second.max(1));
         let level = Mutex::new(FillLevel { drops: per_second * 2.0, at: now });

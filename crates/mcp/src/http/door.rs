@@ -36,7 +36,7 @@ impl Door {
             IpAddr::V6(ip) => names.push(format!("[{ip}]")),
         }
         let mut hosts: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
-        // Without a port it is otherwise the name of another server.
+        // With any other port, a name without a port belongs to another server.
         if port == 80 {
             hosts.append(&mut names);
         }

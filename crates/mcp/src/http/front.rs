@@ -34,7 +34,7 @@ const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 
-/// A request that is not larger waits for nobody: all connections together hold little of such.
+/// Requests up to this size do not wait: even for all connections together they take little memory.
 const USUAL_BYTES: usize = 64 << 10;
 
 /// In what large requests are counted.
@@ -256,7 +256,7 @@ fn is_stream(answer: &Answer) -> bool {
     media_type.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// Counts a stream as open until its last part is sent, or nobody wants it any more.
+/// Counts a stream as open until its last part is sent, or its client is gone.
 fn counted(answer: Answer, stream: Stream) -> Answer {
     answer.map(|body| {
         let counted = body.map_frame(move |frame| {

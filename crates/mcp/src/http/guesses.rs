@@ -1,9 +1,10 @@
-//! How many tokens of strangers are looked at.
+//! Limits how many tokens of unknown clients are compared.
 //!
-//! Ten wrong ones a minute from one address. After that no token from there is compared, right or
-//! wrong, until the minute is over, so that a guess cannot even be tried. Whoever showed the token
-//! before on the same connection, or has a session, is not asked to wait: all programs of one
-//! machine come from the same address, and one that guesses must not lock out those at work.
+//! The limit is ten wrong tokens a minute from one address. After that no token from the address is
+//! compared, right or wrong, until the minute is over, so that a guess cannot even be tried. A
+//! client that showed the token before on the same connection, or has a session, does not have to
+//! wait: all programs of one machine come from the same address, and one that guesses must not lock
+//! out the others.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};
@@ -18,7 +19,7 @@ use crate::lock::locked;
 const MOST: usize = 10;
 const TIME: Duration = Duration::from_secs(60);
 
-/// How many addresses are told apart; more of them count as one.
+/// How many addresses are counted separately; further ones count as one.
 const ADDRESSES: usize = 1024;
 
 /// The wrong tokens of the last minute, by where they came from.
@@ -76,7 +77,7 @@ fn times(
     times
 }
 
-/// Returns what stands for an address: in version 6 everybody has a whole network of them.
+/// Returns the key of an address: with IPv6 every client has a whole network of addresses.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

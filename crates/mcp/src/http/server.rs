@@ -77,8 +77,8 @@ const MAX_HEADERS: usize = 64;
 /// How long to wait when there is no connection to be had, such as when no file may be opened.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
-/// Serves whoever connects until `stop` is done. Then running calls are answered, streams end with
-/// `streams`, and what has not ended soon is cut off.
+/// Serves all connections until `stop` is done. Then running calls are answered, streams end with
+/// `streams`, and connections that do not end soon are cut off.
 pub(super) async fn serve<H: ServerHandler + Send + 'static>(
     front: Front<H>,
     listener: TcpListener,
@@ -171,8 +171,8 @@ async fn talk<H: ServerHandler + Send + 'static>(
     linger(connection.into_parts().io.into_inner().into_inner(), limits.linger).await;
 }
 
-/// Waits until the client has closed too. One that is still sending what nobody will read would
-/// otherwise be cut off before it has read why.
+/// Waits until the client has closed too. A client that is still sending a body that the server
+/// does not read would otherwise be cut off before it has read the reason.
 async fn linger(mut stream: TcpStream, longest: Duration) {
     let draining = async {
         stream.shutdown().await?;

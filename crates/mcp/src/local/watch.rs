@@ -14,9 +14,9 @@ use anemone::watcher::{Watcher, watcher};
 use super::ServiceState;
 use crate::service::{DocumentChanges, Result, Watch};
 
-/// How long it is quiet before somebody is told.
+/// How long it must be quiet before changes are reported.
 const QUIET: Duration = Duration::from_millis(300);
-/// How often we look although we are told: not all that is searched lies in one place.
+/// How often we check despite notifications: the sources are not all in one place.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 /// How often we look where changes are not reported.
 const LOOK: Duration = Duration::from_secs(5);

@@ -14,7 +14,7 @@ use crate::service::{
     SearchResults,
 };
 
-/// Only what scores higher is forgotten by a query; scores lie between 0 and 1.
+/// A query only forgets entries with a higher score; scores are between 0 and 1.
 const SURE_SCORE: f64 = 0.72;
 
 /// How many memories are looked at to forget one.
@@ -190,7 +190,7 @@ fn memory(found: &SearchResult) -> Memory {
     }
 }
 
-/// Returns the id of an entry, or where a text stands: both can be forgotten by.
+/// Returns the id of an entry, or the citation of a text: `forget` accepts both.
 fn id_of(found: &SearchResult) -> String {
     found.id.clone().unwrap_or_else(|| found.citation.clone())
 }
@@ -262,7 +262,7 @@ fn forget(service: &dyn MemoryService, asked: Forget, example: &str) -> Result<A
     Answer::with_data(text, &Quoted::new(gone))
 }
 
-/// Forgets by an id as it was shown.
+/// Forgets by an id in its shown form.
 fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer> {
     let id = name_from_shown(shown);
     let by_id = ForgetArguments { id: Some(id.clone()), ..ForgetArguments::default() };

@@ -112,7 +112,7 @@ fn who_showed_the_token_before_goes_on_while_another_guesses() {
     assert_eq!(known.search(TOKEN), 200, "on the same connection");
     assert_eq!(server.ping(&session).send().status, 200, "in a session");
     assert_eq!(server.search().send().status, 429, "a stranger");
-    // A session vouches for nobody who brings a wrong token.
+    // A session does not help a client with a wrong token.
     let stolen = server.ping(&session).set("Authorization", "Bearer wrong");
     assert_eq!(stolen.send().status, 401);
     assert_eq!(stolen.send().status, 429);
