@@ -89,7 +89,7 @@ pub(crate) enum NameWord {
     Secret,
     /// password, passwd, passphrase, pwd
     Password,
-    /// pass, pw, psk: too short to be a secret's name wherever they stand
+    /// pass, pw, psk: too short to be a secret's name at any position
     Pass,
     /// key
     Key,

@@ -16,7 +16,7 @@ const END: usize = 240;
 const SENTENCES: usize = 2;
 /// A longer answer is a sentence of its own.
 const MOST_WORDS: usize = 5;
-/// A part of a secret that is shorter may stand anywhere.
+/// A shorter part of a secret may occur anywhere by accident.
 const LEAST_PART: usize = 4;
 
 /// Returns what a message asks for or announces at its end, without saying it.

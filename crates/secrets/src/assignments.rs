@@ -267,7 +267,7 @@ struct Value {
     range: Range<usize>,
     quoted: bool,
     in_list: bool,
-    /// Whether what follows on its line says nothing else of it: nothing, or a remark.
+    /// Whether nothing but a comment follows on its line.
     ends_line: bool,
 }
 

@@ -127,7 +127,7 @@ pub(crate) fn check(
         let rest = text(word).strip_prefix(name.as_bytes())?;
         Some(word.end - rest.len()..word.end)
     };
-    // The first argument is the name, also where options stand before it.
+    // The first argument is the name, even after options.
     let setting = words.iter().position(|word| !text(word).starts_with(b"-"));
     for form in forms {
         for (at, word) in words.iter().enumerate() {
@@ -325,7 +325,8 @@ fn is_secret_setting(name: &[u8]) -> bool {
         .any(|word| memmem::find(&folded, word.as_bytes()).is_some())
 }
 
-/// Whether the value of an option is a password, and not a variable, another option or a stand-in.
+/// Whether the value of an option is a password, and not a variable, another option or a
+/// placeholder.
 fn is_password(value: &[u8]) -> bool {
     value.len() >= 4
         && value.iter().all(|byte| *byte >= b' ')

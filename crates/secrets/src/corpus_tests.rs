@@ -192,7 +192,7 @@ fn prefixed() -> Vec<(&'static str, String)> {
     plain.into_iter().map(|(kind, prefix, body)| (kind, prefix.to_owned() + &body)).collect()
 }
 
-/// Where a secret may stand; `@` is the secret.
+/// The contexts of a secret; `@` is the secret.
 const CONTEXTS: &[&str] = &[
     "@",
     "VALUE=@\n",

@@ -67,7 +67,7 @@ pub(crate) fn escaped(window: &[u8], at: usize, depth: u8, found: &mut impl FnMu
     };
     let back = window[at.saturating_sub(BEFORE_ESCAPE)..at].iter().rev();
     let start = at - back.take_while(|byte| !ends(byte)).count();
-    // The first escape of a text stands for all of them.
+    // Only the first escape of a text is handled, because it covers all of them.
     if (start..at).any(|place| escape(&window[place..at]).is_some()) {
         return;
     }
@@ -142,7 +142,7 @@ pub(crate) fn hidden(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the letter that a full-width one of Chinese and Japanese stands for.
+/// Returns the ASCII letter of a full-width one, as Chinese and Japanese texts use them.
 fn narrow(bytes: &[u8]) -> Option<u8> {
     match bytes {
         [0xef, 0xbc, last @ 0x81..=0xbf, ..] => Some(last - 0x81 + b'!'),
@@ -223,8 +223,8 @@ pub(crate) fn decoded(window: &[u8], start: usize, depth: u8, found: &mut impl F
     }
 }
 
-/// Whether the first characters of a run can be text in base64 or hexadecimal. Names and paths are
-/// told by it without decoding them.
+/// Whether the first characters of a run can be text in base64 or hexadecimal. This rules out names
+/// and paths without decoding them.
 fn may_hold_text(run: &[u8]) -> bool {
     let Some(head) = run.get(..16) else { return true };
     let hex = head.strip_prefix(b"0x").unwrap_or(head);

@@ -1,9 +1,9 @@
-//! Files: every byte is searched, and what is UTF-16 as the text it is.
+//! Files: every byte is searched, and UTF-16 is decoded.
 //!
-//! Text may begin anywhere in a data file, and some programs append UTF-16 to what was
-//! UTF-8 before. So the bytes are searched as they are and, from the first zero byte on, as
-//! UTF-16 of both orders as well: a letter of ASCII always has a zero byte there. A file that
-//! begins as gzip does is inflated as it comes, and what comes out is searched too.
+//! Text may begin anywhere in a data file, and some programs append UTF-16 to a UTF-8 file. So the
+//! raw bytes are searched and, from the first zero byte on, also as UTF-16 of both byte orders: an
+//! ASCII letter in UTF-16 always has a zero byte. A file that begins like gzip is inflated in a
+//! stream, and the output is searched too.
 
 use std::io::Write as _;
 

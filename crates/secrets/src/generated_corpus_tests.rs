@@ -292,7 +292,7 @@ fn shaped(draw: &mut Draw) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Where a shaped secret stands; `@` is the secret.
+/// The contexts of a shaped secret; `@` is the secret.
 const PLACES: &[&str] = &[
     "@\n",
     "VALUE=@\n",

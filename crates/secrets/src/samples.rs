@@ -243,7 +243,7 @@ pub(crate) fn seed_phrases(buffer: &[u8], range: Range<usize>, found: &mut impl 
     }
 }
 
-/// Whether the next bytes are letters and what may stand between words; code has other signs.
+/// Whether the next bytes are letters and word separators; code has other characters.
 #[inline]
 fn is_of_words(text: &[u8]) -> bool {
     let Some(head) = text.first_chunk::<16>() else { return true };
@@ -329,12 +329,12 @@ fn begins_as_a_phrase(text: &[u8], bits: &[u64]) -> bool {
             return true;
         }
     }
-    // Where numbers or lines stand between the words, the slower look tells.
+    // If numbers or line breaks are between the words, the slower check decides.
     true
 }
 
-/// Marks those of the next eight bytes that stand between words, each in its highest bit. Marks
-/// above the lowest one may be wrong.
+/// Marks the word separators among the next eight bytes, each in its highest bit. Marks above the
+/// lowest one may be wrong.
 #[inline]
 fn separators(text: &[u8]) -> Option<u64> {
     const ONES: u64 = 0x0101_0101_0101_0101;
