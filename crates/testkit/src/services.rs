@@ -1,4 +1,4 @@
-//! Services on this machine that answer by script: one that makes vectors, and a chat model.
+//! Scripted local services: an embedding service and a chat model.
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -87,7 +87,7 @@ impl Service {
         format!("{name}@localhost:{port}")
     }
 
-    /// Waits until somebody asked; says whether somebody did.
+    /// Waits for a request; says whether one arrived.
     #[must_use]
     pub fn was_asked(&self, patience: Duration) -> bool {
         let steps = patience.as_millis() / 20;

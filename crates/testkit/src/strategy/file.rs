@@ -153,7 +153,7 @@ fn path() -> BoxedStrategy<Vec<u8>> {
         .boxed()
 }
 
-/// Adds the folders in which the files lie, with their modes, as a walk of a workspace finds them.
+/// Adds the parent folders of the files, with their modes, as a walk of a workspace finds them.
 pub(super) fn add_folders(files: &mut Vec<File>) {
     let mut folders = Vec::new();
     for file in files.iter().filter(|file| file.root != FileRoot::Other) {
