@@ -47,11 +47,11 @@ const STAMP: &str = "<!-- anemone: ";
 pub struct RestoredText {
     /// The file.
     pub path: String,
-    /// The entry's text, as it is in the file.
+    /// The entry's text, exactly as in the file.
     pub text: String,
 }
 
-/// What was acknowledged, and how we left the files.
+/// The acknowledged entries, and the state in which we left the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Acknowledged {
     kept: Vec<KeptText>,
@@ -64,7 +64,7 @@ pub(crate) struct Acknowledged {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct KeptText {
     path: String,
-    /// The id of its stamp; without one, its text is what it is known by.
+    /// The id of its stamp; an entry without a stamp is identified by its text.
     id: Option<StampId>,
     text: String,
     added_ns: i64,
@@ -184,8 +184,8 @@ impl LockedStore<'_> {
     }
 }
 
-/// Returns what is added to a file so that it has entries again. Where a kill left the beginning of
-/// one at the end of the file, that one is completed.
+/// Returns the text to append to a file so that it contains the entries again. If a kill left the
+/// beginning of an entry at the end of the file, that entry is completed.
 fn put_back(bytes: &[u8], missing: &[String]) -> String {
     let is_start = |at: usize| at == 0 || bytes.get(at - 1) == Some(&b'\n');
     let begun = |text: &String| {
@@ -210,7 +210,7 @@ fn put_back(bytes: &[u8], missing: &[String]) -> String {
 }
 
 impl Acknowledged {
-    /// Notes what was added to a file: each entry that has a stamp, or the text as a whole.
+    /// Records an addition to a file: each entry that has a stamp, or the text as a whole.
     pub(crate) fn add(&mut self, path: &str, text: &str, added_ns: i64) {
         let found = units(text);
         let mut stamped =
@@ -245,11 +245,12 @@ impl Acknowledged {
         self.sizes.insert(path.to_owned(), look.size);
     }
 
-    /// Notes what a change of ours made of a file: what it put in is kept, what it took out is not.
+    /// Records a change of ours to a file: added entries are kept, removed ones are not.
     pub(crate) fn rewrite(&mut self, path: &str, before: &[u8], after: &[u8], added_ns: i64) {
         let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
         let (was, is) = (ids(&before), ids(&after));
-        // What was not there before, an editor dropped a moment ago: it is still to be put back.
+        // An entry that was missing before the change was dropped by an editor a moment ago: it
+        // still has to be put back.
         let is_taken_out =
             |value: &KeptText| value.is_in(&before, &was) && !value.is_in(&after, &is);
         self.kept.retain(|value| value.path != path || !is_taken_out(value));
@@ -264,7 +265,7 @@ impl Acknowledged {
         }
     }
 
-    /// Forgets what a file was to have.
+    /// Drops the entries of a text that a file was expected to contain.
     pub(crate) fn forget(&mut self, path: &str, text: &str) {
         let gone = ids(text);
         let is_gone = |value: &KeptText| match value.id {
@@ -299,11 +300,11 @@ impl Acknowledged {
         self.kept.iter().filter(|value| is_lost(value)).map(|value| value.text.clone()).collect()
     }
 
-    /// Forgets what no save can drop any more, and what is too much.
+    /// Drops entries that no save can drop any more, and those above the limit.
     fn shorten(&mut self) {
         let newest = self.kept.iter().map(|value| value.added_ns).max().unwrap_or_default();
         let left = &self.left;
-        // A file that we could not look at may have been saved long ago.
+        // A file that we could not read may have been saved long ago.
         let is_safe = |file: &KeptText| {
             file.added_ns.saturating_add(WINDOW_NS) < newest && left.contains_key(&file.path)
         };

@@ -20,12 +20,12 @@ const QUESTIONS: u64 = 12;
 const REACH: usize = 48;
 /// The most pairs that are reported.
 const MOST_PAIRS: usize = 1_000;
-/// What has fewer words says too little to be nearly the same as something else,
+/// Entries with fewer words say too little to count as nearly the same as another,
 const LEAST_WORDS: usize = 4;
 /// or the same: such as `telegram`, in a form that is filled in each time.
 const LEAST_WORDS_SAME: usize = 2;
 
-/// What a memory says more than once.
+/// Texts that a memory contains more than once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Repeats {
     /// Entries with the same text, where there are several, in order.
@@ -57,7 +57,7 @@ pub(crate) fn alike(entries: &[EntrySummary], threshold: f32) -> Repeats {
     let not_compared = firsts.len().saturating_sub(MOST_COMPARED);
     firsts.truncate(MOST_COMPARED);
     let texts: Vec<&str> = firsts.iter().map(|at| entries[*at].text.as_str()).collect();
-    // Without vectors nothing is nearly the same.
+    // Without vectors only equal texts are found.
     let vectors = Builtin::new().embed(&texts, Purpose::Document).unwrap_or_default();
     let mut found = Pairs { vectors: &vectors, threshold, near: BTreeMap::new() };
     if vectors.len() <= ALL_PAIRS {

@@ -1,7 +1,7 @@
 //! The health of a memory, which may belong to another person: it is read and never changed.
 //!
-//! File by file; of each entry only what comparing needs is kept. The score begins at 100, and each
-//! kind of finding takes from it, up to a limit of its own:
+//! It is read file by file; of each entry only the data for comparisons is kept. The score begins
+//! at 100, and each kind of finding lowers it, up to a limit:
 //!
 //! | finding                          | each        | at most |
 //! |----------------------------------|-------------|---------|
@@ -13,7 +13,7 @@
 //! | said twice                       | 40 x share  | 10      |
 //! | stale                            | 40 x share  | 10      |
 //!
-//! A share is that of all entries. What is left is rounded down, and never below 0.
+//! A share is relative to all entries. The result is rounded down, and never below 0.
 
 mod oversized;
 mod stale;
@@ -53,7 +53,7 @@ impl Default for AuditSettings {
     }
 }
 
-/// What is to be said about a memory.
+/// The findings about a memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Audit {
     /// How many files were read.
@@ -70,7 +70,7 @@ pub struct Audit {
     pub suspicious: Vec<SuspiciousFinding>,
     /// Files that a runtime will cut.
     pub oversized: Vec<OversizedFile>,
-    /// What cannot be read.
+    /// Pages that cannot be read.
     pub unread: Vec<UnreadPage>,
     /// Entries of one key that say different things.
     pub contradictions: Vec<Contradiction>,
@@ -120,7 +120,7 @@ pub struct AgeCounts {
     pub undated: usize,
 }
 
-/// A secret; what it says is not here.
+/// A secret, without its value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SecretFinding {
     /// The file.
@@ -138,11 +138,11 @@ pub struct SuspiciousFinding {
     pub path: String,
     /// Its first and last line.
     pub lines: (usize, usize),
-    /// By what it can be forgotten.
+    /// The id by which it can be forgotten.
     pub id: String,
     /// What kind of trick it looks like.
     pub kind: SuspicionKind,
-    /// What was found, short.
+    /// A short excerpt of the finding.
     pub excerpt: String,
 }
 

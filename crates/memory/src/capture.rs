@@ -34,7 +34,7 @@ impl Default for CaptureSettings {
 }
 
 word_enum! {
-    /// What a captured sentence is about.
+    /// The topic of a captured sentence.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum CaptureKind {
         /// A preference of the speaker.
@@ -51,7 +51,7 @@ word_enum! {
 /// A sentence that is worth remembering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedText {
-    /// What it is about.
+    /// Its topic.
     pub kind: CaptureKind,
     /// The sentence, in the original words.
     pub text: String,
@@ -62,7 +62,7 @@ pub struct CapturedText {
 pub struct CaptureSkips {
     /// Memories or context that a program put in.
     pub injected: u64,
-    /// What a program said.
+    /// Text from programs.
     pub system: u64,
     /// Documents, lists and code.
     pub markdown: u64,
@@ -118,7 +118,7 @@ fn sentences_of(message: &str, settings: &CaptureSettings) -> (Vec<CapturedText>
     (found, not)
 }
 
-/// Says what a sentence states; `None` when it is not worth remembering by rule.
+/// Returns the topic of a sentence; `None` if no rule says that it is worth remembering.
 #[must_use]
 pub fn kind_of(sentence: &str) -> Option<CaptureKind> {
     if sentence.trim_end().ends_with(['?', '？', '¿']) {
@@ -129,8 +129,8 @@ pub fn kind_of(sentence: &str) -> Option<CaptureKind> {
     kind.or_else(|| has_contact(&text).then_some(CaptureKind::Entity))
 }
 
-/// Patterns of one language, each with what it tells; `None` makes all others a question, a
-/// supposition or a courtesy.
+/// Patterns of one language, each with its topic. A match of a pattern with `None` makes the
+/// sentence a question, a supposition or a courtesy, even if others match.
 type Patterns = Vec<(Option<CaptureKind>, &'static str)>;
 
 /// The patterns of each language; see [`crate::phrase`] for how they are written.

@@ -25,27 +25,27 @@ use crate::store::{
     FileSnapshot, LockedStore, MAX_FILE_BYTES, MarkdownStore, MarkdownStoreError, PageKind,
 };
 
-/// What is to be done to a memory, as one.
+/// A set of edits of a memory that are applied as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// What was asked for: `remember`, `forget`, `tidy`, `undo`, ...
+    /// The requested operation: `remember`, `forget`, `tidy`, `undo`, ...
     pub what: String,
-    /// What is done to each file; no file twice.
+    /// The edits, at most one for each file.
     pub edits: Vec<Edit>,
     /// The stamps of the entries that it brings, where the files do not say everything.
     pub stamps: Vec<ProvenanceStamp>,
 }
 
-/// What is to be done to one file.
+/// An edit of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// Adds to the end of a file.
     Append {
         /// The file.
         path: String,
-        /// What a new file begins with.
+        /// The beginning of a new file.
         head: String,
-        /// What is added; ends with a line ending.
+        /// The added text; ends with a line ending.
         text: String,
     },
     /// Replaces a file, or makes it.
@@ -54,7 +54,7 @@ pub enum Edit {
         path: String,
         /// The SHA-256 of the former content; `None`: the file did not exist.
         before: Option<[u8; 32]>,
-        /// What is to be there.
+        /// The new content.
         after: Vec<u8>,
     },
     /// Takes a file away.
@@ -66,7 +66,7 @@ pub enum Edit {
     },
 }
 
-/// What a change came to.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
     /// By which it can be undone.
@@ -151,12 +151,12 @@ impl MarkdownStore {
 }
 
 impl LockedStore<'_> {
-    /// Makes a change, or nothing of it.
+    /// Applies a change, completely or not at all.
     pub fn apply(&self, change: &Change, id: Uuid, now: Timestamp) -> Result<Applied, ApplyError> {
         self.apply_as(change, None, id, now)
     }
 
-    /// As [`apply`](Self::apply), and notes which change this one takes back.
+    /// Like [`apply`](Self::apply), but records which change this one reverts.
     pub(crate) fn apply_as(
         &self,
         change: &Change,
@@ -199,7 +199,8 @@ impl LockedStore<'_> {
         }
     }
 
-    /// Makes every edit, sees that it stays, and returns what was put back with that.
+    /// Makes every edit, verifies that it stays, and returns the entries that were put back in the
+    /// process.
     fn make_all(
         &self,
         change: &Change,
@@ -217,7 +218,7 @@ impl LockedStore<'_> {
         }
         for edit in &change.edits {
             let again = self.settle(acknowledged, edit.path())?;
-            // What was not in the file yet is not put back.
+            // Entries that were not in the file yet do not count as put back.
             restored.extend(again.into_iter().filter(|again| !edit.brings(&again.text)));
         }
         self.keep_acknowledged(acknowledged)?;
@@ -250,8 +251,8 @@ impl Edit {
         }
     }
 
-    /// What is put between the existing content and the added text: the head of a new file, or the
-    /// missing line ending.
+    /// Returns the text between the existing content and the added text: the head of a new file, or
+    /// the missing line ending.
     pub(crate) fn glue<'a>(there: Option<&FileSnapshot>, head: &'a str) -> &'a str {
         match there.map(|value| value.bytes.as_slice()).unwrap_or_default() {
             [] => head,

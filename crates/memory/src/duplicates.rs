@@ -26,9 +26,9 @@ pub(crate) use self::rows::{row_duplicates, same_row};
 const READ_BYTES: u64 = 256 << 10;
 /// The index has vectors of whole blocks, with marks and stamps: they are less alike than texts.
 const LIKE: f32 = 0.7;
-/// Chunks that are looked at.
+/// How many chunks are examined.
 const CHUNKS: usize = 8;
-/// Of what is nearly the same, at least so much has the same words.
+/// Nearly equal texts share at least this part of their words.
 const SHARED: f64 = 0.3;
 /// So many are named.
 const MOST: usize = 5;
@@ -54,9 +54,10 @@ pub struct Duplicate {
 pub struct Candidate<'a> {
     /// The text.
     pub text: &'a str,
-    /// What it is called: entries with other names are no duplicates.
+    /// Its key: entries with other keys are no duplicates.
     pub key: Option<&'a str>,
-    /// The key or id of what it takes the place of: that is one only if it says the very same.
+    /// The key or id of the entry that it replaces: that entry is a duplicate only if it says
+    /// exactly the same.
     pub supersedes: Option<&'a str>,
 }
 
@@ -110,7 +111,7 @@ impl Candidate<'_> {
     }
 }
 
-/// Finds entries that say what a text says, the most similar first.
+/// Finds entries that say the same as a text, the most similar first.
 pub(crate) fn duplicates(
     site: &MarkdownStore,
     search: DuplicateSearch<'_>,
@@ -175,7 +176,7 @@ fn leave_out_superseded(
     Ok(())
 }
 
-/// Puts the likest first, each once, and leaves out what is too much.
+/// Sorts duplicates by similarity, each once, up to the limit.
 fn in_order(mut found: Vec<Duplicate>) -> Vec<Duplicate> {
     found.sort_by(|a, b| {
         let by_place = || (&a.path, a.lines).cmp(&(&b.path, b.lines));

@@ -56,8 +56,8 @@ impl MarkdownStore {
         self.entries_where(&|_, _| true)
     }
 
-    /// As [`entries`](Self::entries), only of files that may have what is wanted, by their paths
-    /// and texts: taking a file apart costs far more than a look at it.
+    /// Like [`entries`](Self::entries), but only for files that may contain a match, by their paths
+    /// and texts: parsing a file costs far more than this check.
     pub(crate) fn entries_where(
         &self,
         may_have: &dyn Fn(&str, &str) -> bool,
@@ -108,7 +108,7 @@ impl MarkdownStore {
 /// one before.
 struct Shelf<'a> {
     site: &'a MarkdownStore,
-    /// The folder of the last file, and what the paths of its files begin with.
+    /// The folder of the last file, and the prefix of the paths in it.
     folder: Option<(String, Folder)>,
 }
 
@@ -147,8 +147,8 @@ impl EntryList {
         placed.map(|placed| citation_of(&placed.path, placed.unit.lines)).collect()
     }
 
-    /// Returns the entries that count, the newest first. What was put away does not, but what it
-    /// took the place of does not come back either.
+    /// Returns the live entries, the newest first. Archived entries are not live, but neither are
+    /// the entries that they replaced.
     #[must_use]
     pub fn live(&self) -> Vec<&PageEntry> {
         let taken = taken(&self.placed);
@@ -157,7 +157,7 @@ impl EntryList {
         sorted.sort_by_key(|sorted| sorted.age());
         sorted.reverse();
         let mut met: HashSet<&str> = HashSet::new();
-        // What is superseded hides older entries of its key all the same.
+        // A superseded entry hides older entries of its key all the same.
         sorted.retain(|sorted| {
             let is_newest = !met.contains(sorted.key());
             // A bold word that a person wrote before several lines replaces none of them.
@@ -235,7 +235,7 @@ impl PageEntry {
         Self { id, path: path.to_owned(), kind, unit }
     }
 
-    /// Returns what it is called; what has no name is called by its id.
+    /// Returns its key; an entry without a key is called by its id.
     #[must_use]
     pub fn key(&self) -> &str {
         self.unit.key.as_deref().unwrap_or(&self.id)
@@ -326,9 +326,10 @@ pub(crate) fn repeated<T: Eq + Hash + Clone>(all: impl Iterator<Item = T>) -> Ha
     all.filter(|one| !met.insert(one.clone())).collect()
 }
 
-/// Returns the text of a file. One that is not UTF-8 is read a character a byte, as Latin-1 is, so
-/// that it can be taken apart and put together again byte for byte; see [`encoded`]. What has null
-/// bytes in it, or begins as UTF-16 does, is in no encoding whose lines could be told.
+/// Returns the text of a file. A file that is not UTF-8 is read with one character for each byte,
+/// like Latin-1, so that it can be split and put together again byte for byte; see [`encoded`].
+/// `None` for a file with null bytes or a UTF-16 byte order mark, in which lines cannot be
+/// recognised.
 pub(crate) fn decoded(bytes: &[u8]) -> Option<Cow<'_, str>> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(Cow::Borrowed(text)),
@@ -338,7 +339,7 @@ pub(crate) fn decoded(bytes: &[u8]) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Returns a part of what [`decoded`] made of a file as bytes of that file.
+/// Converts a part of the text from [`decoded`] back to bytes of the file.
 pub(crate) fn encoded(file: &[u8], text: String) -> Vec<u8> {
     match std::str::from_utf8(file) {
         Ok(_) => text.into_bytes(),
@@ -363,8 +364,8 @@ pub(crate) fn without(text: &str, gone: &[Range<usize>]) -> String {
     kept
 }
 
-/// Returns what is kept of a text up to the last of some entries, and what follows that one. An
-/// entry between two blank lines leaves one of them.
+/// Cuts entries out of a text. Returns the rest of the text up to the last of them, and the text
+/// after that. An entry between two blank lines leaves one of them.
 pub(crate) fn cut_out<'a>(text: &'a str, gone: &[Range<usize>]) -> (String, &'a str) {
     let mut kept = String::with_capacity(text.len());
     let mut at = 0;

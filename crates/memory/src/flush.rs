@@ -37,7 +37,7 @@ impl Default for FlushSettings {
     }
 }
 
-/// What is known of a session when it is asked whether to flush.
+/// The state of a session for the decision whether to flush.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlushQuestion {
     /// The context window of the model.
@@ -54,7 +54,7 @@ pub struct FlushQuestion {
     pub is_read_only: bool,
 }
 
-/// What is to be done.
+/// The decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlushDecision {
     /// Whether memories are to be saved now.
@@ -113,7 +113,7 @@ impl FlushSettings {
     }
 }
 
-/// Returns what the agent is asked, as OpenClaw asks it.
+/// Returns the prompt for the agent, in OpenClaw's words.
 #[must_use]
 pub fn flush_prompt(now: &Zoned) -> String {
     let zone = now.time_zone().iana_name().unwrap_or("local time");
@@ -179,8 +179,8 @@ pub fn flushed_entries(answer: &str) -> Vec<String> {
     entries.take(MOST_ENTRIES).collect()
 }
 
-/// Writes a conversation as a model is shown it: one line a message, none of which can begin a
-/// comment or a turn of its own.
+/// Writes a conversation for a model: one line for each message, none of which can begin a comment
+/// or a turn of its own.
 #[must_use]
 pub fn told(said: &[(&str, &str)], most_chars: usize) -> String {
     let mut lines = Vec::new();

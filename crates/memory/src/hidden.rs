@@ -1,8 +1,8 @@
-//! Invisible characters, by which a text can say something else than it shows.
+//! Invisible characters, which can give a text another meaning than the visible one.
 //!
-//! There is one table of them, [`is_hidden`], and one rule for where a script or an emoji needs
-//! one of them. Everything that hands remembered text to a model or a terminal goes through this
-//! module, so that no path shows what another one hides.
+//! One table, [`is_hidden`], lists them, and one rule says where a script or an emoji needs one of
+//! them. Everything that hands remembered text to a model or a terminal goes through this module,
+//! so that no path shows what another one hides.
 
 /// Says whether a character shows nothing, or changes how others are shown: everything that
 /// Unicode calls a format character or ignorable by default.
@@ -207,7 +207,7 @@ const fn is_script_sign(c: char) -> bool {
     )
 }
 
-/// Whether such a sign is followed by what it is drawn with.
+/// Whether the character after such a sign is one that it combines with.
 const fn opens(sign: char, next: char) -> bool {
     match sign {
         '\u{70f}' => matches!(next, '\u{710}'..='\u{74f}'),

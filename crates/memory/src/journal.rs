@@ -43,21 +43,21 @@ pub struct ChangeId(pub Uuid);
 /// A change that was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeRecord {
-    /// What was asked for.
+    /// The requested operation.
     pub what: String,
     /// When.
     pub at: String,
     /// Which change it took back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<ChangeId>,
-    /// What was done to each file.
+    /// The edits of the files.
     pub edits: Vec<EditRecord>,
-    /// What was done to rows of a database.
+    /// The change of rows of a database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<RowsRecord>,
 }
 
-/// What was done to rows of a database.
+/// A change of rows of a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowsRecord {
     /// The database.
@@ -72,8 +72,8 @@ pub struct RowsRecord {
     /// The ids of rows that came new.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
-    /// The SHA-256 of the text with which each row was left, by its id; what is not named here was
-    /// taken out.
+    /// The SHA-256 of the text of each row after the change, by its id; rows that are missing here
+    /// were removed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub left: BTreeMap<String, String>,
 }
@@ -86,7 +86,7 @@ impl RowsRecord {
     }
 }
 
-/// What was done to one file.
+/// An edit of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditRecord {
     /// The file.
@@ -94,13 +94,13 @@ pub struct EditRecord {
     /// How many bytes were there; `None`: no file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<u64>,
-    /// What was added, where something was only added.
+    /// The addition, if the edit only appended text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) added: Option<Added>,
     /// The SHA-256 of the content since; `None`: no file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<String>,
-    /// What the change did to it, apart from the rest.
+    /// The difference that the change made to the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) patch: Option<Patch>,
 }
@@ -152,8 +152,8 @@ impl MarkdownStore {
         self.state().join("journal")
     }
 
-    /// Returns the changes that were made, the last one first; those that were undone, and what
-    /// undid them, are among them. What cannot be read is left out.
+    /// Returns the changes that were made, the last one first, including undone changes and their
+    /// undos. Unreadable records are left out.
     pub fn changes(&self) -> Result<Vec<(ChangeId, ChangeRecord)>, JournalError> {
         self.in_journal(|folder| {
             let mut found = Vec::new();
@@ -219,8 +219,8 @@ impl LockedStore<'_> {
             let path = folder.join(next_name(folder, id, "begun")?);
             let begun = StoredChange { id: ChangeId(id), path, noted, images };
             keep_durable(&begun.path, &begun.to_bytes()?)?;
-            // What is only added to needs no former content to go back to. Its record becomes safe
-            // when the change is committed.
+            // An append needs no former content to be reverted. Its record becomes safe when the
+            // change is committed.
             if begun.images.iter().any(|image| !image.is_empty()) {
                 sync_folder(folder)?;
             }
@@ -249,7 +249,8 @@ impl LockedStore<'_> {
         })
     }
 
-    /// Keeps the record of a change that was reverted around what another program saved.
+    /// Keeps the record of a change that was reverted except for content that another program
+    /// saved.
     pub(crate) fn set_aside(&self, begun: &StoredChange) -> Result<(), JournalError> {
         self.site().in_journal(|folder| {
             faults::step()?;
@@ -272,7 +273,8 @@ impl LockedStore<'_> {
             for it in journal_files(folder, "begun")? {
                 match it.read() {
                     Ok(recorded) => found.push(recorded),
-                    // Only what was never whole goes: the rest may be readable tomorrow.
+                    // Only records that were never complete are deleted: others may become readable
+                    // again.
                     Err(error) if is_broken(&error) => fs_err::remove_file(&it.path)?,
                     Err(error) => return Err(error),
                 }
@@ -281,8 +283,8 @@ impl LockedStore<'_> {
         })
     }
 
-    /// Keeps what is about to be done to rows of a database, and which change it takes back. Should
-    /// nothing be done after all, undoing it does nothing.
+    /// Records an upcoming change of rows of a database, and which change it reverts. If the change
+    /// is not made after all, undoing it does nothing.
     pub(crate) fn note_rows(
         &self,
         what: &str,
@@ -413,7 +415,7 @@ pub(crate) fn journal_files(folder: &Path, extension: &str) -> io::Result<Vec<Jo
     Ok(all)
 }
 
-/// Whether a file was read and does not hold what it should.
+/// Whether a file was read and has invalid content.
 fn is_broken(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
 }

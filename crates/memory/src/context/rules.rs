@@ -12,16 +12,16 @@ use crate::store::MarkdownStore;
 /// The curated file as [`ContextRules`] names it.
 const CURATED: &str = "MEMORY.md";
 
-/// What one version of a runtime puts before a session: which files, and how much of them.
+/// The context that one version of a runtime gives a session: which files, and how much of them.
 #[derive(Clone, Debug)]
 pub struct ContextRules {
-    /// What the rules are called, such as `2026.9`.
+    /// The name of the rules, such as `2026.9`.
     pub name: &'static str,
     /// One line about them, for a list of rules.
     pub about: &'static str,
     /// The files for a session of the owner, in order. `MEMORY.md` is the curated file.
     pub files: &'static [&'static str],
-    /// Files that may be missing without a word, besides the curated one.
+    /// Files that may be missing without a notice, besides the curated one.
     pub optional: &'static [&'static str],
     /// What of the files a subagent sees; `None` is all but the curated one.
     pub subagent: Option<&'static [&'static str]>,
@@ -79,8 +79,7 @@ impl ContextRules {
         own.map_or(self.limit, |(_, limit)| *limit)
     }
 
-    /// Returns what sessions without a person before them get of the files; `None`: all but what
-    /// is private.
+    /// Returns the files for sessions without a person; `None`: all but the private ones.
     const fn allowed(&self, session: SessionKind) -> Option<&'static [&'static str]> {
         match session {
             SessionKind::Subagent => self.subagent,
@@ -89,7 +88,7 @@ impl ContextRules {
         }
     }
 
-    /// Returns the files of a session, with what is kept out of it.
+    /// Returns the files of a session, including those that are kept out of it.
     pub(super) fn rows(
         &self,
         store: &MarkdownStore,
