@@ -71,7 +71,7 @@ pub struct AgentMemory {
     pub runtime: &'static Runtime,
     /// The agent.
     pub agent: FoundAgent,
-    /// Where the agent puts what it remembers.
+    /// Where the agent stores memories.
     pub keeps: MemoryBackend,
     /// Its files.
     pub site: MarkdownStore,
@@ -82,7 +82,7 @@ pub struct AgentMemory {
 }
 
 impl MemoryChoice {
-    /// Opens the memory that is meant, and looks at the machine for that.
+    /// Finds the chosen memory on the machine, and opens it.
     pub fn open(
         &self,
         access: Access,
@@ -93,7 +93,8 @@ impl MemoryChoice {
         Ok((machine, memory))
     }
 
-    /// Finds the memory that is meant. For a command that may write, the agent is known from now on.
+    /// Finds the memory that is meant. For a command that may write, the agent is known from now
+    /// on.
     pub fn find_for(
         &self,
         access: Access,
@@ -158,7 +159,7 @@ pub fn store_of(
     Ok(MarkdownStore::open(&root, &state, runtime.layout)?)
 }
 
-/// What a command does with a memory.
+/// How a command uses a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// It only reads.
@@ -222,7 +223,8 @@ impl AgentMemory {
         Ok(self.memory())
     }
 
-    /// Refuses an agent whose memory we cannot write: it would not read what is put elsewhere.
+    /// Refuses an agent whose memory we cannot write: the agent would not read entries in another
+    /// place.
     pub fn check_writable(&self) -> Result<(), NotWritable> {
         match &self.keeps {
             MemoryBackend::Markdown | MemoryBackend::Sqlite(_) => Ok(()),

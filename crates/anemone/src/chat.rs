@@ -46,7 +46,7 @@ pub enum ChatError {
     /// The endpoint does not answer.
     #[error("the chat model cannot be reached")]
     NotReached,
-    /// The answer is an error. What a server says to it may repeat the key, and is not told.
+    /// The answer is an error. The server's message may repeat the key, so it is not reported.
     #[error("the chat model answered with status {0}")]
     Status(u16),
     /// The answer is not whole.
@@ -117,7 +117,7 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// Returns the model that was configured, if one was. Nothing is asked yet.
+    /// Returns the configured model, if there is one. No request is sent yet.
     pub fn of(settings: &ChatSettings) -> Result<Option<Self>, ChatError> {
         let Some(url) = &settings.url else { return Ok(None) };
         let url = endpoint(url, settings.allow_http)?;
@@ -133,7 +133,7 @@ impl Chat {
         Ok(Some(Self { client, url, model, key, timeout }))
     }
 
-    /// Asks, and returns what the model says.
+    /// Sends a request, and returns the model's answer.
     pub fn ask(&self, system: &str, user: &str, most_tokens: u32) -> Result<String, ChatError> {
         let mut body = json!({
             "messages": [
@@ -207,8 +207,8 @@ fn endpoint(base: &str, allow_http: bool) -> Result<Url, ChatError> {
     Ok(url)
 }
 
-/// Reads the key. What is not there is not named: people put the key itself in the place of its
-/// file.
+/// Reads the key. The name of a missing key file is not reported, because people write the key
+/// itself there.
 fn key_in(path: &Path) -> Result<ApiKey, ChatError> {
     if fs_err::symlink_metadata(path).is_err() {
         return Err(ChatError::NoKeyFile);

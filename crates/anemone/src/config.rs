@@ -35,7 +35,7 @@ const MAX_BYTES: u64 = 256 << 10;
 pub struct Config {
     /// The default embedder.
     pub embedder: Option<EmbedderSetting>,
-    /// What does it when that one fails.
+    /// The fallback if that one fails.
     pub fallback: Option<EmbedderSetting>,
     /// Of these, the first that can be had.
     pub order: Vec<EmbedderName>,
@@ -85,7 +85,7 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The file does not say what a config can say.
+    /// The file contains something that a config cannot contain.
     #[error("{}: {problem}", path.display())]
     Invalid {
         /// The file.
@@ -385,7 +385,7 @@ mod tests {
                 _ => {}
             }
         }
-        // An unknown setting is answered with all known ones when none is near.
+        // If no known setting is similar to an unknown one, all known settings are listed.
         for (section, names) in sections {
             let error = failure(&format!("[{section}]\nxxxxxxxxxxxxxxxx = 1\n"));
             let known = error.split_once("there are: ").unwrap().1;

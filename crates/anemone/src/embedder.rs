@@ -47,7 +47,7 @@ pub struct EmbedderChoice {
 }
 
 impl EmbedderChoice {
-    /// Returns what was asked for.
+    /// Returns the requested embedder.
     #[must_use]
     pub fn choice(&self) -> EmbedderSetting {
         self.embedder.clone().unwrap_or(EmbedderSetting::Auto)
@@ -125,8 +125,8 @@ pub enum EmbedderError {
 
 /// An embedder, and how it is called.
 pub struct ChosenEmbedder {
-    /// Its name, its URL, where the user gave one at this run or when the index was filled, and what
-    /// it is used for.
+    /// Its name, its URL, where the user gave one at this run or when the index was filled, and
+    /// what it is used for.
     pub named: NamedEmbedder,
     /// The embedder.
     pub embedder: Box<dyn Embedder>,
@@ -152,7 +152,7 @@ impl ChosenEmbedder {
         self.embedder.effort() == Effort::Remote
     }
 
-    /// Returns what is noted beside an index that is filled with it.
+    /// Returns the note for an index that is filled with it.
     pub fn to_note(&self) -> NotedEmbedder {
         NotedEmbedder { name: self.named.wanted.to_string(), url: self.named.url.clone() }
     }
@@ -266,8 +266,8 @@ impl EmbedderFactory<'_> {
         self.sets.iter().any(|set| set.identity == *chosen.identity() && set.chunks > 0)
     }
 
-    /// Makes what the user named. The service that was named for this index before is where it was
-    /// then: its texts shall not go elsewhere because the user left out the URL.
+    /// Creates the embedder that the user named. A service that was named for this index before
+    /// keeps its former URL: texts must not go to another place because the user left out the URL.
     fn named(
         &self,
         wanted: &EmbedderName,
@@ -331,7 +331,8 @@ impl EmbedderFactory<'_> {
             Some(EmbedderSetting::This(wanted)) => Some(wanted),
             Some(EmbedderSetting::Auto) | None => None,
         };
-        // What is sealed is sent nowhere, unless the user says so for this very archive.
+        // Sealed content is not sent to any service, unless the user allows it for this very
+        // archive.
         let is_sealed = self.searched.is_encrypted();
         let is_sendable =
             |value: &&EmbedderName| !(is_sealed && matches!(value.name, EmbedderKind::Service(_)));

@@ -37,7 +37,8 @@ const MEMORY_FOLDER: &str = "memory";
 pub struct ExportRequest {
     /// Which agent.
     pub agent: AgentChoice,
-    /// The archive to write; without it, a file in the current folder that is named after the agent.
+    /// The archive to write; without it, a file in the current folder that is named after the
+    /// agent.
     pub output: Option<PathBuf>,
     /// What happens to a file of that name.
     pub existing: Existing,
@@ -45,8 +46,8 @@ pub struct ExportRequest {
     pub dry_run: bool,
     /// Write the archive even if no memories and no persona are found.
     pub allow_empty: bool,
-    /// An earlier archive of this agent: what did not change keeps its times, and nothing is written
-    /// when nothing changed.
+    /// An earlier archive of this agent: unchanged items keep their times, and without changes
+    /// nothing is written.
     pub since: Option<PathBuf>,
     /// Turn transcripts of conversations into records.
     pub sessions: bool,

@@ -32,7 +32,7 @@ pub struct Export {
     /// Its bytes, when they are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     archive_bytes: Option<Vec<u8>>,
-    /// When reading began: what was written later may not be in it.
+    /// When reading began: later writes may be missing from the archive.
     pub at: Moment,
     /// Bytes of the archive.
     pub size_bytes: u64,
@@ -49,7 +49,7 @@ impl Export {
         }
     }
 
-    /// Looks at what the agent has now; `changed` says what this export does not have.
+    /// Examines the agent's current files; `changed` says what is missing from this export.
     pub fn compare(
         &self,
         scan: &AgentScan<'_>,

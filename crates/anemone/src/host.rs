@@ -87,8 +87,8 @@ pub struct Host {
     /// Variables that tell runtimes where their things are, and `PATH`.
     pub variables: BTreeMap<String, OsString>,
     /// A program that calls [`serve_database`](anemone_runtimes::serve_database) when its first
-    /// argument is [`SERVE_ARGUMENT`](anemone_runtimes::SERVE_ARGUMENT): databases of foreign origin
-    /// are read in a process of their own.
+    /// argument is [`SERVE_ARGUMENT`](anemone_runtimes::SERVE_ARGUMENT): databases of foreign
+    /// origin are read in a process of their own.
     pub database_reader: PathBuf,
     /// The folder for temporary files: copies of foreign databases, and indexes that are not kept.
     pub scratch: PathBuf,
@@ -152,8 +152,8 @@ impl Host {
         self.clock.fresh_id()
     }
 
-    /// Returns what runtimes may know of this machine, with a folder for copies that is removed with
-    /// it.
+    /// Returns what runtimes may know of this machine, with a folder for copies that is removed
+    /// with it.
     pub fn machine(&self) -> io::Result<OwnMachine> {
         let scratch = Scratch::below(&self.scratch)?;
         let machine = Machine {

@@ -227,8 +227,8 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
     Ok(report)
 }
 
-/// Returns the folder in which a runtime looks for an agent, and the agent there: the one agent that
-/// it has here, or the usual folder where it has none yet.
+/// Returns the folder in which a runtime looks for an agent, and the agent there: the one agent
+/// that it has here, or the usual folder where it has none yet.
 fn usual_target(
     runtime: &'static Runtime,
     machine: &Machine,

@@ -38,8 +38,9 @@ use crate::restore::{
 };
 use crate::text::{bytes, count};
 
-/// Bytes of JSON of the records of a snapshot that are kept in memory, at most: a plan, its application
-/// and the proof each walk over them several times. Larger snapshots are parsed at every walk.
+/// Bytes of JSON of the records of a snapshot that are kept in memory, at most: a plan, its
+/// application and the proof each walk over them several times. Larger snapshots are parsed at
+/// every walk.
 const MAX_KEPT_BYTES: usize = 64 << 20;
 
 /// Which agent moves, and to where.
@@ -84,7 +85,7 @@ pub struct Endpoint {
     pub folder: Option<PathBuf>,
 }
 
-/// What a move did, or would do.
+/// The result of a move, or of its dry run.
 #[derive(Clone, Debug, Serialize)]
 pub struct MigrateReport {
     /// Whether nothing was to be written.
@@ -101,7 +102,7 @@ pub struct MigrateReport {
     pub snapshots: Vec<SnapshotLine>,
     /// What becomes of everything.
     pub plan: PlanSummary,
-    /// What was found again; nothing in a dry run.
+    /// The proof; `None` in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
     /// What happens outside of the workspace.
@@ -142,7 +143,7 @@ pub struct SnapshotLine {
     pub file_size: u64,
 }
 
-/// What a plan makes of everything.
+/// The mapping of everything in a plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlanSummary {
     /// Layer by layer.
@@ -332,10 +333,10 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     judge(report)
 }
 
-/// Returns what the target makes of each kind of thing.
+/// Returns how the target represents each kind of item.
 fn mapping_of(runtime: &str, plan: &Plan) -> Option<&'static Mapping> {
     match &plan.memories {
-        // Where there is a choice, what goes into no database goes into files.
+        // If there is a choice, memories that are not stored in a database are stored in files.
         None => mapping_with(runtime, InstallBackend::Markdown),
         Some(_) => mapping(runtime),
     }
@@ -362,7 +363,7 @@ fn random_key() -> io::Result<VaultKey> {
     Ok(VaultKey::Raw(key))
 }
 
-/// Returns a path with its links followed, as far as it is there.
+/// Returns a path with its links followed, as far as the path exists.
 fn real(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let Ok(found) = fs_err::canonicalize(above) {

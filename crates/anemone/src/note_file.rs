@@ -12,7 +12,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, max_bytes: u64) -> Option<T
     serde_json::from_slice(&read_small(path, max_bytes).ok()??).ok()
 }
 
-/// Returns a note as it is written.
+/// Returns the text of a note for its file.
 pub(crate) fn to_bytes(note: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(note)?;
     bytes.push(b'\n');

@@ -44,9 +44,9 @@ pub struct RememberRequest {
     pub supersedes: Option<String>,
     /// Which part of the memory it goes to.
     pub part: MemoryPart,
-    /// Whether entries that say the same are looked for.
+    /// Whether to search for duplicates.
     pub duplicates: DuplicateCheck,
-    /// What happens to secrets in it: nothing is written, or a mark takes the place of each.
+    /// How to treat secrets in it: nothing is written, or a mark replaces each of them.
     pub secrets: SecretHandling,
     /// Whether it is written.
     pub dry_run: bool,
@@ -62,10 +62,10 @@ pub enum MemoryPart {
     Curated,
 }
 
-/// Whether entries that say the same are looked for.
+/// Whether to search for duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DuplicateCheck {
-    /// They are, and nothing is written where there is one.
+    /// Search, and write nothing if there is a duplicate.
     #[default]
     Refuse,
     /// They are not.

@@ -1,5 +1,5 @@
-//! Does what a plan says, in an order that a failure leaves safe: the tree, then memories, then
-//! settings, then secrets.
+//! Applies a plan in an order that is safe if a step fails: the tree, then memories, then settings,
+//! then secrets.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub struct UnknownChoiceError {
     pub setting: InstallSetting,
     /// The choice.
     pub given: String,
-    /// What the runtime has; nothing where it leaves no choice.
+    /// The choices of the runtime; empty if it has none.
     pub known: Vec<&'static str>,
 }
 
@@ -74,7 +74,7 @@ impl RestoreChoice {
         Self { on_conflict, backend: None, layout: None }
     }
 
-    /// Returns how to plan for a runtime; refuses what the runtime does not have.
+    /// Returns how to plan for a runtime; refuses options that the runtime does not have.
     pub fn plan_options<'a>(
         &'a self,
         runtime: &'static str,
@@ -211,7 +211,7 @@ pub struct MissingLine {
     pub reason: String,
 }
 
-/// What a plan does outside the tree, and what it did.
+/// The part of a plan outside the tree, and its result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Stores {
     /// The database of memories.
@@ -267,8 +267,8 @@ impl Stores {
     }
 }
 
-/// Why a plan was not applied, or not all of it. Each step leaves the agent such that the whole can
-/// be done again: then only what is missing is done.
+/// Why a plan was not applied, or not all of it. After each step the whole restore can be run
+/// again, which then only does the missing parts.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyPlanError {
@@ -385,8 +385,7 @@ pub fn warning(warning: &Warning) -> String {
     }
 }
 
-/// Returns the agent as it is found now: the install may be new, and laid out in another way than
-/// was to be expected.
+/// Finds the agent again: the install may be new, with another layout than expected.
 pub(crate) fn arrived(machine: &Machine, target: &ChosenAgent, plan: &Plan) -> ChosenAgent {
     let runtime = target.runtime;
     let real = |path: &Path| fs_err::canonicalize(path).ok();

@@ -24,7 +24,7 @@ const MAX_HEADER_LINES: usize = 1024;
 /// The most recipients of a file that is read or written.
 pub const MAX_RECIPIENTS: usize = 256;
 /// The largest work factor of a passphrase that is read: log2 of scrypt's N, which with r = 8 takes
-/// 2^(N + 10) bytes, 256 MiB. It is what `age` writes, and what we write.
+/// 2^(N + 10) bytes, 256 MiB. `age` writes this factor, and so do we.
 pub const WORK_FACTOR: u8 = 18;
 
 /// Why a sealed file is not opened.
@@ -93,7 +93,7 @@ fn work_factor(stanza: &[u8]) -> Option<u8> {
     words.nth(1)?.parse().ok()
 }
 
-/// What a file starts like.
+/// The kind of file, judged by its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packaging {
     /// Not sealed.
@@ -105,7 +105,7 @@ pub enum Packaging {
 }
 
 impl Packaging {
-    /// Bytes at the start of a file that tell what it is.
+    /// How many bytes at the start of a file reveal its kind.
     pub const START_BYTES: u64 = AGE_MAGIC.len() as u64;
 
     /// Tells by the first [`Packaging::START_BYTES`] of a file.

@@ -1,4 +1,4 @@
-//! What a report says to people: typed by the library, put into words by the program that asked.
+//! Statements of a report for people: typed by the library, put into words by the calling program.
 
 use serde::{Serialize, Serializer};
 

@@ -242,8 +242,8 @@ impl Audit {
         self.secrets.extend(hits.into_iter().map(finding));
     }
 
-    /// Adds secrets that were found beside the memory, in files that a runtime does not read as such
-    /// but an export carries. One that is known already counts once.
+    /// Adds secrets that were found beside the memory, in files that a runtime does not read as
+    /// such but an export carries. One that is known already counts once.
     pub fn add_secrets(&mut self, found: impl IntoIterator<Item = SecretFinding>) {
         let known: HashSet<SecretFinding> = self.secrets.iter().cloned().collect();
         self.secrets.extend(found.into_iter().filter(|secret| !known.contains(secret)));

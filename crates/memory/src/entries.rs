@@ -104,8 +104,8 @@ impl MarkdownStore {
     }
 }
 
-/// Reads files one after the other, and keeps the folder open: most of them are in the folder of the
-/// one before.
+/// Reads files one after the other, and keeps the folder open: most of them are in the folder of
+/// the one before.
 struct Shelf<'a> {
     site: &'a MarkdownStore,
     /// The folder of the last file, and the prefix of the paths in it.

@@ -136,8 +136,8 @@ pub fn plan_forget(memory: &dyn Memory, target: &ForgetTarget) -> Result<ForgetP
     Ok(ForgetPlan { rows, ..files })
 }
 
-/// Returns the rows that are meant. A row is also known by the citation that a search prints; it goes
-/// as a whole, so all its lines must be cited.
+/// Returns the rows that are meant. A row is also known by the citation that a search prints; it
+/// goes as a whole, so all its lines must be cited.
 fn rows_meant(rows: &dyn RowStore, target: &ForgetTarget) -> Result<Vec<KeptRow>, MemoryError> {
     let mut found = rows.matching(target)?;
     let ids = if let ForgetTarget::Ids(ids) = target { ids.as_slice() } else { &[] };

@@ -1,10 +1,10 @@
 //! Which stamps this installation wrote.
 //!
 //! A stamp is text in a file, so whatever can write the file can write a stamp. What we wrote
-//! ourselves is noted in a file of the agent's state folder, outside the workspace: a digest of each
-//! entry with its stamp. An entry whose digest is there says where it comes from, and that is so.
-//! Any other stamp is a claim: one written by hand, one of an imported archive, one of ours whose
-//! entry was edited since, and every one when the file is lost.
+//! ourselves is noted in a file of the agent's state folder, outside the workspace: a digest of
+//! each entry with its stamp. An entry whose digest is there says where it comes from, and that is
+//! so. Any other stamp is a claim: one written by hand, one of an imported archive, one of ours
+//! whose entry was edited since, and every one when the file is lost.
 //!
 //! The digests do not tell what was remembered: each covers the random part of the stamp's UUID,
 //! which is only in the entry or in the table of stamps. When an entry is forgotten for good its

@@ -177,8 +177,8 @@ impl Memory for MarkdownMemory {
                 let mut meant =
                     found.iter().filter(|entry| is_meant(&entry.unit.content)).peekable();
                 let mut ids = Vec::new();
-                // A heading is no entry, and an entry may be longer than what was found of it: then the
-                // lines of the hit are what is meant.
+                // A heading is no entry, and an entry may be longer than what was found of it: then
+                // the lines of the hit are what is meant.
                 if meant.peek().is_none() && entries.page(&hit.path).is_some() {
                     ids.push(hit.citation());
                 }

@@ -66,8 +66,8 @@ pub trait Memory: Send + Sync {
     /// Returns the entries that say what a text says, the most similar first.
     fn duplicates(&self, search: DuplicateSearch<'_>) -> Result<Vec<Duplicate>, MemoryError>;
 
-    /// Returns a digest of what an entry is added to: the file, or the database; `None` when it does
-    /// not exist yet.
+    /// Returns a digest of what an entry is added to: the file, or the database; `None` when it
+    /// does not exist yet.
     fn state(&self, place: Place) -> Result<Option<[u8; 32]>, MemoryError>;
 
     /// Returns an entry that says exactly the same, unless what it would be added to still is in a

@@ -287,8 +287,8 @@ impl Label {
     }
 }
 
-/// Writes an entry as it is in a file, with its last line ending. Its stamp is a short one:
-/// what that leaves out goes into the table with the [`stamps`](crate::Change::stamps) of the change.
+/// Writes an entry as it is in a file, with its last line ending. Its stamp is a short one: what
+/// that leaves out goes into the table with the [`stamps`](crate::Change::stamps) of the change.
 #[must_use]
 pub fn render(given: &NewEntry) -> String {
     let mut stamp = given.stamp.clone().shortened();

@@ -183,7 +183,8 @@ impl MarkdownStore {
         self.held(folder)
     }
 
-    /// As [`lock`](Self::lock), but waits only about so long; [`MarkdownStoreError::Busy`] after that.
+    /// As [`lock`](Self::lock), but waits only about so long; [`MarkdownStoreError::Busy`] after
+    /// that.
     pub fn lock_within(&self, patience: Duration) -> Result<LockedStore<'_>, MarkdownStoreError> {
         let fail = |source| MarkdownStoreError::Io { path: self.root.clone(), source };
         let folder = fs_err::File::open(&self.root).map_err(fail)?;

@@ -34,8 +34,8 @@ impl Successor {
 }
 
 /// Returns for each of these lines the entry that took the place of everything in them; `None`
-/// where something in them still holds. Logs are looked through only as far as they can hold such an
-/// entry, and of very many the newest.
+/// where something in them still holds. Logs are looked through only as far as they can hold such
+/// an entry, and of very many the newest.
 pub fn successors(
     site: &MarkdownStore,
     found: &[FoundLines<'_>],

@@ -72,8 +72,8 @@ fn joined(text: &str, said: fn(SuspicionKind) -> &'static str, between: &str) ->
     (!parts.is_empty()).then(|| parts.join(between))
 }
 
-/// The patterns of texts that should not be remembered unseen; see [`crate::phrase`] for how they are
-/// written.
+/// The patterns of texts that should not be remembered unseen; see [`crate::phrase`] for how they
+/// are written.
 static PATTERNS: LazyLock<Vec<(SuspicionKind, &str)>> = LazyLock::new(|| {
     let known = |(word, pattern)| Some((SuspicionKind::of_word(word)?, pattern));
     table(include_str!("suspicion.txt")).filter_map(known).collect()

@@ -244,8 +244,8 @@ fn prefixed(
     Some(Candidate { kind, range: begin..start + length, rank })
 }
 
-/// Whether `before` ends with a short word and a hyphen or an underscore, as in `github-ghp_`. A longer
-/// run could be a token of another kind, in which such a prefix occurs by chance.
+/// Whether `before` ends with a short word and a hyphen or an underscore, as in `github-ghp_`. A
+/// longer run could be a token of another kind, in which such a prefix occurs by chance.
 fn follows_word(before: &[u8]) -> bool {
     const MOST: usize = 24;
     let run = shape::URL64.run_back(before, MOST + 1);
@@ -256,8 +256,8 @@ fn follows_word(before: &[u8]) -> bool {
         && word.iter().all(is_plain)
 }
 
-/// Whether a short literal of letters is only inside a longer text in base64, where chance puts such
-/// letters.
+/// Whether a short literal of letters is only inside a longer text in base64, where chance puts
+/// such letters.
 fn in_base64(window: &[u8], literal: &[u8], prefix: &Prefix, at: usize) -> bool {
     let by_chance = literal.len() <= 4
         && literal.iter().all(u8::is_ascii_alphanumeric)

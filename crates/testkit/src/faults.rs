@@ -463,7 +463,8 @@ fn read_bytes(pid: Pid, address: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// A process that was killed meanwhile can be neither changed nor resumed; its end is reported next.
+/// A process that was killed meanwhile can be neither changed nor resumed; its end is reported
+/// next.
 fn set(pid: Pid, registers: libc::user_regs_struct) {
     let _killed = ptrace::setregs(pid, registers);
 }

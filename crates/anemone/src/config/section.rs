@@ -70,7 +70,7 @@ impl<'a> Section<'a> {
         self.table.is_some()
     }
 
-    /// Reads a setting with a reader of its own.
+    /// Reads a setting with a custom reader.
     pub(super) fn read<T>(
         &mut self,
         name: &str,

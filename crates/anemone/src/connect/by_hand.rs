@@ -51,7 +51,7 @@ pub(super) fn file_of(name: &str) -> &'static str {
     known.map_or("the file in which that program lists its MCP servers", |client| client.file)
 }
 
-/// Returns what is to be added.
+/// Returns the text to add.
 pub(super) fn config(name: &str, entry: &ServerEntry) -> Value {
     let template = json!({ "args": ["mcp"] });
     let args = entry.mcp_args(&template);

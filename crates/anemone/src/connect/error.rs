@@ -92,7 +92,7 @@ pub enum ConnectError {
     /// A configuration cannot be changed without harm.
     #[error("{}: {error}; nothing was changed", .path.display())]
     Refused {
-        /// What the file is written in.
+        /// The format of the file.
         format: ConfigFormat,
         /// The file.
         path: PathBuf,

@@ -1,6 +1,6 @@
-//! What was done to connect a program, kept so that it can be taken back exactly.
+//! The record of connecting a program, so that it can be reverted exactly.
 //!
-//! A record has the lines that we wrote and digests, and nothing else of anybody's files.
+//! A record contains the lines that we wrote and digests, and no other content of the files.
 
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ impl Record {
         !self.files.is_empty() || !self.own.is_empty()
     }
 
-    /// Keeps the record; `before` is the one whose place it takes.
+    /// Saves the record; `before` is the one that it replaces.
     pub(super) fn save(&mut self, path: &Path, before: Option<&Self>) -> Result<(), ConnectError> {
         self.folders = match before {
             Some(before) => before.folders.clone(),

@@ -76,7 +76,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Looks what is left to do in an index.
+    /// Determines the remaining work in an index.
     pub fn of(index: &Index, chosen: &ChosenEmbedder) -> Result<Self, StoreError> {
         let left = match chosen.is_work() {
             true => index.unembedded(chosen.identity())?,
@@ -218,12 +218,12 @@ pub struct FillReport {
     pub missing: u64,
     /// How long it took.
     pub took_ms: f64,
-    /// What the user should know about the vectors that came along.
+    /// Notes for the user about the vectors that came with the sources.
     #[serde(skip)]
     pub notes: Vec<SearchNote>,
 }
 
-/// Gives every chunk vectors of an embedder. What is done when it fails, or is stopped, is kept.
+/// Gives every chunk vectors of an embedder. Finished vectors are kept if it fails or is stopped.
 pub fn fill(
     index: &mut Index,
     searched: &SearchTarget,
@@ -270,7 +270,7 @@ pub fn fill(
     })
 }
 
-/// Takes the vectors that come with what is searched.
+/// Takes the vectors that come with the sources.
 pub fn take_carried(
     index: &mut Index,
     searched: &SearchTarget,
@@ -282,7 +282,7 @@ pub fn take_carried(
     index.take_carried(chosen.identity(), &searched.sources())
 }
 
-/// Takes the vectors that come with what is searched, of the texts that another program's ranking
+/// Takes the vectors that come with the sources, for the texts that another program's ranking
 /// compares.
 pub fn take_carried_for(
     request: &Request,
@@ -353,9 +353,8 @@ fn confirm(job: &Job, chosen: &ChosenEmbedder, host: &Host) -> Result<(), FillEr
     Err(FillError::LargeJob { texts, tokens, host, embedder })
 }
 
-/// Fills in the few vectors that are missing, so that what was written a moment ago is found. An
-/// embedder that fails at that is left out of the search. Says whether anything may have been
-/// written.
+/// Fills in the few missing vectors, so that new text is found at once. An embedder that fails is
+/// left out of the search. Says whether anything may have been written.
 pub fn top_up(
     index: &mut Index,
     searched: &SearchTarget,

@@ -38,7 +38,7 @@ pub enum HolderKind {
     SearchIndex,
     /// What else is kept about the memory.
     State(PathBuf),
-    /// What a migration kept, to move back.
+    /// The sidecar of a migration, kept for moving back.
     Sidecar(PathBuf),
     /// Unused pages of the memory's database.
     Database,
@@ -132,7 +132,7 @@ impl HolderSearch<'_> {
         }
         self.own_files(&mut found);
         self.runtime_index(&mut found);
-        // What can be brought back with one command is not found for in backups.
+        // If the forget can be undone, other copies are not searched.
         if self.finality == Finality::ForGood {
             self.other_indexes(&mut found);
             self.archives(&mut found);

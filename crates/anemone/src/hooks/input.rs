@@ -1,4 +1,4 @@
-//! What a program tells a hook.
+//! The input of a hook.
 
 use std::path::{Path, PathBuf};
 
@@ -23,14 +23,14 @@ pub struct HookInput {
     pub transcript_path: Option<PathBuf>,
     /// The folder in which the session runs.
     pub cwd: Option<PathBuf>,
-    /// The moment, which only a caller with a form of its own names.
+    /// The moment, which only callers with their own input format name.
     pub hook_event_name: Option<String>,
-    /// What the user wrote.
+    /// The user's message.
     pub prompt: Option<String>,
 }
 
 impl HookInput {
-    /// Returns the program that calls, if it reads the answer in a form of its own.
+    /// Returns the calling program, if it needs its own format for the answer.
     #[must_use]
     pub fn caller(&self) -> Option<&'static HookCaller> {
         self.hook_event_name.is_some().then_some(HOOK_CALLER)

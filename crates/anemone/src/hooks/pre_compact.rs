@@ -42,7 +42,7 @@ pub struct PreCompactRequest {
     pub heartbeat: bool,
     /// The workspace must not be written to: never flush.
     pub read_only: bool,
-    /// Who says what must be saved.
+    /// Who decides what must be saved.
     pub flush_by: FlushBy,
     /// The chat model.
     pub chat: ChatChoice,
@@ -52,7 +52,7 @@ pub struct PreCompactRequest {
     pub dry_run: bool,
 }
 
-/// Who says what must be saved.
+/// Who decides what must be saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlushBy {
     /// The agent itself: the report has what to ask it.
@@ -96,7 +96,7 @@ pub struct PreCompactReport {
     /// What to tell the agent besides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// What a chat model listed, and what was saved of it.
+    /// The list of a chat model, and its saved part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direct: Option<DirectFlush>,
 }

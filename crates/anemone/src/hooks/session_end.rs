@@ -166,7 +166,8 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
             true => Some(NoteStatus::Scripted),
             false => not_worth_noting(&answered).map(NoteStatus::from),
         };
-        // What is in the session's own note is no reason to leave that note as it is.
+        // Statements in the session's own note do not count as known, or the note would never be
+        // updated.
         let own = known.as_ref().map(|noted| noted.path.as_str());
         let why = match why {
             None if has_everything(&memory, &answered, own)? => Some(NoteStatus::Known),
@@ -320,7 +321,7 @@ impl NoteWriter<'_> {
     }
 }
 
-/// Finds a name, and says where it comes from. Secrets are replaced in what it is made of.
+/// Finds a name, and says where it comes from. Secrets in the texts for the name are replaced.
 fn name(
     note: &SessionNote<'_>,
     settings: &ChatSettings,

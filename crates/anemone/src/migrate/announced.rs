@@ -1,4 +1,4 @@
-//! What a plan announces, for the proof.
+//! The announcements of a plan, for the proof.
 
 use anemone_format::VaultKey;
 use anemone_runtimes::mapping::Mapping;

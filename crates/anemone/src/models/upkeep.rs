@@ -177,7 +177,7 @@ pub fn show_model(name: &str, host: &Host) -> Result<ModelReport, ModelsError> {
 pub struct AddModelRequest {
     /// The file, or a folder that holds it.
     pub path: PathBuf,
-    /// Whether another file than the published one is taken.
+    /// Whether a file other than the published one is accepted.
     pub source: ModelSource,
     /// Plan only.
     pub dry_run: bool,
@@ -284,7 +284,7 @@ pub fn fetch_model(request: &FetchModelRequest, host: &Host) -> Result<AddedMode
     })
 }
 
-/// Names a URL without what may be secret in it.
+/// Returns a URL without the parts that may be secret.
 fn host_of(url: &str) -> String {
     let url = reqwest::Url::parse(url).ok();
     url.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()

@@ -136,7 +136,7 @@ fn texts(parts: Vec<DocumentPart>) -> BTreeMap<String, u64> {
     texts
 }
 
-/// Takes one of several equal texts away.
+/// Removes one of several equal texts.
 fn take(texts: &mut BTreeMap<String, u64>, text: &str) -> bool {
     match texts.get_mut(text) {
         Some(left) if *left > 0 => {
@@ -167,7 +167,7 @@ pub(super) fn credentials(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::
         ];
         let announced = names.iter().flatten().any(|name| expected.credentials.contains(name));
         let found = is.iter().any(|(other, other_secret)| {
-            // The label is what one runtime calls it; the secret is what it is.
+            // The label differs between runtimes; the secret identifies a credential.
             secret.as_ref().map_or(*other == text, |_| *other_secret == secret)
         });
         let fate = match (found, secret.is_some()) {

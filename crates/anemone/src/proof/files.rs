@@ -100,7 +100,7 @@ fn fate_of_file(
         Some(row) if matches!(row.becomes, Becomes::Nowhere(_)) => {
             Outcome::Announced(row.becomes.text().to_owned())
         }
-        // A row for one file says what the runtime makes of it.
+        // A row for one file describes its representation in the runtime.
         Some(row) if row.kind.starts_with("raw/") && !row.kind.ends_with('*') => {
             Outcome::Announced(row.becomes.text().to_owned())
         }

@@ -130,8 +130,8 @@ fn fate_of_fields(
     }
 }
 
-/// Says whether the plan announced that a record would not be there. The sidecar has every record,
-/// so only what the runtime has no place for is kept aside in it.
+/// Says whether the plan announced that a record would be missing. The sidecar contains every
+/// record, so only records that the runtime cannot store count as kept aside.
 fn fate_of_missing(
     record: &Record,
     natives: &TargetRecords,

@@ -72,7 +72,7 @@ pub enum EvalError {
     /// No question says which lines answer it.
     #[error("no question says which lines answer it")]
     NoAnswers(PathBuf),
-    /// The embedder that was named failed: figures of another one are worth nothing.
+    /// The named embedder failed. Figures of another one would be worthless.
     #[error("the embedder failed")]
     EmbedderFailed(Box<VectorNote>),
     /// There was no answer.
@@ -256,7 +256,7 @@ fn settings(request: &EvalRequest, embedders: &Embedders) -> EvalSettings {
     }
 }
 
-/// What the answers so far say.
+/// The figures of the answers so far.
 #[derive(Default)]
 struct EvalTally {
     outcomes: Vec<(QueryCategory, QueryOutcome)>,

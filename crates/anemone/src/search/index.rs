@@ -1,7 +1,7 @@
-//! The index of what is searched: found, opened and brought up to date, for every command alike.
+//! Finds, opens and refreshes the index of a search target, in the same way for every command.
 //!
 //! Indexes are kept in the user's cache: those of an agent in its own folder, all others together.
-//! Each is a folder with a note beside it that says what it is of:
+//! Each is a folder with a note beside it that names its source:
 //!
 //! ```text
 //! <cache>/anemone/agents/<id>/index/
@@ -57,7 +57,7 @@ impl OpenIndex {
 pub enum IndexFallback {
     /// Answer from a temporary one.
     Temporary,
-    /// Say so: the index itself is what was asked for.
+    /// Fail: the request is about the index itself.
     Fail,
 }
 
@@ -75,7 +75,7 @@ pub enum Rebuild {
 #[error(transparent)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// What is searched cannot be read; no other index would help.
+    /// The sources cannot be read; another index would not help.
     Source(#[from] SourceError),
     /// It cannot be opened.
     Open(#[from] OpenIndexError),
@@ -123,7 +123,7 @@ impl IndexError {
     }
 }
 
-/// Opens the index of what is searched and takes in what changed.
+/// Opens the index of a search target and takes in changes.
 pub fn open_fresh(
     target: &SearchTarget,
     host: &Host,
@@ -139,7 +139,7 @@ pub fn open_fresh(
             return Ok(OpenIndex { index, freshness, temporary: None });
         }
         Err(IndexError::Source(error)) => {
-            // Of what cannot be read there is nothing to keep, unless it could be read before.
+            // An unreadable source has no index worth keeping, unless it was readable before.
             if !was_there {
                 remove_index(folder, &NoProgress).ok();
             }
@@ -335,7 +335,7 @@ fn entries(folder: &Path) -> Result<Vec<fs_err::DirEntry>, IndexError> {
 pub struct KeptIndex {
     /// Where it is.
     pub folder: String,
-    /// What it is of, when the note beside it can be read.
+    /// Its source, if the note beside it is readable.
     pub source: Option<KeptSource>,
     /// Bytes on disk.
     pub bytes: u64,
@@ -360,7 +360,7 @@ pub struct KeptSource {
 }
 
 impl KeptIndex {
-    /// Whether what it is of is gone.
+    /// Whether its source is gone.
     pub fn is_orphan(&self) -> bool {
         self.source.as_ref().is_some_and(|source| source.is_gone)
     }
@@ -403,7 +403,7 @@ pub fn kept(host: &Host) -> Result<Vec<KeptIndex>, IndexError> {
     Ok(found)
 }
 
-/// An index is called by the beginning of a digest; nothing else in the cache is touched.
+/// The name of an index is the beginning of a digest; other files in the cache are not touched.
 fn is_index_name(name: &str) -> bool {
     name.len() >= 16 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

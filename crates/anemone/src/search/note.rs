@@ -1,4 +1,4 @@
-//! What the user should know about an answer, besides the answer.
+//! Notes for the user about an answer.
 
 use std::path::PathBuf;
 
@@ -16,10 +16,10 @@ pub struct NoteWords {
     pub message: String,
 }
 
-/// Something worth saying about what is searched, about its index or about an answer.
+/// A note about the sources, their index or an answer.
 #[derive(Debug)]
 pub enum SearchNote {
-    /// About what is searched.
+    /// About the sources.
     Source(SourceNote),
     /// An embedder that was chosen earlier cannot be used now.
     EmbedderUnavailable {
@@ -47,9 +47,9 @@ pub enum SearchNote {
     Vectors(VectorNote),
     /// No document has this phrase, so its words were looked for.
     PhraseNotFound(String),
-    /// There is nothing to look for in the query.
+    /// The query contains no words to search for.
     NothingAsked,
-    /// The query only says what must not occur.
+    /// The query only contains excluded words.
     OnlyExclusions,
     /// No document has any of the words; the hits have similar ones.
     OnlyAlike,

@@ -52,7 +52,7 @@ impl VectorComparison {
         compared
     }
 
-    /// Takes what became of one embedder; returns what is missing for it.
+    /// Takes the outcome of one embedder; returns the reason if its vectors are missing.
     fn take(&mut self, ranker: &VectorRanker, chosen: &ChosenEmbedder) -> Option<LexicalOnly> {
         let (model, embedder) = (ranker.identity.model.clone(), chosen.named.clone());
         let (note, why) = match &ranker.outcome {

@@ -1,7 +1,7 @@
-//! Taking in changes as they are made.
+//! Refreshes an index whenever its sources change.
 //!
-//! The watcher only says that something may have changed; what did is found by comparing, as every
-//! search does. So a change that the system does not tell of is late, and never lost.
+//! The watcher only reports that something may have changed; the changes are found by comparison,
+//! as in every search. So a change that the system does not report is late, but never lost.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 /// Why the loop wakes.
 enum Wake {
     Changed,
-    /// The system lost count: what it did not tell is found by the look that follows.
+    /// The system lost events: the next check finds the changes.
     Lost(String),
     Stop,
 }
@@ -117,7 +117,8 @@ pub fn watch_index(
                 Some(WatchEvent::Updated { report: Box::new(report), mode })
             }
             Ok(_) => None,
-            // What cannot be read now may be readable later: a folder that is being replaced.
+            // An unreadable source may become readable again, such as a folder that is being
+            // replaced.
             Err(error) => Some(WatchEvent::Failed(Box::new(error))),
         };
     }

@@ -197,8 +197,8 @@ impl TestEnvironment {
                 return false;
             }
             let temporary = path.starts_with("home") || path.starts_with("tmp");
-            // The file of an agent's id, the sidecar and the table of stamps are hidden, and what an
-            // import or an entry is to leave; the others are of an index.
+            // The file of an agent's id, the sidecar and the table of stamps are hidden, and what
+            // an import or an entry is to leave; the others are of an index.
             let ours = [
                 ".alf-agent-id",
                 ".anemone",

@@ -1,5 +1,5 @@
-//! Archives of a stranger who knows how ours are made: sealed, with `"canonical": true`, and wrong in
-//! one way each. What `validate` refuses, no command writes from.
+//! Archives of a stranger who knows how ours are made: sealed, with `"canonical": true`, and wrong
+//! in one way each. What `validate` refuses, no command writes from.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Pairs of faults: at each step of a change, of taking it back, and of recovery.
 //!
-//! There are tens of thousands of pairs. By default each first fault meets a part of the second ones;
-//! `ANEMONE_FAULTS=all` tries every pair.
+//! There are tens of thousands of pairs. By default each first fault meets a part of the second
+//! ones; `ANEMONE_FAULTS=all` tries every pair.
 
 use std::collections::BTreeMap;
 use std::path::Path;

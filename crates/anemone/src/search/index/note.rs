@@ -1,5 +1,4 @@
-//! The note beside an index: what it is of, when it was last used, and which embedder was named for
-//! it.
+//! The note beside an index: its source, its last use, and the embedder that was named for it.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,7 +15,7 @@ use crate::host::Host;
 use crate::note_file;
 use crate::search::target::SearchTarget;
 
-/// What the note beside an index says.
+/// The content of the note beside an index.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct IndexNote {
     pub kind: String,
@@ -111,7 +110,7 @@ fn write_if_other(
     host: &Host,
     is_other: impl FnOnce(Option<&IndexNote>, &mut IndexNote) -> bool,
 ) {
-    // Elsewhere than in our own folder nothing is put beside an index.
+    // Notes are only written beside indexes in our own folder.
     if !is_in_cache(&searched.index_folder, host) {
         return;
     }

@@ -8,7 +8,7 @@ use anemone_index::{Document, Format, Provenance, SkipReason, SkippedDocument, i
 use anemone_markdown::{BlockKind, Conventions, outline};
 use anemone_runtimes::SearchableRecord;
 
-/// Bytes of a conversation in one document, at most; what follows is another document.
+/// The most bytes of a conversation in one document; the rest goes into another document.
 const MAX_TRANSCRIPT_BYTES: usize = 16 << 20;
 
 /// What to take.
