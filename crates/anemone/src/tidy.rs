@@ -121,7 +121,7 @@ pub struct ProposedEntry {
 pub struct PastRows {
     /// Rows of conversations.
     pub conversation: u64,
-    /// Problems that `tidy` only reports.
+    /// A note that they are only reported.
     pub note: &'static str,
 }
 
