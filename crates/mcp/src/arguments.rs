@@ -23,8 +23,8 @@ const MAX_ITEMS: usize = 100;
 /// The most mistakes that are reported; a model that makes more has misread the tool.
 const MAX_SAID: usize = 5;
 
-/// Arguments that agents give who know the tools of another program; they make no difference here
-/// and are not announced.
+/// Arguments that agents give because they know the tools of another program. They have no effect
+/// here and are not announced.
 const WITHOUT_EFFECT: [&str; 1] = ["corpus"];
 
 /// The code of a refusal because of arguments.
@@ -37,7 +37,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     example: &str,
 ) -> Result<T> {
     let mut given = arguments;
-    // Many models write null, or an empty text, for what they leave out.
+    // Many models write null, or an empty text, for omitted arguments.
     given.retain(|name, value| !value.is_null() && (is_required(name, schema) || value != ""));
     given.retain(|name, _| !WITHOUT_EFFECT.contains(&name.as_str()));
     let problems = problems(&mut given, schema);
@@ -173,7 +173,7 @@ fn text_problem(name: &str, text: &str, schema: &Value) -> Option<String> {
     (!is_there).then(|| format!("`{name}` must be {}, not {}", wanted(schema), quoted(text)))
 }
 
-/// Says what a schema takes.
+/// Describes the values that a schema accepts.
 fn wanted(schema: &Value) -> String {
     let words = schema.get("enum").and_then(Value::as_array);
     if let Some(words) = words {
@@ -195,7 +195,7 @@ fn wanted(schema: &Value) -> String {
     }
 }
 
-/// Says what was given, without repeating much of it.
+/// Describes the given value, without repeating much of it.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => format!("the text {}", quoted(text)),
@@ -209,7 +209,7 @@ fn quoted(text: &str) -> String {
     format!("{:?}", shortened(text))
 }
 
-/// Cuts what is long: a refusal is to be read.
+/// Cuts long text, so that a refusal stays readable.
 pub(crate) fn shortened(text: &str) -> String {
     const SHOWN: usize = 40;
     match text.char_indices().nth(SHOWN) {

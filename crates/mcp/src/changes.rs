@@ -41,7 +41,7 @@ pub(crate) struct Follower {
     _watch: Arc<SharedWatch>,
 }
 
-/// What a follower receives.
+/// An event for a follower.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum News {
     /// Documents changed.

@@ -79,8 +79,8 @@ impl Handler {
         Self { shared, subscriptions: Subscriptions::default(), leaving: CancellationToken::new() }
     }
 
-    /// Returns what is to be cancelled when the client is about to leave, so that nothing which
-    /// lasts as long as the client keeps the server from ending.
+    /// Returns a token to cancel when the client is about to leave, so that no task with the
+    /// lifetime of the client keeps the server from ending.
     pub(crate) fn leaving(&self) -> CancellationToken {
         self.leaving.clone()
     }
@@ -99,7 +99,7 @@ impl Handler {
         work: impl FnOnce(&Shared) -> T + Send + 'static,
     ) -> Result<T> {
         let seat = tokio::select! {
-            // First, because a seat may be free by the time that both are looked at.
+            // Checked first, because a seat may be free by the time that both are polled.
             biased;
             () = cancelled.cancelled() => return Err(was_cancelled()),
             seat = Arc::clone(&self.shared.seats).acquire_owned() => seat,
@@ -157,7 +157,7 @@ impl Handler {
     }
 }
 
-/// What is at work: every call that has begun holds a seat.
+/// The running calls: every call that has begun holds a seat.
 pub(crate) struct Calls(Arc<Semaphore>);
 
 impl Calls {

@@ -48,7 +48,7 @@ const MOST_RESULTS: u32 = 50;
 pub struct ServeOptions {
     /// Folders, clock and keys of this machine.
     pub host: Host,
-    /// What is searched: an agent's memory, or an archive, a folder or a database, which is only
+    /// The search target: an agent's memory, or an archive, a folder or a database, which is only
     /// read.
     pub target: TargetChoice,
     /// Whether clients may remember and forget.

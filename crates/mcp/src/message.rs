@@ -1,7 +1,8 @@
-//! Messages as they come in, before anything is made of them.
+//! Incoming messages, before they are parsed.
 //!
-//! A message of small values takes some 200 times the memory of its text once it is parsed. So its
-//! values are counted while it is still text, and no more is parsed than any request needs.
+//! Once parsed, a message of small values takes some 200 times the memory of its text. So its
+//! values are counted while it is still text, and a message with more values than any request needs
+//! is not parsed.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -121,7 +122,7 @@ fn is_too_complex(json: &[u8]) -> bool {
     false
 }
 
-/// The parts of a message that tell who is to be answered. Nothing else of it is kept.
+/// The parts of a message that are needed for addressing an answer. Nothing else of it is kept.
 #[derive(Default, Deserialize)]
 struct Envelope {
     id: Option<Id>,
@@ -135,7 +136,7 @@ impl Envelope {
     }
 }
 
-/// An id, which is a number or a text; nothing is made of anything else.
+/// An id, which is a number or a text; other values are not stored.
 struct Id(RequestId);
 
 impl<'de> Deserialize<'de> for Id {
@@ -167,14 +168,14 @@ impl Visitor<'_> for IdVisitor {
 }
 
 /// The requests of one client that are not answered yet. An id that is used twice at the same time
-/// has one answer for two requests, and one of them would wait for ever. And a client that asks
-/// without reading answers would fill the memory.
+/// has one answer for two requests, and one of them would wait for ever. A client that sends
+/// requests without reading answers would fill the memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnansweredRequests(Arc<Mutex<HashSet<RequestId>>>);
 
 impl UnansweredRequests {
-    /// Notes what a message asks, or asks no more. The error is the answer to a request that may
-    /// not be made now.
+    /// Records the request in a message, or its cancellation. The error is the answer to a request
+    /// that is not allowed now.
     pub(crate) fn note(
         &self,
         message: &ClientJsonRpcMessage,

@@ -17,8 +17,8 @@ use crate::resources::{path_of, uri_of};
 /// deleted documents.
 #[derive(Default)]
 pub(crate) struct Subscriptions {
-    /// One lock for all of it: requests of one client run at the same time, and none is to end
-    /// the telling that another counts on.
+    /// One lock for all fields: requests of one client run concurrently, and none may end
+    /// notifications that another relies on.
     state: Arc<Mutex<State>>,
 }
 
@@ -61,7 +61,7 @@ impl Subscriptions {
         self.start(&mut state, follower, peer);
     }
 
-    /// Tells no longer of a document, and of nothing when nothing else is to be told.
+    /// Ends the notifications of a document, and the watch if no notifications are left.
     pub(crate) fn remove(&self, path: &str) {
         let mut state = locked(&self.state);
         state.paths.remove(path);

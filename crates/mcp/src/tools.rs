@@ -39,7 +39,7 @@ enum Effect {
     Adds,
     /// It replaces something.
     Replaces,
-    /// It takes away.
+    /// It removes something.
     Removes,
 }
 
@@ -67,7 +67,7 @@ impl Tool {
         Self { output: Some(output_schema::<O>()), ..self }
     }
 
-    /// Leaves out hints of the memory that lead to what is not in this tool's set.
+    /// Leaves out hints of the memory about tools that are not in this tool's set.
     fn with_fitting_hints(self) -> Self {
         let Self { call, .. } = self;
         let call = move |service: &dyn MemoryService, given: JsonObject| {
@@ -89,7 +89,7 @@ impl Tool {
         self.effect != Effect::Reads
     }
 
-    /// Does what it does. Blocks.
+    /// Runs the tool. Blocks.
     pub(crate) fn call(&self, service: &dyn MemoryService, given: JsonObject) -> Result<Answer> {
         (self.call)(service, given)
     }

@@ -9,9 +9,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-/// A stream on which a write fails when the other side takes nothing for too long. A client that
-/// was stopped, or that does not want its answers, would otherwise keep its connection and what is
-/// to be sent for ever.
+/// A stream on which a write fails if the other side reads nothing for too long. A client that was
+/// stopped, or that does not read its answers, would otherwise occupy its connection and the unsent
+/// data for ever.
 pub(super) struct StallGuard {
     stream: TcpStream,
     longest: Duration,

@@ -28,8 +28,8 @@ impl Bucket {
         Self { per_second, longest_wait, level }
     }
 
-    /// Takes a turn, and returns how long to wait for it. Where that would be too long, none is
-    /// taken, and the time after which it would not be is the error.
+    /// Takes a turn, and returns how long to wait for it. If the wait would be too long, no turn is
+    /// taken, and the error is the time after which to retry.
     pub(super) fn take(&self, now: Instant) -> Result<Duration, Duration> {
         let mut level = locked(&self.level);
         let passed = now.saturating_duration_since(level.at).as_secs_f64();

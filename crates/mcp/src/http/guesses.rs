@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::lock::locked;
 
-/// How many wrong tokens of one address are looked at in [`TIME`].
+/// How many wrong tokens of one address are compared in [`TIME`].
 const MOST: usize = 10;
 const TIME: Duration = Duration::from_secs(60);
 
@@ -29,8 +29,8 @@ pub(super) struct Guesses {
 }
 
 impl Guesses {
-    /// Counts a guess before it is looked at; where there were too many, it must not be, and how
-    /// long that holds is the error.
+    /// Counts a guess before it is compared. If there were too many, it must not be compared, and
+    /// the error is how long that holds.
     pub(super) fn begin(&self, from: IpAddr, now: Instant) -> Result<(), Duration> {
         let mut all = locked(&self.by_address);
         let times = times(&mut all, from, now);
@@ -47,7 +47,7 @@ impl Guesses {
         times(&mut locked(&self.by_address), from, now).pop_back();
     }
 
-    /// Counts a wrong token that was looked at in any case.
+    /// Counts a wrong token that was compared regardless of the limit.
     pub(super) fn was_wrong(&self, from: IpAddr, now: Instant) {
         let mut all = locked(&self.by_address);
         let times = times(&mut all, from, now);

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::lock::locked;
 
-/// The places of a server, and who has not shown the token yet.
+/// The places of a server, and the connections that have not shown the token yet.
 pub(super) struct Guests {
     places: Arc<Semaphore>,
     strangers: Arc<Mutex<Strangers>>,

@@ -27,7 +27,7 @@ pub(super) struct Limits {
     /// Sessions at once: far fewer, because each may keep a connection for its stream and still
     /// needs another to ask.
     pub(super) sessions: usize,
-    /// Answers without end at once, so that connections are left for those who ask.
+    /// Concurrent endless answers, limited so that connections are left for other requests.
     pub(super) streams: usize,
     /// And those of one session.
     pub(super) streams_of_session: usize,
@@ -128,7 +128,7 @@ pub(super) async fn serve<H: ServerHandler + Send + 'static>(
 
 async fn all_ended(connections: &mut JoinSet<()>, longest: Duration) {
     let ending = async { while connections.join_next().await.is_some() {} };
-    // What is left is the caller's to cut off.
+    // The caller cuts off the remaining connections.
     let _in_time = tokio::time::timeout(longest, ending).await;
 }
 

@@ -141,8 +141,8 @@ impl Sessions {
         self.kept.sessions.read().await.keys().cloned().collect()
     }
 
-    /// Takes a session off the list, and tells it to end. One that does not hear it is stuck in a
-    /// call, and ends after that.
+    /// Removes a session from the list, and asks it to end. A session that does not react is busy
+    /// with a call, and ends after that.
     async fn end(&self, id: &SessionId) {
         let _heard = tokio::time::timeout(LONGEST_END, self.close_session(id)).await;
     }

@@ -17,7 +17,7 @@ use crate::service::{
 /// A query only forgets entries with a higher score; scores are between 0 and 1.
 const SURE_SCORE: f64 = 0.72;
 
-/// How many memories are looked at to forget one.
+/// How many memories are considered to forget one.
 const CANDIDATES: u32 = 5;
 
 const DEFAULT_IMPORTANCE: f64 = 0.7;
@@ -212,7 +212,7 @@ fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer> {
         Some(duplicate) => (duplicate.id, duplicate.text),
         None => (remembered.id, String::new()),
     };
-    // What the memory warns of here is how to write it all the same, and that is not in this set.
+    // The memory's note says how to write it anyway, which is not possible with this set of tools.
     let said = framed([(shown_name(&id), existing.as_str())], &service.delimiter()?);
     let text = format!("The memory says it already:\n{said}");
     let stored = Stored {

@@ -1,4 +1,4 @@
-//! The two ways to speak the protocol, and what it tells without being asked.
+//! The two variants of the protocol, and its notifications.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpStream;
