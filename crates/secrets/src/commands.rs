@@ -203,7 +203,7 @@ pub(crate) fn check(
     }
 }
 
-/// Finds what is piped into a command that reads a password: `echo PASSWORD | command`.
+/// Finds text that is piped into a command that reads a password: `echo PASSWORD | command`.
 pub(crate) fn piped(window: &[u8], command: Range<usize>) -> Option<Candidate> {
     let before = &window[command.start.saturating_sub(160)..command.start];
     let before = &before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..];
@@ -304,7 +304,7 @@ pub(crate) fn inserted(window: &[u8], name: Range<usize>, found: &mut impl FnMut
     }
 }
 
-/// Returns what is in the quotes of SQL that open at `at`.
+/// Returns the text in SQL quotes that open at `at`.
 fn sql_string(window: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = &window[at.min(window.len())..window.len().min(at + 128)];
     let slashes = rest.iter().take_while(|byte| **byte == b'\\').count();

@@ -16,8 +16,8 @@ const INFLATED: usize = 256 << 20;
 /// How gzip begins: its mark and its only method.
 const GZIP: &[u8] = &[0x1f, 0x8b, 0x08];
 
-/// So many characters in a row that are not ASCII say no more than that some stood there. They
-/// are longer than what a rule looks across.
+/// After this many consecutive non-ASCII characters, further ones are dropped: the run is already
+/// longer than the reach of any rule.
 const LONGEST_GAP: usize = 64;
 
 /// Whether the bytes are text in which a secret can be replaced in place. Where it cannot,
@@ -65,7 +65,7 @@ enum Inflated {
     Not,
     /// Being inflated.
     Running(Box<MultiGzDecoder<Inner>>),
-    /// Inflated up to damage or the bound: what was found until then.
+    /// The hits in the data that was inflated up to damage or the limit.
     Stopped(Vec<SecretHit>),
 }
 

@@ -24,16 +24,16 @@ use crate::anchors::SpokenWord;
 use crate::rules::Candidate;
 use crate::shape::is_placeholder;
 
-/// How far behind the name a value is looked for.
+/// How far behind the name a value is searched for.
 const REACH: usize = 240;
 /// The longest password that a sentence may state.
 const LONGEST: usize = 100;
-/// How far in front of the name a value is looked for.
+/// How far in front of the name a value is searched for.
 const REACH_BACK: usize = 96;
 /// How many words may be between the name and the link.
 const MOST_BETWEEN: usize = 10;
 
-/// Looks for a value around `name`, a word that names a secret.
+/// Searches for a value around `name`, a word that names a secret.
 pub(crate) fn check(
     window: &[u8],
     name: Range<usize>,
@@ -45,7 +45,7 @@ pub(crate) fn check(
     }
     let rest = with_latin_letters(&window[name.end..window.len().min(name.end + REACH)]);
     let rest = &*rest;
-    // What follows a sign is an assignment, and has its own rules.
+    // Text after an assignment sign has its own rules.
     let makes_one_time = matches!(word, SpokenWord::Secret | SpokenWord::Key)
         && names_one_time_secret(&window[..name.start]);
     let assigned = matches!(word, SpokenWord::Token | SpokenWord::Secret | SpokenWord::Key)

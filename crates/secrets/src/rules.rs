@@ -1,4 +1,4 @@
-//! What is looked at around an anchor.
+//! The rules that run around an anchor.
 //!
 //! A rule sees a window of bytes around its anchor and nothing else, so that it finds the same in
 //! a stream as in the whole. It reads no byte that the next anchor would read again, or only a

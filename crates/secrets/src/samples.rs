@@ -1,7 +1,7 @@
 //! Secrets without an anchor: seed phrases, and long runs that no person would type.
 //!
-//! Both are long, so it is enough to look at a few bytes of the text: one of these is in every
-//! such run.
+//! Both are long, so it is enough to check a few bytes of the text: every such run contains one of
+//! them.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -78,7 +78,7 @@ fn full_blocks(line: &[u8; LINE]) -> u32 {
     })
 }
 
-/// Returns the start of the run around the byte at `at`, if that is the first look at it.
+/// Returns the start of the run around the byte at `at`, if it was not examined before.
 fn run_around(buffer: &[u8], at: usize) -> Option<usize> {
     let ahead = OPAQUE.run(&buffer[at..], LEAST_RUN);
     let back = OPAQUE.run_back(&buffer[..at], STRIDE);
@@ -96,7 +96,7 @@ fn word_at(buffer: &[u8], at: usize) -> Range<usize> {
     start..before.len() + letters(&buffer[before.len()..])
 }
 
-/// Looks at a long run without whitespace.
+/// Examines a long run without whitespace.
 pub(crate) fn opaque(buffer: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
     let start = start + escape_length(&buffer[..start], &buffer[start..]);
     let length = OPAQUE.run(&buffer[start..], 160);
@@ -368,7 +368,7 @@ fn may_be_in_a_phrase(text: &[u8]) -> bool {
     first + gap + length == head.len() || may_be_seed_word(&word[..length])
 }
 
-/// What a byte is to a phrase.
+/// The role of a byte in a phrase.
 const LETTER: u8 = 1;
 const BETWEEN: u8 = 2;
 const OTHER: u8 = 4;

@@ -1,5 +1,4 @@
-//! What the bytes of a secret look like: alphabets, boundaries, placeholders, and how random a
-//! value is.
+//! The shape of secrets: alphabets, boundaries, placeholders, and how random a value is.
 
 use std::sync::LazyLock;
 
