@@ -418,7 +418,7 @@ fn path_of_file(pid: Pid, descriptor: u64) -> PathBuf {
     fs_err::read_link(name).unwrap_or_default()
 }
 
-/// The kernel looks at the lower half of a register only.
+/// The kernel only uses the lower half of a register.
 fn descriptor_of(register: u64) -> i32 {
     let [a, b, c, d, ..] = register.to_le_bytes();
     i32::from_le_bytes([a, b, c, d])

@@ -107,7 +107,7 @@ impl Ground {
         path
     }
 
-    /// Makes a workspace with one of everything, of days before yesterday.
+    /// Makes a workspace with one file of every kind, dated before yesterday.
     pub fn small(&self, name: &str) -> PathBuf {
         for (file, content) in [
             ("SOUL.md", "# Mira\n\nKind and brief.\n"),
@@ -125,7 +125,7 @@ impl Ground {
     }
 }
 
-/// Runs Python and returns what it prints, or says aloud that it is not there.
+/// Runs Python and returns its output, or prints that it was not found.
 pub fn python(args: &[&str]) -> Option<String> {
     let ran = match Command::new("python3").args(args).output() {
         Ok(ran) => ran,
@@ -226,7 +226,7 @@ pub fn headings(records: &[&Record]) -> Vec<Option<String>> {
     records.iter().map(|record| raw(record)["heading"].as_str().map(str::to_owned)).collect()
 }
 
-/// Checks that no entry of an archive holds some text, as it is and as it may be encoded.
+/// Checks that no entry of an archive contains some text, literally or encoded.
 #[track_caller]
 pub fn assert_holds_none(archive: &[u8], texts: &[&str]) {
     for (name, entry) in unzip(archive) {

@@ -57,7 +57,7 @@ impl Workspace {
         Self::new(Kind::Plain)
     }
 
-    /// The same with one of everything that is hard to read.
+    /// The same with one of every kind of file that is hard to read.
     #[must_use]
     pub fn edge_cases() -> Self {
         Self::new(Kind::EdgeCases)
