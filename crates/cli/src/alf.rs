@@ -149,7 +149,7 @@ pub(crate) fn is_meant(program: &OsStr) -> bool {
     Path::new(program).file_stem().is_some_and(|stem| stem == "alf")
 }
 
-/// Does what the existing tool would do.
+/// Runs the program with the interface of the existing tool.
 pub(crate) fn run(environment: &Environment) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

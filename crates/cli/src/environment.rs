@@ -21,7 +21,8 @@ pub(crate) const ALF_HUMAN: &str = "ALF_HUMAN";
 pub(crate) const ANEMONE_PASSPHRASE: &str = "ANEMONE_PASSPHRASE";
 /// The existing tool's key to its service; only whether it is set matters to us.
 pub(crate) const ALF_API_KEY: &str = "ALF_API_KEY";
-/// Where programs of this user keep what they must not lose; `~/.local/share` when it is not set.
+/// Where programs of this user keep data that they must not lose; `~/.local/share` if it is not
+/// set.
 pub(crate) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 /// Where programs of this user keep data that they should not lose, but that is not backed up;
 /// `~/.local/state` if it is not set.
@@ -43,7 +44,7 @@ fn folder(variable: &str, otherwise: &str) -> PathBuf {
     named.unwrap_or_else(|| home().join(otherwise))
 }
 
-/// What the environment says.
+/// The settings from the environment.
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
     pub(crate) human: bool,

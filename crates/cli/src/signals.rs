@@ -51,7 +51,7 @@ fn print_interrupted() {
 /// The message for an interrupted process: the state of its work.
 static STATE: Mutex<Option<&'static str>> = Mutex::new(None);
 
-/// Says what is to be said when the process is interrupted from here on.
+/// Sets the message for an interruption from here on.
 pub(crate) fn when_interrupted(state: &'static str) {
     *STATE.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
 }

@@ -1,4 +1,4 @@
-//! Conformance vectors: small files, each with what a careful reader does with it.
+//! Conformance vectors: small files, each with the behaviour of a careful reader.
 //!
 //! The files are in `tests/vectors` at the root of the workspace, for other tools to use. They are
 //! generated here, so that every false byte has a documented reason.
@@ -146,7 +146,7 @@ fn complaint(vector: &make::Vector, output: &std::process::Output) -> Option<Str
     if output.status.code() != Some(code) {
         return Some(format!("ended with {}, not {code}", output.status));
     }
-    // A file that cannot even be opened is refused without a word on validity.
+    // A file that cannot even be opened is refused without a statement about its validity.
     if said["valid"].as_bool().unwrap_or(false) == vector.class.is_refusal() {
         return Some(format!("valid is {}", said["valid"]));
     }

@@ -93,7 +93,8 @@ pub(crate) struct ExportArgs {
     recipient: Vec<String>,
 }
 
-/// Returns examples; the folder is the one in which the runtime of plain folders is found first.
+/// Returns examples; the folder is the first one in which the runtime of plain folders is searched
+/// for.
 fn examples() -> String {
     let folder = of_plain_folders().places.and_then(|places| places.folders.first().copied());
     format!(
@@ -294,7 +295,7 @@ fn write_summary(summary: &ExportSummary, out: &mut dyn Write) -> io::Result<()>
     write_missing_files(&summary.left_out, out)
 }
 
-/// Writes what was left out by choice or by default, one line a reason.
+/// Writes what was left out by choice or by default, one line for each reason.
 fn write_left_out(
     left_out: &[LeftOut],
     by_default: &[NotRequestedItem],

@@ -104,7 +104,7 @@ impl Moment {
     }
 }
 
-/// What is put before a model, in the form that the caller of the hook reads.
+/// The context for a model, in the form that the caller of the hook reads.
 struct CallerContext {
     caller: &'static HookCaller,
     moment: &'static str,

@@ -83,7 +83,7 @@ pub(crate) struct McpArgs {
     origins: Vec<String>,
 }
 
-/// Reads an address; a port alone is one of this machine's.
+/// Reads an address; a port alone means the loopback address.
 fn address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));

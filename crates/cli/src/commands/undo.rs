@@ -48,7 +48,7 @@ pub(crate) struct UndoArgs {
     dry_run: bool,
 }
 
-/// What was undone, listed or cleared.
+/// The changes that were undone, listed or cleared.
 #[derive(Default, Serialize)]
 pub(crate) struct UndoAnswer {
     dry_run: bool,

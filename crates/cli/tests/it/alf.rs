@@ -85,7 +85,7 @@ impl Alf {
         document
     }
 
-    /// Runs what is wrong usage: text on stderr, nothing on stdout.
+    /// Runs an invalid command line: text on stderr, nothing on stdout.
     fn usage(&self, args: &[&str]) -> String {
         let ran = self.run(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}");

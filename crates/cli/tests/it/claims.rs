@@ -28,7 +28,7 @@ fn first_hit(environment: &TestEnvironment, query: &str, place: &[&str]) -> Valu
     found["hits"][0].clone()
 }
 
-/// Returns what the frame says of the origin of the memory that is recalled first.
+/// Returns the origin of the first recalled memory, according to the frame.
 fn recalled_origin(environment: &TestEnvironment, query: &str) -> String {
     let asked = ["context", "--session", "group", "--query", query];
     let report = environment.json(asked.iter().chain(&AGENT));

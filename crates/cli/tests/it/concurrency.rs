@@ -189,8 +189,8 @@ fn edit(environment: &TestEnvironment, manners: &[Manner], is_over: &AtomicBool)
     saved
 }
 
-/// Lets processes and an editor write, and sees that nothing that anybody was told is lost, and
-/// nothing is there twice.
+/// Lets processes and an editor write, and checks that no acknowledged entry is lost, and that no
+/// entry occurs twice.
 #[expect(clippy::print_stdout, reason = "the figures are read by whoever runs it by hand")]
 fn write_beside_an_editor(manners: &'static [Manner]) {
     let environment = Arc::new(TestEnvironment::new());
@@ -249,7 +249,7 @@ fn write_beside_an_editor(manners: &'static [Manner]) {
     for (number, outcome) in &outcomes {
         let is_forget = matches!(operation(*number), Operation::Forget(_));
         match outcome {
-            // There is nothing to forget when what was to be remembered was killed.
+            // There is nothing to forget if the `remember` was killed.
             Outcome::Failed(code) if !is_forget || *code != Some(1) => {
                 failed.push((*number, *code));
             }

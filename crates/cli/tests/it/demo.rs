@@ -14,7 +14,7 @@ fn the_demo_proves_what_it_shows() {
     }
     let exported = &demo["exported"];
     assert_eq!(demo["discovered"]["alias"], "clawdia");
-    // What was remembered between the two is one more.
+    // One record was remembered between the two steps.
     let records = demo["discovered"]["records"].as_u64().unwrap();
     assert_eq!(exported["records"], records + 1);
     assert!(!exported["left_out"].as_array().unwrap().is_empty());
@@ -43,7 +43,7 @@ fn the_demo_proves_what_it_shows() {
 #[test]
 fn the_demo_leaves_nothing_and_sees_nothing_of_the_user() {
     let environment = TestEnvironment::new();
-    // An agent and settings that would get in the way, if anybody looked at them.
+    // An agent and settings that would interfere if the demo read them.
     environment.write_home(".openclaw/workspace/MEMORY.md", "# Mine\n");
     environment.write_home(".config/anemone/config.toml", "this is no TOML");
     let before = environment.everything();

@@ -21,7 +21,7 @@ use tempfile::TempDir;
 /// How every age file starts.
 pub(crate) const AGE_MAGIC: &[u8] = b"age-encryption.org/";
 
-/// Where we keep notes of what was done, beside the folder to work in.
+/// Our state folder, beside the working folder.
 const STATE: &str = "home/.local/state/anemone";
 
 /// A folder to work in, with a home and a place for temporary files beside it.
@@ -29,7 +29,7 @@ pub(crate) struct TestEnvironment {
     folder: TempDir,
 }
 
-/// What a run of the program did.
+/// The result of a run of the program.
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -186,7 +186,7 @@ impl TestEnvironment {
             assert!(before == after, "a failure leaves every file as it was");
         }
         let left = after.keys().find(|path| {
-            // An index is what a search is to leave.
+            // A search is expected to leave an index.
             if path.starts_with("home/.cache") {
                 return false;
             }
@@ -298,7 +298,7 @@ impl TestEnvironment {
         made["recipient"].as_str().expect("an identity has a recipient").to_owned()
     }
 
-    /// Returns what the folder holds, and its home and temporary files, by path.
+    /// Returns the content of the folder, its home folder and its temporary files, by path.
     pub(crate) fn everything(&self) -> BTreeMap<PathBuf, Lies> {
         let mut found = BTreeMap::new();
         let mut folders = vec![PathBuf::new()];

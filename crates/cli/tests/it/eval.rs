@@ -139,7 +139,7 @@ fn a_wrong_line_is_named() {
     assert_eq!(failure["code"], "not_found");
 }
 
-/// The categories of LoCoMo whose answers are there; the fifth asks for what is not there.
+/// The categories of LoCoMo with answers; questions of the fifth have none.
 const ANSWERED: [&str; 4] = ["1", "2", "3", "4"];
 
 /// Measures the questions of a set, by words alone or with a model. No categories: all of them.

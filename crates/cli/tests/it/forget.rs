@@ -221,7 +221,7 @@ fn rows_that_are_gone_or_of_another_agent_have_codes_and_commands() {
 
 #[test]
 fn days_are_those_of_the_local_time_zone() {
-    // At any hour the day of one of them is not that of UTC.
+    // At any hour the date in one of them differs from that in UTC.
     for zone in ["Pacific/Honolulu", "Pacific/Kiritimati"] {
         let environment = workspace();
         let run = |args: &[&str]| environment.run_with(&[("TZ", zone)], args.iter().copied());
@@ -265,7 +265,7 @@ fn killed_when(environment: &TestEnvironment, args: &[&str], is_seen: &dyn Fn() 
     while child.try_wait().expect("it is ours").is_none() && !is_seen() {
         std::thread::yield_now();
     }
-    // It may have ended by itself.
+    // The process may have ended already.
     child.kill().ok();
     child.wait().expect("it is ours");
 }

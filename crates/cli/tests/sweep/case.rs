@@ -1,4 +1,4 @@
-//! One folder in which a command runs, how it was at its start, and what it holds.
+//! The folder in which a command runs, its start state, and its content.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ impl Thing {
 
 impl Case {
     pub(crate) fn new() -> Self {
-        // A file system in memory, where there is one: what is tested is the order of calls.
+        // A file system in memory, if there is one, because only the order of calls is tested.
         let memory = Path::new("/dev/shm");
         let folder =
             if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
@@ -94,7 +94,7 @@ impl Case {
         outcome
     }
 
-    /// Returns what a user sees.
+    /// Returns the files that a user sees.
     pub(crate) fn tree(&self) -> Tree {
         let mut tree = Tree::new();
         self.walk(&mut |path, thing| {
@@ -204,9 +204,9 @@ fn thing_at(path: &Path) -> Thing {
         _ if path.file_name().is_some_and(|name| name == ".alf-agent-id" || name == "key") => {
             Thing::Bytes(b"random".to_vec())
         }
-        // What is sealed looks different each time and has the same length.
+        // A sealed file differs each time but has the same length.
         Some("age") => Thing::Bytes(metadata.len().to_string().into_bytes()),
-        // A purge notes its time, so only what the archive is worth can be compared.
+        // A purge records its time, so only the result of validating the archive can be compared.
         Some("purged") => Thing::Bytes(judgement(path)),
         _ => Thing::Bytes(fs_err::read(path).expect("it can be read")),
     }
@@ -221,7 +221,7 @@ fn judgement(path: &Path) -> Vec<u8> {
     document["valid"].to_string().into_bytes()
 }
 
-/// Takes out ids and times, and what a stamp says.
+/// Removes ids, times, and the content of stamps.
 fn without_chance(text: &str) -> String {
     static STAMP: LazyLock<Regex> =
         LazyLock::new(|| Regex::new("<!-- anemone: [^>]*-->").expect("it is a pattern"));

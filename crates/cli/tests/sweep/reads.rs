@@ -1,5 +1,5 @@
-//! How often a command opens what it reads: the configuration of an install once, and every folder
-//! of a workspace once.
+//! Checks how often a command opens its inputs: the configuration of an install once, and every
+//! folder of a workspace once.
 
 use std::path::Path;
 
@@ -84,7 +84,7 @@ const OF_ZEROCLAW: Install = Install {
     workspace: "home/.zeroclaw/agents/default/workspace",
 };
 
-/// Runs commands one after the other, and returns what is not as the rows say.
+/// Runs commands one after the other, and returns the differences from the rows.
 fn compare(case: &Case, install: &Install, code: i32, rows: &[Row<'_>]) -> Vec<String> {
     let mut others = Vec::new();
     for (words, config, folders) in rows {

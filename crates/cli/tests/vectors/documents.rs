@@ -7,7 +7,7 @@
 use super::alf::{AGENT, Alf, Partition, SOUL, id};
 use super::zip::sha256;
 
-/// Returns a document as it is.
+/// Returns the document of a template, without unknown fields.
 pub(crate) fn plain(template: &str) -> String {
     template.replace("{~", "{").replace("@AGENT", AGENT)
 }
