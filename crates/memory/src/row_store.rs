@@ -1,8 +1,9 @@
-//! Rows of a database as a store of memories: what [`RowMemory`](crate::RowMemory) needs of it.
+//! Rows of a database as a store of memories: the interface that [`RowMemory`](crate::RowMemory)
+//! uses.
 //!
-//! A runtime implements this for the database that it keeps memories in. The rows of one agent are
-//! meant; a row is known by its key. Nothing is opened before it is needed, and what only reads
-//! changes nothing of the file.
+//! A runtime implements this for its database of memories. A store covers the rows of one agent; a
+//! row is identified by its key. Nothing is opened before it is needed, and reading does not change
+//! the file.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use crate::forget::{EntryToForget, ForgetTarget};
 use crate::journal::{JournalError, RowsRecord};
 use crate::memory::{BackendError, MemoryError};
 
-/// Receives the current rows before something is written; nothing is written when it fails.
+/// Receives the current rows before a write; if it fails, nothing is written.
 pub type KeepRows<'a> = dyn FnMut(RowsRecord) -> Result<(), JournalError> + 'a;
 
 /// The rows of one agent in a database.
@@ -45,13 +46,13 @@ pub trait RowStore: Send + Sync {
     fn put(&self, new: &[(NewEntry, Category)], keep: &mut KeepRows<'_>)
     -> Result<(), MemoryError>;
 
-    /// Returns what the journal keeps of rows that are about to be removed.
+    /// Returns the journal's record of rows that are about to be removed.
     fn noted(&self, rows: &[KeptRow]) -> RowsRecord;
 
     /// Deletes rows with everything that was derived from them, so that nothing stays in the file.
     fn remove(&self, rows: &[KeptRow]) -> Result<usize, MemoryError>;
 
-    /// Rewrites the database, so that nothing is left in it of what was deleted before.
+    /// Rewrites the database, so that it contains no remains of deleted rows.
     fn compact(&self) -> Result<(), MemoryError>;
 
     /// Says what taking back a change would do, and does nothing.
@@ -114,10 +115,11 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// What the paths of rows begin with.
+/// The prefix of the paths of rows.
 pub const ROWS: &str = "memories/";
 
-/// Returns where an index has the row of a key: what a path cannot have is escaped, as in `%2F`.
+/// Returns the path of a key's row in an index: characters that a path cannot have are escaped, as
+/// in `%2F`.
 #[must_use]
 pub fn row_document(key: &str) -> String {
     let whole = matches!(key, "" | "." | "..");

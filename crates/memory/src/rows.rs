@@ -24,7 +24,7 @@ impl LockedStore<'_> {
         match written {
             Ok(()) => Ok(ChangeId(id)),
             Err(error) => {
-                // Nothing was changed, and nothing is to be undone.
+                // Nothing was changed, so there is nothing to undo.
                 self.drop_change(ChangeId(id))?;
                 Err(error)
             }

@@ -21,8 +21,8 @@ const NEGATIONS: &str = "not no never none nothing nobody neither nor without ca
 /// In so few words their order matters; more of them may be put in many ways.
 const FEW_WORDS: usize = 6;
 
-/// Returns a text as it is compared: words in lower case without marks around them, one space
-/// between them, and whether it is a question.
+/// Returns the form of a text for comparisons: words in lower case without marks around them, one
+/// space between them, and whether it is a question.
 pub(crate) fn comparable(text: &str) -> String {
     let words = text
         .split_whitespace()
@@ -64,7 +64,7 @@ fn is_exact(word: &str) -> bool {
     word.chars().any(|c| c.is_numeric() || is_sign(c))
 }
 
-/// Returns the words of a text that another one has too, in their order.
+/// Returns the words of a text that also occur in another one, in their order.
 fn shared<'a>(text: &[&'a str], other: &[&str]) -> Vec<&'a str> {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for word in other {

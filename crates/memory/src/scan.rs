@@ -14,44 +14,44 @@ use memchr::memmem;
 
 /// A text with fewer characters may occur anywhere by accident: only isolated occurrences count.
 const MIN_CHARS: usize = 8;
-/// A line of a text that is looked for by itself has at least so many.
+/// A line of a text is only searched for separately if it has at least this many characters.
 const MIN_LINE_CHARS: usize = 24;
 /// The number of bytes around a short text that decide whether it is isolated.
 const AROUND: usize = 16;
-/// A text with more bytes is looked for by its pieces.
+/// A longer text is searched for by its pieces.
 const MAX_WHOLE_BYTES: usize = 96;
 /// Bytes of a piece.
 const PIECE_BYTES: usize = 64;
-/// Bytes of a file that are looked at together: they stay near the processor.
+/// How many bytes of a file are scanned together, so that they stay in the processor's cache.
 const WINDOW_BYTES: usize = 256 << 10;
-/// So many probes are looked for one after the other, which is faster than all at once.
+/// Up to this many probes are searched for one after the other, which is faster than all at once.
 const FEW: usize = 4;
 /// Files that are read, at most.
 const MAX_FILES: u64 = 1_000_000;
 /// Folders in folders that are entered, at most.
 const MAX_DEPTH: usize = 64;
 
-/// What is looked for.
+/// The probes of a scan.
 #[derive(Debug)]
 pub struct ErasureProbes {
     finder: Option<Finder>,
     /// Short texts, which count only where they are isolated.
     short: Vec<memmem::Finder<'static>>,
-    /// Bytes of the longest one, with what has to be seen around it.
+    /// Bytes of the longest probe, with the bytes around it that have to be checked.
     longest: usize,
     /// How many texts are too short to be searched for everywhere: they are found where they are
     /// isolated in a text file, and cannot be distinguished from an accident in a database.
     pub too_short: u64,
 }
 
-/// How probes are looked for.
+/// How probes are searched for.
 #[derive(Debug)]
 enum Finder {
     Few(Vec<memmem::Finder<'static>>),
     Many(AhoCorasick),
 }
 
-/// What was looked at, and where something was found.
+/// The extent of a scan, and the places with hits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scan {
     /// Files that were read.
@@ -60,7 +60,7 @@ pub struct Scan {
     pub bytes: u64,
     /// Files in which something was found.
     pub found: Vec<PathBuf>,
-    /// What could not be read, and why.
+    /// Unreadable files, with the reason.
     pub skipped: Vec<(PathBuf, String)>,
 }
 
@@ -113,7 +113,7 @@ impl ErasureProbes {
         Self { finder, short, longest, too_short }
     }
 
-    /// Whether there is anything to look for.
+    /// Whether there is anything to search for.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.finder.is_none() && self.short.is_empty()
@@ -147,7 +147,7 @@ impl ErasureProbes {
         })
     }
 
-    /// Looks through what is read, a window at a time.
+    /// Scans a stream, one window at a time.
     pub fn are_in_reader(&self, from: &mut dyn io::Read) -> io::Result<bool> {
         Ok(self.look_through(from, &mut Vec::new())?.0)
     }
@@ -161,7 +161,7 @@ impl ErasureProbes {
         self.look_through(&mut fs_err::File::open(path)?, window)
     }
 
-    /// Looks through what is read, a window at a time, and says how many bytes were read for it.
+    /// Scans a stream, one window at a time, and returns how many bytes were read for it.
     fn look_through(
         &self,
         from: &mut dyn io::Read,

@@ -46,7 +46,7 @@ pub enum NoteForm {
     Gen3,
 }
 
-/// What is noted of a session.
+/// The content of the note of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionNote<'a> {
     /// The form.
@@ -55,13 +55,13 @@ pub struct SessionNote<'a> {
     pub at: Zoned,
     /// Where it was held.
     pub session_key: Option<&'a str>,
-    /// What it is called.
+    /// The name of the session.
     pub session_id: Option<&'a str>,
     /// The channel.
     pub source: Option<&'a str>,
-    /// Why it ended by itself, such as `daily` or `idle`; takes the place of the channel.
+    /// Why it ended by itself, such as `daily` or `idle`; replaces the channel.
     pub reason: Option<&'a str>,
-    /// Who said what, the oldest first.
+    /// The messages with their speakers, the oldest first.
     pub said: Vec<(&'a str, &'a str)>,
     /// The secrets in the conversation; an earlier note of the session may contain one that was not
     /// recognised as a secret yet.
@@ -73,21 +73,21 @@ pub struct SessionNote<'a> {
 pub struct NotedSession {
     /// The file.
     pub path: String,
-    /// What it was about, as a digest.
+    /// A digest of the content.
     pub digest: String,
     /// The digest of the file as we wrote it; earlier versions did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 
-/// What is to be done to note a session.
+/// The plan for the note of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotePlan {
     /// A file is to be written.
     Write {
         /// The file.
         path: String,
-        /// What it will hold.
+        /// Its new content.
         text: String,
         /// The change that does it.
         change: Change,
@@ -96,7 +96,7 @@ pub enum NotePlan {
     Update {
         /// The file.
         path: String,
-        /// What it will hold.
+        /// Its new content.
         text: String,
         /// The change that does it.
         change: Change,
@@ -124,7 +124,7 @@ impl SessionNote<'_> {
         }
     }
 
-    /// Returns the name for a note that nothing else names: the hour and the minute.
+    /// Returns the default name of a note: the hour and the minute.
     #[must_use]
     pub fn time_slug(&self) -> String {
         self.shown().strftime("%H%M").to_string()
@@ -194,14 +194,14 @@ impl SessionNote<'_> {
         out
     }
 
-    /// Returns the digest of what the note is about, whenever it is written.
+    /// Returns the digest of the note's content, without the time of writing.
     #[must_use]
     pub fn digest(&self) -> String {
         sha256_hex(self.body().as_bytes())
     }
 
-    /// Plans the file, under a name that is free; `before` is what is known of an earlier note of
-    /// the session.
+    /// Plans the file, under an unused name; `before` is the record of an earlier note of the
+    /// session.
     pub fn plan(
         &self,
         site: &MarkdownStore,
@@ -254,7 +254,7 @@ impl SessionNote<'_> {
         Change::new("hook session-end", vec![edit])
     }
 
-    /// Returns what is kept of the note once it is written.
+    /// Returns the record of the note, which is kept once the note is written.
     #[must_use]
     pub fn noted(&self, path: &str, text: &str) -> NotedSession {
         NotedSession {

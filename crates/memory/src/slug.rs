@@ -89,7 +89,7 @@ pub fn telling_slug(spoken: &[WeightedText<'_>]) -> Option<String> {
     (!words.is_empty()).then(|| words.join("-"))
 }
 
-/// Makes a file name of a proposal; `None` when nothing is left of it.
+/// Makes a file name of a proposal; `None` if no usable characters are left.
 #[must_use]
 pub fn slug_of(proposed: &str) -> Option<String> {
     let line = proposed.lines().map(str::trim).find(|value| !value.is_empty())?;

@@ -23,7 +23,7 @@ impl MarkdownStore {
     }
 }
 
-/// Reads what the stamps of the entries in a folder say. A link is not followed.
+/// Reads the table of stamps in a folder. A link is not followed.
 #[must_use]
 pub fn stamps_in(root: &Path) -> StampTable {
     let (above, name) = StampTable::PATH.rsplit_once('/').unwrap_or_default();
@@ -49,7 +49,7 @@ impl LockedStore<'_> {
             let (folder, name) = site.find_or_make(path)?;
             let fail = |error| site.fail(path, error);
             let look = folder.stamp(name).map_err(fail)?;
-            // What a kill left of a line costs no other.
+            // An incomplete line after a kill does not damage the next one.
             let is_whole = look.is_none() || folder.ends_line(name).map_err(fail)?;
             let added = if is_whole { lines.clone() } else { format!("\n{lines}") };
             if let AppendOutcome::Done(_) | AppendOutcome::Contested(_) =
@@ -68,7 +68,7 @@ impl LockedStore<'_> {
         self.revoke_stamps(ids)?;
         let seen = match site.read(path) {
             Ok(Some(seen)) => seen,
-            // What we do not read as a table is none of ours, and must not stop a forget for ever.
+            // A file that we cannot read as a table is not ours, and must not block every forget.
             Ok(None) | Err(MarkdownStoreError::NotPlain(_) | MarkdownStoreError::TooLarge(_)) => {
                 return Ok(());
             }
@@ -219,7 +219,7 @@ mod tests {
             }
             assert_eq!(site.stamps().get(one), None);
             assert!(site.stamps().get(two).is_some());
-            // What comes back with an old copy of everything is a claim.
+            // An entry that comes back with an old copy of everything is only a claim.
             fs_err::write(site.root().join(LOG), &old_log).unwrap();
             fs_err::write(table(&site), &old_table).unwrap();
             let own = OwnStamps::of(&site);

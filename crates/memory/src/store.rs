@@ -33,15 +33,15 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// The kind of a memory file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageKind {
-    /// What was chosen to be kept: `MEMORY.md`.
+    /// The curated file: `MEMORY.md`.
     Curated,
     /// The log of a day: `memory/2026-11-16.md`.
     Daily(Date),
-    /// About a day, with a name of its own: `memory/2026-11-16-api-design.md`.
+    /// A note of a day with a name: `memory/2026-11-16-api-design.md`.
     Session(Date),
     /// Any other file below `memory/`, or in another folder.
     Note,
-    /// What was put away: below `memory/archive/`.
+    /// An archived file, below `memory/archive/`.
     Archived,
 }
 
@@ -71,7 +71,7 @@ pub enum MarkdownStoreError {
     /// The file system.
     #[error("cannot access {path}")]
     Io {
-        /// What was to be read or written.
+        /// The path that was to be read or written.
         path: PathBuf,
         /// The cause.
         source: io::Error,
@@ -111,7 +111,7 @@ pub struct FileSnapshot {
 }
 
 impl MarkdownStore {
-    /// Takes a workspace, and a folder outside it for what has to be kept about it.
+    /// Takes a workspace, and a folder outside it for its state.
     pub fn open(
         root: &Path,
         state: &Path,
@@ -137,7 +137,7 @@ impl MarkdownStore {
         &self.root
     }
 
-    /// Returns the folder of what is kept about it.
+    /// Returns the folder of its state.
     #[must_use]
     pub fn state(&self) -> &Path {
         &self.state
@@ -162,7 +162,7 @@ impl MarkdownStore {
         format!("memory/{day}.md")
     }
 
-    /// Returns what a new file begins with.
+    /// Returns the beginning of a new file.
     #[must_use]
     pub fn head(&self, kind: PageKind) -> String {
         match kind {
@@ -226,7 +226,7 @@ impl MarkdownStore {
         };
         held.sweep_state()?;
         held.recover()?;
-        // Before anything is put back: what was forgotten stays away.
+        // Before anything is put back, so that forgotten entries are not.
         held.finished = held.finish_forgets()?;
         held.restored = held.restore()?;
         Ok(held)
@@ -298,8 +298,8 @@ impl MarkdownStore {
         }
     }
 
-    /// Lists the files of the memory, sorted, each with what it is. What cannot be listed is an
-    /// error; links and what is not Markdown are passed over.
+    /// Lists the files of the memory, sorted, each with its kind. A folder that cannot be listed is
+    /// an error; links and files that are not Markdown are skipped.
     pub fn pages(&self) -> Result<Vec<(String, PageKind)>, MarkdownStoreError> {
         let (mut found, unread) = reading::list(self);
         for UnreadPage { path, why } in unread {
@@ -317,8 +317,8 @@ impl MarkdownStore {
         Ok(found)
     }
 
-    /// Adds the files of a folder of notes that a search finds there as well. What cannot be listed
-    /// is passed over, as a search does.
+    /// Adds the files of a folder of notes that a search finds there as well. Folders that cannot
+    /// be listed are skipped, as in a search.
     pub(crate) fn add_other_pages(&self, found: &mut Vec<(String, PageKind)>) {
         if self.scope == PageScope::Memories {
             return;
@@ -342,7 +342,7 @@ impl FileSnapshot {
 }
 
 impl PageKind {
-    /// Says what a file is by its path.
+    /// Returns the kind of a file by its path.
     #[must_use]
     pub fn of(path: &str) -> Self {
         let Some(below) = path.strip_prefix("memory/") else {
@@ -384,8 +384,8 @@ impl<'a> LockedStore<'a> {
         &self.restored
     }
 
-    /// Takes what was being forgotten, was cut off, and was finished when the lock was taken.
-    /// The caller reports them, and ends each.
+    /// Takes the interrupted forgets that were finished when the lock was taken. The caller reports
+    /// them, and ends each.
     #[must_use]
     pub fn take_finished_forgets(&mut self) -> Vec<FinishedForget> {
         std::mem::take(&mut self.finished)
@@ -399,7 +399,7 @@ impl Drop for LockedStore<'_> {
     }
 }
 
-/// Takes a path apart: plain names below the workspace, and nothing else.
+/// Splits a path, which may only consist of plain names below the workspace.
 fn parts(path: &str) -> Result<(Vec<&str>, &str), MarkdownStoreError> {
     let mut names: Vec<&str> = path.split('/').collect();
     let is_plain = |name: &&str| {

@@ -43,7 +43,7 @@ pub fn successors(
     let table = site.stamps();
     let shown: Vec<Vec<PageEntry>> =
         found.iter().map(|lines| entries_in(site, &table, lines)).collect();
-    // Only what has a name can be replaced; of most notes nothing has, and no file is read.
+    // Only entries with a name can be replaced. Most notes contain none, and then no file is read.
     let names: Vec<String> = shown
         .iter()
         .flatten()
@@ -89,7 +89,7 @@ fn entries_in(
     table: &StampTable,
     (path, first, last): &FoundLines<'_>,
 ) -> Vec<PageEntry> {
-    // What is no file of the memory, such as a row of a database, has no lines.
+    // A path that is not a file of the memory, such as a row of a database, has no lines.
     let Ok(Some(bytes)) = site.read_bytes(path) else { return Vec::new() };
     let Some(text) = decoded(&bytes) else { return Vec::new() };
     let touches = |unit: &ParsedEntry| unit.lines.0 <= *last && unit.lines.1 >= *first;

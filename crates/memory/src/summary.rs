@@ -29,7 +29,7 @@ pub struct EntrySummary {
     pub kind: PageKind,
     /// Its first and last line.
     pub lines: (usize, usize),
-    /// By what it is called for: the id of its stamp, or the mark of its text.
+    /// Its identifier in commands: the id of its stamp, or the mark of its text.
     pub id: String,
     /// The mark of its text.
     pub mark: String,

@@ -245,7 +245,7 @@ proptest! {
                     }
                     Ok(None) => prop_assert!(false, "{:?} was found and cannot be forgotten", lines),
                     Err(whole) => {
-                        // What is named instead is more, and can be forgotten.
+                        // The suggested citation covers more, and can be forgotten.
                         let numbers = whole.strip_prefix("MEMORY.md#L").unwrap();
                         let (first, last) = numbers.split_once("-L").unwrap_or((numbers, numbers));
                         let more: (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
@@ -310,8 +310,9 @@ proptest! {
     }
 }
 
-/// Where CommonMark ends HTML, code and definitions of links decides what is a heading, and with it
-/// what is a section. Found by the law above, and by comparing records.
+/// The places where CommonMark ends HTML, code and link definitions decide which lines are
+/// headings, and thus the sections. These cases were found by the law above, and by comparing
+/// records.
 #[test]
 fn headings_behind_html_code_and_definitions_begin_blocks() {
     for (text, line) in [

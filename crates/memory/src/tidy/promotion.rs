@@ -1,4 +1,4 @@
-//! What was recalled often and has earned a place in `MEMORY.md`.
+//! Proposes entries that were recalled often for `MEMORY.md`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,7 @@ pub struct Promotion {
     pub is_doubtful: bool,
 }
 
-/// Finds what was recalled often enough and is not in `MEMORY.md`.
+/// Finds entries that were recalled often enough and are not in `MEMORY.md`.
 pub(super) fn promotions(
     entries: &[EntrySummary],
     counts: &HashMap<String, RecallCount>,
@@ -111,7 +111,7 @@ pub fn plan_promotion(
     Some(Change { stamps, ..Change::new("promote", vec![edit]) })
 }
 
-/// Returns an entry as it is written to `MEMORY.md`: its whole text, with where it comes from.
+/// Returns the text of an entry for `MEMORY.md`: its whole text, with its source.
 fn written(site: &MarkdownStore, entry: &EntrySummary, clock: &dyn Clock) -> Option<NewEntry> {
     let file = reading::read(site, &entry.path).ok()??;
     let unit = units(&file.text).into_iter().find(|unit| unit.lines == entry.lines)?;
