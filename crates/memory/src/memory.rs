@@ -63,15 +63,15 @@ pub trait Memory: Send + Sync {
     /// of all rows. Files that are not text are skipped.
     fn texts(&self, paths: &[&str]) -> Result<Vec<String>, MemoryError>;
 
-    /// Returns the entries that say what a text says, the most similar first.
+    /// Returns the entries that say the same as a text, the most similar first.
     fn duplicates(&self, search: DuplicateSearch<'_>) -> Result<Vec<Duplicate>, MemoryError>;
 
     /// Returns a digest of what an entry is added to: the file, or the database; `None` when it
     /// does not exist yet.
     fn state(&self, place: Place) -> Result<Option<[u8; 32]>, MemoryError>;
 
-    /// Returns an entry that says exactly the same, unless what it would be added to still is in a
-    /// state that is known.
+    /// Returns an entry that says exactly the same, unless the destination is still in the known
+    /// state.
     fn equal_since(
         &self,
         known: Option<[u8; 32]>,
@@ -127,14 +127,14 @@ pub struct PlannedRow {
     pub replaces: bool,
 }
 
-/// Why a memory did not do what it was asked.
+/// Why an operation on a memory failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
     /// Its files cannot be reached.
     #[error(transparent)]
     Store(#[from] MarkdownStoreError),
-    /// What was named cannot be forgotten.
+    /// The target cannot be forgotten.
     #[error(transparent)]
     Forget(#[from] ForgetPlanError),
     /// A change could not be made.

@@ -77,7 +77,7 @@ pub fn without_unanswered<'a>(said: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a 
     kept
 }
 
-/// Says why a conversation is not worth a note; `None` when it is, as far as it tells by itself.
+/// Says why a conversation is not worth a note; `None` if it is, judged without the memory.
 #[must_use]
 pub fn not_worth_noting(said: &[(&str, &str)]) -> Option<NoteSkipReason> {
     let mut turns = said.iter().filter(|(role, _)| *role == USER).map(|(_, text)| *text);
@@ -94,7 +94,7 @@ pub fn not_worth_noting(said: &[(&str, &str)]) -> Option<NoteSkipReason> {
     (!states_something).then_some(NoteSkipReason::OnlyQuestions)
 }
 
-/// Looks for the statements of a conversation in a memory, one text of it after the other.
+/// Searches a memory for the statements of a conversation, one text after the other.
 #[derive(Debug)]
 pub struct UnknownStatements(Vec<String>);
 

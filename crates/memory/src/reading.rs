@@ -19,7 +19,7 @@ const MOST_DEPTH: usize = 32;
 /// Something that was not read, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadPage {
-    /// The path in the workspace; what is not UTF-8 in it is replaced.
+    /// The path in the workspace; invalid UTF-8 in it is replaced.
     pub path: String,
     /// Why.
     pub why: UnreadReason,
@@ -113,7 +113,7 @@ pub(crate) fn read(site: &MarkdownStore, path: &str) -> Result<Option<Text>, Unr
     Ok(Some(Text { seen, text }))
 }
 
-/// Lists the Markdown files of a memory, sorted, each with what it is, and what was passed over.
+/// Lists the Markdown files of a memory, sorted, each with its kind, and the skipped files.
 pub(crate) fn list(site: &MarkdownStore) -> (Vec<(String, PageKind)>, Vec<UnreadPage>) {
     let full = site.root().join(FOLDER);
     let mut lister = Lister { folder: &full, found: Vec::new(), unread: Vec::new() };

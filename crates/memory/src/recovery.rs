@@ -56,7 +56,7 @@ const TIMES: usize = 8;
 enum EditProgress {
     /// The file has its former content.
     Nothing,
-    /// A part of what was to be added is there.
+    /// A part of the addition is in the file.
     Part,
     /// It is made.
     Made,
@@ -73,7 +73,7 @@ pub(crate) enum Cause {
     CutOff,
 }
 
-/// What is left of a file when what was added is cut out of it.
+/// The rest of a file after cutting out the addition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// A file.
@@ -83,7 +83,7 @@ pub(crate) enum Cut {
 }
 
 impl LockedStore<'_> {
-    /// Completes or reverts what was cut off.
+    /// Completes or reverts changes that were cut off.
     pub(crate) fn recover(&self) -> Result<(), MarkdownStoreError> {
         for begun in self.cut_off()? {
             let mut is_made = true;
@@ -104,7 +104,8 @@ impl LockedStore<'_> {
         for (edit, image) in begun.noted.edits.iter().zip(&begun.images) {
             self.make_durable(edit)?;
             if edit.added.is_none() {
-                // What the change took out must not be put back as if an editor had dropped it.
+                // Entries that the change removed must not be put back as if an editor had dropped
+                // them.
                 let there = self.site().read_looked(&edit.path)?;
                 if !edit.is_after(there.as_ref().map(|(seen, _)| seen.sha256)) {
                     return Ok(false);
@@ -120,7 +121,7 @@ impl LockedStore<'_> {
         Ok(true)
     }
 
-    /// Reverts what was made of a change, and drops its record.
+    /// Reverts the edits of a change that were made, and drops its record.
     pub(crate) fn take_back(
         &self,
         begun: &StoredChange,
@@ -166,7 +167,8 @@ impl LockedStore<'_> {
             if matches!(got, EditProgress::Nothing | EditProgress::Theirs) {
                 return Ok(got);
             }
-            // Exchanging a file that an editor has open would cost what it is about to write.
+            // Exchanging a file that an editor has open would lose the text that it is about to
+            // write.
             if let Some(added) = &edit.added {
                 // A file that is shorter than it must be was emptied, and is being written.
                 let length =
@@ -205,7 +207,7 @@ impl LockedStore<'_> {
         }
     }
 
-    /// Makes a file safe on the disk as it is now.
+    /// Makes the current content of a file safe on the disk.
     fn make_durable(&self, edit: &EditRecord) -> Result<(), MarkdownStoreError> {
         let Some((folder, name)) = self.site().find(&edit.path)? else { return Ok(()) };
         folder.sync_file(name).map_err(|error| self.site().fail(&edit.path, error))
@@ -252,7 +254,7 @@ impl EditRecord {
         (self.before.is_some() && now == digest(image)) || self.is_after(Some(now))
     }
 
-    /// Whether a file holds nothing but what we added to a log that we made, or a part of it.
+    /// Whether a file contains only our addition to a log that we created, or a part of it.
     fn is_own_log(&self, folder: &Folder, name: &str) -> io::Result<bool> {
         let Some(added) = &self.added else { return Ok(false) };
         let there = folder.read(name, MAX_FILE_BYTES)?.map(|file| file.bytes).unwrap_or_default();
@@ -329,8 +331,8 @@ impl EditRecord {
         Some(Cut::Left([ahead, rest].concat()))
     }
 
-    /// Returns where a part of what was to be added begins: the file ends with it, or was made for
-    /// it and is empty.
+    /// Returns where a part of the addition begins: the file ends with it, or was created for it
+    /// and is empty.
     fn part_in(&self, bytes: &[u8]) -> Option<usize> {
         let added = self.added.as_ref()?;
         if bytes.is_empty() {

@@ -83,7 +83,8 @@ fn is_telling(word: &str) -> bool {
     (word.chars().count() > 2 || word.chars().any(is_wide)) && !is_common(word)
 }
 
-/// Returns a message as a question: what a query would take for a sign is taken for a space.
+/// Returns a message as a question: characters with a special meaning in queries are replaced by
+/// spaces.
 #[must_use]
 pub fn question_of(message: &str, most_chars: usize) -> String {
     let cut: String = message.chars().take(most_chars).collect();

@@ -15,7 +15,7 @@ use anemone_files::FileStamp;
 
 use crate::store::{FileSnapshot, LockedStore, MarkdownStoreError};
 
-/// How often a file is looked at while it is being saved.
+/// The interval between checks of a file that is being saved.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// For how long a file must not have been written to.

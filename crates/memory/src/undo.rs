@@ -115,8 +115,7 @@ pub fn plan_undo(memory: &dyn Memory) -> Result<Undo, RevertError> {
     Ok(Undo { id, change: Change::new("undo", Vec::new()), rows: Some(back), noted })
 }
 
-/// Reverts the last change of a memory, if it is the planned one and later edits by others still
-/// allow it.
+/// Reverts the last change of a memory, unless later edits by others prevent it.
 pub fn undo(
     memory: &dyn Memory,
     held: &LockedStore<'_>,
