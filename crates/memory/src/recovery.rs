@@ -13,14 +13,14 @@
 //!
 //! 1. The names that can exist beside a file are those of [`crate::replacing`], and each name tells
 //!    who can have written the content. Recovery clears them first, edit by edit:
-//! - `.part` is ours and may be torn: it is deleted, never read.
-//! - `.swap` whose content matches the digest in its name is our complete copy: it is deleted. If
-//!   it contains the former content of the file, or the content that the change wrote, it is
-//!   deleted too: the record has the former, and the latter is ours. Any other content was
-//!   displaced by our exchange, so another program saved it: it is moved back, or gives way to a
-//!   newer save.
-//! - `.out` was moved away by us. If it contains the former content, or content of ours, it is
-//!   deleted; any other file gets its name back.
+//!    - `.part` is ours and may be torn: it is deleted, never read.
+//!    - `.swap` whose content matches the digest in its name is our complete copy: it is deleted.
+//!      If it contains the former content of the file, or the content that the change wrote, it is
+//!      deleted too: the record has the former, and the latter is ours. Any other content was
+//!      displaced by our exchange, so another program saved it: it is moved back, or gives way to a
+//!      newer save.
+//!    - `.out` was moved away by us. If it contains the former content, or content of ours, it is
+//!      deleted; any other file gets its name back.
 //! 2. Then the file itself shows how far the edit got: not at all (its former content), completely
 //!    (the digest in the record; the added text), partly (a log that ends with a part of the
 //!    addition, or that was created and is still empty), or another program wrote the content.
