@@ -1,4 +1,4 @@
-//! Makes the program smaller, where the linker is known to be able to.
+//! Makes the program smaller, if the linker is known to support it.
 //!
 //! Functions with equal machine code are merged, relocations are packed, and symbols are removed:
 //! cargo does not apply `strip` to a package with an optimisation level of its own. Nothing is
@@ -10,7 +10,7 @@ use std::process::Command;
 /// The first version of glibc that reads such bits.
 const LEAST_GLIBC: (u32, u32) = (2, 36);
 
-/// Reads what cargo says; nothing where it says nothing.
+/// Reads a variable that cargo sets; empty if it is not set.
 #[expect(clippy::disallowed_methods, reason = "this is how cargo speaks to a build script")]
 fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
@@ -41,7 +41,7 @@ fn main() {
     if variable("PROFILE") != "release" || target != "x86_64-unknown-linux-gnu" || is_chosen {
         return;
     }
-    // The rustc of a distribution may use the system's, which knows nothing of this.
+    // The rustc of a distribution may use the system's linker, which does not support this.
     if has_own_linker(&target) != Some(true) {
         return;
     }

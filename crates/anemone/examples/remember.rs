@@ -18,7 +18,7 @@ use anemone::search::{SearchRequest, search};
 use anemone::system::SystemClock;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // A program that runs for somebody takes the user's own folders instead.
+    // A real program uses the user's own folders instead.
     let folder = tempfile::tempdir()?;
     for line in remember_and_recall(folder.path())? {
         println!("{line}");

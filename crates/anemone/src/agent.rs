@@ -40,12 +40,12 @@ pub enum FindAgentError {
     /// It is something else than a folder.
     #[error("{} is {}, not a folder", .folder.display(), .kind)]
     NotAFolder {
-        /// What was taken for a folder.
+        /// The path that was given as a folder.
         folder: PathBuf,
         /// What it is, such as "a file".
         kind: &'static str,
     },
-    /// The folder cannot be looked at.
+    /// The folder cannot be examined.
     Unreadable(std::io::Error),
     /// The machine cannot be prepared for reading agents.
     Io(#[from] std::io::Error),
@@ -142,8 +142,8 @@ impl AgentChoice {
         self.choose_by(machine, DiscoveryDepth::Everything)
     }
 
-    /// Returns the agent that the user means, and looks into a database only where no file tells:
-    /// this is quick.
+    /// Returns the agent that the user means. This is quick: a database is only opened if no file
+    /// identifies the agent.
     pub fn choose_by_files(&self, machine: &Machine) -> Result<ChosenAgent> {
         if self.runtime.as_deref() == Some(FOLDER) {
             return self.choose_folder();
@@ -183,7 +183,7 @@ impl AgentChoice {
     }
 }
 
-/// How agents are looked for.
+/// How agents are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiscoveryDepth {
     /// By files and databases.
@@ -281,7 +281,7 @@ pub fn check_alias(agent: &FoundAgent, alias: Option<&str>) -> Result<()> {
     })
 }
 
-/// Refuses to take the install of one runtime for the workspace of another: keys are in it.
+/// Refuses to use the install of one runtime as the workspace of another, because it contains keys.
 pub fn check_runtime(chosen: &ChosenAgent, machine: &Machine, folder: &Path) -> Result<()> {
     if recognition(&chosen.agent, folder) > 0 {
         return Ok(());
@@ -316,7 +316,7 @@ pub fn check_known(agent: &FoundAgent) -> Result<()> {
 }
 
 /// Returns the agent in a folder, with the runtime that knows the folder best; the first runtime
-/// takes any folder that nobody knows.
+/// takes folders that no runtime recognises.
 fn locate(
     runtimes: &[&'static Runtime],
     machine: &Machine,

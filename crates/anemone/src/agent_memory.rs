@@ -35,7 +35,7 @@ pub enum AgentMemoryError {
     /// The message comes from the runtime.
     #[error("{0}")]
     StateFolder(String),
-    /// A file has the name of a folder in which what is kept about a memory lies.
+    /// A file has the name of a folder that Anemone keeps its state in.
     #[error("{}: this is a file, and Anemone keeps its state in a folder of this name", .0.display())]
     StateIsFile(PathBuf),
     /// No agent was chosen.
@@ -46,7 +46,7 @@ pub enum AgentMemoryError {
     Apply(#[from] ApplyError),
     /// The index of the memory.
     Find(#[from] FindError),
-    /// The rows of the memory, or its files by way of them.
+    /// The rows of the memory, or its files, reached through the rows.
     Memory(#[from] MemoryError),
     /// The journal of the memory.
     Journal(#[from] JournalError),
@@ -71,7 +71,7 @@ pub struct AgentMemory {
     pub runtime: &'static Runtime,
     /// The agent.
     pub agent: FoundAgent,
-    /// Where the agent puts what it remembers.
+    /// Where the agent stores memories.
     pub keeps: MemoryBackend,
     /// Its files.
     pub site: MarkdownStore,
@@ -82,7 +82,7 @@ pub struct AgentMemory {
 }
 
 impl MemoryChoice {
-    /// Opens the memory that is meant, and looks at the machine for that.
+    /// Finds the chosen memory on the machine, and opens it.
     pub fn open(
         &self,
         access: Access,
@@ -93,7 +93,8 @@ impl MemoryChoice {
         Ok((machine, memory))
     }
 
-    /// Finds the memory that is meant. For a command that may write, the agent is known from now on.
+    /// Finds the memory that is meant. For a command that may write, the agent is known from now
+    /// on.
     pub fn find_for(
         &self,
         access: Access,
@@ -158,7 +159,7 @@ pub fn store_of(
     Ok(MarkdownStore::open(&root, &state, runtime.layout)?)
 }
 
-/// What a command does with a memory.
+/// How a command uses a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// It only reads.
@@ -222,7 +223,8 @@ impl AgentMemory {
         Ok(self.memory())
     }
 
-    /// Refuses an agent whose memory we cannot write: it would not read what is put elsewhere.
+    /// Refuses an agent whose memory we cannot write: the agent would not read entries in another
+    /// place.
     pub fn check_writable(&self) -> Result<(), NotWritable> {
         match &self.keeps {
             MemoryBackend::Markdown | MemoryBackend::Sqlite(_) => Ok(()),
@@ -232,8 +234,8 @@ impl AgentMemory {
     }
 
     /// Returns the memory with the rows that a change was about: the agent may keep its memory
-    /// elsewhere since. A database outside of the agent's install is not its own: the install was
-    /// moved, and what is at the old path now belongs to somebody else.
+    /// elsewhere by now. A database outside of the agent's install is not used: the install was
+    /// moved, and the database at the old path may belong to another agent.
     #[must_use]
     pub fn memory_of(&self, change: Option<&RowsRecord>) -> Box<dyn Memory> {
         let Some(noted) = change else { return self.memory() };

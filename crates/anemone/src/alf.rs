@@ -1,4 +1,4 @@
-//! What the `alf` tool keeps under `~/.alf`: its settings, and how far it synced each agent.
+//! The files of the `alf` tool under `~/.alf`: its settings, and how far it synced each agent.
 //!
 //! ```text
 //! ~/.alf/config.toml              [service] api_url, api_key   [defaults] runtime, workspace
@@ -6,7 +6,7 @@
 //! ~/.alf/state/AGENT-snapshot.alf what was synced last
 //! ```
 //!
-//! All of it is only read. A key is never kept: whether there is one is all that matters here.
+//! These files are only read. Keys are never kept: only their presence matters here.
 
 mod rules;
 
@@ -106,7 +106,7 @@ pub struct SyncState {
     pub last_synced_sequence: Option<u64>,
     /// When that was.
     pub last_synced_at: Option<String>,
-    /// Whether there is a copy of what was synced last.
+    /// Whether there is a copy of the last synced state.
     pub snapshot_exists: bool,
 }
 
@@ -177,7 +177,7 @@ pub fn sync_states(home: &Path) -> (Vec<SyncState>, Vec<String>) {
 /// Reads a small text file; `None` when it is not there.
 fn read_small(path: &Path) -> Result<Option<String>, AlfFileError> {
     let not_text = |problem| Err(AlfFileError::NotText { path: path.to_owned(), problem });
-    // Looked at before it is opened: opening a pipe blocks until something writes to it.
+    // Checked before it is opened: opening a pipe blocks until something writes to it.
     let Some(found) = if_found(fs_err::metadata(path))? else { return Ok(None) };
     if !found.is_file() {
         return not_text("it is not a file");

@@ -1,4 +1,4 @@
-//! Opens archives and deltas, sealed or not, and refuses what must not be built upon.
+//! Opens archives and deltas, sealed or not, and refuses those that must not be a basis for others.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ pub struct SoundFile {
     pub opening: ArchiveOrDelta,
     /// How it was sealed, if it was.
     pub sealing: Option<Sealing>,
-    /// What the user should know of it: a lost seal, accepted edits.
+    /// Notes for the user: a lost seal, accepted edits.
     pub warnings: Vec<String>,
 }
 

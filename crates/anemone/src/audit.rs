@@ -32,11 +32,11 @@ pub struct AuditReport {
     pub bytes: u64,
     /// Entries in them.
     pub entries: usize,
-    /// Entries by what their file is.
+    /// Entries by the kind of their file.
     pub kinds: KindCounts,
     /// Entries by their age.
     pub ages: AgeCounts,
-    /// What could be better, the worst first.
+    /// The findings, the worst first.
     pub findings: Vec<AuditFinding>,
     /// Entries that say nearly the same.
     pub near: Vec<SimilarEntries>,
@@ -44,7 +44,7 @@ pub struct AuditReport {
     pub contradictions: Vec<ContradictoryEntries>,
     /// Files that were not read.
     pub unread: Vec<UnreadFile>,
-    /// Entries with a stamp of which nothing is known.
+    /// Entries with an unknown stamp.
     pub unknown_stamps: usize,
     /// Entries that were compared by their letters only.
     pub not_compared: usize,
@@ -74,7 +74,7 @@ pub struct AuditFinding {
     pub cuts: Vec<CutRange>,
 }
 
-/// What a generation of a runtime does not see of a file.
+/// The part of a file that a generation of a runtime does not see.
 #[derive(Clone, Debug, Serialize)]
 pub struct CutRange {
     /// The generation.
@@ -155,7 +155,7 @@ pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, AgentMe
     Ok(report)
 }
 
-/// Says what was not examined, where the memory is not in files.
+/// Lists the checks that were skipped because the memory is not in files.
 fn not_examined(keeps: &MemoryBackend) -> Option<String> {
     Some(match keeps {
         MemoryBackend::Markdown => return None,
@@ -207,7 +207,7 @@ fn findings(audit: &Audit) -> Vec<AuditFinding> {
     };
     for secret in &audit.secrets {
         let path = secret.path.clone();
-        // One in a name or a link has no line.
+        // A secret in a file name or a link has no line.
         let line = usize::try_from(secret.line).ok().filter(|line| *line > 0);
         let fix = match line {
             Some(line) => Fix::RemoveSecret { path, line },

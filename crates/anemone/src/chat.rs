@@ -1,8 +1,8 @@
-//! Asks a chat model, where the user configured one.
+//! Asks a chat model, if the user configured one.
 //!
-//! What is sent leaves this machine, so only a place that was named is asked, and only over https
-//! unless it is this machine. What comes back is a stranger's text: it is bounded here, and whoever
-//! uses it treats it as such.
+//! Requests leave this machine, so only a configured endpoint is asked, and only over https unless
+//! it is on this machine. The answer is untrusted text: its size is limited here, and its callers
+//! treat it as untrusted.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -43,10 +43,10 @@ pub enum ChatError {
     /// The answer did not come in time.
     #[error("the chat model took too long")]
     Timeout,
-    /// Nobody answers there.
+    /// The endpoint does not answer.
     #[error("the chat model cannot be reached")]
     NotReached,
-    /// The answer is an error. What a server says to it may repeat the key, and is not told.
+    /// The answer is an error. The server's message may repeat the key, so it is not reported.
     #[error("the chat model answered with status {0}")]
     Status(u16),
     /// The answer is not whole.
@@ -89,8 +89,8 @@ pub struct ChatChoice {
 }
 
 impl ChatChoice {
-    /// Returns what was configured, as far as nothing else was said. A key is for the place it was
-    /// configured with, and for no other.
+    /// Returns these settings, with the configured ones as defaults. A configured key is only used
+    /// for the endpoint that it was configured with.
     #[must_use]
     pub fn over(&self, configured: ChatSettings) -> ChatSettings {
         let timeout = self.timeout.unwrap_or(configured.timeout);
@@ -117,7 +117,7 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// Returns the model that was configured, if one was. Nothing is asked yet.
+    /// Returns the configured model, if there is one. No request is sent yet.
     pub fn of(settings: &ChatSettings) -> Result<Option<Self>, ChatError> {
         let Some(url) = &settings.url else { return Ok(None) };
         let url = endpoint(url, settings.allow_http)?;
@@ -133,7 +133,7 @@ impl Chat {
         Ok(Some(Self { client, url, model, key, timeout }))
     }
 
-    /// Asks, and returns what the model says.
+    /// Sends a request, and returns the model's answer.
     pub fn ask(&self, system: &str, user: &str, most_tokens: u32) -> Result<String, ChatError> {
         let mut body = json!({
             "messages": [
@@ -207,8 +207,8 @@ fn endpoint(base: &str, allow_http: bool) -> Result<Url, ChatError> {
     Ok(url)
 }
 
-/// Reads the key. What is not there is not named: people put the key itself in the place of its
-/// file.
+/// Reads the key. The name of a missing key file is not reported, because people write the key
+/// itself there.
 fn key_in(path: &Path) -> Result<ApiKey, ChatError> {
     if fs_err::symlink_metadata(path).is_err() {
         return Err(ChatError::NoKeyFile);

@@ -47,7 +47,7 @@ pub struct CheckReport {
     /// The runtime's configuration, by the name of the runtime, where it can name the workspace.
     #[serde(flatten)]
     pub config: BTreeMap<&'static str, CheckedConfig>,
-    /// What the `alf` tool left on this machine.
+    /// The state of the `alf` tool on this machine.
     pub alf: CheckedSync,
     /// The runtime's own search index.
     pub index: CheckedIndex,
@@ -100,7 +100,7 @@ pub enum WorkspaceSource {
     /// The settings of the `alf` tool.
     #[serde(rename = "alf_config")]
     AlfSettings,
-    /// Nobody; it is the usual one.
+    /// Nothing: it is the default.
     Default,
     /// The runtime's configuration, a file of this name.
     #[serde(untagged)]
@@ -117,7 +117,7 @@ pub struct CheckedConfig {
     pub workspace_configured: Option<String>,
 }
 
-/// What the `alf` tool left on this machine; its service is not asked.
+/// The state of the `alf` tool on this machine; its service is not asked.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CheckedSync {
     /// Whether it has settings.

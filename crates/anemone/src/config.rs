@@ -1,7 +1,7 @@
-//! `config.toml`: what the user configured once, so that it need not be said at each command.
+//! `config.toml`: settings that the user makes once instead of at each command.
 //!
-//! It is in `anemone/config.toml` under `XDG_CONFIG_HOME`. It holds no secrets, so that it can be
-//! shared and kept in a repository: a key stands in a file of its own or in the environment.
+//! Its path is `anemone/config.toml` under `XDG_CONFIG_HOME`. It contains no secrets, so that it
+//! can be shared and kept in a repository: a key is in a file of its own or in the environment.
 
 mod memory;
 mod section;
@@ -35,7 +35,7 @@ const MAX_BYTES: u64 = 256 << 10;
 pub struct Config {
     /// The default embedder.
     pub embedder: Option<EmbedderSetting>,
-    /// What does it when that one fails.
+    /// The fallback if that one fails.
     pub fallback: Option<EmbedderSetting>,
     /// Of these, the first that can be had.
     pub order: Vec<EmbedderName>,
@@ -85,7 +85,7 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The file does not say what a config can say.
+    /// The file contains something that a config cannot contain.
     #[error("{}: {problem}", path.display())]
     Invalid {
         /// The file.
@@ -99,7 +99,7 @@ pub enum ConfigError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigProblem {
-    /// Nobody writes that much by hand.
+    /// The file is longer than any config written by hand.
     #[error("it is too long to be a config")]
     TooLong,
     /// It is no text.
@@ -111,7 +111,7 @@ pub enum ConfigProblem {
     /// What takes over when an embedder fails must be named.
     #[error("embedding.fallback cannot be \"auto\"")]
     AutomaticFallback,
-    /// A setting has a value of another sort.
+    /// A setting has a value of the wrong type.
     #[error("{setting} is not {expected}")]
     WrongType {
         /// The setting.
@@ -137,7 +137,7 @@ pub enum ConfigProblem {
     UnknownSetting {
         /// The setting.
         setting: String,
-        /// The one that was probably meant.
+        /// The setting that was probably meant.
         nearest: Option<String>,
         /// Those that there are in its section.
         known: Vec<String>,
@@ -174,7 +174,7 @@ pub fn path(host: &Host) -> PathBuf {
 }
 
 impl Config {
-    /// Reads the config; where there is none, nothing is configured.
+    /// Reads the config; a missing file is an empty config.
     pub fn read(host: &Host) -> Result<Self, ConfigError> {
         let path = path(host);
         let Some(file) = if_found(fs_err::File::open(&path))? else { return Ok(Self::default()) };
@@ -385,7 +385,7 @@ mod tests {
                 _ => {}
             }
         }
-        // An unknown setting is answered with all known ones when none is near.
+        // If no known setting is similar to an unknown one, all known settings are listed.
         for (section, names) in sections {
             let error = failure(&format!("[{section}]\nxxxxxxxxxxxxxxxx = 1\n"));
             let known = error.split_once("there are: ").unwrap().1;

@@ -1,4 +1,5 @@
-//! Giving other programs a memory: tools, and hooks where they have them; and taking them out again.
+//! Giving other programs a memory: tools, and hooks where they have them; and taking them out
+//! again.
 
 mod by_hand;
 mod error;
@@ -56,14 +57,15 @@ pub struct ConnectRequest {
     pub dry_run: bool,
 }
 
-/// Which program loses what it was given.
+/// The program to disconnect.
 #[derive(Clone, Debug)]
 pub struct DisconnectRequest {
     /// The program.
     pub target: ConnectTarget,
     /// The project whose sessions alone are disconnected.
     pub project: Option<PathBuf>,
-    /// Whether entries go that start anemone, whoever wrote or changed them.
+    /// Whether to remove all entries that start anemone, even those that another program wrote or
+    /// changed.
     pub all: bool,
     /// Plan only.
     pub dry_run: bool,
@@ -143,7 +145,7 @@ pub fn connect(request: &ConnectRequest, host: &Host) -> Result<ConnectReport, C
         // Kept first, so that a connection that is cut off can be taken out again.
         plan.record.save(&kept, record.as_ref())?;
         if let Err(error) = plan.apply() {
-            // Nothing was changed, so the record says again what it said before.
+            // Nothing was changed, so the former record is restored.
             match &record {
                 Some(before) => before.clone().save(&kept, Some(before)).ok(),
                 None => plan.record.remove(&kept).ok(),
@@ -202,7 +204,7 @@ pub fn disconnect(request: &DisconnectRequest, host: &Host) -> Result<ConnectRep
     Ok(report)
 }
 
-/// Returns the name that a project has in configuration files. One that is gone can still be
+/// Returns the name that a project has in configuration files. A deleted project can still be
 /// disconnected.
 fn project_of(folder: &Path) -> Result<String, ConnectError> {
     let folder = match fs_err::canonicalize(folder) {
@@ -228,7 +230,7 @@ fn check_option(option: ConnectOption, target: Option<ConnectTarget>) -> Result<
 }
 
 impl ConnectRequest {
-    /// Refuses what the program has no use for.
+    /// Refuses options that the program does not support.
     fn check(&self, target: ConnectTarget) -> Result<(), ConnectError> {
         let options = [
             (self.hooks.is_some(), ConnectOption::Hooks),
@@ -355,7 +357,7 @@ pub struct ConnectedProgram {
 }
 
 impl Connections {
-    /// Looks at what was kept when programs were connected.
+    /// Reads the records of connected programs.
     pub fn look(host: &Host) -> Self {
         let mut targets: Vec<ConnectTarget> = ConnectTarget::all().collect();
         targets.sort_unstable_by_key(|target| target.name);
@@ -380,7 +382,7 @@ impl Connections {
     }
 }
 
-/// Whether a runtime searches its own memory by itself: it is only given other memories to search.
+/// Whether a runtime searches its own memory by itself: it is only connected to other memories.
 #[must_use]
 pub fn searches_by_itself(runtime: &str) -> bool {
     ConnectTarget::of_name(runtime).is_some_and(|target| target.takes(ConnectOption::Source))

@@ -17,7 +17,7 @@ use crate::text::count;
 
 /// So many memories are recalled for one question.
 const RECALLED: usize = 6;
-/// So many hits are looked at for those that may be shown.
+/// How many hits are examined for those that may be shown.
 const LOOKED_AT: usize = 12;
 
 /// Who will see what of which memory.
@@ -33,14 +33,14 @@ pub struct ContextRequest {
     pub budget: Budget,
     /// A question; memories that answer it follow.
     pub query: Option<String>,
-    /// Whether what is recalled counts when a memory is tidied.
+    /// Whether recalled memories are counted for `tidy`.
     pub recalls: RecallCounting,
 }
 
-/// Whether what is recalled counts when a memory is tidied.
+/// Whether recalled memories are counted for `tidy`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecallCounting {
-    /// It does: what is recalled often is proposed for the curated memory.
+    /// They are counted: memories that are recalled often are proposed for the curated file.
     #[default]
     Counted,
     /// It does not: a reader does not decide what becomes of a memory.
@@ -48,7 +48,7 @@ pub enum RecallCounting {
 }
 
 impl ContextRequest {
-    /// Composes as it is usual for a session.
+    /// Composes with the defaults for a session.
     #[must_use]
     pub fn new(memory: MemoryChoice, session: SessionKind) -> Self {
         Self {
@@ -81,13 +81,13 @@ pub struct ContextReport {
     pub suspicious: u64,
     /// What would have been recalled, but does not hold any more.
     pub superseded: u64,
-    /// How many characters that nobody sees were left out of the files.
+    /// How many invisible characters were left out of the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_characters: Option<usize>,
-    /// Why what is quoted of the files looks like an attack on a model.
+    /// Why a quoted part of the files looks like an attack on a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspicion_reason: Option<String>,
-    /// What the text is made of, and what was left out of it, in order.
+    /// The included parts and the omitted ones, in order.
     pub parts: Vec<ContextPart>,
     /// What the user should know.
     pub notes: Vec<Statement<ContextNote>>,
@@ -96,7 +96,7 @@ pub struct ContextReport {
 /// A file, and what became of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct ContextPart {
-    /// The path in the workspace; `(recalled)` for what was recalled.
+    /// The path in the workspace; `(recalled)` for recalled memories.
     pub path: String,
     /// How much of the text it takes, without its heading.
     pub included_chars: usize,
@@ -112,15 +112,15 @@ pub struct ContextPart {
     pub detail: String,
 }
 
-/// What the user should know about a composed text.
+/// A note for the user about a composed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContextNote {
     /// The memory is in a database, of which a group sees nothing.
     RowsOfGroup(PathBuf),
-    /// The memory is in a database, of which nothing is shown without a query.
+    /// The memory is in a database; without a query, nothing of it is shown.
     RowsWithoutQuery(PathBuf),
-    /// The memory is in a database, of which only what was recalled is shown.
+    /// The memory is in a database; only recalled memories are shown.
     RowsRecalled(PathBuf),
     /// Sessions of this kind see no memory.
     NothingRecalled,
@@ -130,12 +130,12 @@ pub enum ContextNote {
     Suspicious(u64),
     /// Memories that others took the place of were left out.
     Superseded(u64),
-    /// Characters that nobody sees were left out.
+    /// Invisible characters were left out.
     HiddenCharacters(usize),
 }
 
 impl ContextNote {
-    /// Puts it into words; `query` is what the door calls the query.
+    /// Puts it into words; `query` is the door's name for the query.
     #[must_use]
     pub fn words(&self, query: &str) -> String {
         match self {

@@ -16,11 +16,11 @@ pub fn day(text: &str, today: Date) -> Option<Date> {
     if let Some(ago) = ago(text) {
         return today.checked_sub(ago).ok().filter(|difference| difference.year() > 0);
     }
-    // Nothing but the date: what follows a time would be dropped silently.
+    // Nothing but the date: a parser would silently drop a time after it.
     text.parse().ok().filter(|_| text.len() == "2026-03-01".len())
 }
 
-/// Nothing is in a period, because its first day or moment is after its last.
+/// A period is empty, because its first day or moment is after its last.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("nothing is both after {since} and before {until}")]
 pub struct EmptyPeriodError {

@@ -31,7 +31,7 @@ pub struct DiffReport {
     pub layers: Vec<LayerDifferenceLine>,
     /// Files that differ.
     pub files: Vec<FileDifferenceLine>,
-    /// Whether the manifest differs in what it says of itself.
+    /// Whether the manifest's own fields differ.
     pub manifest_changed: bool,
 }
 

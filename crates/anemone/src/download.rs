@@ -1,7 +1,7 @@
-//! Fetching one file that is known byte by byte.
+//! Downloads one file whose digest is known.
 //!
-//! Whoever holds the file may send us on to another host: nothing is told there but the path, and
-//! what comes back is taken only when its digest is the one that is expected.
+//! The server may redirect us to another host: that host gets nothing but the path, and a response
+//! is accepted only if it has the expected digest.
 
 use std::io::Write;
 use std::time::Duration;
@@ -71,7 +71,7 @@ pub enum DownloadError {
     WrongDigest(String),
 }
 
-/// Fetches a file into `to`. An error means that what was written is not the file.
+/// Fetches a file into `to`. After an error, the written bytes are not the file.
 pub fn download(
     url: &str,
     file: Pinned,
@@ -116,7 +116,7 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     if attempt.previous().len() > MOST_REDIRECTS {
         return attempt.error("sent on too often");
     }
-    // From https only to https: what was asked for in private stays so.
+    // Redirects from https only lead to https, so that an encrypted request stays encrypted.
     let was_https = attempt.previous().last().is_some_and(|url| url.scheme() == "https");
     if attempt.url().scheme() == "https" || (!was_https && is_allowed(attempt.url())) {
         attempt.follow()

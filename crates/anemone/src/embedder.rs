@@ -1,7 +1,7 @@
-//! What compares meanings in one run: which embedder, and why that one.
+//! Chooses the embedder of a run, and says why.
 //!
-//! The user names it, or `auto` finds it: what the index was filled with, else what the config
-//! says, else the table inside the program. No text goes to a service that nobody named, on the
+//! The user names it, or `auto` finds it: the embedder that filled the index, else the configured
+//! one, else the built-in table. No text is sent to a service that the user did not name on the
 //! command line or in the config, and nothing that takes minutes begins unasked.
 
 mod fill;
@@ -47,7 +47,7 @@ pub struct EmbedderChoice {
 }
 
 impl EmbedderChoice {
-    /// Returns what was asked for.
+    /// Returns the requested embedder.
     #[must_use]
     pub fn choice(&self) -> EmbedderSetting {
         self.embedder.clone().unwrap_or(EmbedderSetting::Auto)
@@ -94,8 +94,8 @@ pub enum EmbedderError {
     NotReached(RemoteError),
     /// The settings of the service make no sense.
     Service(RemoteError),
-    /// The config names a file with a key, and there is none. The name is left out: people put the
-    /// key itself in its place.
+    /// The config names a key file that does not exist. The name is left out of the message,
+    /// because people write the key itself there.
     #[error("key_file in [embedding.{}] of the config names no file", .0.name())]
     NoKeyFile(Provider),
     /// The file with the key cannot be used.
@@ -125,8 +125,8 @@ pub enum EmbedderError {
 
 /// An embedder, and how it is called.
 pub struct ChosenEmbedder {
-    /// Its name, its URL, where the user gave one at this run or when the index was filled, and what
-    /// it is used for.
+    /// Its name, its URL, where the user gave one at this run or when the index was filled, and
+    /// what it is used for.
     pub named: NamedEmbedder,
     /// The embedder.
     pub embedder: Box<dyn Embedder>,
@@ -152,7 +152,7 @@ impl ChosenEmbedder {
         self.embedder.effort() == Effort::Remote
     }
 
-    /// Returns what is noted beside an index that is filled with it.
+    /// Returns the note for an index that is filled with it.
     pub fn to_note(&self) -> NotedEmbedder {
         NotedEmbedder { name: self.named.wanted.to_string(), url: self.named.url.clone() }
     }
@@ -160,9 +160,9 @@ impl ChosenEmbedder {
 
 /// The embedders of one run.
 pub struct Embedders {
-    /// The one that counts where it has vectors.
+    /// The embedder that is used where it has vectors.
     pub main: Option<ChosenEmbedder>,
-    /// The one that serves where the first has none, or fails.
+    /// The embedder that is used where the main one has no vectors, or fails.
     pub fallback: Option<ChosenEmbedder>,
     /// What the user should know about the choice.
     pub notes: Vec<SearchNote>,
@@ -266,8 +266,8 @@ impl EmbedderFactory<'_> {
         self.sets.iter().any(|set| set.identity == *chosen.identity() && set.chunks > 0)
     }
 
-    /// Makes what the user named. The service that was named for this index before is where it was
-    /// then: its texts shall not go elsewhere because the user left out the URL.
+    /// Creates the embedder that the user named. A service that was named for this index before
+    /// keeps its former URL: texts must not go to another place because the user left out the URL.
     fn named(
         &self,
         wanted: &EmbedderName,
@@ -331,7 +331,8 @@ impl EmbedderFactory<'_> {
             Some(EmbedderSetting::This(wanted)) => Some(wanted),
             Some(EmbedderSetting::Auto) | None => None,
         };
-        // What is sealed is sent nowhere, unless the user says so for this very archive.
+        // Sealed content is not sent to any service, unless the user allows it for this very
+        // archive.
         let is_sealed = self.searched.is_encrypted();
         let is_sendable =
             |value: &&EmbedderName| !(is_sealed && matches!(value.name, EmbedderKind::Service(_)));

@@ -37,7 +37,8 @@ const MEMORY_FOLDER: &str = "memory";
 pub struct ExportRequest {
     /// Which agent.
     pub agent: AgentChoice,
-    /// The archive to write; without it, a file in the current folder that is named after the agent.
+    /// The archive to write; without it, a file in the current folder that is named after the
+    /// agent.
     pub output: Option<PathBuf>,
     /// What happens to a file of that name.
     pub existing: Existing,
@@ -45,8 +46,8 @@ pub struct ExportRequest {
     pub dry_run: bool,
     /// Write the archive even if no memories and no persona are found.
     pub allow_empty: bool,
-    /// An earlier archive of this agent: what did not change keeps its times, and nothing is written
-    /// when nothing changed.
+    /// An earlier archive of this agent: unchanged items keep their times, and without changes
+    /// nothing is written.
     pub since: Option<PathBuf>,
     /// Turn transcripts of conversations into records.
     pub sessions: bool,
@@ -61,7 +62,7 @@ pub struct ExportRequest {
     pub secrets: SecretPolicy,
     /// Put the agent's id into the workspace, so that it survives a move.
     pub write_agent_id: bool,
-    /// Seal the archive for these age recipients; for nobody when there are none.
+    /// Seal the archive for these age recipients; without recipients it is not sealed.
     pub recipients: Vec<String>,
 }
 
@@ -133,8 +134,8 @@ pub enum ExportError {
     /// The workspace has no memories and no persona.
     #[error("{} holds no memories and no persona; nothing was written", .0.display())]
     Nothing(PathBuf),
-    /// Files hold secrets, and nobody said what to do about them.
-    /// It names the places, not the secrets themselves.
+    /// Files contain secrets, and the request does not say what to do about them. The error names
+    /// their places, not the secrets themselves.
     #[error("{} would travel in clear; nothing was written", count(.0.len() as u64, "secret"))]
     Secrets(Vec<FoundSecret>),
     /// The archive cannot be written.
@@ -394,8 +395,8 @@ impl ExportRun<'_> {
     }
 }
 
-/// Returns the archives in the workspace that earlier exports wrote, and how that is said: a backup
-/// that holds the backups before it would grow with each one.
+/// Returns the archives in the workspace that earlier exports wrote, with the reason for leaving
+/// them out: a backup that contains the earlier backups would grow with each one.
 fn own_archives(chosen: &ChosenAgent, output: &Path, host: &Host) -> Vec<(PathBuf, LeftOut)> {
     let Ok(workspace) = fs_err::canonicalize(&chosen.agent.workspace) else { return Vec::new() };
     // An archive that was only restored from may be the user's own file.

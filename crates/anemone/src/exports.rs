@@ -1,7 +1,7 @@
 //! When an agent was last exported, and to where: a note in the agent's state folder.
 //!
-//! An archive is right without its note. Where the note cannot be written or read, nothing is said
-//! and nothing fails: then nobody knows when the agent was exported.
+//! An archive is valid without its note. If the note cannot be written or read, nothing is reported
+//! and nothing fails: the time of the last export is then unknown.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -32,7 +32,7 @@ pub struct Export {
     /// Its bytes, when they are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     archive_bytes: Option<Vec<u8>>,
-    /// When reading began: what was written later may not be in it.
+    /// When reading began: later writes may be missing from the archive.
     pub at: Moment,
     /// Bytes of the archive.
     pub size_bytes: u64,
@@ -49,7 +49,7 @@ impl Export {
         }
     }
 
-    /// Looks at what the agent has now; `changed` says what this export does not have.
+    /// Examines the agent's current files; `changed` says what is missing from this export.
     pub fn compare(
         &self,
         scan: &AgentScan<'_>,

@@ -19,12 +19,12 @@ use crate::host::{Host, Progress, StandardStreamError};
 use crate::keys::{KeysError, PassphraseConfirmation, Sealing, encryptor};
 use crate::sealed_header::{self, HeaderFault, Packaging, WORK_FACTOR, unarmor};
 
-/// The path that stands for stdin where something is read, and for stdout where it is written.
+/// The path that means stdin for an input and stdout for an output.
 const STANDARD: &str = "-";
 /// The most that is taken from stdin: it is copied to a temporary file.
 const MAX_STDIN_BYTES: u64 = 64 << 30;
 
-/// Returns true for the path that stands for stdin or stdout.
+/// Returns true for the path that means stdin or stdout.
 pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == STANDARD
 }
@@ -280,9 +280,9 @@ fn positioned(mut file: std::fs::File) -> Result<(Bytes, u64), FileError> {
     Ok((Box::new(PositionedFile(file)), length))
 }
 
-/// A temporary file for lines that are put aside; it has no name and goes with the process.
+/// A temporary file for lines that are put aside; it has no name and disappears with the process.
 ///
-/// It is beside the result, where there is room for it, or with other temporary files.
+/// It is beside the result, where there is enough space, or with other temporary files.
 pub fn spool(near: Option<&Path>) -> Result<Box<dyn anemone_format::Spool>, FileError> {
     Ok(Box::new(nameless(near)?))
 }
@@ -330,7 +330,7 @@ pub fn copy_bytes(
     Ok(())
 }
 
-/// Files that have no name of their own yet, to be taken away when the process is told to stop.
+/// Unfinished files under temporary names, which are deleted when the process is asked to stop.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -394,11 +394,11 @@ impl StagingWatch for Unfinished {
     }
 }
 
-/// A folder for copies of what others own; it goes when dropped, or when the process is told to
-/// stop. Only its owner can look into it.
+/// A folder for copies of other programs' files; it is deleted when dropped, or when the process is
+/// asked to stop. Only its owner can read it.
 ///
-/// A process that is killed cannot take it away. So it is locked as long as it is used, and whoever
-/// makes one takes away those that nobody holds any more.
+/// A process that is killed cannot delete its folder. So a folder is locked while it is in use, and
+/// creating a new one deletes those whose lock is free.
 pub struct Scratch {
     folder: tempfile::TempDir,
     /// Held until the folder is gone; where there are no locks, nothing is swept.
@@ -540,7 +540,8 @@ fn taken(path: &Path) -> FileError {
     FileError::Exists(path.to_owned())
 }
 
-/// Says that no file can be made in a folder; the library would name a file that nobody knows.
+/// Says that no file can be created in a folder; the library's error would name an unknown
+/// temporary file.
 fn cannot_write(error: io::Error, folder: &Path) -> FileError {
     let folder = folder.to_owned();
     match error.kind() {

@@ -1,14 +1,16 @@
-//! Forgets something: removes it from the files or rows of a memory and from the search index, and
-//! looks for what still holds it.
+//! Forgets entries: removes them from the files or rows of a memory and from the search index, and
+//! searches for remaining copies.
 //!
-//! The steps and their order are what makes it safe to be interrupted at any moment:
-//! 1. what an earlier run was interrupted in is finished, see [`ForgetMarker`];
-//! 2. what is meant is found and planned, and confirmed where it could be more than was thought of;
-//! 3. the index says by which texts it knows what is about to change;
-//! 4. under the lock it is planned again, noted durably, kept in the journal, and removed;
+//! The steps and their order make it safe to interrupt a forget at any moment:
+//! 1. an earlier forget that was interrupted is finished, see [`ForgetMarker`];
+//! 2. the entries are found and planned, and the user confirms a choice that may match more than
+//!    expected;
+//! 3. the index returns the hashes of the texts that are about to change;
+//! 4. under the lock the forget is planned again, recorded durably and in the journal, and the
+//!    entries are removed;
 //! 5. the texts are removed from the index, the database's unused pages, and other indexes;
-//! 6. for good, they are removed from the journal, which comes last: as long as the journal has the
-//!    texts, a forget that was interrupted knows what to look for;
+//! 6. with `--for-good` they are removed from the journal. This comes last: as long as the journal
+//!    contains the texts, an interrupted forget knows what to search for;
 //! 7. everything that may hold them is searched.
 
 mod holders;
@@ -82,20 +84,20 @@ pub enum ForgetChoice {
 }
 
 impl ForgetChoice {
-    /// Whether it can match more than the user has in mind: what a search finds, a session, a time.
+    /// Whether it can match more than the user has in mind: a search, a session, a period.
     #[must_use]
     pub const fn is_wide(&self) -> bool {
         !matches!(self, Self::Key(_) | Self::Ids(_))
     }
 }
 
-/// Who says that what a wide choice matches is meant.
+/// Who confirms the matches of a wide choice.
 pub enum Confirmation<'a> {
-    /// It was said already.
+    /// The user has already confirmed.
     Given,
-    /// It is asked once the entries are known.
+    /// The user is asked once the entries are known.
     Ask(&'a mut dyn FnMut(&[&EntryToForget]) -> io::Result<bool>),
-    /// Nobody said it, and nobody can be asked: a wide choice is refused.
+    /// There is no confirmation and no user to ask: a wide choice is refused.
     Impossible,
 }
 
@@ -106,7 +108,7 @@ pub enum Confirmation<'a> {
 pub enum ForgetError {
     /// No time is in the period that was asked for.
     EmptyPeriod(#[from] EmptyPeriodError),
-    /// The choice can match several entries, and nobody can be asked whether they are meant.
+    /// The choice can match several entries, and there is no user to confirm it.
     #[error("the choice can match several entries and needs confirmation")]
     NotConfirmed,
     /// No entry matches.
@@ -121,7 +123,7 @@ pub enum ForgetError {
     NotWritable(#[from] NotWritable),
     /// It could not be planned, or it was changed meanwhile.
     Apply(#[from] ApplyForgetError),
-    /// The memory cannot be opened, read or changed, or nobody could be asked.
+    /// The memory cannot be opened, read or changed, or the question to the user failed.
     Memory(AgentMemoryError),
     /// The index cannot be opened.
     OpenIndex(OpenIndexError),
@@ -153,7 +155,8 @@ pub fn forget(
     let (machine, living) = request.memory.open(access, host)?;
     let memory = living.writable()?;
     // Anything interrupted is finished before entries are looked for, because lines may have moved
-    // since. This is not left to [`Access::Change`]: what is finished here belongs in the report.
+    // since. This is not left to [`Access::Change`], because the report includes forgets that are
+    // finished here.
     let resumed = if request.dry_run {
         ResumedForgets::default()
     } else {
@@ -265,10 +268,10 @@ fn clear_index(
 ) -> Result<(), ForgetError> {
     finder.forget(&mut index, before, host.now())?;
     index.release();
-    // A short text cannot be looked for in a database.
+    // A short text cannot be searched for in a database.
     let may_hold_it = finality == Finality::ForGood && probes.too_short > 0;
     if may_hold_it || !probes.scan(&[finder.folder().to_owned()]).found.is_empty() {
-        // What the database of the index left behind goes with the database.
+        // Deleting the whole database also removes the remains in its unused pages.
         index.clear();
         finder.refresh(&mut index, host.now())?;
         index.release();
@@ -343,7 +346,7 @@ fn drop_indexes(folders: &[PathBuf], probes: &ErasureProbes) -> Result<Vec<Strin
 }
 
 impl ForgetRequest {
-    /// Returns what is meant, unless it has to be searched for.
+    /// Returns the target, unless it has to be searched for.
     fn named(&self, host: &Host) -> Result<Option<ForgetTarget>, ForgetError> {
         Ok(Some(match &self.choice {
             ForgetChoice::Query { .. } => return Ok(None),
@@ -357,12 +360,12 @@ impl ForgetRequest {
         }))
     }
 
-    /// Returns by what the same request is known again when it is repeated.
+    /// Returns a digest that identifies the same request when it is repeated.
     fn fingerprint(&self) -> String {
         sha256_hex(format!("{:?}", self.choice).as_bytes())
     }
 
-    /// Says what is about to be forgotten; which changes that makes is not known yet.
+    /// Describes the forget in advance; its changes are not known yet.
     fn note(&self, index: &Path, others: &[PathBuf], host: &Host) -> ForgetNote {
         let indexes = std::iter::once(index.to_owned()).chain(others.iter().cloned());
         ForgetNote {
@@ -388,14 +391,14 @@ impl ForgetRequest {
         let mut request = Request::new(query, host.now());
         request.limit = MOST_HITS;
         let hits = finder.search(&request)?.hits;
-        // What only means something like it, or lacks a word of it, is not what was named.
+        // Hits that only have a similar meaning, or lack a word of the query, do not count.
         let is_meant = |text: &str| has_all_words(text, query);
         let hits: Vec<Hit> = hits.into_iter().filter(|hit| is_meant(&hit.text)).collect();
         let mut ids: Vec<String> =
             memory.ids_of_hits(&hits, &is_meant)?.into_iter().flatten().collect();
         let mut met = HashSet::new();
         ids.retain(|id| met.insert(id.clone()));
-        // A hit may show several entries, and no more of them go than were asked for.
+        // A hit may show several entries, but no more entries are forgotten than were requested.
         let others = ids.split_off(ids.len().min(*limit as usize)).len();
         let is_least = hits.len() >= MOST_HITS;
         let query = query.clone();
@@ -404,7 +407,7 @@ impl ForgetRequest {
         Ok((ForgetTarget::Ids(ids), others))
     }
 
-    /// Returns entries that are meant and stand only in the undo journal, since they were forgotten
+    /// Returns chosen entries that are only in the undo journal, because they were forgotten
     /// before.
     fn only_in_journal(
         &self,

@@ -1,7 +1,6 @@
-//! Hooks: what a program in which an agent runs asks at one moment of a session.
+//! Hooks: requests that an agent's program makes at certain moments of a session.
 //!
-//! A program says what the session is by [`HookInput`], the JSON of its hook, or the request names
-//! it.
+//! [`HookInput`], the JSON of the program's hook, or the request identifies the session.
 
 mod conversation;
 mod entry_target;
@@ -22,7 +21,7 @@ use crate::chat::ChatError;
 /// What a part of a hook returns.
 type Result<T, E = HookError> = std::result::Result<T, E>;
 
-/// Why a hook did not do what it is for.
+/// Why a hook failed.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 #[non_exhaustive]
@@ -30,7 +29,7 @@ pub enum HookError {
     /// Neither the request nor the hook's JSON names the conversation that ended.
     #[error("no conversation is named")]
     NoConversation,
-    /// Neither the request nor the hook's JSON says what was said in a turn.
+    /// Neither the request nor the hook's JSON contains the messages of a turn.
     #[error("no conversation is named")]
     NoTurn,
     /// Neither the request nor the hook's JSON has the message.
@@ -42,7 +41,7 @@ pub enum HookError {
     /// There is no such time zone.
     #[error("{0:?} is no time zone")]
     UnknownTimeZone(String),
-    /// The agent would not read what is written.
+    /// The agent would not read the written memory.
     NotWritable(#[from] NotWritable),
     /// The conversation cannot be read.
     Conversation(#[from] ReadConversationError),

@@ -37,12 +37,12 @@ pub struct Folders {
     pub data: PathBuf,
     /// Where programs keep what they can rebuild.
     pub cache: PathBuf,
-    /// Where programs keep what they should not lose, but nobody backs up.
+    /// Where programs keep data that they should not lose, but that is not backed up.
     pub state: PathBuf,
 }
 
 impl Folders {
-    /// Returns folders below one folder, as on a machine that nobody has used yet.
+    /// Returns folders below one folder, as on a new machine.
     #[must_use]
     pub fn below(folder: &Path) -> Self {
         Self {
@@ -87,8 +87,8 @@ pub struct Host {
     /// Variables that tell runtimes where their things are, and `PATH`.
     pub variables: BTreeMap<String, OsString>,
     /// A program that calls [`serve_database`](anemone_runtimes::serve_database) when its first
-    /// argument is [`SERVE_ARGUMENT`](anemone_runtimes::SERVE_ARGUMENT): databases of foreign origin
-    /// are read in a process of their own.
+    /// argument is [`SERVE_ARGUMENT`](anemone_runtimes::SERVE_ARGUMENT): databases of foreign
+    /// origin are read in a process of their own.
     pub database_reader: PathBuf,
     /// The folder for temporary files: copies of foreign databases, and indexes that are not kept.
     pub scratch: PathBuf,
@@ -105,8 +105,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// Returns a host of which every folder is below one folder. It asks nobody, shows nothing and
-    /// has no keys.
+    /// Returns a host whose folders are all below one folder. It asks no questions, shows nothing
+    /// and has no keys.
     #[must_use]
     pub fn below(folder: &Path, clock: SharedClock) -> Self {
         Self {
@@ -152,8 +152,8 @@ impl Host {
         self.clock.fresh_id()
     }
 
-    /// Returns what runtimes may know of this machine, with a folder for copies that is removed with
-    /// it.
+    /// Returns what runtimes may know of this machine, with a folder for copies that is removed
+    /// with it.
     pub fn machine(&self) -> io::Result<OwnMachine> {
         let scratch = Scratch::below(&self.scratch)?;
         let machine = Machine {
@@ -172,7 +172,7 @@ impl Host {
         Progress(self.console.bytes(what, Total::Known))
     }
 
-    /// Shows progress in bytes of a work whose size nobody knows.
+    /// Shows progress in bytes of an operation of unknown size.
     #[must_use]
     pub fn counting(&self, what: &str) -> Progress {
         Progress(self.console.bytes(what, Total::Unknown))
@@ -238,7 +238,7 @@ impl ServiceKeys for NoServiceKeys {
 pub enum Total {
     /// It is, or will be soon.
     Known,
-    /// Nobody knows it.
+    /// Unknown.
     Unknown,
 }
 
@@ -260,8 +260,8 @@ pub enum StandardStreamError {
     Unsupported,
 }
 
-/// Who is shown progress and asked questions. Each method does nothing unless it is implemented, and
-/// nobody says yes.
+/// Shows progress and asks questions. By default each method does nothing, and every question is
+/// answered with no.
 pub trait Console: Send + Sync {
     /// Whether a person can be asked a question.
     fn can_ask(&self) -> bool {
@@ -321,7 +321,7 @@ pub trait Console: Send + Sync {
     }
 }
 
-/// Nobody: nothing is shown and nothing is confirmed.
+/// A console without a user: nothing is shown and nothing is confirmed.
 #[derive(Clone, Copy, Debug)]
 pub struct Quiet;
 
@@ -339,7 +339,7 @@ pub trait ByteProgress: Send + Sync {
     fn advance(&self, bytes: u64);
 }
 
-/// The progress of a work in bytes; nothing where nobody looks.
+/// The progress of an operation in bytes; it does nothing if progress is not shown.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<dyn ByteProgress>>);
 

@@ -1,5 +1,5 @@
-//! Which agent this is: an id that stays the same when the workspace moves, and the folders in which
-//! everything that belongs to the agent is kept.
+//! Which agent this is: an id that stays the same when the workspace moves, and the folders in
+//! which everything that belongs to the agent is kept.
 //!
 //! ```text
 //! <state>/anemone/agents/<id>/
@@ -10,11 +10,12 @@
 //! <data>/anemone/agents/<id>/           what must not be lost
 //! ```
 //!
-//! An agent is found by the path of its workspace. If the workspace was moved, the agent is found by
-//! the folder itself (device, inode and time of creation), or by the id file in it. A copy whose
-//! original still exists is another agent, and so is a workspace that a command made from an archive. The first id of an agent that is not known yet is the one in
-//! `.alf-agent-id`, or else derived from the path of the workspace; from the first command that
-//! writes state on, the id is read from `agent.json`.
+//! An agent is found by the path of its workspace. If the workspace was moved, the agent is found
+//! by the folder itself (device, inode and time of creation), or by the id file in it. A copy whose
+//! original still exists is another agent, and so is a workspace that a command made from an
+//! archive. The first id of an agent that is not known yet is the one in `.alf-agent-id`, or else
+//! derived from the path of the workspace; from the first command that writes state on, the id is
+//! read from `agent.json`.
 //!
 //! Identifying an agent only reads. [`AgentIdentity::claim`] writes, and takes over what earlier
 //! versions kept under other names.
@@ -219,7 +220,7 @@ impl AgentIdentity {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     let taken = self.dirs.state.clone();
                     *self = Self::of(self.seen.clone(), host);
-                    // A name that is free and yet taken has a note that nobody can read.
+                    // If no note has this name and yet it is taken, its note is unreadable.
                     is_damaged = self.noted.is_none() && self.dirs.state == taken;
                 }
                 Err(error) => return Err(error),
@@ -245,7 +246,7 @@ fn digest_of(path: &Path) -> String {
     digest
 }
 
-/// Returns the earlier path if that is the only one that exists.
+/// Returns the earlier path if only that one exists.
 fn existing_or_new(earlier: PathBuf, new: PathBuf) -> PathBuf {
     if exists(&earlier) && !exists(&new) { earlier } else { new }
 }

@@ -58,7 +58,7 @@ impl ImportRequest {
 pub struct ImportReport {
     /// The runtime that got the agent.
     pub runtime: &'static str,
-    /// The workspace, as it was given or found.
+    /// The workspace, given or found.
     pub workspace: String,
     /// What the agent is called.
     pub agent_name: String,
@@ -144,7 +144,7 @@ pub enum ImportError {
     Choice(#[from] UnknownChoiceError),
     /// There is no plan.
     Plan(#[from] PlanError),
-    /// Files differ, and nobody said what to do about that. Nothing was changed.
+    /// Files differ, and the request does not say what to do about that. Nothing was changed.
     #[error("the workspace and the archive differ; nothing was changed")]
     Conflicts {
         /// The workspace.
@@ -227,8 +227,8 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
     Ok(report)
 }
 
-/// Returns the folder in which a runtime looks for an agent, and the agent there: the one agent that
-/// it has here, or the usual folder where it has none yet.
+/// Returns the folder in which a runtime looks for an agent, and the agent there: the one agent
+/// that it has here, or the usual folder where it has none yet.
 fn usual_target(
     runtime: &'static Runtime,
     machine: &Machine,

@@ -15,13 +15,13 @@ use crate::sealed_header::{MAX_RECIPIENTS, WORK_FACTOR};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeysError {
-    /// A file of keys cannot be read, or nobody could be asked.
+    /// A key file cannot be read, or the question to the user failed.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// What was typed the second time is another passphrase.
     #[error("the two passphrases differ")]
     PassphrasesDiffer,
-    /// No passphrase was given, and nobody can be asked.
+    /// No passphrase was given, and there is no user to ask.
     #[error("a passphrase is needed")]
     NoPassphrase,
     /// The passphrase has no characters.
@@ -93,7 +93,7 @@ impl Keys {
         Self { identities, passphrase_file, passphrase, answer: Arc::default() }
     }
 
-    /// Returns the passphrase: of the file, as it was given, or from the user who is asked.
+    /// Returns the passphrase: from the file, from the request, or from the user who is asked.
     pub fn passphrase(
         &self,
         confirmation: PassphraseConfirmation,

@@ -9,8 +9,8 @@
 //!   copy-a90c....json
 //! ```
 //!
-//! `anemone forget --for-good` looks into them. Where a note cannot be written nothing fails: then
-//! nobody knows the folder.
+//! `anemone forget --for-good` searches them. If a note cannot be written, nothing fails: the
+//! folder is then unknown.
 
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,12 @@
 //! The use cases of Anemone, as a library: find an agent, search and read its memory, remember,
 //! forget, undo, back it up, move it, and prove that nothing was lost.
 //!
-//! Every use case has the same shape. It takes a request, a plain struct that says what is wanted,
-//! and a [`Host`](host::Host), which holds everything that comes from outside: folders, a clock,
-//! new ids, keys, and the user to ask. It returns a report, a plain struct that can be serialised,
-//! or an error, an enum with one variant for each way in which it can fail. Nothing here prints,
-//! reads the environment or asks the system's clock, so the same call serves a command line, a
-//! server and a test.
+//! Every use case has the same shape. It takes a request, which is a plain struct, and a
+//! [`Host`](host::Host), which provides everything from outside: folders, a clock, new ids, keys,
+//! and the user to ask. It returns a report, a plain struct that can be serialised, or an error, an
+//! enum with one variant for each way in which it can fail. Nothing here prints, reads the
+//! environment or asks the system's clock, so the same call serves a command line, a server and a
+//! test.
 //!
 //! | use case | request and function | example |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! Lists what is remembered, entry by entry.
+//! Lists the entries of a memory.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice};
 use crate::days::{EmptyPeriodError, check_period};
 use crate::host::Host;
 
-/// Which entries of which memory are listed. What is `None` matches every entry.
+/// Which entries of which memory are listed. A filter that is `None` matches every entry.
 #[derive(Clone, Debug, Default)]
 pub struct ListRequest {
     /// Whose memory.

@@ -38,8 +38,9 @@ use crate::restore::{
 };
 use crate::text::{bytes, count};
 
-/// Bytes of JSON of the records of a snapshot that are kept in memory, at most: a plan, its application
-/// and the proof each walk over them several times. Larger snapshots are parsed at every walk.
+/// Bytes of JSON of the records of a snapshot that are kept in memory, at most: a plan, its
+/// application and the proof each walk over them several times. Larger snapshots are parsed at
+/// every walk.
 const MAX_KEPT_BYTES: usize = 64 << 20;
 
 /// Which agent moves, and to where.
@@ -84,7 +85,7 @@ pub struct Endpoint {
     pub folder: Option<PathBuf>,
 }
 
-/// What a move did, or would do.
+/// The result of a move, or of its dry run.
 #[derive(Clone, Debug, Serialize)]
 pub struct MigrateReport {
     /// Whether nothing was to be written.
@@ -101,7 +102,7 @@ pub struct MigrateReport {
     pub snapshots: Vec<SnapshotLine>,
     /// What becomes of everything.
     pub plan: PlanSummary,
-    /// What was found again; nothing in a dry run.
+    /// The proof; `None` in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
     /// What happens outside of the workspace.
@@ -142,7 +143,7 @@ pub struct SnapshotLine {
     pub file_size: u64,
 }
 
-/// What a plan makes of everything.
+/// The mapping of everything in a plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlanSummary {
     /// Layer by layer.
@@ -210,10 +211,10 @@ pub enum MigrateError {
     DifferentAgents(#[from] DifferentAgentsError),
     /// There is no plan.
     Plan(#[from] PlanError),
-    /// Nobody knows what becomes of memories in that runtime.
+    /// There is no mapping of memories to that runtime.
     #[error("moving an agent to that runtime is not supported")]
     NoMapping,
-    /// Files differ, and nobody said what to do about that. Nothing was changed.
+    /// Files differ, and the request does not say what to do about that. Nothing was changed.
     #[error("the workspace and the archive differ; nothing was changed")]
     Conflicts {
         /// The target's workspace.
@@ -307,8 +308,8 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     if let Some(before) = reader.read_before(&target)? {
         report.snapshots.push(reader.keep(&before, "target", &target.agent)?);
     }
-    // The target gets the agent's id. Unless it is noted whose it is, whoever looks at the target
-    // first would take it, and the source would become another agent.
+    // The target gets the agent's id. Unless the owner of the id is recorded, the first command on
+    // the target would claim the id, and the source would become another agent.
     identify(source.runtime, &source.agent, host).claim(&real(&source.agent.workspace), host);
     match restore(&plan, &moving, &machine, &mut report.stores, host) {
         Ok(warnings) => report.warnings.extend(warnings.iter().map(warning)),
@@ -332,10 +333,10 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     judge(report)
 }
 
-/// Returns what the target makes of each kind of thing.
+/// Returns how the target represents each kind of item.
 fn mapping_of(runtime: &str, plan: &Plan) -> Option<&'static Mapping> {
     match &plan.memories {
-        // Where there is a choice, what goes into no database goes into files.
+        // If there is a choice, memories that are not stored in a database are stored in files.
         None => mapping_with(runtime, InstallBackend::Markdown),
         Some(_) => mapping(runtime),
     }
@@ -355,14 +356,14 @@ fn missing(left_out: &LeftOut) -> MissingLine {
     MissingLine { what: "file", path: Some(path.clone()), reason }
 }
 
-/// Makes the key that credentials are sealed with on the way; nobody else ever has it.
+/// Creates the key that seals credentials during the move; it is never stored.
 fn random_key() -> io::Result<VaultKey> {
     let mut key = Zeroizing::new([0; KEY_BYTES]);
     crate::system::fill_random(&mut *key).map_err(io::Error::other)?;
     Ok(VaultKey::Raw(key))
 }
 
-/// Returns a path with its links followed, as far as it is there.
+/// Returns a path with its links followed, as far as the path exists.
 fn real(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let Ok(found) = fs_err::canonicalize(above) {

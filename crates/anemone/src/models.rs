@@ -1,4 +1,4 @@
-//! Models that were added, each in a folder of its own:
+//! The added models, each in its own folder:
 //!
 //! ```text
 //! <data>/anemone/models/
@@ -129,7 +129,7 @@ impl CopiedBytes {
     }
 }
 
-/// Copies at most `limit` bytes and one more, and says what they were.
+/// Copies at most `limit` bytes and one more, and returns their number and digest.
 pub fn copy(
     from: &mut dyn Read,
     to: &mut dyn Write,

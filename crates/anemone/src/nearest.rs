@@ -1,4 +1,4 @@
-//! Names like one that is not there.
+//! Suggests existing names that are similar to an unknown one.
 
 use anemone_files::edit_distance;
 
@@ -47,7 +47,7 @@ impl Nearest {
     }
 }
 
-/// What is compared: the end of a path, which tells documents apart, without its case.
+/// The text for comparisons: the end of a path, which distinguishes documents, ignoring case.
 fn key(name: &str) -> Vec<char> {
     let name = name.rsplit('/').next().unwrap_or(name);
     name.chars().flat_map(char::to_lowercase).take(COMPARED).collect()

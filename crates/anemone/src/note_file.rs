@@ -7,12 +7,12 @@ use anemone_files::{Durability, read_small, replace_file};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Reads a note; one that is missing, too long or damaged says nothing.
+/// Reads a note; `None` if it is missing, too long or damaged.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path, max_bytes: u64) -> Option<T> {
     serde_json::from_slice(&read_small(path, max_bytes).ok()??).ok()
 }
 
-/// Returns a note as it is written.
+/// Returns the text of a note for its file.
 pub(crate) fn to_bytes(note: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(note)?;
     bytes.push(b'\n');

@@ -1,8 +1,8 @@
-//! Compares an agent before and after it moved: what the new runtime holds by itself, what lies
-//! beside it in the sidecar, and what is nowhere.
+//! Compares an agent before and after it moved: what the new runtime holds by itself, what is kept
+//! in the sidecar, and what is missing.
 //!
-//! Pure functions over two snapshots. What the plan announced is handed in; everything else that
-//! cannot be found is lost.
+//! Pure functions over two snapshots. The announcements of the plan are handed in; everything else
+//! that cannot be found is lost.
 
 mod count;
 mod current;
@@ -29,7 +29,7 @@ pub(crate) use self::memory::name_of;
 /// What a plan announced.
 #[derive(Default)]
 pub struct Expected<'a> {
-    /// What the target's runtime makes of snapshots.
+    /// How the target's runtime represents snapshots.
     pub mapping: Option<&'static Mapping>,
     /// Files that will not be there as they were, by path.
     pub files: BTreeMap<Vec<u8>, Announced>,
@@ -39,7 +39,7 @@ pub struct Expected<'a> {
     pub entries_same: u64,
     /// Records that the plan says it cannot write.
     pub unwritten: BTreeSet<RecordId>,
-    /// What the agent has now, when it comes back to where it was before.
+    /// The current state of an agent that moves back to its former runtime.
     pub current: Option<Current<'a>>,
     /// Names of credentials that do not come along.
     pub credentials: BTreeSet<String>,
@@ -47,8 +47,8 @@ pub struct Expected<'a> {
     pub vault_key: Option<&'a VaultKey>,
 }
 
-/// An agent that comes back, as it is before it does: what is moved is made of it, so it is looked
-/// for as well.
+/// The state of an agent before it moves back. The moved snapshot is merged with it, so the proof
+/// searches for it as well.
 pub struct Current<'a> {
     /// The agent.
     pub source: &'a dyn SnapshotSource,
@@ -56,11 +56,12 @@ pub struct Current<'a> {
     pub origin_of: &'a dyn Fn(RecordId) -> Option<RecordId>,
 }
 
-/// Why a file will not be there as it was.
+/// Why a file will be missing or different.
 pub struct Announced {
     /// Why.
     pub reason: &'static str,
-    /// Whether it is made of records, so that it excuses none of them.
+    /// Whether the file is generated from records, so that announcing it does not excuse missing
+    /// records.
     pub made: bool,
     /// Where it is instead.
     pub beside: Option<Vec<u8>>,
@@ -98,7 +99,7 @@ pub struct LayerProof {
     /// Why things are not there.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons: BTreeMap<String, u64>,
-    /// The digest of the sorted digests of everything that was there.
+    /// The digest of the sorted digests of everything in the source.
     pub source_sha256: String,
     /// The same, of what was found; equal when nothing is missing.
     pub target_sha256: String,
@@ -115,12 +116,12 @@ pub struct Loss {
     pub reason: String,
 }
 
-/// What a proof is made of.
+/// The inputs of a proof.
 #[derive(Clone, Copy)]
 struct Evidence<'a> {
     /// What was moved.
     source: &'a dyn SnapshotSource,
-    /// What it was moved to.
+    /// The target of the move.
     target: &'a dyn SnapshotSource,
     expected: &'a Expected<'a>,
     /// What the target keeps for the way back.
@@ -138,7 +139,7 @@ enum Outcome {
     Lost(String),
 }
 
-/// Compares a target with what was moved to it.
+/// Compares a target with the snapshot that was moved to it.
 pub fn compare(
     source: &dyn SnapshotSource,
     target: &dyn SnapshotSource,

@@ -17,7 +17,7 @@ use crate::host::Host;
 use crate::result_file::ResultFile;
 use crate::text::count;
 
-/// What is purged from which file.
+/// The records to purge, and the file.
 #[derive(Clone, Debug)]
 pub struct PurgeRequest {
     /// The archive or the delta.
@@ -44,16 +44,16 @@ pub struct PurgeReport {
     pub output: Option<String>,
     /// The records that go.
     pub records: Vec<PurgedRecord>,
-    /// What is cut out of files.
+    /// The text that is cut out of files.
     pub cuts: Vec<PurgedText>,
     /// Files that go as a whole.
     pub dropped_files: Vec<String>,
     /// Places that hold the text and stay.
     pub obstacles: Vec<PurgeObstacle>,
-    /// What the file says of the purge.
+    /// The file's own record of the purge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<PurgeAudit>,
-    /// What the search for the text found.
+    /// The result of the search for the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<PurgeAbsence>,
     /// Whether the result took the place of the file.

@@ -44,9 +44,9 @@ pub struct RememberRequest {
     pub supersedes: Option<String>,
     /// Which part of the memory it goes to.
     pub part: MemoryPart,
-    /// Whether entries that say the same are looked for.
+    /// Whether to search for duplicates.
     pub duplicates: DuplicateCheck,
-    /// What happens to secrets in it: nothing is written, or a mark takes the place of each.
+    /// How to treat secrets in it: nothing is written, or a mark replaces each of them.
     pub secrets: SecretHandling,
     /// Whether it is written.
     pub dry_run: bool,
@@ -62,10 +62,10 @@ pub enum MemoryPart {
     Curated,
 }
 
-/// Whether entries that say the same are looked for.
+/// Whether to search for duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DuplicateCheck {
-    /// They are, and nothing is written where there is one.
+    /// Search, and write nothing if there is a duplicate.
     #[default]
     Refuse,
     /// They are not.
@@ -133,7 +133,7 @@ pub struct RowLine {
     pub key: String,
     /// The kind of row.
     pub category: String,
-    /// Whether a row with this key was there, whose text is replaced.
+    /// Whether the text of an existing row with this key is replaced.
     pub replaces: bool,
 }
 
@@ -185,7 +185,7 @@ pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport
             return Err(RememberError::Secret(Box::new(report)));
         }
         Err(RememberPlanError::Duplicate(same)) => {
-            // Somebody else was quicker to remember the same.
+            // Another process remembered the same text in the meantime.
             if report.duplicates.is_empty() {
                 report.duplicates.push(*same);
             }

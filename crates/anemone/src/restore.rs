@@ -1,5 +1,5 @@
-//! Does what a plan says, in an order that a failure leaves safe: the tree, then memories, then
-//! settings, then secrets.
+//! Applies a plan in an order that is safe if a step fails: the tree, then memories, then settings,
+//! then secrets.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub struct UnknownChoiceError {
     pub setting: InstallSetting,
     /// The choice.
     pub given: String,
-    /// What the runtime has; nothing where it leaves no choice.
+    /// The choices of the runtime; empty if it has none.
     pub known: Vec<&'static str>,
 }
 
@@ -74,7 +74,7 @@ impl RestoreChoice {
         Self { on_conflict, backend: None, layout: None }
     }
 
-    /// Returns how to plan for a runtime; refuses what the runtime does not have.
+    /// Returns how to plan for a runtime; refuses options that the runtime does not have.
     pub fn plan_options<'a>(
         &'a self,
         runtime: &'static str,
@@ -167,7 +167,7 @@ pub struct MemoriesLine {
     pub kept: u64,
     /// Entries that are the same already.
     pub same: u64,
-    /// The copy of what was there.
+    /// The copy of the former content.
     pub backup: Option<String>,
 }
 
@@ -182,7 +182,7 @@ pub struct ConfigLine {
     pub added: Vec<String>,
     /// Settings that stay as they are.
     pub kept: Vec<String>,
-    /// The copy of what was there.
+    /// The copy of the former content.
     pub backup: Option<String>,
 }
 
@@ -211,7 +211,7 @@ pub struct MissingLine {
     pub reason: String,
 }
 
-/// What a plan does outside the tree, and what it did.
+/// The part of a plan outside the tree, and its result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Stores {
     /// The database of memories.
@@ -267,8 +267,8 @@ impl Stores {
     }
 }
 
-/// Why a plan was not applied, or not all of it. Each step leaves the agent such that the whole can
-/// be done again: then only what is missing is done.
+/// Why a plan was not applied, or not all of it. After each step the whole restore can be run
+/// again, which then only does the missing parts.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyPlanError {
@@ -312,12 +312,11 @@ pub enum ApplyPlanError {
     },
 }
 
-/// Does what a plan says, and notes in `stores` what became of each store; returns what the user
-/// should know.
+/// Applies a plan, and records in `stores` what became of each store; returns notes for the user.
 ///
-/// The order is safe at every step. The tree comes first: it is exchanged as a whole, and what it
-/// replaces is kept. Memories and settings follow, each with a copy of what was there. Secrets come
-/// last, because nothing needs them before the settings name them.
+/// The order is safe at every step. The tree comes first: it is exchanged as a whole, and the
+/// former tree is kept. Memories and settings follow, each with a copy of the former content.
+/// Secrets come last, because nothing needs them before the settings name them.
 pub fn restore(
     plan: &Plan,
     source: &RestoreSource<'_>,
@@ -330,7 +329,7 @@ pub fn restore(
         step.change.check(machine).map_err(busy)?;
     }
     let now = host.moment();
-    // The plan may have chosen another folder than the one that was asked for.
+    // The plan may have chosen another folder than the requested one.
     let recovered = recover_leftovers(&plan.workspace);
     let install = plan.new_install.as_ref();
     let made = match install {
@@ -386,12 +385,11 @@ pub fn warning(warning: &Warning) -> String {
     }
 }
 
-/// Returns the agent as it is found now: the install may be new, and laid out in another way than
-/// was to be expected.
+/// Finds the agent again: the install may be new, with another layout than expected.
 pub(crate) fn arrived(machine: &Machine, target: &ChosenAgent, plan: &Plan) -> ChosenAgent {
     let runtime = target.runtime;
     let real = |path: &Path| fs_err::canonicalize(path).ok();
-    // Where a workspace names the agent, the install says nothing more.
+    // If the workspace names the agent, the install adds no information.
     let holds_several = runtime.places.is_some_and(|places| places.holds_several);
     let of_install = target.agent.install.as_deref().filter(|_| holds_several);
     let agent =

@@ -99,8 +99,8 @@ pub fn encrypt(request: &EncryptRequest, host: &Host) -> Result<SealReport, Seal
     if source.sealing.is_some() {
         return Err(SealError::AlreadySealed(file.clone()));
     }
-    // What is not an archive should not be taken for one later, and damage should be noticed while
-    // there may be another copy.
+    // A file that is not an archive should not be mistaken for one later, and damage should be
+    // noticed while another copy may exist.
     let bytes = Arc::new(source.bytes);
     check_sound(file, Box::new(Arc::clone(&bytes)), source.length)?;
     if !recipients.is_empty() && host.keys.passphrase_file.is_some() {

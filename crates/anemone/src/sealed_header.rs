@@ -1,8 +1,8 @@
 //! Bounds on a sealed (age) file, checked before the age library sees it.
 //!
-//! The library parses a header again from its start for every line of it, so that a small file of
-//! many lines keeps it busy for minutes. It also derives keys from passphrases with as much memory
-//! as the file asks for. Both are decided by whoever wrote the file.
+//! For every line of a header, the library parses the header again from its start, so that a small
+//! file of many lines keeps it busy for minutes. It also derives keys from passphrases with as much
+//! memory as the file asks for. An attacker who writes the file controls both.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -24,7 +24,7 @@ const MAX_HEADER_LINES: usize = 1024;
 /// The most recipients of a file that is read or written.
 pub const MAX_RECIPIENTS: usize = 256;
 /// The largest work factor of a passphrase that is read: log2 of scrypt's N, which with r = 8 takes
-/// 2^(N + 10) bytes, 256 MiB. It is what `age` writes, and what we write.
+/// 2^(N + 10) bytes, 256 MiB. `age` writes this factor, and so do we.
 pub const WORK_FACTOR: u8 = 18;
 
 /// Why a sealed file is not opened.
@@ -54,7 +54,7 @@ pub fn mebibytes(factor: u8) -> u64 {
     1_u64.checked_shl(u32::from(factor.saturating_sub(10))).unwrap_or(u64::MAX)
 }
 
-/// Checks the header of a binary age file; one that is damaged is for the library to name.
+/// Checks the header of a binary age file; damage is left to the library to report.
 pub fn check(source: impl Read, max_factor: u8) -> io::Result<Result<(), HeaderFault>> {
     let mut header = BufReader::new(source.take(MAX_HEADER_BYTES + 1));
     let (mut read, mut recipients) = (0, 0);
@@ -93,7 +93,7 @@ fn work_factor(stanza: &[u8]) -> Option<u8> {
     words.nth(1)?.parse().ok()
 }
 
-/// What a file starts like.
+/// The kind of file, judged by its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packaging {
     /// Not sealed.
@@ -105,7 +105,7 @@ pub enum Packaging {
 }
 
 impl Packaging {
-    /// Bytes at the start of a file that tell what it is.
+    /// How many bytes at the start of a file reveal its kind.
     pub const START_BYTES: u64 = AGE_MAGIC.len() as u64;
 
     /// Tells by the first [`Packaging::START_BYTES`] of a file.

@@ -1,6 +1,6 @@
-//! Search: a question and what is searched in, hits out.
+//! Search: takes a question and its sources, and returns hits.
 //!
-//! The index is brought up to date first, so that no answer is older than the files.
+//! The index is refreshed first, so that results always reflect the current files.
 
 pub mod chunks;
 pub mod eval;
@@ -51,9 +51,9 @@ pub struct SearchRequest {
     pub target: TargetChoice,
     /// How many hits at most.
     pub limit: u32,
-    /// Only what is dated on this day or later.
+    /// Only texts dated on this day or later.
     pub since: Option<Date>,
-    /// Only what is dated on this day or earlier.
+    /// Only texts dated on this day or earlier.
     pub until: Option<Date>,
     /// Only memories of one of these types, if any is named.
     pub types: Vec<String>,
@@ -111,7 +111,7 @@ pub struct Ranking {
     pub recency: Option<f64>,
     /// Whether more important hits are preferred among equals.
     pub importance: bool,
-    /// How much hits that say the same are spread: 1 looks at relevance only, 0 at difference only.
+    /// How strongly similar hits are avoided: 1 ranks by relevance only, 0 by difference only.
     pub diversity: Option<f64>,
     /// Whose ranking it is.
     pub profile: RankingChoice,
@@ -219,7 +219,7 @@ pub struct SearchReport {
     /// The model that counts most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The models whose vectors were compared, the one that counts most first.
+    /// The models whose vectors were compared, in descending order of weight.
     pub vectors: Vec<VectorLine>,
     /// What the user should know.
     pub notes: Vec<Statement<SearchNote, NoteWords>>,
@@ -268,7 +268,7 @@ impl SourceSummary {
     }
 }
 
-/// What the index held, and what was done to bring it up to date.
+/// The content of the index, and the work of its refresh.
 #[derive(Clone, Debug, Serialize)]
 pub struct IndexSummary {
     /// Documents.
@@ -327,7 +327,7 @@ pub struct SearchHit {
     pub similar: usize,
     /// The lines.
     pub text: String,
-    /// Where words of the query stand in `text`, in bytes.
+    /// Where words of the query occur in `text`, in bytes.
     pub matches: Vec<[usize; 2]>,
     /// The type of the memory.
     #[serde(rename = "type")]
@@ -383,7 +383,7 @@ pub fn search(request: &SearchRequest, host: &Host) -> Result<SearchReport, Sear
     if request.target.path.is_none() && !report.hits.is_empty() {
         trust::verify(&mut report.hits, &target, &machine, host);
     }
-    // A profile ranks as another program does, which knows nothing of successors.
+    // A profile ranks like another program, and that program has no successors.
     if request.ranking.is_ours() {
         sink_superseded(&mut report.hits);
     }
@@ -403,7 +403,7 @@ pub fn ask(
     let budget = LatencyBudget::Answer;
     let mut embedders =
         ranking.embedders(embedder, *large_jobs, &open.index, target, &budget, host)?;
-    // What is not kept would be sent again at every search.
+    // Vectors that are not stored would be requested again at every search.
     let is_kept =
         !open.is_temporary() || !embedders.main.as_ref().is_some_and(ChosenEmbedder::is_remote);
     if !request.ranking.is_ours() {
@@ -463,7 +463,7 @@ fn note_of(
     })
 }
 
-/// Whether a query says only what is not looked for.
+/// Whether a query only contains excluded words.
 fn only_excludes(query: &str) -> bool {
     let mut words = query.split_whitespace().peekable();
     words.peek().is_some() && words.all(|word| word.len() > 1 && word.starts_with('-'))

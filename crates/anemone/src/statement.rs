@@ -1,4 +1,4 @@
-//! What a report says to people: typed by the library, put into words by the program that asked.
+//! Statements of a report for people: typed by the library, put into words by the calling program.
 
 use serde::{Serialize, Serializer};
 
@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 /// of the program that asked, so that program chooses them. It is serialised as its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statement<T, W = String> {
-    /// What is said; as JSON it is `null`.
+    /// A typed statement; as JSON it is `null`.
     Typed(T),
     /// The same in the words of the program that asked.
     Worded(W),
@@ -33,7 +33,7 @@ impl<T, W> Statement<T, W> {
         *list = worded.collect();
     }
 
-    /// Returns what is said, as long as it is not in words.
+    /// Returns the statement if it is typed.
     pub const fn typed(&self) -> Option<&T> {
         match self {
             Self::Typed(what) => Some(what),
@@ -41,7 +41,7 @@ impl<T, W> Statement<T, W> {
         }
     }
 
-    /// Returns what is said, as long as it is not in words.
+    /// Returns the statement if it is typed.
     pub fn into_typed(self) -> Option<T> {
         match self {
             Self::Typed(what) => Some(what),

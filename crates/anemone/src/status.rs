@@ -1,6 +1,6 @@
-//! Looks at this machine: agents, archives, search, connections, and what to do next.
+//! Examines this machine: agents, archives, search, connections, and suggested next steps.
 //!
-//! Files are looked at from outside, and nothing is written.
+//! Files are only examined from outside, and nothing is written.
 
 mod agent_status;
 mod next;
@@ -40,7 +40,7 @@ pub struct StatusReport {
     pub connections: Vec<&'static str>,
     /// The connections one by one.
     pub connection_details: Vec<ConnectedProgram>,
-    /// What is wrong with none of the agents but with all.
+    /// Problems that are not specific to one agent.
     pub problems: Vec<Statement<Problem, ProblemWords>>,
     /// What makes sense next, the most important first.
     pub next: Vec<Statement<NextStep, StepWords>>,
@@ -177,8 +177,7 @@ pub fn status(request: &StatusRequest, host: &Host) -> Result<StatusReport, Find
     })
 }
 
-/// Returns the places in which agents may live and that cannot be looked into: an agent there is
-/// not among those that were found.
+/// Returns unreadable places that may contain agents: agents there are not in the result.
 fn unreadable(places: &[String]) -> impl Iterator<Item = Problem> {
     places.iter().filter_map(|place| {
         let error = fs_err::read_dir(place).err()?;

@@ -19,7 +19,7 @@ use anemone_runtimes::{
 };
 use jiff::Timestamp;
 
-/// What a look at a workspace found.
+/// The result of a survey of a workspace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     /// How many files.
@@ -30,9 +30,9 @@ pub struct Survey {
     pub newest: Option<Timestamp>,
     /// Files that were written, moved or replaced after the time that was given.
     pub changed: u64,
-    /// Files and folders that could not be looked at.
+    /// Files and folders that could not be examined.
     pub unreadable: u64,
-    /// Whether there is more than was looked at.
+    /// Whether not everything was examined.
     pub is_partial: bool,
 }
 
@@ -184,8 +184,8 @@ impl WalkVisitor for SurveyWalk<'_> {
     }
 }
 
-/// Whether a file was written, moved or replaced after a time: what is put back with an old date,
-/// or moved here, is a change as well.
+/// Whether a file was written, moved or replaced after a time: a file that is restored with an old
+/// date, or moved here, counts as changed as well.
 fn is_since(since: Option<Timestamp>, stat: &FileStat) -> bool {
     since.is_some() && timestamp(stat.modified).max(timestamp(stat.changed)) > since
 }

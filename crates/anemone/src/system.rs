@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use uuid::Uuid;
 
-/// Fills a buffer with random bytes that nobody can guess.
+/// Fills a buffer with cryptographically secure random bytes.
 pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<(), getrandom::Error> {
     getrandom::fill(bytes)
 }

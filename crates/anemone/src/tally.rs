@@ -16,7 +16,7 @@ pub struct Tally<'a> {
     pub embeddings: u64,
     /// Every file, link and folder.
     pub listed: Vec<ListedFile>,
-    /// Who is shown how far it is.
+    /// Receives the progress.
     pub progress: Option<&'a Progress>,
 }
 

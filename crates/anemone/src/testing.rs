@@ -12,7 +12,7 @@ use crate::agent::AgentChoice;
 use crate::agent_memory::MemoryChoice;
 use crate::host::{Host, SharedClock};
 
-/// A clock that stands still, and numbers its ids.
+/// A clock that does not advance, and numbers its ids.
 #[derive(Default)]
 pub(crate) struct FixedClock(AtomicU64);
 

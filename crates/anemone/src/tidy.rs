@@ -1,4 +1,5 @@
-//! Tidies a memory: archives what has expired, lists duplicates, promotes what is recalled often.
+//! Tidies a memory: archives expired entries, lists duplicates, promotes entries that are recalled
+//! often.
 
 use anemone_memory::{
     ApplyError, Change, LockedStore, MarkdownStoreError, RecallError, TidyPlan, TidySettings, Tier,
@@ -120,7 +121,7 @@ pub struct ProposedEntry {
 pub struct PastRows {
     /// Rows of conversations.
     pub conversation: u64,
-    /// What is not done about them.
+    /// A note that they are only reported.
     pub note: &'static str,
 }
 
@@ -129,10 +130,10 @@ pub struct PastRows {
 #[error(transparent)]
 #[non_exhaustive]
 pub enum TidyError {
-    /// Nothing that is proposed has an id.
+    /// No proposal has this id.
     #[error("nothing that is proposed has the id `{0}`; nothing was changed")]
     UnknownProposal(String),
-    /// What is promoted cannot be quoted.
+    /// The promoted entries cannot be quoted.
     #[error("MEMORY.md or a file that is quoted there cannot be read")]
     Unreadable,
     /// The counts of recalls.
@@ -147,7 +148,7 @@ pub enum TidyError {
     Open(#[from] AgentMemoryError),
 }
 
-/// Plans what there is to tidy in a memory, and does what was asked for.
+/// Plans the tidying of a memory, and applies the requested parts.
 pub fn tidy(request: &TidyRequest, host: &Host) -> Result<TidyReport, TidyError> {
     let archives = request.expired == ExpiryAction::Archive;
     // A command that only looks does not keep others from writing.
@@ -177,7 +178,7 @@ pub fn tidy(request: &TidyRequest, host: &Host) -> Result<TidyReport, TidyError>
     Ok(report)
 }
 
-/// Plans what was asked to be promoted; says how many entries that is.
+/// Plans the requested promotions; returns the number of entries.
 fn promotion(
     wanted: &ProposalChoice,
     plan: &TidyPlan,

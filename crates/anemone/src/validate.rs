@@ -27,7 +27,7 @@ pub struct ValidateReport {
     pub ok: bool,
     /// Whether there are no errors.
     pub valid: bool,
-    /// What the file is, in one word.
+    /// The kind of file, in one word.
     pub class: &'static str,
     /// `archive` or `delta`.
     pub kind: Option<&'static str>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use notify_debouncer_full::notify::{self, RecommendedWatcher, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, Debouncer, NoCache, new_debouncer_opt};
 
-/// What the system tells.
+/// An event of the system.
 pub enum WatchNotice {
     /// Something may have changed.
     Changed,
@@ -14,7 +14,7 @@ pub enum WatchNotice {
     Lost(String),
 }
 
-/// Tells as long as it is kept.
+/// Reports changes until it is dropped.
 pub type Watcher = Debouncer<RecommendedWatcher, NoCache>;
 
 /// Asks the system to tell of changes below a place, once it has been quiet; links are not

@@ -324,7 +324,7 @@ fn files_that_cannot_be_put_in_place_leave_no_trace_of_a_new_install() {
     let ground = Ground::with_agent();
     with_plan(&ground, |plan, source| {
         assert!(plan.new_install.is_some() && plan.config.is_some());
-        // Somebody writes into the workspace after the plan was made.
+        // Another program writes into the workspace after the plan was made.
         fs_err::create_dir_all(&plan.workspace).unwrap();
         fs_err::write(plan.workspace.join("SOUL.md"), "mine").unwrap();
         let before = tree(&ground.path("z"));

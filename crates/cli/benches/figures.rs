@@ -1,7 +1,7 @@
 //! The figures we promise, measured in one run: CPU seconds and peak memory of whole processes.
 //!
-//! Each figure is taken from a process of its own. Compare the ratios, not the seconds: machines
-//! differ, and so does their load. Nothing is asserted here.
+//! Each figure is taken from a separate process. Compare the ratios, not the seconds: machines
+//! differ, and so does their load. There are no assertions here.
 //!
 //! ```text
 //! cargo bench -p anemone-cli --bench figures
@@ -60,7 +60,7 @@ fn run_all() {
     size("  the archive", &at("a.alf"));
     println!("  write / zip: {:.2} times the CPU", write_50k / zip);
 
-    // The raw files are a workspace; what the runtime of this machine has stays out of it.
+    // The raw files are a workspace; the files of this machine's runtime stay out of it.
     let (workspace, exported) = (text(&raw), text(&at("x.alf")));
     let export =
         row("export the workspace", ANEMONE, &["export", "-w", &workspace, "-o", &exported]);
@@ -85,14 +85,14 @@ fn run_all() {
     size("  the archive", &at("e.alf"));
 }
 
-/// A search from nothing, and again: a process of its own each time.
+/// A search without an index, and again: each in a separate process.
 fn search(folder: &Path) {
     for note in notes(1).take(600) {
         let path = folder.join("workspace").join(&note.path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, note.markdown).unwrap();
     }
-    // What changed a moment ago is read again, which is not what is measured.
+    // Files that changed a moment ago are read again, which should not be measured.
     std::thread::sleep(std::time::Duration::from_secs(3));
     let (workspace, index) = (text(&folder.join("workspace")), text(&folder.join("index")));
     let question = notes(1).next().unwrap().question;
@@ -131,7 +131,7 @@ fn status(home: &Path) {
     row("status of 3 agents with 1,000 files each", "env", &["-i", &env[0], &env[1], ANEMONE]);
 }
 
-/// Searches by `memory_search`: 500 of them are what lies between the two rows.
+/// Searches with `memory_search`: the two rows differ by 500 searches.
 fn served(folder: &Path) {
     let workspace = folder.join("workspace");
     std::fs::create_dir_all(workspace.join("memory")).unwrap();
@@ -139,7 +139,7 @@ fn served(folder: &Path) {
         let path = workspace.join("memory").join(format!("{number}.md"));
         std::fs::write(path, note.markdown).unwrap();
     }
-    // What changed a moment ago is read again, which is not what is measured.
+    // Files that changed a moment ago are read again, which should not be measured.
     std::thread::sleep(std::time::Duration::from_secs(3));
     for searches in [20, 520] {
         let mut lines = vec![
@@ -182,7 +182,7 @@ fn zeroclaw(folder: &Path) {
     migrate(&over, &format!("zeroclaw:{}", text(&at("zc-back"))));
 }
 
-/// Lays out what a runtime would read: raw files and records.
+/// Creates the files that a runtime would read: raw files and records.
 fn generate(folder: &Path, records: usize, changed: &[usize]) {
     std::fs::create_dir_all(folder.join("raw")).unwrap();
     let mut lines = BufWriter::new(File::create(folder.join("records.jsonl")).unwrap());
@@ -248,7 +248,7 @@ fn write_row(label: &str, input: &Path, output: &Path) -> f64 {
     row(label, &myself, &["write", &text(input), &text(output)])
 }
 
-/// Runs a program in a process of its own and prints what it cost.
+/// Runs a program in a separate process and prints its cost.
 fn row(label: &str, program: &str, args: &[&str]) -> f64 {
     let measured = Command::new(std::env::current_exe().unwrap())
         .args(["measure", program])

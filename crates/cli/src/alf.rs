@@ -1,8 +1,8 @@
 //! The program under the name of the existing tool, `alf`.
 //!
-//! Whoever calls it by that name has scripts for that tool: flags, JSON keys and their order, and
-//! exit codes are that tool's, not ours. What is done is what our own commands do. `docs/alf.md`
-//! says where the two differ, and why.
+//! Callers that use this name have scripts for that tool: flags, JSON keys and their order, and
+//! exit codes are that tool's, not ours. The operations are those of our own commands.
+//! `docs/alf.md` says where the two differ, and why.
 
 mod check;
 mod export;
@@ -149,7 +149,7 @@ pub(crate) fn is_meant(program: &OsStr) -> bool {
     Path::new(program).file_stem().is_some_and(|stem| stem == "alf")
 }
 
-/// Does what the existing tool would do.
+/// Runs the program with the interface of the existing tool.
 pub(crate) fn run(environment: &Environment) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -267,7 +267,7 @@ impl<S: Serialize, R: Report> Report for AlfAnswer<'_, S, R> {
     }
 }
 
-/// Says on stderr what somebody should know and the existing tool's JSON has no place for.
+/// Prints warnings on stderr for which the existing tool's JSON has no place.
 fn warn(lines: &[String]) {
     let mut out = io::stderr().lock();
     for line in lines.iter().take(LISTED) {
@@ -299,7 +299,7 @@ fn print_error(printer: &Printer, error: &UserError) -> ExitCode {
     }
     let failure = Failure { ok: false, error: error.with_causes(), hint: error.hint.as_deref() };
     let text = json_text(&failure).unwrap_or_default();
-    // There is nobody left to tell when even this cannot be written.
+    // A failure of this write cannot be reported anywhere.
     writeln!(io::stdout(), "{text}").ok();
     ExitCode::FAILURE
 }

@@ -48,8 +48,8 @@ pub(crate) struct AgentArgs {
     pub(crate) agent: Option<String>,
 }
 
-/// Takes any name of a runtime, and offers the known ones to shells that complete; an unknown one
-/// is refused where it is used, with all that is to say about it.
+/// Accepts any name of a runtime, and offers the known ones for shell completion; an unknown name
+/// is refused where it is used, with a detailed message.
 #[derive(Clone)]
 pub(crate) struct RuntimeParser;
 
@@ -97,8 +97,8 @@ pub(crate) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// Says what is searched; `path` is an archive, a database, a folder or a file instead of an
-    /// agent.
+    /// Returns the search target; `path` is an archive, a database, a folder or a file instead of
+    /// an agent.
     pub(crate) fn choice(&self, path: Option<PathBuf>) -> TargetChoice {
         TargetChoice {
             path,
@@ -258,7 +258,7 @@ impl RestoreArgs {
     }
 }
 
-/// Returns a parser of some words: each with its help, which may be empty, and what it stands for.
+/// Returns a parser of some words: each with its help, which may be empty, and its value.
 pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
     words: impl IntoIterator<Item = (&'static str, &'static str, T)>,
 ) -> impl TypedValueParser<Value = T> {

@@ -95,7 +95,7 @@ impl GlobalArgs {
     }
 }
 
-/// Commands that read nothing that could be sealed. They take the global options for keys like any
+/// Commands that read no files that could be sealed. They take the global options for keys like any
 /// other command, but their help does not show them.
 const NOTHING_SEALED: [&str; 16] = [
     "status",
@@ -203,7 +203,7 @@ impl<'a> Context<'a> {
         Self { environment, printer, host }
     }
 
-    /// Returns the host for work whose results somebody else prints: without bars.
+    /// Returns the host for work whose results another part prints: without progress bars.
     pub(crate) fn silent_host(&self) -> Host {
         let can_ask = self.environment.can_ask();
         let console = Arc::new(Terminal { can_ask, shows_progress: false });
@@ -290,7 +290,7 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Says where the result goes; in a dry run nothing is written.
+    /// Returns the destination of the result; in a dry run nothing is written.
     pub(crate) fn result_file(&self) -> ResultFile {
         let sealing = if self.plain {
             ResultSealing::Plain
@@ -307,7 +307,7 @@ impl OutputArgs {
     }
 }
 
-/// Prints what is not a result but a text of its own; a reader that has had enough is fine.
+/// Prints a raw text instead of a result; a reader that closes early is no error.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     match io::stdout().write_all(bytes) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

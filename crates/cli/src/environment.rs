@@ -21,29 +21,30 @@ pub(crate) const ALF_HUMAN: &str = "ALF_HUMAN";
 pub(crate) const ANEMONE_PASSPHRASE: &str = "ANEMONE_PASSPHRASE";
 /// The existing tool's key to its service; only whether it is set matters to us.
 pub(crate) const ALF_API_KEY: &str = "ALF_API_KEY";
-/// Where programs of this user keep what they must not lose; `~/.local/share` when it is not set.
+/// Where programs of this user keep data that they must not lose; `~/.local/share` if it is not
+/// set.
 pub(crate) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
-/// Where programs of this user keep what they should not lose, but nobody backs up; `~/.local/state`
-/// when it is not set.
+/// Where programs of this user keep data that they should not lose, but that is not backed up;
+/// `~/.local/state` if it is not set.
 pub(crate) const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
 /// Where programs of this user look for their settings; `~/.config` when it is not set.
 pub(crate) const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
-/// Where programs of this user keep what they can make anew; `~/.cache` when it is not set.
+/// Where programs of this user keep data that they can rebuild; `~/.cache` if it is not set.
 pub(crate) const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
 
-/// Nobody without a home folder has agents in it.
+/// Without a home folder there are no agents in it, so the fallback finds none.
 fn home() -> PathBuf {
     std::env::home_dir().filter(|folder| folder.is_absolute()).unwrap_or_else(|| PathBuf::from("/"))
 }
 
-/// Returns the folder that a variable names; one that is not absolute counts for nothing.
+/// Returns the folder that a variable names; a relative path is ignored.
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 fn folder(variable: &str, otherwise: &str) -> PathBuf {
     let named = std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
     named.unwrap_or_else(|| home().join(otherwise))
 }
 
-/// What the environment says.
+/// The settings from the environment.
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
     pub(crate) human: bool,
@@ -88,8 +89,7 @@ impl Environment {
         }
     }
 
-    /// Returns an environment of which every folder lies below the one given, as on a machine that
-    /// nobody has used yet.
+    /// Returns an environment whose folders are all below the given one, as on a new machine.
     pub(crate) fn inside(&self, folder: &Path, of_runtimes: BTreeMap<String, OsString>) -> Self {
         Self {
             threads: self.threads,
@@ -99,7 +99,7 @@ impl Environment {
         }
     }
 
-    /// Returns what the library is handed: this environment, with somebody to ask and keys.
+    /// Returns the host for the library: this environment, with a console and keys.
     pub(crate) fn host(&self, keys: &KeyArgs, console: Terminal) -> Host {
         let KeyArgs { identity, passphrase_file } = keys.clone();
         Host {

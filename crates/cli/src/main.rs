@@ -23,7 +23,7 @@ use crate::output::Printer;
 use crate::signals::OnSignal;
 
 fn main() -> ExitCode {
-    // A child of ours, asked to read a database that somebody else wrote: nothing else is set up.
+    // A child process of ours that reads an untrusted database: nothing else is set up.
     if std::env::args_os().nth(1).is_some_and(|os| os == anemone_runtimes::SERVE_ARGUMENT) {
         return serve();
     }

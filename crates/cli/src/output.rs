@@ -48,14 +48,14 @@ fn report_stream() -> Box<dyn Write> {
 
 /// A result that people can read.
 pub(crate) trait Report: Serialize {
-    /// Whether `"ok": true` is added in front of its JSON. A report that says so itself, or has
-    /// the form of another program, is printed as it is.
+    /// Whether `"ok": true` is added in front of its JSON. A report that contains it already, or
+    /// has the form of another program, is printed unchanged.
     const ADDS_OK: bool = true;
 
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// A report of what was done, as programs read it.
+/// A report of a success, for programs.
 #[derive(Serialize)]
 struct Success<'a, R> {
     ok: bool,
@@ -88,7 +88,7 @@ impl Printer {
         self.print_one(report).map(|_| ())
     }
 
-    /// Prints one of several results, and says whether anybody still reads them.
+    /// Prints one of several results, and returns whether the reader still accepts them.
     pub(crate) fn print_one<R: Report>(&self, report: &R) -> Result<bool> {
         let mut out = report_stream();
         let printed = if self.json {
@@ -144,7 +144,7 @@ fn print_error(json: bool, error: &UserError) {
         #[serde(flatten)]
         details: Option<&'a serde_json::Map<String, serde_json::Value>>,
     }
-    // There is nobody left to tell when even this cannot be written.
+    // A failure of this write cannot be reported anywhere.
     if json {
         let failure = Failure {
             ok: false,
@@ -176,7 +176,7 @@ pub(crate) fn json_text(value: &impl Serialize) -> io::Result<String> {
         let mut units = [0; 2];
         c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect()
     };
-    // Such characters stand nowhere in JSON but in strings.
+    // In JSON such characters occur only in strings.
     Ok(with_escapes(&text, escape))
 }
 
@@ -209,7 +209,7 @@ pub(crate) fn notice(message: &str) {
     writeln!(anstream::AutoStream::auto(io::stderr()).lock(), "{DIM}{message}{DIM:#}").ok();
 }
 
-/// Asks somebody at a terminal; what is no clear yes is a no.
+/// Asks the user at a terminal; everything but a clear yes is a no.
 pub(crate) fn ask(question: &str) -> io::Result<bool> {
     let mut out = anstream::AutoStream::auto(io::stderr()).lock();
     write!(out, "{BOLD}{}{BOLD:#} [y/N] ", safe(question))?;
@@ -219,7 +219,7 @@ pub(crate) fn ask(question: &str) -> io::Result<bool> {
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
-/// Prints what the argument parser has to say: help, version, or what was wrong.
+/// Prints the message of the argument parser: help, version, or an error.
 pub(crate) fn print_usage(mut error: clap::Error, environment: &Environment) -> ExitCode {
     suggest_command(&mut error);
     suggest_flag(&mut error);
@@ -230,7 +230,7 @@ pub(crate) fn print_usage(mut error: clap::Error, environment: &Environment) -> 
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return ExitCode::from(exit_code(Kind::Usage));
     }
-    // The arguments could not be parsed, so the flags are looked for by hand.
+    // The arguments could not be parsed, so the flags are searched for by hand.
     let given = |flag: &str| std::env::args_os().any(|arg| arg == flag);
     let human = given("--human") || environment.human || environment.stdout_is_terminal;
     if given("--json") || !human {

@@ -1,6 +1,6 @@
 //! A bar on stderr while a file is read or an index is filled.
 //!
-//! Work that is soon done draws none: a bar that flashes by tells nobody anything.
+//! Short work draws none, because a bar that flashes by is useless.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 
 use crate::output::notice;
 
-/// How long somebody looks at nothing before wondering.
+/// How long work runs before a bar is drawn.
 const SOON: Duration = Duration::from_millis(300);
 
 /// A bar that is drawn once the work has taken a while; nothing where there is no terminal.
@@ -31,7 +31,7 @@ impl LateBar {
         let style = ProgressStyle::with_template(template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .with_key("left", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                // Before the first step nobody knows how long the rest takes.
+                // Before the first step the remaining time is unknown.
                 if state.pos() > 0 {
                     write!(out, ", {} left", HumanDuration(state.eta())).ok();
                 }

@@ -6,7 +6,7 @@ use anemone::restore::{MemoriesLine, MissingLine, Stores};
 
 use crate::output::{DIM, count, safe};
 
-/// Writes what is missing, with one line for many of a sort: an install may have dozens of keys.
+/// Writes the missing items, with one line for many of a kind: an install may have dozens of keys.
 pub(crate) fn write_missing(
     label: &str,
     list: &[MissingLine],
@@ -34,7 +34,7 @@ pub(crate) fn write_missing(
     Ok(())
 }
 
-/// Returns what is missing on one line, fit for a terminal.
+/// Returns a missing item on one line, safe for a terminal.
 pub(crate) fn missing_line(missing: &MissingLine) -> String {
     let path = missing.path.as_ref().map(|path| format!(" {path}")).unwrap_or_default();
     safe(&format!("{}{path}: {}", missing.what, missing.reason))

@@ -29,7 +29,7 @@ pub(crate) fn has_backends(runtime: &Runtime) -> bool {
     runtime.mappings.len() > 1
 }
 
-/// Says where the agents of each runtime are looked for.
+/// Lists the folders in which the agents of each runtime are searched for.
 pub(crate) fn places() -> String {
     let of = |title: &str, places: &UsualPlaces| {
         let folders: Vec<String> =
@@ -48,7 +48,7 @@ pub(crate) fn programs() -> String {
     connects().map(|connect| connect.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Names the programs that take an option of `anemone connect`, before what it is.
+/// Names the programs that accept an option of `anemone connect`, followed by its description.
 pub(crate) fn help_of_option(option: ConnectOption, what: &str) -> String {
     let titles = connects().filter(|connect| connect.takes(option)).map(|connect| connect.title);
     format!("{}: {what}", listed(titles, "and"))

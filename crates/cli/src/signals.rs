@@ -35,7 +35,7 @@ pub(crate) fn tidy_up_on_signals(on_signal: OnSignal) {
     .ok();
 }
 
-/// Prints that the command was interrupted, unless nobody reads it.
+/// Prints that the command was interrupted, unless the reader has stopped.
 fn print_interrupted() {
     /// The thread that holds the output may be waiting for a reader that has stopped.
     const PATIENCE: Duration = Duration::from_millis(300);
@@ -48,15 +48,15 @@ fn print_interrupted() {
     is_done.recv_timeout(PATIENCE).ok();
 }
 
-/// What is said when the process is interrupted: what state the work is in.
+/// The message for an interrupted process: the state of its work.
 static STATE: Mutex<Option<&'static str>> = Mutex::new(None);
 
-/// Says what is to be said when the process is interrupted from here on.
+/// Sets the message for an interruption from here on.
 pub(crate) fn when_interrupted(state: &'static str) {
     *STATE.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
 }
 
-/// Says that the process was interrupted, where somebody said what that means.
+/// Prints that the process was interrupted, if a state was set with [`when_interrupted`].
 fn say_interrupted() {
     let Some(state) = *STATE.lock().unwrap_or_else(PoisonError::into_inner) else { return };
     // A bar may be on the line.
@@ -64,14 +64,14 @@ fn say_interrupted() {
     notice(&format!("{line}interrupted; {state}"));
 }
 
-/// What is done instead of ending when the process is told to stop for the first time.
+/// The action for the first signal, which runs instead of ending the process.
 static FIRST_SIGNAL: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 
 fn first_signal() -> MutexGuard<'static, Option<Box<dyn FnOnce() + Send>>> {
     FIRST_SIGNAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells whoever works until told to stop; the second time, the process ends where it is.
+/// Sets the action for the first signal; the second signal ends the process at once.
 pub(crate) fn on_first_signal(tell: Box<dyn FnOnce() + Send>) {
     *first_signal() = Some(tell);
 }

@@ -1,12 +1,12 @@
-//! The console blocks of README and docs are run, in order, and print what they say.
+//! Runs the console blocks of README and docs in order, and checks their output.
 
 use std::path::Path;
 
 use regex::Regex;
 
-/// What differs from run to run in the output that README shows, and the wildcard for it.
+/// The parts of README's output that differ from run to run, and the wildcards for them.
 const VOLATILE: [(&str, &str); 8] = [
-    // The day on which README was written, which is today for whoever runs it.
+    // The day on which README was written, which is today's date when the test runs.
     (r"2026-11-18( \d\d:\d\d:\d\d)?", "[..]"),
     (r"\b[\d.]+ [KM]iB\b", "[..]"),
     // Indexes grow with the program, and so does the number of their files.
@@ -15,7 +15,7 @@ const VOLATILE: [(&str, &str); 8] = [
     (r" as [0-9a-z]{8}$", " as [..]"),
     (r"/home/you/", "[..]"),
     (r"byte \d+ is changed", "byte [..] is changed"),
-    // Which byte was changed decides what is wrong with it.
+    // The error depends on which byte was changed.
     (r"(raw/openclaw/MEMORY\.md): .*", "$1: [..]"),
 ];
 
@@ -35,7 +35,7 @@ fn console_blocks_print_what_they_say() {
         fs_err::os::unix::fs::symlink(program, names.join("alf")).unwrap();
         cases.register_bin("alf", names.join("alf"));
     }
-    // Nothing is left with whoever runs the tests, and nothing of theirs counts.
+    // The tests leave no files with the user who runs them, and ignore the user's own settings.
     for (variable, name) in [
         ("XDG_CACHE_HOME", "cache"),
         ("XDG_CONFIG_HOME", "config"),
@@ -55,8 +55,8 @@ fn console_blocks_print_what_they_say() {
     cases.run();
 }
 
-/// Copies a page with wildcards in place of what differs from run to run. README shows real output,
-/// because a wildcard tells a reader nothing.
+/// Copies a page with wildcards for the parts that differ from run to run. README shows real
+/// output, because a wildcard tells a reader nothing.
 fn write_normalised(page: &Path, copy: &Path) {
     let volatile = VOLATILE
         .map(|(pattern, wildcard)| (Regex::new(pattern).expect("it is a pattern"), wildcard));

@@ -1,7 +1,7 @@
 //! Runs the program as its users do: one module for each command, one test binary.
 //!
-//! What the library can prove is proved there; here stands what a user sees: what is printed, how
-//! the program exits, and what lies in the folder afterwards.
+//! The library's tests prove what they can. These tests cover what a user sees: the output, the
+//! exit code, and the files in the folder afterwards.
 
 #[path = "it/agents.rs"]
 mod agents;

@@ -6,8 +6,8 @@
 //! system call, looks at the whole tree, lets a later command recover, runs the command again, and
 //! compares once more. Commands that recover are also disturbed while they do.
 //!
-//! `cargo test` tries a sample of the calls, `ANEMONE_SLOW=faults` a larger one, `just sweep` all. The calls are counted over
-//! all threads and children, see `anemone_testkit::faults`.
+//! `cargo test` tries a sample of the calls, `ANEMONE_SLOW=faults` a larger one, `just sweep` all.
+//! The calls are counted over all threads and children, see `anemone_testkit::faults`.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 

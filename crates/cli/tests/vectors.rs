@@ -1,7 +1,7 @@
-//! Conformance vectors: small files, each with what a careful reader does with it.
+//! Conformance vectors: small files, each with the behaviour of a careful reader.
 //!
-//! The files lie in `tests/vectors` at the root of the workspace, for other tools to use. They are
-//! made here, so that every lying byte has a reason that can be read.
+//! The files are in `tests/vectors` at the root of the workspace, for other tools to use. They are
+//! generated here, so that every false byte has a documented reason.
 
 #[path = "vectors/alf.rs"]
 mod alf;
@@ -28,7 +28,7 @@ use std::sync::LazyLock;
 
 use assert_cmd::Command;
 
-/// Where the files lie.
+/// The folder of the files.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors")
 }
@@ -68,7 +68,7 @@ fn make() -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Every file that is there, by its path below [`folder`].
+/// Every existing file, by its path below [`folder`].
 fn committed() -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![String::new()];
@@ -128,7 +128,7 @@ fn validate_says_of_every_vector_what_it_is() {
     assert!(wrong.is_empty(), "{} vectors:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Compares what was said with what should have been said.
+/// Compares the output with the expected output.
 fn complaint(vector: &make::Vector, output: &std::process::Output) -> Option<String> {
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -146,7 +146,7 @@ fn complaint(vector: &make::Vector, output: &std::process::Output) -> Option<Str
     if output.status.code() != Some(code) {
         return Some(format!("ended with {}, not {code}", output.status));
     }
-    // A file that cannot even be opened is refused without a word on validity.
+    // A file that cannot even be opened is refused without a statement about its validity.
     if said["valid"].as_bool().unwrap_or(false) == vector.class.is_refusal() {
         return Some(format!("valid is {}", said["valid"]));
     }

@@ -1,8 +1,8 @@
-//! What a call gives back: a text for the model, and the same as data for its client.
+//! The result of a call: a text for the model, and the same as data for its client.
 //!
-//! A refusal is an answer too, one that the model can act on. It stands in the text and, as data,
-//! in `_meta`: `structuredContent` must be as the tool's output schema says even then, because
-//! some clients check it before they look whether the call failed.
+//! A refusal is an answer too, one that the model can act on. It is in the text and, as data, in
+//! `_meta`: `structuredContent` must match the tool's output schema even then, because some clients
+//! check it before they check whether the call failed.
 
 use anemone_memory::revealed;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
@@ -35,7 +35,7 @@ impl Answer {
         Ok(Self { text: text.into(), data: Some(data), is_error: false })
     }
 
-    /// Marks the answer as one that did not do what was asked.
+    /// Marks the answer as a failure.
     pub(crate) fn failed(self) -> Self {
         Self { is_error: true, ..self }
     }

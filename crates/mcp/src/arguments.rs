@@ -1,7 +1,7 @@
-//! Checks what a model gave a tool, and says what to give instead.
+//! Checks the arguments that a model gave a tool, and suggests corrections.
 //!
-//! The check goes by the tool's own schema, so that what is announced and what is taken cannot
-//! differ. What is wrong is said at once: every answer costs the model a turn.
+//! The check uses the tool's own schema, so that the announced arguments and the accepted ones
+//! cannot differ. All mistakes are reported at once, because every answer costs the model a turn.
 
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::near::nearest;
 use crate::service::{Result, ServiceRefusal};
 
-/// The longest text to be remembered, in bytes: as much as a memory takes as one entry. Whoever
-/// gives more is told how much it was, so that a message much longer than that is still read.
+/// The longest text to be remembered, in bytes: the limit for one entry of a memory. The refusal of
+/// a longer text names its length, so much longer messages are still read.
 const MAX_TEXT_BYTES: usize = 65_536;
 
 /// The longest of all other texts, in characters.
@@ -20,11 +20,11 @@ const MAX_WORDS_CHARS: usize = 10_000;
 /// The most items of a list.
 const MAX_ITEMS: usize = 100;
 
-/// How many mistakes are said; whoever makes more has misread the tool.
+/// The most mistakes that are reported; a model that makes more has misread the tool.
 const MAX_SAID: usize = 5;
 
-/// Arguments that agents give who know the tools of another program; they make no difference here
-/// and are not announced.
+/// Arguments that agents give because they know the tools of another program. They have no effect
+/// here and are not announced.
 const WITHOUT_EFFECT: [&str; 1] = ["corpus"];
 
 /// The code of a refusal because of arguments.
@@ -37,7 +37,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     example: &str,
 ) -> Result<T> {
     let mut given = arguments;
-    // Many models write null, or an empty text, for what they leave out.
+    // Many models write null, or an empty text, for omitted arguments.
     given.retain(|name, value| !value.is_null() && (is_required(name, schema) || value != ""));
     given.retain(|name, _| !WITHOUT_EFFECT.contains(&name.as_str()));
     let problems = problems(&mut given, schema);
@@ -173,7 +173,7 @@ fn text_problem(name: &str, text: &str, schema: &Value) -> Option<String> {
     (!is_there).then(|| format!("`{name}` must be {}, not {}", wanted(schema), quoted(text)))
 }
 
-/// Says what a schema takes.
+/// Describes the values that a schema accepts.
 fn wanted(schema: &Value) -> String {
     let words = schema.get("enum").and_then(Value::as_array);
     if let Some(words) = words {
@@ -195,7 +195,7 @@ fn wanted(schema: &Value) -> String {
     }
 }
 
-/// Says what was given, without repeating much of it.
+/// Describes the given value, without repeating much of it.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => format!("the text {}", quoted(text)),
@@ -209,7 +209,7 @@ fn quoted(text: &str) -> String {
     format!("{:?}", shortened(text))
 }
 
-/// Cuts what is long: a refusal is to be read.
+/// Cuts long text, so that a refusal stays readable.
 pub(crate) fn shortened(text: &str) -> String {
     const SHOWN: usize = 40;
     match text.char_indices().nth(SHOWN) {

@@ -9,10 +9,11 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use crate::lock::locked;
 use crate::service::{DocumentChanges, MemoryService, Result, Watch};
 
-/// How many changes a slow follower may be behind before it is told that all has changed.
+/// How many changes a slow follower may be behind before it only learns that everything has
+/// changed.
 const BEHIND: usize = 256;
 
-/// The watch of a memory, while somebody follows it.
+/// The watch of a memory, while there are followers.
 #[derive(Default)]
 pub(crate) struct Changes {
     watch: Mutex<Weak<SharedWatch>>,
@@ -34,13 +35,13 @@ impl Drop for SharedWatch {
     }
 }
 
-/// Is told of changes until it is dropped.
+/// Receives changes until it is dropped.
 pub(crate) struct Follower {
     receiver: broadcast::Receiver<DocumentChanges>,
     _watch: Arc<SharedWatch>,
 }
 
-/// What a follower receives.
+/// An event for a follower.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum News {
     /// Documents changed.

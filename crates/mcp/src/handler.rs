@@ -79,8 +79,8 @@ impl Handler {
         Self { shared, subscriptions: Subscriptions::default(), leaving: CancellationToken::new() }
     }
 
-    /// Returns what is to be cancelled when the client is about to leave, so that nothing which
-    /// lasts as long as the client keeps the server from ending.
+    /// Returns a token to cancel when the client is about to leave, so that no task with the
+    /// lifetime of the client keeps the server from ending.
     pub(crate) fn leaving(&self) -> CancellationToken {
         self.leaving.clone()
     }
@@ -90,16 +90,16 @@ impl Handler {
         Calls(Arc::clone(&self.shared.seats))
     }
 
-    /// Asks the memory on a thread that may wait. What is cancelled before its turn is not done;
-    /// what has begun goes on to its end, because it may be writing. Its client may be gone by
-    /// then: whoever ends the process waits for [`Calls::ended`].
+    /// Runs a call on the memory in a blocking thread. A call that is cancelled before its turn is
+    /// not run; a call that has begun runs to its end, because it may be writing. Its client may be
+    /// gone by then, so code that ends the process waits for [`Calls::ended`].
     async fn ask<T: Send + 'static>(
         &self,
         cancelled: &CancellationToken,
         work: impl FnOnce(&Shared) -> T + Send + 'static,
     ) -> Result<T> {
         let seat = tokio::select! {
-            // First, because a seat may be free by the time that both are looked at.
+            // Checked first, because a seat may be free by the time that both are polled.
             biased;
             () = cancelled.cancelled() => return Err(was_cancelled()),
             seat = Arc::clone(&self.shared.seats).acquire_owned() => seat,
@@ -157,7 +157,7 @@ impl Handler {
     }
 }
 
-/// What is at work: every call that has begun holds a seat.
+/// The running calls: every call that has begun holds a seat.
 pub(crate) struct Calls(Arc<Semaphore>);
 
 impl Calls {
@@ -165,7 +165,7 @@ impl Calls {
     /// long is left.
     pub(crate) async fn ended(self) {
         let all = self.0.acquire_many(SEATS);
-        // Nobody closes the semaphore before, and what is left is the caller's to cut off.
+        // Nothing else closes the semaphore, and the caller cuts off the remaining calls.
         let _in_time = tokio::time::timeout(LONGEST_CALL, all).await;
         self.0.close();
     }
@@ -214,8 +214,8 @@ impl ServerHandler for Handler {
         self.call(request, &context.ct).await.map(Into::into)
     }
 
-    /// Answers what has a known name and an unknown form: a call whose arguments are no object is
-    /// the model's mistake, and the model is told.
+    /// Answers requests with a known name and an unknown form: a call whose arguments are not an
+    /// object is the model's mistake, and is reported to the model.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -241,8 +241,8 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        // An older client that has the list is told when it changes, without asking for it. One
-        // that cannot be told still gets its list.
+        // An older client that has the list is notified when it changes, without a subscription. A
+        // client that cannot be notified still gets its list.
         if is_older(&context)
             && !self.subscriptions.knows_list()
             && let Ok(follower) = self.follow(&context.ct).await

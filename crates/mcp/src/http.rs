@@ -1,7 +1,8 @@
 //! A server over HTTP.
 //!
-//! One path, `/mcp`, for both ways to speak the protocol: with sessions, and since 2026-07-28
-//! without. Everything before the protocol is ours: who may connect, how often and how long.
+//! One path, `/mcp`, serves both variants of the protocol: with sessions, and since 2026-07-28
+//! without. This module handles everything before the protocol: who may connect, how often and how
+//! long.
 
 mod answers;
 mod attended;
@@ -32,9 +33,9 @@ use crate::handler::Handler;
 use crate::service::MemoryService;
 use crate::settings::{ServeError, Settings};
 
-/// Who may come in, and how much.
+/// Which clients may connect, and their limits.
 ///
-/// It holds a secret, so it can be passed on:
+/// It contains a secret. It can be passed on:
 ///
 /// ```
 /// fn passed<T: Send>() {}
@@ -48,7 +49,7 @@ use crate::settings::{ServeError, Settings};
 /// printed::<anemone_mcp::HttpSettings>();
 /// ```
 ///
-/// nor compared, which would take longer the more of the secret is right.
+/// nor compared, because the duration of a comparison would reveal how much of the secret matches.
 ///
 /// ```compile_fail
 /// fn compared<T: PartialEq>() {}
@@ -58,8 +59,8 @@ pub struct HttpSettings {
     /// What every request must carry, as `Authorization: Bearer TOKEN`; at least 16 characters.
     pub token: Zeroizing<String>,
     /// Names by which the server may be called besides those of loopback, for `Host`:
-    /// `memory.example` stands for that name alone or with the server's port, and
-    /// `memory.example:8080` only for itself.
+    /// `memory.example` matches that name alone or with the server's port, and
+    /// `memory.example:8080` only itself.
     pub hosts: Vec<String>,
     /// Pages that may call it, such as `https://app.example.org`; none by default.
     pub origins: Vec<String>,
@@ -70,7 +71,7 @@ pub struct HttpSettings {
 }
 
 impl HttpSettings {
-    /// Says what a server would say that cannot begin with these, before there is one.
+    /// Returns the error with which a server would refuse these settings, without starting one.
     pub fn check(&self) -> Result<(), ServeError> {
         Door::new(self, SocketAddr::from(([127, 0, 0, 1], 0))).map(|_| ())
     }

@@ -1,10 +1,10 @@
 //! Offers a memory to agents over the Model Context Protocol.
 //!
-//! What a memory can do is behind one trait, [`MemoryService`]; [`LocalMemoryService`] implements it
-//! with the use cases of the library. The rest of this crate turns calls into questions to that
-//! trait, and its answers into results that a model can use. Only this crate names types of the
-//! protocol. It prints nothing and reads no environment: it is handed a host, streams, a listener
-//! and a token.
+//! The operations of a memory are behind one trait, [`MemoryService`]; [`LocalMemoryService`]
+//! implements it with the use cases of the library. The rest of this crate turns tool calls into
+//! calls of that trait, and its answers into results that a model can use. Only this crate names
+//! types of the protocol. It prints nothing and reads no environment: its caller passes a host,
+//! streams, a listener and a token.
 
 #![warn(missing_docs)]
 

@@ -48,7 +48,7 @@ const MOST_RESULTS: u32 = 50;
 pub struct ServeOptions {
     /// Folders, clock and keys of this machine.
     pub host: Host,
-    /// What is searched: an agent's memory, or an archive, a folder or a database, which is only
+    /// The search target: an agent's memory, or an archive, a folder or a database, which is only
     /// read.
     pub target: TargetChoice,
     /// Whether clients may remember and forget.
@@ -85,7 +85,7 @@ pub struct LocalMemoryService {
 struct ServiceState {
     options: ServeOptions,
     machine: OwnMachine,
-    /// An encrypted archive once it was opened, so that nobody is asked for its key twice.
+    /// An encrypted archive after it was opened, so that its key is only asked for once.
     unsealed: OnceLock<Arc<SearchTarget>>,
     /// The index, which stays open between searches without its lock.
     warm: Mutex<Option<WarmIndex>>,

@@ -1,7 +1,8 @@
-//! Messages as they come in, before anything is made of them.
+//! Incoming messages, before they are parsed.
 //!
-//! A message of small values takes some 200 times the memory of its text once it is parsed. So its
-//! values are counted while it is still text, and no more is parsed than any request needs.
+//! Once parsed, a message of small values takes some 200 times the memory of its text. So its
+//! values are counted while it is still text, and a message with more values than any request needs
+//! is not parsed.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -19,7 +20,7 @@ use crate::lock::locked;
 /// The most values of a message, keys among them. The longest list that anything takes has 1,000.
 const MAX_VALUES: usize = 10_000;
 
-/// How deep values may lie in each other; the parser gives up at 128.
+/// How deeply values may be nested; the parser gives up at 128.
 const MAX_DEPTH: usize = 120;
 
 /// The most requests of one client at the same time.
@@ -68,7 +69,8 @@ impl Problem {
     }
 }
 
-/// What is no message, and the id it has all the same, so that nobody waits for an answer in vain.
+/// Input that is not a valid message, with its id if it has one, so that the client does not wait
+/// for an answer in vain.
 #[derive(Debug)]
 pub(crate) struct Rejected {
     pub(crate) problem: Problem,
@@ -120,7 +122,7 @@ fn is_too_complex(json: &[u8]) -> bool {
     false
 }
 
-/// The parts of a message that tell who is to be answered. Nothing else of it is kept.
+/// The parts of a message that are needed for addressing an answer. Nothing else of it is kept.
 #[derive(Default, Deserialize)]
 struct Envelope {
     id: Option<Id>,
@@ -134,7 +136,7 @@ impl Envelope {
     }
 }
 
-/// An id, which is a number or a text; nothing is made of anything else.
+/// An id, which is a number or a text; other values are not stored.
 struct Id(RequestId);
 
 impl<'de> Deserialize<'de> for Id {
@@ -166,14 +168,14 @@ impl Visitor<'_> for IdVisitor {
 }
 
 /// The requests of one client that are not answered yet. An id that is used twice at the same time
-/// has one answer for two requests, and one of them would wait for ever. And a client that asks
-/// without reading answers would fill the memory.
+/// has one answer for two requests, and one of them would wait for ever. A client that sends
+/// requests without reading answers would fill the memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnansweredRequests(Arc<Mutex<HashSet<RequestId>>>);
 
 impl UnansweredRequests {
-    /// Notes what a message asks, or asks no more. The error is the answer to a request that may
-    /// not be made now.
+    /// Records the request in a message, or its cancellation. The error is the answer to a request
+    /// that is not allowed now.
     pub(crate) fn note(
         &self,
         message: &ClientJsonRpcMessage,
@@ -216,7 +218,7 @@ impl UnansweredRequests {
         }
     }
 
-    /// Notes that nobody waits for an answer any more.
+    /// Records that the client no longer waits for an answer.
     pub(crate) fn forget(&self, id: &RequestId) {
         locked(&self.0).remove(id);
     }

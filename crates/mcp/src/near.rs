@@ -2,7 +2,7 @@
 
 use anemone_files::edit_distance;
 
-/// Returns the name that is most like the given one, where one is alike.
+/// Returns the name that is most similar to the given one, if any is similar.
 pub(crate) fn nearest<'a>(
     given: &str,
     names: impl IntoIterator<Item = &'a str>,

@@ -57,21 +57,21 @@ pub(crate) struct Examined<T> {
 }
 
 impl<T> Examined<T> {
-    /// Returns data with a text of which is known what was found in it.
+    /// Returns data with a text that was examined already.
     pub(crate) fn new(quoted: Quoted<T>, findings: Findings) -> Self {
         let Findings { suspicion_reason, hidden_characters } = findings;
         let suspicious = suspicion_reason.is_some();
         Self { quoted, suspicious, suspicion_reason, hidden_characters }
     }
 
-    /// Says something else about what is quoted.
+    /// Replaces the notice about the quoted text.
     pub(crate) fn noticing(mut self, notice: &'static str) -> Self {
         self.quoted.notice = Some(notice);
         self
     }
 }
 
-/// What is to be known of a text before it is quoted.
+/// The result of examining a text before it is quoted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
     pub(crate) suspicion_reason: Option<String>,
@@ -79,7 +79,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Looks at a text as it is stored.
+    /// Examines a stored text.
     pub(crate) fn of(text: &str) -> Self {
         let hidden = u32::try_from(hidden_count(text)).unwrap_or(u32::MAX);
         Self {
@@ -120,7 +120,7 @@ pub(crate) fn examined(mut found: SearchResults) -> SearchResults {
     found
 }
 
-/// Quotes what was examined, as data.
+/// Quotes the examined results, as data.
 pub(crate) fn quoted(mut found: SearchResults) -> Quoted<SearchResults> {
     for memory in &mut found.results {
         memory.snippet = barred(&memory.snippet);
@@ -130,8 +130,8 @@ pub(crate) fn quoted(mut found: SearchResults) -> Quoted<SearchResults> {
     Quoted::some(!found.results.is_empty(), found)
 }
 
-/// Shows what was examined, each with its place, its day and who said it. Who found nothing is
-/// told what else to try.
+/// Shows the results, each with its place, its day and its author. If nothing was found, the text
+/// suggests what else to try.
 pub(crate) fn found_text(found: &SearchResults, otherwise: &str, delimiter: &str) -> String {
     let mut text = match found.results.len() {
         0 => format!("Nothing was found. {otherwise}\n"),
@@ -166,7 +166,7 @@ pub(crate) fn name_line(name: &str) -> String {
     one_line(&shown_name(name))
 }
 
-/// Shows what is to be known besides. Each is one line, because it may hold the name of a file.
+/// Shows the notes. Each is one line, because it may contain the name of a file.
 pub(crate) fn notes(notes: &[String]) -> String {
     notes.iter().map(|note| format!("note: {}\n", one_line(note))).collect()
 }

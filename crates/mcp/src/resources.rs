@@ -1,12 +1,12 @@
 //! Documents of a memory as resources: `memory://` and the path, each part percent-encoded.
 //!
-//! A document beside the workspace has a path that begins with `../`. Programs that tidy
-//! addresses would take such parts out, so all of them together are written as one part:
-//! `memory://%2E%2E%2F%2E%2E/notes/a.md`. The memory itself gives no document that it does not
-//! list, wherever an address leads.
+//! A document beside the workspace has a path that begins with `../`. Programs that normalise
+//! addresses would remove such parts, so all of them together are written as one part:
+//! `memory://%2E%2E%2F%2E%2E/notes/a.md`. The memory itself only returns documents that it lists,
+//! wherever an address leads.
 //!
-//! Hosts put a resource before a model as it is, so a document is quoted like everything else, and
-//! is no copy of its file. `anemone get` copies.
+//! Hosts show a resource to a model unchanged, so a document is quoted like everything else, and is
+//! not an exact copy of its file. `anemone get` copies.
 
 use anemone_memory::{Frame, revealed, shown_name};
 use rmcp::model::{
@@ -26,10 +26,10 @@ const MIME_TYPE: &str = "text/markdown";
 /// How many documents are listed at once.
 const PAGE: usize = 100;
 
-/// The longest address that is looked at.
+/// The longest address that is parsed.
 const MAX_URI_BYTES: usize = 16 * 1024;
 
-/// What stands before the path in a cursor, so that what this server did not give is known.
+/// The prefix of the path in a cursor, so that cursors of other servers are recognised.
 const AFTER: &str = "after ";
 
 const UP: &str = "../";
@@ -54,7 +54,7 @@ pub(crate) fn uri_of(path: &str) -> String {
     uri
 }
 
-/// Returns the path that an address means, if it means one that a document may have.
+/// Returns the path in an address, if a document can have that path.
 pub(crate) fn path_of(uri: &str) -> Option<String> {
     if uri.len() > MAX_URI_BYTES {
         return None;
@@ -77,7 +77,7 @@ pub(crate) fn path_of(uri: &str) -> Option<String> {
     parts.iter().all(is_name).then(|| format!("{}{}", UP.repeat(ups), parts.join("/")))
 }
 
-/// Returns how often a first part leads up, if it does nothing else and is written as we write it.
+/// Returns how many levels a first part leads up, if it only leads up and is written in our form.
 fn ups_of(first: &str) -> Option<usize> {
     let is_up = |part: &str| part.eq_ignore_ascii_case("%2E%2E");
     let first = first.replace("%2f", "%2F");
@@ -103,8 +103,8 @@ fn decoded(part: &str) -> Option<String> {
 }
 
 /// Lists the documents after a cursor: the path of the last that was listed, so that documents
-/// which come and go meanwhile move no other from one page to the next. What cannot be read by an
-/// address, because its name holds what no address may, is not listed; tools find it.
+/// which come and go meanwhile move no other from one page to the next. Documents whose names
+/// cannot be written as an address are not listed; tools find them.
 pub(crate) fn list(
     service: &dyn MemoryService,
     cursor: Option<&str>,

@@ -35,7 +35,7 @@ pub trait MemoryService: Send + Sync + 'static {
     /// path is refused with [`RefusalKind::NotFound`].
     fn document(&self, path: &str) -> Result<String>;
 
-    /// Makes a random word that nobody can know before, for the marks around what is quoted.
+    /// Makes an unpredictable random word, for the marks around quoted text.
     fn delimiter(&self) -> Result<String>;
 
     /// Tells of changes to documents until the returned value is dropped.
@@ -67,13 +67,13 @@ pub struct ServiceRefusal {
     pub code: String,
     /// What is wrong.
     pub message: String,
-    /// What lies behind it, the nearest first.
+    /// The causes, the nearest first.
     pub causes: Vec<String>,
     /// What to do about it.
     pub hint: Option<String>,
 }
 
-/// What sort of refusal it is.
+/// The kind of refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
     /// Nothing was remembered under the key or id that was to be forgotten.

@@ -5,7 +5,7 @@ use anemone_runtimes::NativeTools;
 /// How a memory is offered.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The version of the program, as clients are told.
+    /// The version of the program that clients see.
     pub version: String,
     /// Whether clients may remember and forget.
     pub allow_write: bool,

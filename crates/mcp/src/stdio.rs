@@ -21,13 +21,13 @@ use crate::message::{self, Problem, UnansweredRequests};
 use crate::service::MemoryService;
 use crate::settings::{ServeError, Settings};
 
-/// The longest message that is read; a longer one is passed over. A text of one megabyte may take
-/// six times as much in JSON.
+/// The longest message that is read; a longer one is skipped. A text of one megabyte may take six
+/// times as much in JSON.
 const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
 
-/// Serves one client until it closes its stream, or `stop` is done. What it asked before is
-/// answered first, for some seconds; what takes longer is still done, a minute at most, though
-/// nobody hears of it.
+/// Serves one client until it closes its stream, or `stop` is done. Earlier requests are answered
+/// first, for some seconds; slower calls still run, for a minute at most, but their answers are not
+/// sent.
 pub async fn serve_stdio(
     service: Arc<dyn MemoryService>,
     settings: Settings,
@@ -71,8 +71,8 @@ type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 /// Messages as lines of JSON.
 ///
-/// The SDK has one of these, but it parses whatever comes, says nothing to what is not JSON or too
-/// long, and answers only one of two requests with the same id.
+/// The SDK has such a transport, but it parses input of any size, does not answer input that is not
+/// JSON or too long, and answers only one of two requests with the same id.
 struct LineTransport<R, W> {
     input: FramedRead<R, LineDecoder>,
     output: Arc<Mutex<Option<W>>>,
@@ -182,7 +182,7 @@ fn line_of(message: &impl Serialize) -> Vec<u8> {
 /// Cuts a stream into lines.
 #[derive(Default)]
 struct LineDecoder {
-    /// How far the line ending was looked for.
+    /// How far the line ending was searched for.
     searched: usize,
     /// Whether the line is too long, and its beginning gone already.
     is_too_long: bool,
@@ -213,7 +213,7 @@ impl Decoder for LineDecoder {
         Ok(Some(if is_too_long { InputLine::TooLong } else { InputLine::Whole(line) }))
     }
 
-    /// Leaves what has no line ending: it may be the beginning of a message.
+    /// Leaves text without a line ending, which may be the beginning of a message.
     fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<InputLine>> {
         self.decode(buffer)
     }

@@ -12,19 +12,20 @@ use crate::changes::{Follower, News};
 use crate::lock::locked;
 use crate::resources::{path_of, uri_of};
 
-/// What one client of an older revision is told of: the documents that it subscribed to, and,
-/// from its first subscription or its first look at the list on, that documents come and go.
+/// The notifications of one client of an older revision: changes of the documents that it
+/// subscribed to, and, from its first subscription or its first request for the list on, new and
+/// deleted documents.
 #[derive(Default)]
 pub(crate) struct Subscriptions {
-    /// One lock for all of it: requests of one client run at the same time, and none is to end
-    /// the telling that another counts on.
+    /// One lock for all fields: requests of one client run concurrently, and none may end
+    /// notifications that another relies on.
     state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
 struct State {
     paths: BTreeSet<String>,
-    /// Whether the client has seen the list, and takes it for right until it is told otherwise.
+    /// Whether the client has seen the list, and relies on it until it is notified.
     knows_list: bool,
     telling: Option<AbortHandle>,
 }
@@ -41,7 +42,7 @@ impl Subscriptions {
         locked(&self.state).paths.len()
     }
 
-    /// Whether the client is told when documents come and go, for as long as it is there.
+    /// Whether the client is notified of new and deleted documents while it is connected.
     pub(crate) fn knows_list(&self) -> bool {
         locked(&self.state).knows_list
     }
@@ -60,7 +61,7 @@ impl Subscriptions {
         self.start(&mut state, follower, peer);
     }
 
-    /// Tells no longer of a document, and of nothing when nothing else is to be told.
+    /// Ends the notifications of a document, and the watch if no notifications are left.
     pub(crate) fn remove(&self, path: &str) {
         let mut state = locked(&self.state);
         state.paths.remove(path);
@@ -107,10 +108,11 @@ async fn tell(mut follower: Follower, peer: Peer<RoleServer>, state: Arc<Mutex<S
     }
 }
 
-/// Tells a listening client of what it asked for, until the watch is over or the client gone.
+/// Notifies a listening client of the changes that it asked for, until the watch is over or the
+/// client is gone.
 ///
-/// The client was told that it is listened for before the watch began, and what changed in
-/// between is known to nobody. So the first news is that anything may have changed.
+/// The client got its confirmation before the watch began, and changes in between are unknown. So
+/// the first notification says that anything may have changed.
 pub(crate) async fn listen(mut follower: Follower, context: &SubscriptionContext) {
     let sink = context.sink();
     let accepted = sink.accepted();

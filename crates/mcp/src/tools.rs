@@ -21,7 +21,7 @@ use crate::settings::Settings;
 
 type Call = Box<dyn Fn(&dyn MemoryService, JsonObject) -> Result<Answer> + Send + Sync>;
 
-/// A tool: what is said of it, and what it does.
+/// A tool: its description, and its implementation.
 pub(crate) struct Tool {
     words: ToolWords,
     effect: Effect,
@@ -37,9 +37,9 @@ enum Effect {
     Reads,
     /// It adds to it.
     Adds,
-    /// It puts something in the place of what was there.
+    /// It replaces something.
     Replaces,
-    /// It takes away.
+    /// It removes something.
     Removes,
 }
 
@@ -67,7 +67,7 @@ impl Tool {
         Self { output: Some(output_schema::<O>()), ..self }
     }
 
-    /// Leaves out hints of the memory that lead to what is not in this tool's set.
+    /// Leaves out hints of the memory about tools that are not in this tool's set.
     fn with_fitting_hints(self) -> Self {
         let Self { call, .. } = self;
         let call = move |service: &dyn MemoryService, given: JsonObject| {
@@ -89,7 +89,7 @@ impl Tool {
         self.effect != Effect::Reads
     }
 
-    /// Does what it does. Blocks.
+    /// Runs the tool. Blocks.
     pub(crate) fn call(&self, service: &dyn MemoryService, given: JsonObject) -> Result<Answer> {
         (self.call)(service, given)
     }
@@ -138,7 +138,7 @@ pub(crate) fn read_only(name: &str) -> ServiceRefusal {
         .with_hint("tell the user: `anemone mcp --allow-write` starts a server that may write")
 }
 
-/// Forgets an entry; `None` when there is none.
+/// Forgets an entry; `None` if it does not exist.
 fn forget_one(
     service: &dyn MemoryService,
     asked: &ForgetArguments,

@@ -1,4 +1,4 @@
-//! The server over HTTP, as what comes over a socket sees it.
+//! The server over HTTP, as clients see it through a socket.
 
 #![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
 

@@ -1,7 +1,7 @@
 //! What it costs to remember and to forget, phase by phase, in a memory of about 2,500 chunks.
 //!
 //! CPU milliseconds, user and system, the median of some rounds: machines differ, and so does their
-//! load. Nothing is asserted here, but that what was forgotten is gone.
+//! load. The only assertion is that the forgotten text is gone.
 //!
 //! ```text
 //! cargo bench -p anemone-memory --bench figures
@@ -43,7 +43,7 @@ fn main() {
     println!("{} chunks", bench.chunks());
     for round in 0..ROUNDS {
         bench.remember(round, &mut times);
-        // Now and then somebody searches, and the index knows what is to be forgotten.
+        // Every second round searches, so that the index contains the text to forget.
         if round % 2 == 1 {
             drop(bench.finder.open(Timestamp::now()).unwrap());
         }
@@ -90,7 +90,7 @@ impl Bench {
         let embedders = vec![Arc::new(Builtin::new()) as _];
         let finder = Finder::new(folder.join("index"), vec![source], embedders);
         drop(finder.open(Timestamp::now()).unwrap());
-        // What changed a moment ago is read again, which is not what is measured.
+        // Files that changed a moment ago are read again, which should not be measured.
         std::thread::sleep(std::time::Duration::from_secs(3));
         drop(finder.open(Timestamp::now()).unwrap());
         Self { site, finder }

@@ -1,18 +1,19 @@
-//! What was acknowledged a moment ago, so that no editor drops it unseen.
+//! Entries that were acknowledged recently, so that no editor drops them unnoticed.
 //!
-//! An editor or an agent loads a file, thinks, and saves it: what was added in between is not in
-//! what it saves. It knows no lock, so this cannot be prevented, only mended. For each entry that
-//! was acknowledged the text is kept for a while, and the next holder of the lock looks: when the
-//! file is not as we left it, was last saved within [`WINDOW_NS`] after the entry was added, and
-//! does not have the entry, the entry is added again, at the end. That is only done when the file
-//! rests, see [`crate::rest`]: an editor that emptied it may be about to write the entry itself.
+//! An editor or an agent loads a file, works on it, and saves it: the saved text lacks what was
+//! added in between. Editors do not take our lock, so this cannot be prevented, only repaired. The
+//! text of each acknowledged entry is kept for a while, and the next holder of the lock checks the
+//! file: if the file is not as we left it, was last saved within [`WINDOW_NS`] after the entry was
+//! added, and does not contain the entry, the entry is added again, at the end. This is only done
+//! when the file rests, see [`crate::rest`]: an editor that emptied it may be about to write the
+//! entry itself.
 //!
-//! What a change of ours took out (`forget`, `undo`) is not kept any longer, so it does not come
-//! back. The limits of the rule: an editor that loads a file and saves it later than that drops what
-//! was added meanwhile, and so does one that saves twice, the second time later than that; and an
+//! An entry that a change of ours removed (`forget`, `undo`) is no longer kept, so it does not come
+//! back. The limits of the rule: an editor that loads a file and saves it after the window drops
+//! what was added meanwhile, and so does one that saves twice, the second time after the window. An
 //! entry that a person deletes by hand right after it was added comes back once.
 //!
-//! Times are those of the file system: that is the clock by which files were saved.
+//! Times come from the file system, because its clock dates the saves.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -28,7 +29,7 @@ use crate::recall_counts::RECALLS;
 use crate::rest::{Known, Rest};
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 
-/// How long after an entry was added a save can be one that does not know it.
+/// How long after an entry was added an editor may still save a text that was loaded before.
 const WINDOW_NS: i64 = 120_000_000_000;
 /// Entries that are kept, at most.
 const MOST: usize = 5_000;
@@ -46,11 +47,11 @@ const STAMP: &str = "<!-- anemone: ";
 pub struct RestoredText {
     /// The file.
     pub path: String,
-    /// The entry's text, as it is in the file.
+    /// The entry's text, exactly as in the file.
     pub text: String,
 }
 
-/// What was acknowledged, and how we left the files.
+/// The acknowledged entries, and the state in which we left the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Acknowledged {
     kept: Vec<KeptText>,
@@ -63,7 +64,7 @@ pub(crate) struct Acknowledged {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct KeptText {
     path: String,
-    /// The id of its stamp; without one, its text is what it is known by.
+    /// The id of its stamp; an entry without a stamp is identified by its text.
     id: Option<StampId>,
     text: String,
     added_ns: i64,
@@ -90,7 +91,7 @@ fn sweep_unfinished(folder: &Path) -> io::Result<()> {
 }
 
 impl LockedStore<'_> {
-    /// Reads what was acknowledged. A damaged file protects nothing and is replaced; one that
+    /// Reads the acknowledged entries. A damaged file protects nothing and is replaced; a file that
     /// cannot be read now may be readable later, and is an error.
     pub(crate) fn acknowledged(&self) -> Result<Acknowledged, JournalError> {
         let path = self.site().acknowledged_file();
@@ -145,8 +146,9 @@ impl LockedStore<'_> {
         Ok(restored)
     }
 
-    /// Looks whether a file has all that was acknowledged, adds what it lacks, and notes how the
-    /// file looks then. A file that somebody keeps saving is left to the next command.
+    /// Checks that a file contains every acknowledged entry, adds the missing ones, and records the
+    /// resulting state of the file. A file that another program keeps saving is left to the next
+    /// command.
     pub(crate) fn settle(
         &self,
         acknowledged: &mut Acknowledged,
@@ -182,8 +184,8 @@ impl LockedStore<'_> {
     }
 }
 
-/// Returns what is added to a file so that it has entries again. Where a kill left the beginning of
-/// one at the end of the file, that one is completed.
+/// Returns the text to append to a file so that it contains the entries again. If a kill left the
+/// beginning of an entry at the end of the file, that entry is completed.
 fn put_back(bytes: &[u8], missing: &[String]) -> String {
     let is_start = |at: usize| at == 0 || bytes.get(at - 1) == Some(&b'\n');
     let begun = |text: &String| {
@@ -208,7 +210,7 @@ fn put_back(bytes: &[u8], missing: &[String]) -> String {
 }
 
 impl Acknowledged {
-    /// Notes what was added to a file: each entry that has a stamp, or the text as a whole.
+    /// Records an addition to a file: each entry that has a stamp, or the text as a whole.
     pub(crate) fn add(&mut self, path: &str, text: &str, added_ns: i64) {
         let found = units(text);
         let mut stamped =
@@ -243,11 +245,12 @@ impl Acknowledged {
         self.sizes.insert(path.to_owned(), look.size);
     }
 
-    /// Notes what a change of ours made of a file: what it put in is kept, what it took out is not.
+    /// Records a change of ours to a file: added entries are kept, removed ones are not.
     pub(crate) fn rewrite(&mut self, path: &str, before: &[u8], after: &[u8], added_ns: i64) {
         let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
         let (was, is) = (ids(&before), ids(&after));
-        // What was not there before, an editor dropped a moment ago: it is still to be put back.
+        // An entry that was missing before the change was dropped by an editor a moment ago: it
+        // still has to be put back.
         let is_taken_out =
             |value: &KeptText| value.is_in(&before, &was) && !value.is_in(&after, &is);
         self.kept.retain(|value| value.path != path || !is_taken_out(value));
@@ -262,7 +265,7 @@ impl Acknowledged {
         }
     }
 
-    /// Forgets what a file was to have.
+    /// Drops the entries of a text that a file was expected to contain.
     pub(crate) fn forget(&mut self, path: &str, text: &str) {
         let gone = ids(text);
         let is_gone = |value: &KeptText| match value.id {
@@ -297,11 +300,11 @@ impl Acknowledged {
         self.kept.iter().filter(|value| is_lost(value)).map(|value| value.text.clone()).collect()
     }
 
-    /// Forgets what no save can drop any more, and what is too much.
+    /// Drops entries that no save can drop any more, and those above the limit.
     fn shorten(&mut self) {
         let newest = self.kept.iter().map(|value| value.added_ns).max().unwrap_or_default();
         let left = &self.left;
-        // A file that we could not look at may have been saved long ago.
+        // A file that we could not read may have been saved long ago.
         let is_safe = |file: &KeptText| {
             file.added_ns.saturating_add(WINDOW_NS) < newest && left.contains_key(&file.path)
         };

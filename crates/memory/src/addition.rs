@@ -1,4 +1,4 @@
-//! What is added to a memory: entries that were searched for secrets.
+//! Additions to a memory: entries that were searched for secrets.
 
 use crate::entry::{Category, NewEntry};
 use crate::remember::{Place, Secrets, look_for_secrets};
@@ -34,7 +34,7 @@ impl Addition {
         Self { what: what.to_owned(), entries: vec![given], place, category }
     }
 
-    /// Returns what was asked for, such as `remember`.
+    /// Returns the requested operation, such as `remember`.
     #[must_use]
     pub fn what(&self) -> &str {
         &self.what

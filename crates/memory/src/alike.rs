@@ -7,25 +7,25 @@ use anemone_embed::{Builtin, Embedder as _, Purpose};
 use crate::sameness::differs;
 use crate::summary::EntrySummary;
 
-/// Every pair of so many entries is compared. With more, only those that lie near each other are,
-/// which finds nearly all.
+/// Up to this many entries, every pair is compared. With more, only pairs of neighbours are
+/// compared, which finds nearly all.
 const ALL_PAIRS: usize = 2_000;
 /// So many entries, the newest, are compared at all; the others only letter by letter.
 const MOST_COMPARED: usize = 50_000;
-/// How often entries are laid out so that near ones come to lie side by side.
+/// How many times the entries are sorted so that similar ones become neighbours.
 const LAYOUTS: u64 = 12;
 /// How many questions each layout asks of a vector.
 const QUESTIONS: u64 = 12;
 /// How far apart two may be in a layout.
 const REACH: usize = 48;
-/// So many pairs are told.
+/// The most pairs that are reported.
 const MOST_PAIRS: usize = 1_000;
-/// What has fewer words says too little to be nearly the same as something else,
+/// Entries with fewer words say too little to count as nearly the same as another,
 const LEAST_WORDS: usize = 4;
 /// or the same: such as `telegram`, in a form that is filled in each time.
 const LEAST_WORDS_SAME: usize = 2;
 
-/// What a memory says more than once.
+/// Texts that a memory contains more than once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Repeats {
     /// Entries with the same text, where there are several, in order.
@@ -51,13 +51,13 @@ pub(crate) fn alike(entries: &[EntrySummary], threshold: f32) -> Repeats {
     same.sort_unstable();
     let is_long = |at: &usize| entries[*at].text.split_whitespace().count() >= LEAST_WORDS;
     firsts.retain(is_long);
-    // The newest are those that somebody will still want to put right.
+    // The newest entries first: the user is most likely to want to correct those.
     firsts
         .sort_unstable_by(|one, other| (entries[*other].day, other).cmp(&(entries[*one].day, one)));
     let not_compared = firsts.len().saturating_sub(MOST_COMPARED);
     firsts.truncate(MOST_COMPARED);
     let texts: Vec<&str> = firsts.iter().map(|at| entries[*at].text.as_str()).collect();
-    // Without vectors nothing is nearly the same.
+    // Without vectors only equal texts are found.
     let vectors = Builtin::new().embed(&texts, Purpose::Document).unwrap_or_default();
     let mut found = Pairs { vectors: &vectors, threshold, near: BTreeMap::new() };
     if vectors.len() <= ALL_PAIRS {

@@ -1,30 +1,30 @@
 //! Appending to a file that another program may empty at the same moment.
 //!
-//! What is added goes to the end of a file, wherever that is when it is written. An editor that
-//! empties the file between our look and our write moves that end: what we add then stands where
-//! the editor is about to write, and the editor's text covers it, or its beginning. So the file is
-//! left alone until the editor has written. A rest of ours behind the editor's text is then cut
-//! off, and nothing was added.
+//! An addition is written at the end of a file, wherever that is at the time of the write. An
+//! editor that empties the file between our check and our write moves that end: our addition is
+//! then where the editor is about to write, and the editor's text overwrites it, or its beginning.
+//! So the file is left alone until the editor has written. A remainder of our addition behind the
+//! editor's text is then cut off, and the append counts as not made.
 
 use anemone_files::{AppendOutcome, FileStamp, SwapOutcome};
 
 use crate::rest::{Known, Rest};
 use crate::store::{LockedStore, MarkdownStoreError};
 
-/// What is left of a text that another program may have overwritten.
+/// The remains of a text that another program may have overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Remains {
     /// All of it, on lines of its own at the end of the file.
     Whole,
     /// Its end, from here to the end of the file.
     End(u64),
-    /// Nothing that can be told from what another program wrote.
+    /// Nothing that can be distinguished from another program's text.
     Nothing,
 }
 
 impl LockedStore<'_> {
-    /// Adds to the end of a file that still looks as `expected`; makes it where none is expected.
-    /// The answer is never [`AppendOutcome::Displaced`].
+    /// Appends to a file whose state still is `expected`; creates the file if none is expected. The
+    /// answer is never [`AppendOutcome::Displaced`].
     pub(crate) fn append(
         &self,
         path: &str,
@@ -37,7 +37,8 @@ impl LockedStore<'_> {
             AppendOutcome::Displaced(at) => at,
             answer => return Ok(answer),
         };
-        // A file that is no longer than what we wrote may still lack what the editor is writing.
+        // A file that does not extend beyond our text may still lack the text that the editor is
+        // writing.
         let end = at.saturating_add(added.len() as u64);
         let size = expected.map_or(0, |look| look.size).max(end.saturating_add(1));
         let known = Known { look: None, size };
@@ -55,7 +56,7 @@ impl LockedStore<'_> {
     }
 }
 
-/// Says what is left of a text that was written at a place of a file.
+/// Determines the remains of a text that was written at an offset of a file.
 fn remains(bytes: &[u8], added: &[u8], at: u64) -> Remains {
     let Some(at) = usize::try_from(at).ok().filter(|at| at + added.len() == bytes.len()) else {
         return Remains::Nothing;
@@ -68,7 +69,7 @@ fn remains(bytes: &[u8], added: &[u8], at: u64) -> Remains {
         return Remains::Whole;
     }
     let start = bytes.len() - same;
-    // The line ending before what is left may be the editor's as well as ours: it stays.
+    // The line ending before the remains may be the editor's or ours: it stays.
     let is_open = start > 0 && bytes.get(start - 1) != Some(&b'\n');
     match bytes.get(start) {
         None => Remains::Nothing,
@@ -94,7 +95,7 @@ mod tests {
         let long = "the editor's text, longer than ours\n";
         assert_eq!(remains(&covered(long), ADDED, 0), Remains::Nothing);
         assert_eq!(remains(&covered("# Notes\n"), ADDED, 0), Remains::End(8));
-        // The editor's last byte is one that ours has at the same place.
+        // The editor's last byte equals the byte of our addition at the same offset.
         let same_place = "# About Lin's te\n";
         assert_eq!(remains(&covered(&same_place[..16]), ADDED, 0), Remains::End(16));
         assert_eq!(remains(ADDED, ADDED, 0), Remains::Whole);
@@ -105,7 +106,7 @@ mod tests {
         let behind = |text: &str| [text.as_bytes(), ADDED].concat();
         assert_eq!(remains(&behind("# Notes\n"), ADDED, 8), Remains::Whole);
         assert_eq!(remains(&behind("# Notes"), ADDED, 7), Remains::End(7));
-        // It was emptied again since, or somebody added to it.
+        // The file was emptied again since, or another program appended to it.
         assert_eq!(remains(b"", ADDED, 8), Remains::Nothing);
         assert_eq!(
             remains(&[&behind("# Notes\n"), b"x".as_slice()].concat(), ADDED, 8),

@@ -1,7 +1,7 @@
 //! The health of a memory, which may belong to another person: it is read and never changed.
 //!
-//! File by file; of each entry only what comparing needs is kept. The score begins at 100, and each
-//! kind of finding takes from it, up to a limit of its own:
+//! It is read file by file; of each entry only the data for comparisons is kept. The score begins
+//! at 100, and each kind of finding lowers it, up to a limit:
 //!
 //! | finding                          | each        | at most |
 //! |----------------------------------|-------------|---------|
@@ -13,7 +13,7 @@
 //! | said twice                       | 40 x share  | 10      |
 //! | stale                            | 40 x share  | 10      |
 //!
-//! A share is that of all entries. What is left is rounded down, and never below 0.
+//! A share is relative to all entries. The result is rounded down, and never below 0.
 
 mod oversized;
 mod stale;
@@ -53,7 +53,7 @@ impl Default for AuditSettings {
     }
 }
 
-/// What is to be said about a memory.
+/// The findings about a memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Audit {
     /// How many files were read.
@@ -70,11 +70,11 @@ pub struct Audit {
     pub suspicious: Vec<SuspiciousFinding>,
     /// Files that a runtime will cut.
     pub oversized: Vec<OversizedFile>,
-    /// What cannot be read.
+    /// Pages that cannot be read.
     pub unread: Vec<UnreadPage>,
     /// Entries of one key that say different things.
     pub contradictions: Vec<Contradiction>,
-    /// What is said more than once.
+    /// Texts that occur more than once.
     pub repeats: Repeats,
     /// Entries that have been overtaken.
     pub stale: Vec<StaleEntry>,
@@ -120,7 +120,7 @@ pub struct AgeCounts {
     pub undated: usize,
 }
 
-/// A secret; what it says is not here.
+/// A secret, without its value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SecretFinding {
     /// The file.
@@ -138,11 +138,11 @@ pub struct SuspiciousFinding {
     pub path: String,
     /// Its first and last line.
     pub lines: (usize, usize),
-    /// By what it can be forgotten.
+    /// The id by which it can be forgotten.
     pub id: String,
     /// What kind of trick it looks like.
     pub kind: SuspicionKind,
-    /// What was found, short.
+    /// A short excerpt of the finding.
     pub excerpt: String,
 }
 
@@ -242,8 +242,8 @@ impl Audit {
         self.secrets.extend(hits.into_iter().map(finding));
     }
 
-    /// Adds secrets that were found beside the memory, in files that a runtime does not read as such
-    /// but an export carries. One that is known already counts once.
+    /// Adds secrets that were found beside the memory, in files that a runtime does not read as
+    /// such but an export carries. One that is known already counts once.
     pub fn add_secrets(&mut self, found: impl IntoIterator<Item = SecretFinding>) {
         let known: HashSet<SecretFinding> = self.secrets.iter().cloned().collect();
         self.secrets.extend(found.into_iter().filter(|secret| !known.contains(secret)));
@@ -257,7 +257,7 @@ impl Audit {
         same.iter().map(|same| same.len().saturating_sub(1)).sum::<usize>() + near.len()
     }
 
-    /// Returns the score, from 0 to 100; how it is made is said at the top of this file.
+    /// Returns the score, from 0 to 100. The top of this file describes how it is computed.
     #[must_use]
     pub fn score(&self) -> u8 {
         let each = |number: usize, weight: usize, most: usize| (number * weight).min(most) * 100;

@@ -1,8 +1,9 @@
-//! What is worth remembering of what a person says, told by rule and without a model.
+//! Decides which of a person's sentences are worth remembering, by rules and without a model.
 //!
-//! A sentence is taken when it states a preference, a decision, who somebody is, or that it is to
-//! be remembered. Questions, suppositions and what was only put into a message are not; nor is
-//! text that looks like a document, a list or an attack. The rules are tables, one a language.
+//! A sentence is captured when it states a preference, a decision, who a person is, or that it
+//! should be remembered. Questions, suppositions and text that was only pasted into a message are
+//! not captured; nor is text that looks like a document, a list or an attack. The rules are tables,
+//! one for each language.
 
 use std::ops::AddAssign;
 use std::sync::LazyLock;
@@ -33,7 +34,7 @@ impl Default for CaptureSettings {
 }
 
 word_enum! {
-    /// What a captured sentence is about.
+    /// The topic of a captured sentence.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum CaptureKind {
         /// A preference of the speaker.
@@ -50,9 +51,9 @@ word_enum! {
 /// A sentence that is worth remembering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedText {
-    /// What it is about.
+    /// Its topic.
     pub kind: CaptureKind,
-    /// The sentence as it was said.
+    /// The sentence, in the original words.
     pub text: String,
 }
 
@@ -61,7 +62,7 @@ pub struct CapturedText {
 pub struct CaptureSkips {
     /// Memories or context that a program put in.
     pub injected: u64,
-    /// What a program said.
+    /// Text from programs.
     pub system: u64,
     /// Documents, lists and code.
     pub markdown: u64,
@@ -73,7 +74,7 @@ pub struct CaptureSkips {
     pub secret: u64,
     /// Too short or too long.
     pub length: u64,
-    /// Messages that somebody else said, or of which nobody knows who said them.
+    /// Messages by other people, or by unknown senders.
     pub not_owner: u64,
 }
 
@@ -117,7 +118,7 @@ fn sentences_of(message: &str, settings: &CaptureSettings) -> (Vec<CapturedText>
     (found, not)
 }
 
-/// Says what a sentence states; `None` when it is not worth remembering by rule.
+/// Returns the topic of a sentence; `None` if no rule says that it is worth remembering.
 #[must_use]
 pub fn kind_of(sentence: &str) -> Option<CaptureKind> {
     if sentence.trim_end().ends_with(['?', '？', '¿']) {
@@ -128,8 +129,8 @@ pub fn kind_of(sentence: &str) -> Option<CaptureKind> {
     kind.or_else(|| has_contact(&text).then_some(CaptureKind::Entity))
 }
 
-/// Patterns of one language, each with what it tells; `None` makes all others a question, a
-/// supposition or a courtesy.
+/// Patterns of one language, each with its topic. A match of a pattern with `None` makes the
+/// sentence a question, a supposition or a courtesy, even if others match.
 type Patterns = Vec<(Option<CaptureKind>, &'static str)>;
 
 /// The patterns of each language; see [`crate::phrase`] for how they are written.

@@ -1,10 +1,10 @@
 //! A change of a memory as a value: planned, shown, then applied.
 //!
-//! Applying writes what was there into the journal first. A file is replaced by a new one that
-//! gets its name when it is whole, see [`crate::replacing`]; a log is only ever added to, with one
-//! write, and looked at afterwards, see [`crate::acknowledged`]. All edits of a change are made, or
-//! none: one that is cut off is ended or taken back by the next holder of the lock, see
-//! [`crate::recovery`].
+//! Applying a change first writes the former content into the journal. A file is replaced by a new
+//! one that gets its name once it is complete, see [`crate::replacing`]; a log is only ever
+//! appended to, with one write, and checked afterwards, see [`crate::acknowledged`]. Either all
+//! edits of a change are made or none: a change that was cut off is completed or reverted by the
+//! next holder of the lock, see [`crate::recovery`].
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -25,48 +25,48 @@ use crate::store::{
     FileSnapshot, LockedStore, MAX_FILE_BYTES, MarkdownStore, MarkdownStoreError, PageKind,
 };
 
-/// What is to be done to a memory, as one.
+/// A set of edits of a memory that are applied as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// What was asked for: `remember`, `forget`, `tidy`, `undo`, ...
+    /// The requested operation: `remember`, `forget`, `tidy`, `undo`, ...
     pub what: String,
-    /// What is done to each file; no file twice.
+    /// The edits, at most one for each file.
     pub edits: Vec<Edit>,
     /// The stamps of the entries that it brings, where the files do not say everything.
     pub stamps: Vec<ProvenanceStamp>,
 }
 
-/// What is to be done to one file.
+/// An edit of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// Adds to the end of a file.
     Append {
         /// The file.
         path: String,
-        /// What a new file begins with.
+        /// The beginning of a new file.
         head: String,
-        /// What is added; ends with a line ending.
+        /// The added text; ends with a line ending.
         text: String,
     },
     /// Replaces a file, or makes it.
     Write {
         /// The file.
         path: String,
-        /// The SHA-256 of what was there; `None`: nothing.
+        /// The SHA-256 of the former content; `None`: the file did not exist.
         before: Option<[u8; 32]>,
-        /// What is to be there.
+        /// The new content.
         after: Vec<u8>,
     },
     /// Takes a file away.
     Remove {
         /// The file.
         path: String,
-        /// The SHA-256 of what was there.
+        /// The SHA-256 of the former content.
         before: [u8; 32],
     },
 }
 
-/// What a change came to.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
     /// By which it can be undone.
@@ -93,7 +93,7 @@ pub enum ApplyError {
     /// A file cannot be reached.
     #[error(transparent)]
     Store(#[from] MarkdownStoreError),
-    /// What was there cannot be kept, so nothing was changed.
+    /// The former content cannot be saved to the journal, so nothing was changed.
     #[error("the current content cannot be saved for undo")]
     Journal(#[from] JournalError),
 }
@@ -151,12 +151,12 @@ impl MarkdownStore {
 }
 
 impl LockedStore<'_> {
-    /// Makes a change, or nothing of it.
+    /// Applies a change, completely or not at all.
     pub fn apply(&self, change: &Change, id: Uuid, now: Timestamp) -> Result<Applied, ApplyError> {
         self.apply_as(change, None, id, now)
     }
 
-    /// As [`apply`](Self::apply), and notes which change this one takes back.
+    /// Like [`apply`](Self::apply), but records which change this one reverts.
     pub(crate) fn apply_as(
         &self,
         change: &Change,
@@ -199,7 +199,8 @@ impl LockedStore<'_> {
         }
     }
 
-    /// Makes every edit, sees that it stays, and returns what was put back with that.
+    /// Makes every edit, verifies that it stays, and returns the entries that were put back in the
+    /// process.
     fn make_all(
         &self,
         change: &Change,
@@ -217,7 +218,7 @@ impl LockedStore<'_> {
         }
         for edit in &change.edits {
             let again = self.settle(acknowledged, edit.path())?;
-            // What was not in the file yet is not put back.
+            // Entries that were not in the file yet do not count as put back.
             restored.extend(again.into_iter().filter(|again| !edit.brings(&again.text)));
         }
         self.keep_acknowledged(acknowledged)?;
@@ -250,8 +251,8 @@ impl Edit {
         }
     }
 
-    /// What is put between the existing content and the added text: the head of a new file, or the
-    /// missing line ending.
+    /// Returns the text between the existing content and the added text: the head of a new file, or
+    /// the missing line ending.
     pub(crate) fn glue<'a>(there: Option<&FileSnapshot>, head: &'a str) -> &'a str {
         match there.map(|value| value.bytes.as_slice()).unwrap_or_default() {
             [] => head,

@@ -1,4 +1,4 @@
-//! Where a chat model can be asked, when one is configured; nothing here asks.
+//! The endpoint of a chat model, if one is configured; this module sends no requests.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 /// A chat endpoint that speaks OpenAI's protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatSettings {
-    /// Where it is, with or without `/v1`; `None`: no model is asked.
+    /// Its URL, with or without `/v1`; `None`: no model is asked.
     pub url: Option<String>,
     /// The model; many servers of one model need none.
     pub model: Option<String>,

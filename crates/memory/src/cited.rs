@@ -99,8 +99,8 @@ fn whole_lines(
     }
 }
 
-/// Returns the lines that have to go with lines of an entry: the items within it that they touch,
-/// each with all that is nested in it, or else the whole entry.
+/// Returns the lines to remove when some lines of an entry are cited: the items of the entry that
+/// the lines touch, each with everything nested in it, or else the whole entry.
 fn nested_lines(parts: &[BlockPart], unit: &ParsedEntry, cited: (usize, usize)) -> (usize, usize) {
     let has_stamp = unit.stamp.is_some() && cited.1 >= unit.lines.1;
     let mut inner = parts
@@ -127,8 +127,8 @@ fn nested_lines(parts: &[BlockPart], unit: &ParsedEntry, cited: (usize, usize)) 
     (head.lines.0, end)
 }
 
-/// A block of a file, without a stamp that stands on a line of its own: that is the stamp of the
-/// entry, and the block may be only an item within it.
+/// A block of a file, without a stamp on a line of its own: such a stamp belongs to the entry, and
+/// the block may be only an item within the entry.
 struct BlockPart {
     bytes: Range<usize>,
     lines: (usize, usize),

@@ -1,13 +1,13 @@
 //! What a session should see of a memory: which files, in which order, how much of each.
 //!
-//! Each version of each runtime has rules of its own, see [`ContextRules`]; this follows them, with
-//! four exceptions. What is private stays out of group sessions under all rules, although one
-//! program put it in. The sentences with which a runtime
-//! introduces the files are left out: they are its own. What was remembered, the curated file and the
-//! logs, is quoted in our frame, see [`crate::frame`], because whatever an agent read may have come
-//! to stand there; only what tells an agent who it is stands free. And hidden characters, see
-//! [`crate::hidden`], and stamps are left out of every file: a stamp costs a model some 40 tokens and
-//! is only a claim there.
+//! Each version of each runtime has its own rules, see [`ContextRules`]; this module follows them,
+//! with four exceptions. Private files stay out of group sessions under all rules, although one
+//! runtime includes them. The sentences with which a runtime introduces the files are left out:
+//! they belong to the runtime. Memories, which are the curated file and the logs, are quoted in our
+//! frame, see [`crate::frame`], because text from anything that the agent read may have got into
+//! them; only the files that tell an agent who it is are not quoted. Hidden characters, see
+//! [`crate::hidden`], and stamps are left out of every file: a stamp costs a model some 40 tokens
+//! and is only a claim there.
 
 mod budget;
 mod cut;
@@ -33,7 +33,7 @@ pub use session::SessionKind;
 /// A file needs so much room to be begun at all.
 const LEAST_ROOM: usize = 64;
 
-/// What is asked for.
+/// The request.
 #[derive(Clone, Debug)]
 pub struct ComposeRequest {
     /// Who will see it.
@@ -44,9 +44,9 @@ pub struct ComposeRequest {
     pub budget: Budget,
     /// The day it is.
     pub today: Date,
-    /// What was recalled, framed; it goes last.
+    /// The recalled memories, framed; they come last.
     pub recalled: Option<String>,
-    /// A random word that is new each time, for the frame around what was remembered.
+    /// A random word that is new each time, for the frame around memories.
     pub delimiter: String,
 }
 
@@ -57,18 +57,18 @@ pub struct ComposedContext {
     pub text: String,
     /// How long it is, as the runtime counts.
     pub chars: usize,
-    /// What it is made of, and what was left out of it, in order.
+    /// The included parts and the omitted ones, in order.
     pub parts: Vec<Part>,
     /// How many hidden characters were left out of the files.
     pub hidden_characters: usize,
-    /// Why what was remembered looks like an attack on a model, if it does.
+    /// Why a memory looks like an attack on a model, if one does.
     pub suspicion_reason: Option<String>,
 }
 
 /// A file, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The path in the workspace; `(recalled)` for what was recalled.
+    /// The path in the workspace; `(recalled)` for recalled memories.
     pub path: String,
     /// How much of the text it takes, without its heading.
     pub included_chars: usize,
@@ -78,7 +78,7 @@ pub struct Part {
     pub fate: Fate,
     /// How many hidden characters its file has.
     hidden: usize,
-    /// What goes into the text; of what was remembered, before it is quoted.
+    /// The content for the text; memories are not quoted yet.
     content: String,
     place: PartPlace,
 }
@@ -97,7 +97,7 @@ enum PartPlace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fate {
-    /// It is there as it is.
+    /// It is included in full.
     Whole,
     /// It was longer than this.
     Cut {
@@ -116,7 +116,7 @@ pub enum Fate {
     Empty,
     /// It cannot be read, and the text says so.
     Unreadable(UnreadReason),
-    /// It cannot be read, and is passed over without a word.
+    /// It cannot be read, and is skipped without a notice.
     PassedOver(UnreadReason),
     /// The runtime's budget for all files was used up.
     NoRoom,
@@ -175,7 +175,7 @@ impl std::fmt::Display for Fate {
 }
 
 impl Part {
-    /// Returns what goes into the text, without its heading.
+    /// Returns the content for the text, without its heading.
     #[must_use]
     pub fn content(&self) -> &str {
         &self.content
@@ -186,7 +186,7 @@ impl Part {
         matches!(self.place, PartPlace::Memory | PartPlace::Notes) && self.fate.is_in()
     }
 
-    /// Returns it as it is quoted.
+    /// Returns the part as a memory to be framed.
     fn framed(&self) -> FramedMemory<'_> {
         let date = crate::summary::day_of(PageKind::of(&self.path));
         FramedMemory { text: &self.content, origin: None, date, path: &self.path }

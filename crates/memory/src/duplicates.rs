@@ -1,10 +1,10 @@
-//! What a memory says already: the same text, or nearly.
+//! Finds entries of a memory with the same text as a new one, or nearly the same.
 //!
-//! The index tells where to look: by the table's vectors, and by words for what the table cannot
-//! read. What is there is then read from the files themselves and compared as it stands. The index
-//! is taken as it is. Files that it has not seen are read as a whole while they are small, as the
-//! log is to which entries are added one by one; only when they are not is the index brought up to
-//! date first.
+//! The index supplies the candidates: by the table's vectors, and by words for texts that the table
+//! cannot read. The candidates are then read from the files themselves and compared literally. The
+//! index is used without a refresh. Files that it has not seen are read as a whole while they are
+//! small, such as the log to which entries are added one by one; only if they are large is the
+//! index refreshed first.
 
 mod rows;
 
@@ -26,9 +26,9 @@ pub(crate) use self::rows::{row_duplicates, same_row};
 const READ_BYTES: u64 = 256 << 10;
 /// The index has vectors of whole blocks, with marks and stamps: they are less alike than texts.
 const LIKE: f32 = 0.7;
-/// Chunks that are looked at.
+/// How many chunks are examined.
 const CHUNKS: usize = 8;
-/// Of what is nearly the same, at least so much has the same words.
+/// Nearly equal texts share at least this part of their words.
 const SHARED: f64 = 0.3;
 /// So many are named.
 const MOST: usize = 5;
@@ -54,9 +54,10 @@ pub struct Duplicate {
 pub struct Candidate<'a> {
     /// The text.
     pub text: &'a str,
-    /// What it is called: entries with other names are no duplicates.
+    /// Its key: entries with other keys are no duplicates.
     pub key: Option<&'a str>,
-    /// The key or id of what it takes the place of: that is one only if it says the very same.
+    /// The key or id of the entry that it replaces: that entry is a duplicate only if it says
+    /// exactly the same.
     pub supersedes: Option<&'a str>,
 }
 
@@ -110,7 +111,7 @@ impl Candidate<'_> {
     }
 }
 
-/// Finds entries that say what a text says, the most similar first.
+/// Finds entries that say the same as a text, the most similar first.
 pub(crate) fn duplicates(
     site: &MarkdownStore,
     search: DuplicateSearch<'_>,
@@ -124,7 +125,7 @@ pub(crate) fn duplicates(
     let mut found: Vec<Duplicate> = Vec::new();
     for (path, place) in places {
         let Some(bytes) = site.read_bytes(&path)? else { continue };
-        // What is no text says nothing.
+        // A file that is not UTF-8 contains no duplicates.
         let Ok(text) = std::str::from_utf8(&bytes) else { continue };
         match place {
             SearchedPart::Whole => wanted.compare(&path, &units(text), 0, &mut found),
@@ -175,7 +176,7 @@ fn leave_out_superseded(
     Ok(())
 }
 
-/// Puts the likest first, each once, and leaves out what is too much.
+/// Sorts duplicates by similarity, each once, up to the limit.
 fn in_order(mut found: Vec<Duplicate>) -> Vec<Duplicate> {
     found.sort_by(|a, b| {
         let by_place = || (&a.path, a.lines).cmp(&(&b.path, b.lines));

@@ -31,7 +31,7 @@ pub struct PageEntry {
     pub id: String,
     /// The file.
     pub path: String,
-    /// What the file is.
+    /// The kind of the file.
     pub kind: PageKind,
     /// Its content.
     pub unit: ParsedEntry,
@@ -56,8 +56,8 @@ impl MarkdownStore {
         self.entries_where(&|_, _| true)
     }
 
-    /// As [`entries`](Self::entries), only of files that may have what is wanted, by their paths
-    /// and texts: taking a file apart costs far more than a look at it.
+    /// Like [`entries`](Self::entries), but only for files that may contain a match, by their paths
+    /// and texts: parsing a file costs far more than this check.
     pub(crate) fn entries_where(
         &self,
         may_have: &dyn Fn(&str, &str) -> bool,
@@ -104,11 +104,11 @@ impl MarkdownStore {
     }
 }
 
-/// Reads files one after the other, and keeps the folder open: most of them are in the folder of the
-/// one before.
+/// Reads files one after the other, and keeps the folder open: most of them are in the folder of
+/// the one before.
 struct Shelf<'a> {
     site: &'a MarkdownStore,
-    /// The folder of the last file, and what the paths of its files begin with.
+    /// The folder of the last file, and the prefix of the paths in it.
     folder: Option<(String, Folder)>,
 }
 
@@ -127,8 +127,8 @@ impl Shelf<'_> {
 }
 
 impl EntryList {
-    /// Calls entries by their places where several have the same stamp: somebody copied a line and
-    /// changed it, and what is done to one of them is not to be done to the other.
+    /// Names entries by their places where several have the same stamp: a person copied a line and
+    /// changed it, and an operation on one of them must not affect the other.
     fn tell_apart(&mut self) {
         let stamps = self.placed.iter().filter_map(|placed| placed.unit.stamp.as_ref());
         let copied = repeated(stamps.map(|stamp| stamp.id));
@@ -147,8 +147,8 @@ impl EntryList {
         placed.map(|placed| citation_of(&placed.path, placed.unit.lines)).collect()
     }
 
-    /// Returns the entries that count, the newest first. What was put away does not, but what it
-    /// took the place of does not come back either.
+    /// Returns the live entries, the newest first. Archived entries are not live, but neither are
+    /// the entries that they replaced.
     #[must_use]
     pub fn live(&self) -> Vec<&PageEntry> {
         let taken = taken(&self.placed);
@@ -157,7 +157,7 @@ impl EntryList {
         sorted.sort_by_key(|sorted| sorted.age());
         sorted.reverse();
         let mut met: HashSet<&str> = HashSet::new();
-        // What is superseded hides older entries of its key all the same.
+        // A superseded entry hides older entries of its key all the same.
         sorted.retain(|sorted| {
             let is_newest = !met.contains(sorted.key());
             // A bold word that a person wrote before several lines replaces none of them.
@@ -170,8 +170,8 @@ impl EntryList {
         sorted
     }
 
-    /// Returns the entry that took the place of another: the newest one that says so, or that this
-    /// program wrote later under the same key.
+    /// Returns the entry that replaced another: the newest one that names it, or that this program
+    /// wrote later under the same key.
     #[must_use]
     pub(crate) fn successor_of(&self, old: &PageEntry) -> Option<&PageEntry> {
         let (age, key) = (old.age(), old.unit.key.as_deref());
@@ -186,7 +186,7 @@ impl EntryList {
         self.placed.iter().filter(takes_place).max_by_key(|placed| placed.age())
     }
 
-    /// Returns a file as it was read.
+    /// Returns a file with the content that was read.
     #[must_use]
     pub fn page(&self, path: &str) -> Option<&FileSnapshot> {
         self.pages.iter().find(|page| page.path == path)
@@ -235,7 +235,7 @@ impl PageEntry {
         Self { id, path: path.to_owned(), kind, unit }
     }
 
-    /// Returns what it is called; what has no name is called by its id.
+    /// Returns its key; an entry without a key is called by its id.
     #[must_use]
     pub fn key(&self) -> &str {
         self.unit.key.as_deref().unwrap_or(&self.id)
@@ -247,7 +247,7 @@ impl PageEntry {
         self.unit.stamp.as_ref()?.session.as_deref()
     }
 
-    /// Returns the kind of entry: what its stamp says, else what its file is.
+    /// Returns the kind of entry: the one in its stamp, or else the one of its file.
     #[must_use]
     pub fn category(&self) -> Category {
         let said = self.unit.stamp.as_ref().and_then(|stamp| stamp.category.as_deref());
@@ -326,9 +326,10 @@ pub(crate) fn repeated<T: Eq + Hash + Clone>(all: impl Iterator<Item = T>) -> Ha
     all.filter(|one| !met.insert(one.clone())).collect()
 }
 
-/// Returns the text of a file. One that is not UTF-8 is read a character a byte, as Latin-1 is, so
-/// that it can be taken apart and put together again byte for byte; see [`encoded`]. What has null
-/// bytes in it, or begins as UTF-16 does, is in no encoding whose lines could be told.
+/// Returns the text of a file. A file that is not UTF-8 is read with one character for each byte,
+/// like Latin-1, so that it can be split and put together again byte for byte; see [`encoded`].
+/// `None` for a file with null bytes or a UTF-16 byte order mark, in which lines cannot be
+/// recognised.
 pub(crate) fn decoded(bytes: &[u8]) -> Option<Cow<'_, str>> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(Cow::Borrowed(text)),
@@ -338,7 +339,7 @@ pub(crate) fn decoded(bytes: &[u8]) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Returns a part of what [`decoded`] made of a file as bytes of that file.
+/// Converts a part of the text from [`decoded`] back to bytes of the file.
 pub(crate) fn encoded(file: &[u8], text: String) -> Vec<u8> {
     match std::str::from_utf8(file) {
         Ok(_) => text.into_bytes(),
@@ -363,8 +364,8 @@ pub(crate) fn without(text: &str, gone: &[Range<usize>]) -> String {
     kept
 }
 
-/// Returns what is kept of a text up to the last of some entries, and what follows that one. An
-/// entry between two blank lines leaves one of them.
+/// Cuts entries out of a text. Returns the rest of the text up to the last of them, and the text
+/// after that. An entry between two blank lines leaves one of them.
 pub(crate) fn cut_out<'a>(text: &'a str, gone: &[Range<usize>]) -> (String, &'a str) {
     let mut kept = String::with_capacity(text.len());
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! What is remembered: one entry, and what is known of it.
+//! One remembered entry, with its metadata.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use uuid::Uuid;
 /// One remembered thing, as a living memory hands it out.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct MemoryEntry {
-    /// Its id: that of its stamp or row, or one made of its place.
+    /// Its id: that of its stamp or row, or one derived from its place.
     pub id: String,
-    /// What it is called.
+    /// Its key.
     pub key: String,
     /// The text.
     pub content: String,
@@ -37,11 +37,11 @@ pub struct MemoryEntry {
 /// The kind of an entry, in ZeroClaw's words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Category {
-    /// What stays true: `MEMORY.md`.
+    /// Lasting facts: `MEMORY.md`.
     Core,
     /// What happened on a day.
     Daily,
-    /// What was said.
+    /// A conversation.
     Conversation,
     /// Anything else.
     Custom(String),
@@ -126,7 +126,7 @@ pub enum Tier {
 /// The tag that people put before an entry: `[decision|i=0.9]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
-    /// What it is: `decision`, `milestone`, `lesson`, `context` and the like.
+    /// The type: `decision`, `milestone`, `lesson`, `context` and the like.
     pub name: String,
     /// How much it matters.
     pub importance: Importance,
@@ -137,7 +137,7 @@ pub struct Label {
 pub struct NewEntry {
     /// The text.
     pub text: String,
-    /// What it is called.
+    /// Its key.
     pub key: Option<String>,
     /// Its tag.
     pub label: Option<Label>,

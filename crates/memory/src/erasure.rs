@@ -1,8 +1,10 @@
-//! What the undo journal loses when entries are forgotten for good, and what only it still has.
+//! Removes entries that are forgotten for good from the undo journal, and finds entries that only
+//! the journal still contains.
 //!
-//! A record of the journal keeps whole files as they were before a change, so nearly every record
-//! of a file holds every entry of it. Only a change that was about a forgotten entry is dropped.
-//! Every other one is rewritten as if the entry had never been there, and can still be undone.
+//! A record of the journal keeps the whole former files of a change, so nearly every record of a
+//! file contains every entry of the file. Only a change that was about a forgotten entry is
+//! dropped. Every other record is rewritten as if the entry had never existed, and can still be
+//! undone.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -23,7 +25,7 @@ use crate::patch::Patch;
 use crate::scan::ErasureProbes;
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError, PageKind};
 
-/// Entries of which nothing is to be kept, known by their ids and texts.
+/// Entries to erase completely, identified by their ids and texts.
 #[derive(Debug)]
 pub struct ErasedEntries {
     ids: HashSet<String>,
@@ -31,7 +33,7 @@ pub struct ErasedEntries {
     probes: ErasureProbes,
 }
 
-/// What the undo journal loses.
+/// The edits of the undo journal for an erasure.
 #[derive(Clone, Debug, Default)]
 pub struct JournalErasure {
     /// Changes that can no longer be undone, the last one first.
@@ -84,7 +86,7 @@ impl ErasedEntries {
         self
     }
 
-    /// Plans what the journal in a folder loses.
+    /// Plans the erasure for the journal in a folder.
     fn plan(&self, folder: &Path) -> io::Result<JournalErasure> {
         let mut erasure = JournalErasure::default();
         // Another change may have replaced the file in the meantime.
@@ -152,8 +154,8 @@ impl ErasedEntries {
 
     fn outcome_of(&self, listed: &JournalFile) -> io::Result<RecordOutcome> {
         let Ok(mut record) = listed.read() else {
-            // What cannot be read can be dropped all the same.
-            // One that does not exist was dropped in the meantime to make room for a newer one.
+            // An unreadable record can still be dropped. A record that does not exist was dropped
+            // in the meantime to make room for a newer one.
             let holds = if_found(self.probes.are_in(&listed.path))?.unwrap_or(false);
             return Ok(if holds { RecordOutcome::Dropped } else { RecordOutcome::Untouched });
         };
@@ -221,8 +223,8 @@ impl ErasedEntries {
             edit.after = Some(sha256_hex(&after));
             edit.patch = Patch::between(image, &after);
         } else if edit.after.is_some() {
-            // What the change left is not known, so it cannot be told what is left of it now:
-            // from here on the file counts as one that another program changed.
+            // The content that the change wrote is unknown, and so is its digest without the erased
+            // text: from here on the file counts as changed by another program.
             edit.after = Some(String::new());
         }
         true
@@ -257,7 +259,7 @@ impl StoredChange {
 }
 
 impl MarkdownStore {
-    /// Plans what the journal loses with entries.
+    /// Plans the erasure of entries from the journal.
     pub fn plan_erasure(&self, gone: &ErasedEntries) -> Result<JournalErasure, JournalError> {
         self.in_journal(|folder| gone.plan(folder))
     }
@@ -271,7 +273,7 @@ impl MarkdownStore {
         let mut found = Vec::new();
         let changes = self.in_journal(|folder| journal_files(folder, "done"))?;
         for it in changes.into_iter().rev() {
-            // What cannot be read cannot be undone either.
+            // An unreadable record cannot be undone either.
             let Ok(record) = it.read() else { continue };
             for kept in record.entries() {
                 let digest = digest_of(&kept.entry.text);
@@ -435,7 +437,7 @@ mod tests {
             Ok(())
         }
 
-        /// Forgets for good what has this text; the file loses it as well.
+        /// Erases the entries with this text; the file loses the line as well.
         fn erase(&self, text: &str, line: &str) -> Vec<String> {
             let after = self.text().replace(line, "");
             fs_err::write(self.site.root().join("MEMORY.md"), after).unwrap();
@@ -489,7 +491,8 @@ mod tests {
     fn what_an_undo_took_back_is_not_taken_back_again() {
         let place = Place::new("- a\n");
         place.change("first", "- a\n- b\n");
-        // Somebody adds what is no entry by itself, so that records that hold it have to go.
+        // Another program adds text that is not an entry by itself, so records that contain it must
+        // be removed.
         fs_err::write(place.site.root().join("MEMORY.md"), "- a\n  - nested secret\n- b\n")
             .unwrap();
         place.undo().unwrap();

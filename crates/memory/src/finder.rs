@@ -17,16 +17,16 @@ pub struct Finder {
     embedders: Vec<Arc<dyn Embedder>>,
 }
 
-/// Why nothing could be looked for.
+/// Why a search was impossible.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
     /// The index.
     #[error("the index cannot be opened")]
     Open(#[from] OpenIndexError),
-    /// What is to be found in it.
+    /// The documents cannot be taken into the index.
     #[error("the index cannot be updated")]
     Refresh(#[from] RefreshError),
-    /// What is left of what was removed.
+    /// Removed text cannot be erased from the index.
     #[error("the index still contains removed text")]
     Erase(#[source] StoreError),
     /// The question.
@@ -35,8 +35,8 @@ pub enum FindError {
 }
 
 impl Finder {
-    /// Takes the folder of an index, what it is of, and what compares meanings; all of it may be
-    /// shared with other programs.
+    /// Takes the folder of an index, its source, and its embedder; other programs may share the
+    /// index.
     #[must_use]
     pub fn new(
         folder: PathBuf,
@@ -64,13 +64,13 @@ impl Finder {
         self.take_in(index, false, now)
     }
 
-    /// Returns by what the texts of documents are known that are about to be changed, whether the
-    /// index has seen them or not: for [`forget`](Self::forget), once they are gone.
+    /// Returns the hashes of the texts of documents that are about to be changed, whether the index
+    /// has seen them or not: for [`forget`](Self::forget), after they are gone.
     pub fn texts_of(&self, index: &Index, paths: &[String]) -> Result<TextHashes, FindError> {
         Ok(index.texts_of_now(&self.sources(), paths)?)
     }
 
-    /// Takes in what changed, and takes from the disk what is left of what was removed by it.
+    /// Refreshes the index, and erases the remains of removed texts from the disk.
     pub fn forget(
         &self,
         index: &mut Index,

@@ -1,7 +1,8 @@
-//! When memories are saved before a conversation is compacted, and what the agent is told then.
+//! When memories are saved before a conversation is compacted, and the prompt that the agent gets
+//! then.
 //!
-//! The rule is OpenClaw's: once the next request comes near the end of the context window, or the
-//! transcript has grown too long, but once in each compaction cycle only.
+//! The rule is OpenClaw's: when the next request would come near the end of the context window, or
+//! the transcript has grown too long, but only once in each compaction cycle.
 
 use anemone_format::{escaped, word_enum};
 use jiff::Zoned;
@@ -36,7 +37,7 @@ impl Default for FlushSettings {
     }
 }
 
-/// What is known of a session when it is asked whether to flush.
+/// The state of a session for the decision whether to flush.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlushQuestion {
     /// The context window of the model.
@@ -47,13 +48,13 @@ pub struct FlushQuestion {
     pub bytes: u64,
     /// Whether this cycle has had its flush.
     pub is_done: bool,
-    /// Whether it is a heartbeat, in which nothing is said.
+    /// Whether it is a heartbeat, which contains no conversation.
     pub is_heartbeat: bool,
     /// Whether the workspace cannot be written to.
     pub is_read_only: bool,
 }
 
-/// What is to be done.
+/// The decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlushDecision {
     /// Whether memories are to be saved now.
@@ -112,7 +113,7 @@ impl FlushSettings {
     }
 }
 
-/// Returns what the agent is asked, as OpenClaw asks it.
+/// Returns the prompt for the agent, in OpenClaw's words.
 #[must_use]
 pub fn flush_prompt(now: &Zoned) -> String {
     let zone = now.time_zone().iana_name().unwrap_or("local time");
@@ -144,7 +145,7 @@ fn flush_rules(now: &Zoned) -> String {
     RULES.replace("YYYY-MM-DD", &now.date().to_string())
 }
 
-/// What a model is told that has no files to write to: its answer is written for it.
+/// The system prompt for a model without file access: its answer is written to the memory for it.
 pub const DIRECT_SYSTEM_PROMPT: &str = "You keep the memory of an agent. You are shown the end of \
     a conversation that is about to be cut off. List what the agent must still know afterwards: \
     decisions, preferences, facts about people and projects, open tasks. One item a line, each \
@@ -170,7 +171,7 @@ pub fn flushed_entries(answer: &str) -> Vec<String> {
     };
     let lines = answer.lines().map(str::trim);
     let listed: Vec<String> = lines.filter_map(mark).collect();
-    // Who does not list has said one thing.
+    // An answer without list items is one entry.
     let entries = if listed.is_empty() { vec![answer.replace('\n', " ")] } else { listed };
     let short = |text: &String| text.trim().chars().take(MAX_ENTRY_CHARS).collect::<String>();
     let entries =
@@ -178,8 +179,8 @@ pub fn flushed_entries(answer: &str) -> Vec<String> {
     entries.take(MOST_ENTRIES).collect()
 }
 
-/// Writes a conversation as a model is shown it: one line a message, none of which can begin a
-/// comment or a turn of its own.
+/// Writes a conversation for a model: one line for each message, none of which can begin a comment
+/// or a turn of its own.
 #[must_use]
 pub fn told(said: &[(&str, &str)], most_chars: usize) -> String {
     let mut lines = Vec::new();

@@ -1,9 +1,9 @@
-//! Forgetting: which entries go, how their files look without them, and what is left to say that
-//! there was something.
+//! Forgetting: which entries are removed, how their files look without them, and the tombstones
+//! that record the removal.
 //!
-//! What is left is a line in `<state>/tombstones.jsonl`. It names the entry by its id and by
-//! digests of its key and its text, never by the text itself, so that the same text can be
-//! recognised when it comes back, and nobody can read it there.
+//! A tombstone is a line in `<state>/tombstones.jsonl`. It names the entry by its id and by digests
+//! of its key and its text, never by the text itself, so that the same text is recognised if it
+//! comes back but cannot be read there.
 //!
 //! ```text
 //! {"id":"019a...","key_sha256":"...","text_sha256":"...","path":"MEMORY.md","at":"...","why":"forget"}
@@ -56,7 +56,7 @@ pub enum ForgetTarget {
 pub struct EntryToForget {
     /// Its id.
     pub id: String,
-    /// What it is called.
+    /// Its key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Its file, or the database.
@@ -74,15 +74,15 @@ pub struct EntryToForget {
 /// How entries are forgotten.
 #[derive(Clone, Debug)]
 pub struct ForgetPlan {
-    /// What goes, in the order of the files.
+    /// The entries to forget, in the order of the files.
     pub entries: Vec<EntryToForget>,
-    /// What is done to the files.
+    /// The edits of the files.
     pub change: Change,
-    /// Files that could not be looked into, and why.
+    /// Files that could not be searched, and why.
     pub skipped: Vec<(String, String)>,
     /// Files in which a table is left with a header and no rows.
     pub tables_without_rows: Vec<String>,
-    /// What goes of a database.
+    /// The rows to remove from a database.
     pub rows: Vec<KeptRow>,
 }
 
@@ -93,15 +93,15 @@ pub enum ForgetPlanError {
     /// The lines that are cited are a part of something that belongs together.
     #[error("{cited} is only part of {whole}; nothing was forgotten")]
     Part {
-        /// What was named.
+        /// The given citation.
         cited: String,
         /// The citation of all lines that belong together.
         whole: String,
     },
-    /// Several entries have the same stamp, since somebody copied a line.
+    /// Several entries have the same stamp because a line was copied.
     #[error("{} entries are called {id}; nothing was forgotten", places.len())]
     Ambiguous {
-        /// What was named.
+        /// The given id.
         id: String,
         /// The citations of the entries.
         places: Vec<String>,
@@ -115,7 +115,7 @@ pub enum ForgetPlanError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyForgetError {
-    /// The current content is not what was planned for.
+    /// The current content differs from the one that the plan was made for.
     #[error("the memory was changed by another program in the meantime")]
     Changed,
     /// The memory.
@@ -129,15 +129,15 @@ impl<E: Into<MemoryError>> From<E> for ApplyForgetError {
     }
 }
 
-/// Plans what is to be forgotten, in the files of a memory and in its database.
+/// Plans a forget in the files of a memory and in its database.
 pub fn plan_forget(memory: &dyn Memory, target: &ForgetTarget) -> Result<ForgetPlan, MemoryError> {
     let files = memory.store().plan_forget(target)?;
     let rows = memory.rows().map(|rows| rows_meant(rows, target)).transpose()?.unwrap_or_default();
     Ok(ForgetPlan { rows, ..files })
 }
 
-/// Returns the rows that are meant. A row is also known by the citation that a search prints; it goes
-/// as a whole, so all its lines must be cited.
+/// Returns the rows that are meant. A row is also known by the citation that a search prints; it
+/// goes as a whole, so all its lines must be cited.
 fn rows_meant(rows: &dyn RowStore, target: &ForgetTarget) -> Result<Vec<KeptRow>, MemoryError> {
     let mut found = rows.matching(target)?;
     let ids = if let ForgetTarget::Ids(ids) = target { ids.as_slice() } else { &[] };
@@ -158,7 +158,7 @@ fn rows_meant(rows: &dyn RowStore, target: &ForgetTarget) -> Result<Vec<KeptRow>
 }
 
 impl ForgetPlan {
-    /// Returns what goes: entries of files, then rows.
+    /// Returns everything to forget: entries of files, then rows.
     #[must_use]
     pub fn all(&self) -> Vec<&EntryToForget> {
         self.entries.iter().chain(self.rows.iter().map(|row| &row.entry)).collect()
@@ -171,9 +171,9 @@ impl ForgetPlan {
         files.chain(self.rows.iter().map(KeptRow::document)).collect()
     }
 
-    /// Makes it go, if it still is what was planned. The order of the steps is what makes it safe to
-    /// be interrupted: first the durable note of what is under way, then the journal and the rows,
-    /// then the files, last the tombstones. The next holder of the lock finishes what was cut off.
+    /// Applies the plan, if it still matches the memory. The order of the steps makes interruptions
+    /// safe: first the durable note of the forget, then the journal and the rows, then the files,
+    /// and last the tombstones. The next holder of the lock finishes an interrupted forget.
     pub fn apply(
         &self,
         memory: &dyn Memory,
@@ -211,7 +211,7 @@ impl ForgetTarget {
     pub(crate) fn takes(&self, it: &PageEntry) -> bool {
         match self {
             Self::Key(key) => it.key() == key,
-            // What is cited is looked up by its lines.
+            // Citations are looked up by their lines.
             Self::Ids(ids) => it.unit.stamp.is_some() && ids.contains(&it.id),
             Self::Session(session) => it.session() == Some(session),
             Self::Written { since, until, zone } => {
@@ -245,7 +245,7 @@ impl ForgetTarget {
     fn may_be_in(&self, path: &str, text: &str) -> bool {
         let Self::Key(key) = self else { return true };
         let place = key.strip_prefix(path).is_some_and(|rest| rest.starts_with("#L"));
-        // What has no key is called by its id, which can be spelled in more than one way.
+        // An entry without a key is called by its id, which can be spelled in more than one way.
         place
             || key.parse::<StampId>().is_ok()
             || Uuid::try_parse(key).is_ok()
@@ -255,7 +255,7 @@ impl ForgetTarget {
 }
 
 impl LockedStore<'_> {
-    /// Notes that entries are gone. Nothing of their texts is noted.
+    /// Records that entries were forgotten, without their texts.
     pub fn write_tombstones(
         &self,
         gone: &[EntryToForget],
@@ -264,7 +264,7 @@ impl LockedStore<'_> {
     ) -> Result<(), MarkdownStoreError> {
         let path = self.site().tombstones();
         let write = || -> io::Result<()> {
-            // One that was cut off behind this step is not noted twice.
+            // A forget that was interrupted after this step is not recorded twice.
             let there = fs_err::read_to_string(&path).unwrap_or_default();
             let mut lines = String::new();
             for it in gone {
@@ -292,8 +292,8 @@ impl LockedStore<'_> {
 }
 
 impl MarkdownStore {
-    /// Plans what is to be forgotten, everywhere in the files of the memory, also where they were
-    /// put away. What is applied has to be planned again under the lock.
+    /// Plans a forget in all files of the memory, including archived ones. A plan has to be made
+    /// again under the lock before it is applied.
     pub fn plan_forget(&self, wanted: &ForgetTarget) -> Result<ForgetPlan, ForgetPlanError> {
         let all = self.entries_where(&|path, text| wanted.may_be_in(path, text))?;
         let mut gone: Vec<PageEntry> =

@@ -1,9 +1,10 @@
-//! A forget that is under way, noted so that one that was cut off can be finished.
+//! The note of a forget in progress, so that an interrupted forget can be finished.
 //!
-//! The note is written before anything is changed and removed when everything is done. The
-//! next holder of the lock finds what a kill left and finishes it: entries are taken out of what is
-//! put back when an editor drops it, and where it is for good, the indexes and the journal lose
-//! the text as well. The note names entries by their ids and by digests, never by their texts.
+//! The note is written before anything is changed and removed when everything is done. The next
+//! holder of the lock finds a note that a kill left behind and finishes the forget: the entries are
+//! no longer put back when an editor drops them, and if they are forgotten for good, their text is
+//! also removed from the indexes and the journal. The note names entries by their ids and by
+//! digests, never by their texts.
 //!
 //! ```text
 //! <state>/forgetting/<id>.json        what is forgotten; locked while a process works on it
@@ -29,7 +30,7 @@ use crate::journal::{ChangeId, StoredChange, keep_private};
 use crate::page::units;
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 
-/// Whether what is forgotten can be brought back.
+/// Whether forgotten entries can be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finality {
@@ -39,10 +40,10 @@ pub enum Finality {
     ForGood,
 }
 
-/// What is about to be forgotten.
+/// A forget that is about to begin.
 #[derive(Clone, Debug)]
 pub struct ForgetNote {
-    /// A digest of what was asked for, by which the same request is known again.
+    /// A digest of the request, by which the same request is recognised.
     pub request: String,
     /// Whether it can be brought back.
     pub finality: Finality,
@@ -68,7 +69,7 @@ pub struct ForgetMarker {
 /// A forget that was cut off and has been finished.
 #[derive(Debug)]
 pub struct FinishedForget {
-    /// A digest of what was asked for.
+    /// A digest of the request.
     pub request: String,
     /// Whether it can be brought back.
     pub finality: Finality,
@@ -106,7 +107,7 @@ impl MarkdownStore {
 }
 
 impl LockedStore<'_> {
-    /// Notes durably what is about to be forgotten.
+    /// Writes the note of a forget durably, before the forget begins.
     pub fn begin_forgetting(
         &self,
         note: &ForgetNote,
@@ -143,13 +144,13 @@ impl LockedStore<'_> {
         begin().map_err(fail)
     }
 
-    /// Drops the changes that a forget itself made from the journal. They are known by their ids:
-    /// what they hold may be spelled otherwise than the entry, with other line endings for one.
+    /// Drops the changes that a forget itself made from the journal. They are identified by their
+    /// ids, because their content may differ from the entry, for example in line endings.
     pub fn drop_own_changes(&self, forgetting: &ForgetMarker) -> Result<(), MarkdownStoreError> {
         Ok(forgetting.changes.iter().try_for_each(|id| self.drop_change(*id))?)
     }
 
-    /// Finishes what was cut off.
+    /// Finishes interrupted forgets.
     pub(crate) fn finish_forgets(&self) -> Result<Vec<FinishedForget>, MarkdownStoreError> {
         let folder = self.site().forgetting_folder();
         let fail = |source| MarkdownStoreError::Io { path: folder.clone(), source };
@@ -197,7 +198,8 @@ impl LockedStore<'_> {
             }
             if noted.finality == Finality::ForGood {
                 note.mark("erasing")?;
-                // What cannot be cleared now is left for the next one, and the note with it.
+                // If the indexes cannot be cleared now, the note stays for the next holder of the
+                // lock.
                 if !clear_indexes(&noted.indexes) {
                     return Ok(None);
                 }
@@ -209,7 +211,7 @@ impl LockedStore<'_> {
         Ok(Some(FinishedForget { request, finality, files_changed, entries, note }))
     }
 
-    /// Takes entries out of what is put back when an editor drops it.
+    /// Removes entries from those that are put back when an editor drops them.
     fn forget_acknowledged(&self, noted: &ForgetRecord) -> Result<(), MarkdownStoreError> {
         let mut acknowledged = self.acknowledged()?;
         let is_gone = |text: &str| {
@@ -228,7 +230,7 @@ impl LockedStore<'_> {
         Ok(())
     }
 
-    /// Takes what is forgotten for good out of the journal.
+    /// Removes entries that are forgotten for good from the journal.
     fn drop_kept(
         &self,
         noted: &ForgetRecord,
@@ -303,7 +305,7 @@ impl ForgetMarker {
         }
     }
 
-    /// Says that the files are done, and that from here on what was kept of them goes.
+    /// Records that the files are done, and that the kept copies are erased next.
     pub fn erase(&self) -> Result<(), MarkdownStoreError> {
         self.mark("erasing")
     }
@@ -318,8 +320,8 @@ impl ForgetMarker {
         made.map_err(|source| MarkdownStoreError::Io { path, source })
     }
 
-    /// Removes the note: everything is done, and the caller has been told. What is left of it
-    /// by an error is removed by the next one who looks.
+    /// Removes the note: everything is done, and the caller has been notified. The next holder of
+    /// the lock removes remains that an error leaves.
     pub fn end(self) {
         // The note goes first: its marks alone mean nothing.
         for extension in ["json", "erasing", "finished"] {
@@ -385,7 +387,7 @@ mod tests {
             ErasureProbes::new([TEXT]).scan(&[self.folder.path().to_owned()]).found
         }
 
-        /// Does what a forget does, until it is killed after a step.
+        /// Runs the steps of a forget up to a step at which it is killed.
         fn forget(&self, finality: Finality, steps: usize) {
             let wanted = ForgetTarget::Ids(vec![Uuid::from_u128(9).to_string()]);
             let held = self.site.lock().unwrap();
@@ -397,7 +399,7 @@ mod tests {
             if steps == 0 {
                 return;
             }
-            // As apply does it, but for what it keeps of acknowledged entries.
+            // Like `apply`, but keeps the former acknowledged entries.
             let before = self.site.acknowledged_bytes();
             held.apply(&plan.change, Uuid::from_u128(2), Timestamp::UNIX_EPOCH).unwrap();
             if steps == 1 {

@@ -30,7 +30,7 @@ pub const DATA_NOTICE: &str =
 /// A memory that is to be shown to a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FramedMemory<'a> {
-    /// What it says.
+    /// Its text.
     pub text: &'a str,
     /// Where it comes from, where that is known.
     pub origin: Option<ShownOrigin>,
@@ -43,7 +43,7 @@ pub struct FramedMemory<'a> {
 /// Where a memory comes from, and whether we know that or its stamp only says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownOrigin {
-    /// What the stamp says.
+    /// The origin in the stamp.
     pub origin: Origin,
     /// Whether this installation wrote the stamp with this text.
     pub is_verified: bool,
@@ -81,7 +81,7 @@ impl Frame {
         self.text.push_str(&format!("[{}] {}\n{}", self.entries, one_line(heading), barred(text)));
     }
 
-    /// Quotes a text in one line of its own, behind a hyphen.
+    /// Quotes a text on a line of its own, after a hyphen.
     pub fn line(&mut self, text: &str) {
         self.text.push_str(&format!("- {}\n", one_line(text)));
     }
@@ -93,8 +93,8 @@ impl Frame {
     }
 }
 
-/// Puts memories into a frame, with a mark on what looks like an attack; nothing when there are
-/// none.
+/// Puts memories into a frame and marks those that look like an attack; returns an empty text
+/// without memories.
 #[must_use]
 pub fn frame(memories: &[FramedMemory<'_>], delimiter: &str) -> String {
     if memories.is_empty() {

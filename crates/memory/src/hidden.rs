@@ -1,8 +1,8 @@
-//! Invisible characters, by which a text can say something else than it shows.
+//! Invisible characters, which can give a text another meaning than the visible one.
 //!
-//! There is one table of them, [`is_hidden`], and one rule for where a script or an emoji needs
-//! one of them. Everything that hands remembered text to a model or a terminal goes through this
-//! module, so that no path shows what another one hides.
+//! One table, [`is_hidden`], lists them, and one rule says where a script or an emoji needs one of
+//! them. Everything that hands remembered text to a model or a terminal goes through this module,
+//! so that no path shows what another one hides.
 
 /// Says whether a character shows nothing, or changes how others are shown: everything that
 /// Unicode calls a format character or ignorable by default.
@@ -34,7 +34,7 @@ pub const fn is_hidden(c: char) -> bool {
 }
 
 /// Returns a text without hidden characters and control characters, except those that a script or
-/// an emoji needs where they stand. Line endings and tabs stay.
+/// an emoji needs at their position. Line endings and tabs stay.
 #[must_use]
 pub fn shown(text: &str) -> String {
     replaced(text, None)
@@ -133,9 +133,10 @@ pub fn shown_with_ranges(text: &str, ranges: &mut [[usize; 2]]) -> String {
     shown(text)
 }
 
-/// Says whether a character is needed where it stands: it joins letters of a script or parts of an
-/// emoji, chooses how a sign looks, or opens a number in a script that has such signs. One at a
-/// time: in a row, or between letters that do not join, they are a way to hide bits.
+/// Says whether a character is needed at its position: it joins letters of a script or parts of an
+/// emoji, chooses how a sign looks, or opens a number in a script that has such signs. Only single
+/// characters count: several in a row, or one between letters that do not join, are a way to hide
+/// bits.
 pub(crate) fn is_needed(before: char, c: char, next: Option<char>) -> bool {
     match c {
         JOINER | NON_JOINER => !before.is_ascii() && !matches!(before, JOINER | NON_JOINER),
@@ -206,7 +207,7 @@ const fn is_script_sign(c: char) -> bool {
     )
 }
 
-/// Whether such a sign is followed by what it is drawn with.
+/// Whether the character after such a sign is one that it combines with.
 const fn opens(sign: char, next: char) -> bool {
     match sign {
         '\u{70f}' => matches!(next, '\u{710}'..='\u{74f}'),

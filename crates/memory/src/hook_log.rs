@@ -1,7 +1,7 @@
-//! What hooks wrote into a memory: one line each in `<state>/hook-writes.jsonl`.
+//! What hooks wrote into a memory: one line for each write in `<state>/hook-writes.jsonl`.
 //!
-//! Hooks write while nobody looks on, so people need a place that tells them what was added. The
-//! log names files and counts entries; it has no text of the memory in it.
+//! Hooks write unattended, so people need a place to see what was added. The log names files and
+//! counts entries; it contains no text of the memory.
 
 use std::io::Read as _;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
-//! What was there before each change, so that the last ones can be undone.
+//! The content before each change, so that the latest changes can be undone.
 //!
-//! One file a change in `<state>/journal/`, named by its place in the order of changes and its id:
-//! `<number>-<id>.begun` until the change is made, then `<number>-<id>.done`; `.kept` when it was
-//! reverted after another program had saved one of its files, see [`crate::recovery`]. The oldest
-//! are removed when there are too many of them or they take too much space.
+//! Each change has one file in `<state>/journal/`, named by its place in the order of changes and
+//! its id: `<number>-<id>.begun` until the change is made, then `<number>-<id>.done`; `.kept` when
+//! it was reverted after another program had saved one of its files, see [`crate::recovery`]. The
+//! oldest files are removed when there are too many of them or they take too much space.
 //!
 //! ```text
 //! {"what":"forget","at":"...","edits":[{"path":"MEMORY.md","before":120,"after":"<sha256>"}]}
@@ -43,28 +43,28 @@ pub struct ChangeId(pub Uuid);
 /// A change that was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeRecord {
-    /// What was asked for.
+    /// The requested operation.
     pub what: String,
     /// When.
     pub at: String,
     /// Which change it took back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<ChangeId>,
-    /// What was done to each file.
+    /// The edits of the files.
     pub edits: Vec<EditRecord>,
-    /// What was done to rows of a database.
+    /// The change of rows of a database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<RowsRecord>,
 }
 
-/// What was done to rows of a database.
+/// A change of rows of a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowsRecord {
     /// The database.
     pub database: PathBuf,
     /// Whose rows they were.
     pub alias: String,
-    /// Every row that was changed or taken out, as it was, its columns by their names.
+    /// Every row that was changed or removed, in its former state, its columns by their names.
     pub rows: Vec<serde_json::Map<String, serde_json::Value>>,
     /// Where those came from, as our own table said it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -72,8 +72,8 @@ pub struct RowsRecord {
     /// The ids of rows that came new.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
-    /// The SHA-256 of the text with which each row was left, by its id; what is not named here was
-    /// taken out.
+    /// The SHA-256 of the text of each row after the change, by its id; rows that are missing here
+    /// were removed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub left: BTreeMap<String, String>,
 }
@@ -86,7 +86,7 @@ impl RowsRecord {
     }
 }
 
-/// What was done to one file.
+/// An edit of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditRecord {
     /// The file.
@@ -94,18 +94,18 @@ pub struct EditRecord {
     /// How many bytes were there; `None`: no file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<u64>,
-    /// What was added, where something was only added.
+    /// The addition, if the edit only appended text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) added: Option<Added>,
     /// The SHA-256 of the content since; `None`: no file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<String>,
-    /// What the change did to it, apart from the rest.
+    /// The difference that the change made to the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) patch: Option<Patch>,
 }
 
-/// What was added to a file; of what was there nothing is kept.
+/// The text that was appended to a file; nothing of the former content is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Added {
     /// The head of a new file, or a missing line ending.
@@ -128,7 +128,7 @@ pub struct JournalError {
     pub source: io::Error,
 }
 
-/// A change in the journal, and what was there before it.
+/// A change in the journal, and the content before it.
 #[derive(Debug)]
 pub(crate) struct StoredChange {
     pub(crate) id: ChangeId,
@@ -146,14 +146,14 @@ pub(crate) struct JournalFile {
 }
 
 impl MarkdownStore {
-    /// Returns the folder of what was there before each change.
+    /// Returns the folder with the content before each change.
     #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.state().join("journal")
     }
 
-    /// Returns the changes that were made, the last one first; those that were undone, and what
-    /// undid them, are among them. What cannot be read is left out.
+    /// Returns the changes that were made, the last one first, including undone changes and their
+    /// undos. Unreadable records are left out.
     pub fn changes(&self) -> Result<Vec<(ChangeId, ChangeRecord)>, JournalError> {
         self.in_journal(|folder| {
             let mut found = Vec::new();
@@ -169,13 +169,13 @@ impl MarkdownStore {
         })
     }
 
-    /// Counts the changes that were begun and not ended: cut off, or under way at this moment. The
-    /// next one that is made ends them.
+    /// Counts the changes that were begun and not completed: cut off, or in progress at this
+    /// moment. The next change completes or reverts them.
     pub fn unfinished(&self) -> Result<usize, JournalError> {
         self.in_journal(|folder| Ok(journal_files(folder, "begun")?.len()))
     }
 
-    /// Reads a change with what was there before it.
+    /// Reads a change with the content before it.
     pub(crate) fn recorded(&self, id: ChangeId) -> Result<Option<StoredChange>, JournalError> {
         self.in_journal(|folder| {
             let found = journal_files(folder, "done")?.into_iter().find(|value| value.id == id);
@@ -219,8 +219,8 @@ impl LockedStore<'_> {
             let path = folder.join(next_name(folder, id, "begun")?);
             let begun = StoredChange { id: ChangeId(id), path, noted, images };
             keep_durable(&begun.path, &begun.to_bytes()?)?;
-            // What is only added to needs no former content to go back to. Its record becomes safe
-            // when the change is committed.
+            // An append needs no former content to be reverted. Its record becomes safe when the
+            // change is committed.
             if begun.images.iter().any(|image| !image.is_empty()) {
                 sync_folder(folder)?;
             }
@@ -249,7 +249,8 @@ impl LockedStore<'_> {
         })
     }
 
-    /// Keeps the record of a change that was reverted around what another program saved.
+    /// Keeps the record of a change that was reverted except for content that another program
+    /// saved.
     pub(crate) fn set_aside(&self, begun: &StoredChange) -> Result<(), JournalError> {
         self.site().in_journal(|folder| {
             faults::step()?;
@@ -260,8 +261,9 @@ impl LockedStore<'_> {
         })
     }
 
-    /// Returns changes that were begun and not ended, the oldest first. What was not even begun as
-    /// a whole goes: the holder of the lock knows that nobody else still writes it.
+    /// Returns changes that were begun and not completed, the oldest first. Records that were not
+    /// written completely are deleted: the holder of the lock knows that no other process is still
+    /// writing them.
     pub(crate) fn cut_off(&self) -> Result<Vec<StoredChange>, JournalError> {
         self.site().in_journal(|folder| {
             for it in journal_files(folder, UNFINISHED)? {
@@ -271,7 +273,8 @@ impl LockedStore<'_> {
             for it in journal_files(folder, "begun")? {
                 match it.read() {
                     Ok(recorded) => found.push(recorded),
-                    // Only what was never whole goes: the rest may be readable tomorrow.
+                    // Only records that were never complete are deleted: others may become readable
+                    // again.
                     Err(error) if is_broken(&error) => fs_err::remove_file(&it.path)?,
                     Err(error) => return Err(error),
                 }
@@ -280,8 +283,8 @@ impl LockedStore<'_> {
         })
     }
 
-    /// Keeps what is about to be done to rows of a database, and which change it takes back. Should
-    /// nothing be done after all, undoing it does nothing.
+    /// Records an upcoming change of rows of a database, and which change it reverts. If the change
+    /// is not made after all, undoing it does nothing.
     pub(crate) fn note_rows(
         &self,
         what: &str,
@@ -318,7 +321,7 @@ impl LockedStore<'_> {
         removed.map_err(|source| JournalError { path: path.to_owned(), source })
     }
 
-    /// Drops a change: it cannot be undone any more, and nothing of what was there is kept.
+    /// Drops a change: it cannot be undone any more, and nothing of the former content is kept.
     pub(crate) fn drop_change(&self, id: ChangeId) -> Result<(), JournalError> {
         self.site().in_journal(|folder| {
             let mut files = journal_files(folder, "done")?.into_iter().filter(|file| file.id == id);
@@ -326,7 +329,7 @@ impl LockedStore<'_> {
         })
     }
 
-    /// Drops every change: none can be undone any more, and nothing of what was there is kept.
+    /// Drops every change: none can be undone any more, and nothing of the former content is kept.
     pub fn clear_changes(&self) -> Result<usize, JournalError> {
         self.site().in_journal(|folder| {
             let all = journal_files(folder, "done")?;
@@ -412,7 +415,7 @@ pub(crate) fn journal_files(folder: &Path, extension: &str) -> io::Result<Vec<Jo
     Ok(all)
 }
 
-/// Whether a file was read and does not hold what it should.
+/// Whether a file was read and has invalid content.
 fn is_broken(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
 }

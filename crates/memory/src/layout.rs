@@ -11,7 +11,7 @@ pub struct MarkdownLayout {
     pub spaces_entries: bool,
     /// Whether an entry replaces older ones of its key even if a person wrote them.
     pub keys_replace: bool,
-    /// Whether `tidy` archives old daily files unless it is told otherwise.
+    /// Whether `tidy` archives old daily files by default.
     pub archives: bool,
 }
 

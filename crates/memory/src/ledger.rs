@@ -1,14 +1,14 @@
 //! Which stamps this installation wrote.
 //!
 //! A stamp is text in a file, so whatever can write the file can write a stamp. What we wrote
-//! ourselves is noted in a file of the agent's state folder, outside the workspace: a digest of each
-//! entry with its stamp. An entry whose digest is there says where it comes from, and that is so.
-//! Any other stamp is a claim: one written by hand, one of an imported archive, one of ours whose
-//! entry was edited since, and every one when the file is lost.
+//! ourselves is noted in a file of the agent's state folder, outside the workspace: a digest of
+//! each entry with its stamp. If the digest of an entry is in the file, its stamp is verified. Any
+//! other stamp is a claim: one written by hand, one of an imported archive, one of ours whose entry
+//! was edited since, and every stamp if the file is lost.
 //!
-//! The digests do not tell what was remembered: each covers the random part of the stamp's UUID,
-//! which is only in the entry or in the table of stamps. When an entry is forgotten for good its
-//! line goes from the table, and no guess of its text can be tested.
+//! The digests do not reveal the entries: each covers the random part of the stamp's UUID, which is
+//! only in the entry or in the table of stamps. When an entry is forgotten for good, its line is
+//! removed from the table, so that no guess of its text can be tested.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
@@ -23,8 +23,8 @@ use crate::journal::{JournalError, keep_private};
 use crate::page::{ParsedEntry, units};
 use crate::store::{FileSnapshot, LockedStore, MarkdownStore};
 
-/// Changes that write entries of their own. Others move entries or bring them back, and a stamp
-/// that somebody forged is not ours for that.
+/// Changes that write new entries. Other changes move entries or restore them, which does not make
+/// a forged stamp ours.
 const WRITES_ENTRIES: [&str; 5] =
     ["remember", "store", "hook session-end", "hook turn-end", "hook pre-compact"];
 
@@ -41,8 +41,8 @@ const DIGEST_CHARS: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub struct OwnStamps {
     digests: HashSet<String>,
-    /// The ids of entries that were forgotten for good: one that comes back with an old archive is
-    /// a claim.
+    /// The ids of entries that were forgotten for good: if such an entry comes back with an old
+    /// archive, its stamp is only a claim.
     revoked: HashSet<StampId>,
     table: StampTable,
 }
@@ -100,13 +100,13 @@ impl OwnStamps {
         digest.is_some_and(|digest| self.digests.contains(&digest))
     }
 
-    /// Says whether every entry that has a line in a range is one that we wrote; lines from 1.
+    /// Says whether we wrote every entry that has a line in a range; lines count from 1.
     #[must_use]
     pub fn wrote_lines(&self, file: &str, first: usize, last: usize) -> bool {
         self.wrote(file, |unit| unit.lines.0 <= last && unit.lines.1 >= first)
     }
 
-    /// Says whether every entry that is asked about is one that we wrote, and there is one.
+    /// Says whether at least one entry is asked about, and we wrote all of them.
     pub(crate) fn wrote(&self, file: &str, is_asked: impl Fn(&ParsedEntry) -> bool) -> bool {
         let found = units(file);
         let mut asked = found.iter().filter(|unit| is_asked(unit)).peekable();
@@ -138,7 +138,7 @@ impl LockedStore<'_> {
     pub(crate) fn revoke_stamps(&self, ids: &[StampId]) -> Result<(), JournalError> {
         let path = path(self.site());
         let text = match fs_err::read_to_string(&path) {
-            // Nothing is ours.
+            // We wrote no stamps yet.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             text => text.unwrap_or_default(),
         };
@@ -177,7 +177,8 @@ fn append(path: &Path, new: &[String]) -> io::Result<()> {
     if new.is_empty() {
         return Ok(());
     }
-    // Each begins with a line ending, so that what a kill left of the last one costs no other.
+    // Each line begins with a line ending, so that an incomplete line after a kill does not damage
+    // the next one.
     let added: String = new.iter().map(|digest| format!("\n{digest}")).collect();
     match if_found(fs_err::metadata(path))? {
         None => keep_private(path, added.as_bytes()),
@@ -205,8 +206,8 @@ fn digests(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| line.len() == DIGEST_CHARS)
 }
 
-/// Returns the digest of an entry with all that its stamp says; `None` when that is not known. Line
-/// endings around it and of which kind they are is nothing that an entry says.
+/// Returns the digest of an entry with its complete stamp; `None` if parts of the stamp are
+/// unknown. Line endings around the entry, and their kind, do not count.
 fn digest(stamp: &ProvenanceStamp, entry: &str) -> Option<String> {
     let plain = entry.trim().replace("\r\n", "\n");
     let text = if plain.contains(&stamp.uuid?.to_string()) {

@@ -1,4 +1,4 @@
-//! What is remembered, entry by entry: for people who want to look through a memory.
+//! Lists the entries of a memory, for people who want to browse it.
 
 use std::str::FromStr as _;
 
@@ -14,7 +14,7 @@ use crate::row_store::{lines_of_row, row_document};
 use crate::store::{MarkdownStore, MarkdownStoreError, PageKind};
 use crate::summary::day_of;
 
-/// Which entries are listed; what is `None` matches every entry.
+/// Which entries are listed; a filter that is `None` matches every entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListFilter {
     /// Entries of this day or later.
@@ -29,7 +29,7 @@ pub struct ListFilter {
     pub origin: Option<Origin>,
 }
 
-/// An entry as it is listed.
+/// A listed entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedEntry {
     /// Its id, by which `forget` finds it.
@@ -43,19 +43,19 @@ pub struct ListedEntry {
     /// The day it was written or is about, in the time zone of the caller.
     pub day: Option<Date>,
     /// Its type: the word in its label, such as `decision`; without one, the category of its row,
-    /// or what its file is: `core`, `daily`, `session` or `note`.
+    /// or the kind of its file: `core`, `daily`, `session` or `note`.
     pub kind: String,
     /// Where it comes from, where that is known.
     pub origin: Option<String>,
-    /// How much it matters, where it was said.
+    /// Its importance, if one was given.
     pub importance: Option<f64>,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// When it was written, where that is known.
     pub written: Option<Timestamp>,
 }
 
-/// What was listed.
+/// The listed entries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EntryListing {
     /// The entries that match, the newest first.

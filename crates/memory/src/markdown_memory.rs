@@ -146,7 +146,8 @@ impl Memory for MarkdownMemory {
         Ok(cautions)
     }
 
-    /// What another program saves meanwhile is kept, and the entries are added to that.
+    /// If another program saves the file in the meantime, its content is kept, and the entries are
+    /// added to it.
     fn add(
         &self,
         held: &LockedStore<'_>,
@@ -177,8 +178,8 @@ impl Memory for MarkdownMemory {
                 let mut meant =
                     found.iter().filter(|entry| is_meant(&entry.unit.content)).peekable();
                 let mut ids = Vec::new();
-                // A heading is no entry, and an entry may be longer than what was found of it: then the
-                // lines of the hit are what is meant.
+                // A heading is not an entry, and an entry may be longer than the hit: then the
+                // citation of the hit is the target.
                 if meant.peek().is_none() && entries.page(&hit.path).is_some() {
                     ids.push(hit.citation());
                 }

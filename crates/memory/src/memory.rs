@@ -1,10 +1,12 @@
-//! The one seam of a living memory: what differs between Markdown files and rows of a database.
+//! The interface of an agent's memory: the operations that differ between Markdown files and rows
+//! of a database.
 //!
-//! [`MarkdownMemory`](crate::MarkdownMemory) and [`RowMemory`](crate::RowMemory) implement it. What
-//! is done with a memory is written once, over this trait: remember, forget, undo, list, tidy and
-//! the search for duplicates. Planning returns values and changes nothing. Whatever writes takes the
-//! lock, which is a [`LockedStore`], keeps what was there in the journal, and refuses or redacts
-//! secrets: an [`Addition`] cannot be made of a text that was not searched for them.
+//! [`MarkdownMemory`](crate::MarkdownMemory) and [`RowMemory`](crate::RowMemory) implement it. The
+//! operations on a memory are written once, over this trait: remember, forget, undo, list, tidy and
+//! the search for duplicates. Planning returns values and changes nothing. Every operation that
+//! writes takes the lock, which is a [`LockedStore`], saves the former content in the journal, and
+//! refuses or redacts secrets: an [`Addition`] cannot be made from a text that was not searched for
+//! secrets.
 
 use anemone_index::Hit;
 use jiff::Timestamp;
@@ -26,9 +28,10 @@ use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 /// The error of a backend that this crate does not know.
 pub type BackendError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A memory that is read and written, whatever it is kept in.
+/// A memory that is read and written, in any storage.
 ///
-/// Laws that hold for every implementation, checked by one suite over the ones that ship:
+/// These laws hold for every implementation. One suite checks them for the implementations that
+/// ship:
 /// - what was remembered is listed by its key, with its text; in Markdown without whitespace at the
 ///   ends of lines, other line endings and control characters, see [`tidied`](crate::tidied);
 /// - remembering a key again replaces what it held: it is listed once, by its new text;
@@ -36,11 +39,11 @@ pub type BackendError = Box<dyn std::error::Error + Send + Sync>;
 /// - what was forgotten is not listed, and one undo brings it back;
 /// - undoing a remember leaves the memory as it was;
 /// - keys and texts are any text, whatever it looks like; but a database may reserve keys with a
-///   prefix for what belongs to one person, and refuses them;
+///   prefix for rows that belong to one person, and refuses them;
 /// - a text with a secret is refused, and nothing is written;
-/// - a text that the memory has already is refused, also when another program wrote it after it was
-///   planned;
-/// - what several write at once is all there.
+/// - a text that the memory already contains is refused, also when another program wrote it after
+///   it was planned;
+/// - when several processes write at once, nothing is lost.
 pub trait Memory: Send + Sync {
     /// Returns the files of the workspace, which also have the lock and the journal of rows.
     fn store(&self) -> &MarkdownStore;
@@ -56,19 +59,19 @@ pub trait Memory: Send + Sync {
     /// Lists the current entries, the newest first. Days of times are those of `zone`.
     fn listing(&self, zone: &TimeZone) -> Result<EntryListing, MemoryError>;
 
-    /// Returns the texts with which a new one is compared where no index is asked: those of some
-    /// files, or of all rows. A file that is no text says nothing.
+    /// Returns the texts with which a new one is compared without an index: those of some files, or
+    /// of all rows. Files that are not text are skipped.
     fn texts(&self, paths: &[&str]) -> Result<Vec<String>, MemoryError>;
 
-    /// Returns the entries that say what a text says, the most similar first.
+    /// Returns the entries that say the same as a text, the most similar first.
     fn duplicates(&self, search: DuplicateSearch<'_>) -> Result<Vec<Duplicate>, MemoryError>;
 
-    /// Returns a digest of what an entry is added to: the file, or the database; `None` when it does
-    /// not exist yet.
+    /// Returns a digest of what an entry is added to: the file, or the database; `None` when it
+    /// does not exist yet.
     fn state(&self, place: Place) -> Result<Option<[u8; 32]>, MemoryError>;
 
-    /// Returns an entry that says exactly the same, unless what it would be added to still is in a
-    /// state that is known.
+    /// Returns an entry that says exactly the same, unless the destination is still in the known
+    /// state.
     fn equal_since(
         &self,
         known: Option<[u8; 32]>,
@@ -124,14 +127,14 @@ pub struct PlannedRow {
     pub replaces: bool,
 }
 
-/// Why a memory did not do what it was asked.
+/// Why an operation on a memory failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
     /// Its files cannot be reached.
     #[error(transparent)]
     Store(#[from] MarkdownStoreError),
-    /// What was named cannot be forgotten.
+    /// The target cannot be forgotten.
     #[error(transparent)]
     Forget(#[from] ForgetPlanError),
     /// A change could not be made.
@@ -146,10 +149,10 @@ pub enum MemoryError {
     /// Its database.
     #[error("the memory's database failed")]
     Database(#[source] BackendError),
-    /// What was there cannot be kept for an undo, so nothing was changed.
+    /// The former content cannot be saved for an undo, so nothing was changed.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The key is one that the database keeps for what belongs to one person.
+    /// The database reserves the key for rows that belong to one person.
     #[error("keys that begin with `{prefix}` belong to one person")]
     PrivateKey {
         /// How such keys begin.

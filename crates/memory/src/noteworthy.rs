@@ -1,8 +1,8 @@
-//! Which sessions get a note, and what of a conversation goes into it.
+//! Which sessions get a note, and which parts of a conversation it contains.
 //!
-//! A note that repeats a question nobody answered makes a memory worse: it is found before the
-//! fact that would have answered it. So such questions are dropped, and a session gets a note only
-//! when the user stated something that the memory does not have yet.
+//! A note that repeats an unanswered question makes a memory worse: a search finds it before the
+//! fact that would have answered the question. So such questions are dropped, and a session gets a
+//! note only when the user stated something that the memory does not contain yet.
 
 use anemone_format::word_enum;
 
@@ -28,7 +28,7 @@ const QUESTION_WORDS: &[&str] = &[
     "welcher", "welches", "qué", "quién", "cuándo", "dónde", "cómo", "cuál", "quand", "où",
     "pourquoi", "comment", "quel", "quelle", "combien",
 ];
-/// Words that may stand before the first one that counts.
+/// Words that may precede the first one that counts.
 const JOINS: &[&str] = &["and", "but", "so", "then", "ok", "okay", "und", "aber", "y", "et"];
 /// How people ask without a question.
 const REQUESTS: &[&str] = &["tell me|remind me|do you know|sag mir|dime|dis-moi|告诉我|教えて"];
@@ -57,7 +57,7 @@ word_enum! {
     }
 }
 
-/// Returns a conversation without the questions that nobody answered and the replies to them.
+/// Returns a conversation without unanswered questions and the replies to them.
 #[must_use]
 pub fn without_unanswered<'a>(said: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let mut kept = Vec::new();
@@ -77,7 +77,7 @@ pub fn without_unanswered<'a>(said: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a 
     kept
 }
 
-/// Says why a conversation is not worth a note; `None` when it is, as far as it tells by itself.
+/// Says why a conversation is not worth a note; `None` if it is, judged without the memory.
 #[must_use]
 pub fn not_worth_noting(said: &[(&str, &str)]) -> Option<NoteSkipReason> {
     let mut turns = said.iter().filter(|(role, _)| *role == USER).map(|(_, text)| *text);
@@ -94,12 +94,12 @@ pub fn not_worth_noting(said: &[(&str, &str)]) -> Option<NoteSkipReason> {
     (!states_something).then_some(NoteSkipReason::OnlyQuestions)
 }
 
-/// Looks for the statements of a conversation in a memory, one text of it after the other.
+/// Searches a memory for the statements of a conversation, one text after the other.
 #[derive(Debug)]
 pub struct UnknownStatements(Vec<String>);
 
 impl UnknownStatements {
-    /// Takes every statement of a conversation, whoever made it.
+    /// Takes every statement of a conversation, from any speaker.
     #[must_use]
     pub fn of(said: &[(&str, &str)]) -> Self {
         let all = said.iter().flat_map(|(_, text)| sentences(text));

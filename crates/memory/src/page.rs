@@ -1,4 +1,4 @@
-//! A Markdown file of memories as the things that are remembered in it, and back.
+//! Parses a Markdown file of memories into entries, and writes entries.
 //!
 //! ```text
 //! # 2026-11-16                                     a heading: not remembered by itself
@@ -14,8 +14,8 @@
 //! Some prose                                       a paragraph
 //! ```
 //!
-//! An entry is a block of the [outline](anemone_markdown::outline) that search cites too, with what
-//! is nested in it. A stamp ends its entry: the text behind it is not what was stamped.
+//! An entry is a block of the [outline](anemone_markdown::outline) that search cites too, with
+//! everything nested in it. A stamp ends its entry: the text after it was not stamped.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ const MAX_HEADING_BYTES: usize = 200;
 /// An entry of a file, with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedEntry {
-    /// What it looks like.
+    /// The form of the entry.
     pub kind: EntryForm,
     /// Its bytes in the file, without blank lines around it, with its last line ending.
     pub bytes: Range<usize>,
@@ -42,17 +42,17 @@ pub struct ParsedEntry {
     pub lines: (usize, usize),
     /// The heading above it.
     pub heading: Option<String>,
-    /// What it is called.
+    /// Its key.
     pub key: Option<String>,
     /// Its tag, such as `[decision|i=0.9]`.
     pub label: Option<Label>,
-    /// What it says, without marker, tag, key and stamp.
+    /// Its text, without marker, tag, key and stamp.
     pub content: String,
     /// Who wrote it, when; where that is known.
     pub stamp: Option<ProvenanceStamp>,
 }
 
-/// What a unit looks like.
+/// The form of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryForm {
     /// An item of a bulleted or numbered list, with all that is indented below it.
@@ -65,7 +65,7 @@ pub enum EntryForm {
     Code,
 }
 
-/// Takes a file apart, with what the table of stamps says of its entries.
+/// Parses a file, with the table of stamps for its entries.
 #[must_use]
 pub(crate) fn known_units(text: &str, table: &StampTable) -> Vec<ParsedEntry> {
     let mut found = units(text);
@@ -86,8 +86,8 @@ pub fn units(text: &str) -> Vec<ParsedEntry> {
     reader.found.into_iter().map(|raw| raw.read(text)).collect()
 }
 
-/// Cuts a file into the blocks that entries are made of. A line with a stamp ends its block, also in
-/// a fence that nobody closed.
+/// Cuts a file into the blocks that entries consist of. A line with a stamp ends its block, even in
+/// an unclosed fence.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
     let ends_block = |line: &str| ProvenanceStamp::at_end_of(line).is_some();
     outline(text, Conventions { begins_turn, ends_block })
@@ -126,7 +126,8 @@ impl EntryReader<'_> {
             self.extend(block);
         } else {
             match block.kind {
-                // A line that could also stand alone is not taken away with the text above it.
+                // A line that could also be a thematic break is not removed together with the text
+                // above it.
                 BlockKind::Underline if !is_thematic_break(body.trim_end()) => self.extend(block),
                 BlockKind::Underline => {}
                 _ => self.begin(block, indent, body),
@@ -286,8 +287,8 @@ impl Label {
     }
 }
 
-/// Writes an entry as it is in a file, with its last line ending. Its stamp is a short one:
-/// what that leaves out goes into the table with the [`stamps`](crate::Change::stamps) of the change.
+/// Writes an entry in its form for a file, with its last line ending. Its stamp is a short one: the
+/// omitted parts go into the table with the [`stamps`](crate::Change::stamps) of the change.
 #[must_use]
 pub fn render(given: &NewEntry) -> String {
     let mut stamp = given.stamp.clone().shortened();
@@ -329,8 +330,8 @@ pub fn render(given: &NewEntry) -> String {
     line
 }
 
-/// Returns a text without what a Markdown file cannot keep: whitespace at the ends of lines, other
-/// line endings, control characters.
+/// Returns a text without the parts that a Markdown file cannot keep: whitespace at the ends of
+/// lines, other line endings, control characters.
 #[must_use]
 pub fn tidied(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -340,8 +341,8 @@ pub fn tidied(text: &str) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// Returns what closes a fence of code that somebody left open at the end of a text: what is added
-/// behind it would be code.
+/// Returns the line that closes an unclosed code fence at the end of a text. Without it, an
+/// addition would become part of the code.
 pub(crate) fn closing(text: &str) -> Option<String> {
     let last = units(text).pop().filter(|unit| unit.kind == EntryForm::Code)?;
     let mut lines = text.get(last.bytes)?.lines();
@@ -367,8 +368,8 @@ fn split_key(text: &str) -> Option<(&str, &str)> {
     (!key.trim().is_empty() && !key.contains("**")).then_some((key, after))
 }
 
-/// Returns how many bytes stand before the text of an item of a list: the indentation, the mark
-/// and a space; `None` for a line that is no item with a text.
+/// Returns how many bytes precede the text of a list item: the indentation, the mark and a space;
+/// `None` for a line that is not an item with a text.
 fn item_prefix(line: &str) -> Option<usize> {
     let line = line.trim_end();
     let (indent, body) = indentation(line);

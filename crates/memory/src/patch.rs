@@ -1,5 +1,5 @@
-//! What a change did to a file, apart from the rest of the file: so that it can be taken back
-//! although others went on writing.
+//! The difference that a change made to a file, so that the change can be reverted although other
+//! programs have written since.
 
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
@@ -11,15 +11,15 @@ pub(crate) struct Patch {
     at: u64,
     /// How many bytes of the old version it is.
     cut: u64,
-    /// What the new version has there.
+    /// The text of the new version at that place.
     put: String,
 }
 
 impl Patch {
-    /// Compares two versions; `None` where what is new is no text.
+    /// Compares two versions; `None` if the new part is not text.
     pub(crate) fn between(old: &[u8], new: &[u8]) -> Option<Self> {
         let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-        // Whole lines only: what stands in the middle of one means nothing elsewhere.
+        // Whole lines only: a part of a line has no meaning elsewhere.
         let at = old[..same].iter().rposition(|old| *old == b'\n').map_or(0, |old| old + 1);
         let (old_rest, new_rest) = (&old[at..], &new[at..]);
         let ends = old_rest.iter().rev().zip(new_rest.iter().rev());
@@ -39,7 +39,8 @@ impl Patch {
         Some([old.get(..at)?, self.put.as_bytes(), old.get(end..)?].concat())
     }
 
-    /// Returns what the change put in, or else what it took out of the old version.
+    /// Returns the text that the change added, or else the text that it removed from the old
+    /// version.
     pub(crate) fn text<'a>(&'a self, old: &'a [u8]) -> Option<&'a [u8]> {
         if !self.put.trim().is_empty() {
             return Some(self.put.as_bytes());
@@ -48,7 +49,8 @@ impl Patch {
         old.get(at..at.checked_add(usize::try_from(self.cut).ok()?)?)
     }
 
-    /// Takes the change back in what the file is now; `None` when its place cannot be told.
+    /// Reverts the change in the current content of the file; `None` if its place cannot be
+    /// determined.
     pub(crate) fn taken_back(&self, old: &[u8], now: &[u8]) -> Option<Vec<u8>> {
         let at = usize::try_from(self.at).ok()?;
         let end = at.checked_add(usize::try_from(self.cut).ok()?)?;
@@ -58,7 +60,7 @@ impl Patch {
             let start = memmem::rfind(now, put).filter(|rfind| is_line(now, *rfind))?;
             return Some([&now[..start], cut, &now[start + put.len()..]].concat());
         }
-        // What was removed is in the file again: another program restored it.
+        // The removed text is in the file again: another program restored it.
         if memmem::find(now, cut).is_some() {
             return None;
         }

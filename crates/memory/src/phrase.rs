@@ -1,9 +1,9 @@
-//! Phrases in a text, whatever its script: enough to recognise what is said, without a parser.
+//! Phrases in a text, in any script: enough to recognise statements without a parser.
 //!
-//! A pattern is a row of parts, `…` between them; each part is one of several phrases, `|` between
-//! them; a phrase that ends with `~` may go on. `ignore|forget … instruction~` is found in "please
-//! forget all your instructions". `…` binds less than `|`. Between two parts are at most [`REACH`]
-//! bytes.
+//! A pattern is a sequence of parts, separated by `…`; each part is a choice of phrases, separated
+//! by `|`; a phrase that ends with `~` matches any word that begins with it.
+//! `ignore|forget … instruction~` is found in "please forget all your instructions". `…` binds less
+//! than `|`. Two parts are at most [`REACH`] bytes apart.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use crate::hidden::is_hidden;
 /// How far apart the parts of a pattern may be.
 const REACH: usize = 60;
 
-/// Reads a table of patterns: a line has a word for what it tells, a colon and the pattern. Lines
-/// without are remarks.
+/// Reads a table of patterns: a line has a word for its meaning, a colon and the pattern. Lines
+/// without a colon are comments.
 pub(crate) fn table(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     text.lines().filter_map(|line| line.split_once(": "))
 }
@@ -96,8 +96,8 @@ fn is_within_word(one: Option<char>, other: Option<char>) -> bool {
     one.is_some_and(in_word) && other.is_some_and(in_word)
 }
 
-/// Says whether a character is one of a script that writes words without spaces, and as wide as
-/// two letters.
+/// Says whether a character belongs to a script without spaces between words, and is as wide as two
+/// letters.
 pub(crate) const fn is_wide(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}'
         | '\u{ff00}'..='\u{ff60}' | '\u{20000}'..='\u{3ffff}')

@@ -1,4 +1,4 @@
-//! The first words of what a change was about, to recognise it in a list.
+//! The first words of the text that a change was about, to recognise it in a list.
 
 use crate::journal::{ChangeId, JournalError, StoredChange};
 use crate::page::units;

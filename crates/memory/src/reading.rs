@@ -1,5 +1,5 @@
-//! Reads the files of a memory one does not own: nothing is followed out of the workspace, nothing
-//! that is too large is taken in, and what could not be read is said.
+//! Reads the files of a memory that belongs to another program: links out of the workspace are not
+//! followed, files that are too large are not read, and unreadable files are reported.
 
 use std::ffi::OsStr;
 use std::io;
@@ -19,7 +19,7 @@ const MOST_DEPTH: usize = 32;
 /// Something that was not read, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadPage {
-    /// The path in the workspace; what is not UTF-8 in it is replaced.
+    /// The path in the workspace; invalid UTF-8 in it is replaced.
     pub path: String,
     /// Why.
     pub why: UnreadReason,
@@ -81,7 +81,7 @@ pub(crate) struct Text {
     pub(crate) text: String,
 }
 
-/// Reads a file; `None` when there is none.
+/// Reads a file; `None` if it does not exist.
 pub(crate) fn read(site: &MarkdownStore, path: &str) -> Result<Option<Text>, UnreadReason> {
     let refused = |error: &io::Error| UnreadReason::Refused(error.kind());
     let mut place = site.root().to_owned();
@@ -113,7 +113,7 @@ pub(crate) fn read(site: &MarkdownStore, path: &str) -> Result<Option<Text>, Unr
     Ok(Some(Text { seen, text }))
 }
 
-/// Lists the Markdown files of a memory, sorted, each with what it is, and what was passed over.
+/// Lists the Markdown files of a memory, sorted, each with its kind, and the skipped files.
 pub(crate) fn list(site: &MarkdownStore) -> (Vec<(String, PageKind)>, Vec<UnreadPage>) {
     let full = site.root().join(FOLDER);
     let mut lister = Lister { folder: &full, found: Vec::new(), unread: Vec::new() };

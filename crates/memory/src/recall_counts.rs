@@ -1,8 +1,8 @@
-//! What was recalled, counted, so that what is needed often can be promoted.
+//! Counts recalls, so that entries that are needed often can be promoted.
 //!
-//! One line a recall in `<state>/recalls`, only ever added to; when it grows too long, the older
-//! half goes. An entry is known by a mark made of its text, so that it keeps its count when its
-//! file is moved.
+//! Each recall is a line in `<state>/recalls`, which is only appended to; when the file grows too
+//! long, the older half is removed. An entry is identified by a mark that is derived from its text,
+//! so that it keeps its count when its file is moved.
 //!
 //! ```text
 //! 2026-11-16T10:00:00Z 9f86d081884c7d65 memory/2026-11-15.md
@@ -55,7 +55,7 @@ pub struct RecallError {
     source: io::Error,
 }
 
-/// Returns a text without what does not matter when two are compared: case, whitespace.
+/// Returns a text without the differences that comparisons ignore: case, whitespace.
 pub(crate) fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
@@ -68,8 +68,8 @@ pub fn mark_of(text: &str) -> String {
     mark
 }
 
-/// Finds the entries of a file that a hit is about: those in which something of it matched, or the
-/// first of it. `bytes` is the hit's range, `matches` the ranges of the question's words in it.
+/// Finds the entries of a file that a hit is about: those with a match in them, or else the first
+/// one. `bytes` is the hit's range, `matches` the ranges of the question's words in it.
 #[must_use]
 pub fn recalled_of(
     site: &MarkdownStore,

@@ -1,5 +1,6 @@
-//! What a model is shown of what was found: only what holds still, and nothing that looks like an
-//! attack. A frame keeps honest text apart; it does not make bad text good.
+//! Selects the hits that are shown to a model: only those that still hold, and none that looks like
+//! an attack. A frame separates honest text from instructions; it does not make malicious text
+//! safe.
 
 use std::ops::Range;
 
@@ -22,7 +23,7 @@ use crate::suspicion::suspicious;
 pub struct RecalledMemory {
     /// The file it is in.
     pub path: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Where it comes from, where that is known: the least trusted of several.
     pub origin: Option<Origin>,
@@ -34,16 +35,16 @@ pub struct RecalledMemory {
     pub score: f64,
 }
 
-/// What is shown, and what is not.
+/// The memories that are shown, and those that are not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recalled {
-    /// What is shown, the best first.
+    /// The shown memories, the best first.
     pub memories: Vec<RecalledMemory>,
     /// How many look like an attack and are left out.
     pub suspicious: u64,
     /// How many are left out since others took their place.
     pub superseded: u64,
-    /// What is to be counted as recalled.
+    /// The entries to count as recalled.
     pub keys: Vec<RecallKey>,
 }
 
@@ -57,7 +58,7 @@ impl Recalled {
     }
 }
 
-/// Takes what may be shown from what was found, up to so many.
+/// Selects the hits that may be shown, up to a limit.
 pub fn recalled(
     site: &MarkdownStore,
     hits: &[&Hit],
@@ -108,7 +109,7 @@ fn takers(site: &MarkdownStore, table: &StampTable) -> Result<Vec<PageEntry>, Ma
     Ok(found)
 }
 
-/// Returns what of a hit holds still; `None` when that is not what was asked for.
+/// Returns the part of a hit that still holds; `None` if that part does not match the question.
 fn what_holds(
     site: &MarkdownStore,
     hit: &Hit,
@@ -173,7 +174,7 @@ impl RecalledMemory {
         }
     }
 
-    /// Returns it as it is put into a frame.
+    /// Returns the memory in its form for a frame.
     #[must_use]
     pub fn framed(&self) -> FramedMemory<'_> {
         let is_verified = self.origin_verified;

@@ -1,8 +1,9 @@
 //! Completes or reverts a change that was cut off: by a kill, by an error in the middle, or by
 //! either of them while this was done before.
 //!
-//! When every edit is made, the change is made, though nobody was told. Otherwise each edit is
-//! reverted that still is as we made it; what another program saved in between is kept.
+//! If every edit was made, the change counts as made, although its caller was not notified.
+//! Otherwise every edit whose result is still unchanged is reverted; content that another program
+//! saved in between is kept.
 //!
 //! # The protocol
 //!
@@ -10,26 +11,27 @@
 //! the change is made or reverted. It holds the whole former content of every file that is replaced
 //! or removed, and is safe on the disk before such a file is touched. While the record exists:
 //!
-//! 1. The names that can lie beside a file are those of [`crate::replacing`], and each name says
-//!    who can have written what it holds. Recovery clears them first, edit by edit:
-//!    - `.part` is ours and may be torn: it is deleted, never looked into.
-//!    - `.swap` with the digest of its name is our whole copy: it is deleted. With the former
-//!      content of the file, or what the change made of it, it is deleted: the record has the one,
-//!      and the other is ours. Anything else was displaced by our exchange, so somebody saved it:
-//!      it goes back, or makes room for a newer save.
-//!    - `.out` was moved away by us. With the former content, or content of ours, it is deleted;
-//!      anything else gets its name back.
-//! 2. Then the file itself says how far the edit got: not at all (its former content), completely
-//!    (the digest in the record; the added text), partly (a log that ends with a part of what was
-//!    to be added, or that was made and is still empty), or it is somebody else's.
+//! 1. The names that can exist beside a file are those of [`crate::replacing`], and each name tells
+//!    who can have written the content. Recovery clears them first, edit by edit:
+//!    - `.part` is ours and may be torn: it is deleted, never read.
+//!    - `.swap` whose content matches the digest in its name is our complete copy: it is deleted.
+//!      If it contains the former content of the file, or the content that the change wrote, it is
+//!      deleted too: the record has the former, and the latter is ours. Any other content was
+//!      displaced by our exchange, so another program saved it: it is moved back, or gives way to a
+//!      newer save.
+//!    - `.out` was moved away by us. If it contains the former content, or content of ours, it is
+//!      deleted; any other file gets its name back.
+//! 2. Then the file itself shows how far the edit got: not at all (its former content), completely
+//!    (the digest in the record; the added text), partly (a log that ends with a part of the
+//!    addition, or that was created and is still empty), or another program wrote the content.
 //! 3. A file is reverted by the same steps by which it is changed. Afterwards 1 and 2 are repeated,
 //!    so the result is read back and compared before anything relies on it.
-//! 4. Only when every file is as it should be and safe on the disk is the record renamed (`.done`)
-//!    or deleted. When a change was cut off and another program saved one of its files since, the
-//!    former content is in no file any more: the record is kept as `.kept`, which `undo` passes
-//!    over; the last ten of them stay.
+//! 4. The record is renamed (`.done`) or deleted only when every file has its intended content and
+//!    is safe on the disk. If a change was cut off and another program saved one of its files
+//!    since, the former content is in no file any more: the record is kept as `.kept`, which `undo`
+//!    skips; the last ten of them are kept.
 //!
-//! Every step either leaves the file as it was or replaces it atomically, and every state between
+//! Every step either leaves the file unchanged or replaces it atomically, and every state between
 //! two steps is one of those above. So recovery can be cut off anywhere, any number of times, and
 //! run again. An operation that fails leaves the record in place for the next command.
 
@@ -52,9 +54,9 @@ const TIMES: usize = 8;
 /// How far an edit got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EditProgress {
-    /// Everything is as it was.
+    /// The file has its former content.
     Nothing,
-    /// A part of what was to be added is there.
+    /// A part of the addition is in the file.
     Part,
     /// It is made.
     Made,
@@ -71,7 +73,7 @@ pub(crate) enum Cause {
     CutOff,
 }
 
-/// What is left of a file when what was added is cut out of it.
+/// The rest of a file after cutting out the addition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// A file.
@@ -81,7 +83,7 @@ pub(crate) enum Cut {
 }
 
 impl LockedStore<'_> {
-    /// Completes or reverts what was cut off.
+    /// Completes or reverts changes that were cut off.
     pub(crate) fn recover(&self) -> Result<(), MarkdownStoreError> {
         for begun in self.cut_off()? {
             let mut is_made = true;
@@ -95,14 +97,15 @@ impl LockedStore<'_> {
         Ok(())
     }
 
-    /// Notes that a change is made whose every edit was found made; `false` when somebody saved one
-    /// of its files since.
+    /// Records that a change is complete, after all its edits were found made; `false` if another
+    /// program saved one of its files since.
     fn complete(&self, begun: &StoredChange) -> Result<bool, MarkdownStoreError> {
         let mut acknowledged = self.acknowledged()?;
         for (edit, image) in begun.noted.edits.iter().zip(&begun.images) {
             self.make_durable(edit)?;
             if edit.added.is_none() {
-                // What the change took out must not be put back as if an editor had dropped it.
+                // Entries that the change removed must not be put back as if an editor had dropped
+                // them.
                 let there = self.site().read_looked(&edit.path)?;
                 if !edit.is_after(there.as_ref().map(|(seen, _)| seen.sha256)) {
                     return Ok(false);
@@ -118,14 +121,14 @@ impl LockedStore<'_> {
         Ok(true)
     }
 
-    /// Reverts what was made of a change, and drops its record.
+    /// Reverts the edits of a change that were made, and drops its record.
     pub(crate) fn take_back(
         &self,
         begun: &StoredChange,
         cause: Cause,
     ) -> Result<(), MarkdownStoreError> {
-        // What is reverted must not be put back as if an editor had dropped it. This is noted
-        // first: afterwards nobody knows what the change had put in.
+        // Reverted entries must not be put back as if an editor had dropped them. This is recorded
+        // first, because afterwards the added entries are no longer known.
         let mut acknowledged = self.acknowledged()?;
         let was = acknowledged.clone();
         for (at, (edit, image)) in begun.noted.edits.iter().zip(&begun.images).enumerate() {
@@ -164,7 +167,8 @@ impl LockedStore<'_> {
             if matches!(got, EditProgress::Nothing | EditProgress::Theirs) {
                 return Ok(got);
             }
-            // Exchanging a file that an editor has open would cost what it is about to write.
+            // Exchanging a file that an editor has open would lose the text that it is about to
+            // write.
             if let Some(added) = &edit.added {
                 // A file that is shorter than it must be was emptied, and is being written.
                 let length =
@@ -203,7 +207,7 @@ impl LockedStore<'_> {
         }
     }
 
-    /// Makes a file safe on the disk as it is now.
+    /// Makes the current content of a file safe on the disk.
     fn make_durable(&self, edit: &EditRecord) -> Result<(), MarkdownStoreError> {
         let Some((folder, name)) = self.site().find(&edit.path)? else { return Ok(()) };
         folder.sync_file(name).map_err(|error| self.site().fail(&edit.path, error))
@@ -250,7 +254,7 @@ impl EditRecord {
         (self.before.is_some() && now == digest(image)) || self.is_after(Some(now))
     }
 
-    /// Whether a file holds nothing but what we added to a log that we made, or a part of it.
+    /// Whether a file contains only our addition to a log that we created, or a part of it.
     fn is_own_log(&self, folder: &Folder, name: &str) -> io::Result<bool> {
         let Some(added) = &self.added else { return Ok(false) };
         let there = folder.read(name, MAX_FILE_BYTES)?.map(|file| file.bytes).unwrap_or_default();
@@ -289,7 +293,7 @@ impl EditRecord {
         let there = folder.read(name, MAX_FILE_BYTES)?;
         let now = digest_of(there.as_ref());
         let Some(bytes) = there.map(|file| file.bytes).filter(|_| self.added.is_some()) else {
-            // What somebody saved since it was looked at is theirs.
+            // Content that another program saved after the check must be kept.
             if self.added.is_none() && !self.is_after(now) {
                 return Ok(SwapOutcome::Refused);
             }
@@ -311,7 +315,7 @@ impl EditRecord {
         }
     }
 
-    /// Cuts what was added out of a file, wherever it is; `None` when the file does not have it.
+    /// Cuts the added text out of a file, at any position; `None` if the file does not contain it.
     pub(crate) fn cut_from(&self, bytes: &[u8]) -> Option<Cut> {
         let added = self.added.as_ref()?;
         let text = added.text.as_bytes();
@@ -327,8 +331,8 @@ impl EditRecord {
         Some(Cut::Left([ahead, rest].concat()))
     }
 
-    /// Returns where a part of what was to be added begins: the file ends with it, or was made for
-    /// it and is empty.
+    /// Returns where a part of the addition begins: the file ends with it, or was created for it
+    /// and is empty.
     fn part_in(&self, bytes: &[u8]) -> Option<usize> {
         let added = self.added.as_ref()?;
         if bytes.is_empty() {
@@ -459,7 +463,7 @@ mod tests {
     fn a_kill_in_the_middle_is_taken_back() {
         let place = Place::new();
         let id = place.begin();
-        // Exchanged, and the old one still lies beside it; moved away; a part of a line.
+        // Exchanged, with the old file still beside it; moved away; a part of a line.
         place.write("a.md", NEW);
         place.write(&swap(id), OLD);
         let (from, to) = (place.site.root().join("b.md"), Beside::new(id, 1).out());
@@ -489,7 +493,7 @@ mod tests {
     fn what_an_editor_saved_in_the_middle_stays() {
         let place = Place::new();
         let id = place.begin();
-        // Ours stands there, and what came out is what an editor had just saved.
+        // Our content is in place, and the displaced file is one that an editor had just saved.
         place.write("a.md", NEW);
         place.write(&swap(id), "- theirs\n");
         place.write("b.md", "- theirs too\n");
@@ -497,7 +501,7 @@ mod tests {
         assert_eq!(place.text("a.md").as_deref(), Some("- theirs\n"));
         assert_eq!(place.text("b.md").as_deref(), Some("- theirs too\n"));
         assert_eq!(place.text("c.md").as_deref(), Some(OLD));
-        // What was there before is in no file any more, so the record stays.
+        // The former content is in no file any more, so the record is kept.
         let journal = fs_err::read_dir(place.kept.path().join("s/journal")).unwrap();
         let names: Vec<_> = journal.map(|one| one.unwrap().path()).collect();
         assert!(names.len() == 1 && names[0].extension().unwrap() == "kept", "{names:?}");

@@ -38,7 +38,7 @@ const SAME_MEANING: f64 = 0.6;
 #[must_use]
 pub fn is_relevant(hit: &Hit, message: &str, settings: &RecallSettings) -> bool {
     let Some(explanation) = &hit.explanation else { return false };
-    // A question that somebody asked before tells nothing, and neither does "I don't know".
+    // A question that was asked before answers nothing, and neither does "I don't know".
     if hit.is_open {
         return false;
     }
@@ -83,7 +83,8 @@ fn is_telling(word: &str) -> bool {
     (word.chars().count() > 2 || word.chars().any(is_wide)) && !is_common(word)
 }
 
-/// Returns a message as a question: what a query would take for a sign is taken for a space.
+/// Returns a message as a question: characters with a special meaning in queries are replaced by
+/// spaces.
 #[must_use]
 pub fn question_of(message: &str, most_chars: usize) -> String {
     let cut: String = message.chars().take(most_chars).collect();

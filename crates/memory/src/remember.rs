@@ -1,7 +1,7 @@
-//! Remembering something: planned, looked at, then written.
+//! Remembers a text: plans it, lets the caller check the plan, then writes it.
 //!
-//! A plan says what would be written and what speaks against it: secrets in it, entries that say
-//! the same. The caller decides whether to write it anyway.
+//! A plan says what would be written, and the objections: secrets and duplicates. The caller
+//! decides whether to write it anyway.
 
 use anemone_format::ProvenanceStamp;
 use anemone_secrets::{SecretHit, redact_text, scan};
@@ -26,7 +26,7 @@ pub const MAX_TEXT_BYTES: usize = 64 << 10;
 pub enum Place {
     /// In the log of a day.
     Daily(Date),
-    /// Among what was chosen to be kept.
+    /// In the curated file.
     Curated,
 }
 
@@ -43,7 +43,7 @@ impl Default for RememberSettings {
     }
 }
 
-/// What is to be remembered, and how.
+/// The text to remember, and its options.
 #[derive(Clone, Debug)]
 pub struct EntryRequest {
     /// The text, and all that is known of it.
@@ -88,7 +88,7 @@ pub struct Caution {
 pub struct RememberPlan {
     /// The entry as it would be written.
     pub entry: PlannedEntry,
-    /// What was asked for, without the secrets that were to be redacted.
+    /// The requested entry, without redacted secrets.
     pub given: NewEntry,
     /// Entries that say the same.
     pub duplicates: Vec<Duplicate>,
@@ -107,7 +107,7 @@ pub struct RememberPlan {
 enum LastLook {
     /// It is not: the entry is written whatever the memory says.
     None,
-    /// It is, unless what the entry is added to still has the state with this digest.
+    /// It is, unless the destination still has the state with this digest.
     Unless(Option<[u8; 32]>),
 }
 
@@ -144,8 +144,7 @@ pub enum RememberPlanError {
     Store(#[from] MarkdownStoreError),
 }
 
-/// Plans what is written to remember something. Without a finder nobody looks for entries that say
-/// the same.
+/// Plans the write that remembers a text. Without a finder there is no search for duplicates.
 pub fn plan_remember(
     memory: &dyn Memory,
     finder: Option<&Finder>,
@@ -198,7 +197,7 @@ impl RememberPlan {
 }
 
 impl Place {
-    /// Returns the kind of row of what is remembered there.
+    /// Returns the category of rows for this destination.
     #[must_use]
     pub const fn category(self) -> Category {
         match self {
@@ -227,8 +226,8 @@ fn candidate(given: &NewEntry) -> Candidate<'_> {
     }
 }
 
-/// Returns what is to be remembered as it would be written, the secrets that were found in it, and
-/// whether it may be looked at further.
+/// Returns the entry in its written form, the secrets that were found in it, and whether planning
+/// may continue.
 fn checked(
     mut given: NewEntry,
     secrets: Secrets,
@@ -288,8 +287,8 @@ fn locations(part: &'static str, hits: Vec<SecretHit>) -> impl Iterator<Item = S
     hits.into_iter().map(move |hit| SecretLocation { kind: hit.kind, part, line: hit.line })
 }
 
-/// Finds secrets that only the parts together give away: a key that is called `password` and a text
-/// that is one. What is found so is taken out of the text.
+/// Finds secrets that only the combined parts reveal: the key `password` with a text that is one.
+/// Such secrets are removed from the text.
 fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> {
     let mut found = Vec::new();
     if let Some(key) = &given.key {
@@ -305,7 +304,7 @@ fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> 
         }
     }
     if found.is_empty() {
-        // Tags, the type and what is superseded are written in the same line.
+        // Tags, the type and the superseded entry are written in the same line.
         let entry = render(given);
         let entry = ProvenanceStamp::at_end_of(&entry)
             .map_or(&entry[..], |(range, _)| &entry[..range.start]);

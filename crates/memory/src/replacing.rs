@@ -1,12 +1,12 @@
 //! How a file is replaced while editors save it.
 //!
 //! Editors do not know our lock. So the new file is written beside the old one, the two are
-//! exchanged in one step, and what came out is compared with what was expected. If it is something
-//! else, another program saved in between: the two are exchanged back, and that save is in place
+//! exchanged in one step, and the displaced file is compared with the expected content. If it
+//! differs, another program saved in between: the two are exchanged back, and that save is in place
 //! again.
 //!
-//! Three names can exist beside a file while edit `n` of a change is made or taken back, and each
-//! says what it can hold (the protocol of [`crate::recovery`] relies on this):
+//! Three names can exist beside a file while edit `n` of a change is made or reverted, and each
+//! name tells what the file can contain (the protocol of [`crate::recovery`] relies on this):
 //!
 //! | name | holds |
 //! |---|---|
@@ -14,8 +14,8 @@
 //! | `.anemone-<change>-<n>-<sha256>.swap` | our whole copy, whose digest is in the name; after the exchange, what was displaced |
 //! | `.anemone-<change>-<n>.out` | what was moved away: never written by us under this name |
 //!
-//! A copy gets the `.swap` name only when it is whole and safe on the disk. So a `.swap` file with
-//! another digest than its name says was displaced by the exchange, and cannot be a torn copy.
+//! A copy gets the `.swap` name only once it is complete and safe on the disk. So a `.swap` file
+//! with another digest than its name says was displaced by the exchange, and cannot be a torn copy.
 
 use std::io;
 
@@ -40,13 +40,13 @@ pub(crate) struct Beside {
 pub(crate) enum Leftover {
     /// A copy that was being written.
     Part(String),
-    /// A whole copy of ours with this digest, or what it was exchanged with.
+    /// A complete copy of ours with this digest, or the file that it was exchanged with.
     Swap(String, String),
     /// A file that was moved away.
     Out(String),
 }
 
-/// What is under a name.
+/// The content under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Missing,
@@ -93,7 +93,8 @@ impl Beside {
 }
 
 impl Content {
-    /// Says what is under a name. An error is passed on: what cannot be read is not known.
+    /// Classifies the content under a name. An error is passed on, because unreadable content is
+    /// unknown.
     pub(crate) fn of(folder: &Folder, name: &str) -> io::Result<Self> {
         match folder.read(name, MAX_FILE_BYTES) {
             Ok(Some(file)) => Ok(Self::File(digest(&file.bytes))),
@@ -109,7 +110,7 @@ impl Content {
     }
 }
 
-/// Puts a file in the place of one with the digest `before`, or where there is none.
+/// Replaces the file with the digest `before`, or creates the file if `before` is `None`.
 pub(crate) fn put(
     folder: &Folder,
     name: &str,
@@ -121,8 +122,8 @@ pub(crate) fn put(
     let part = beside.part();
     folder.remove(&part)?;
     folder.create(&part, after, mode)?;
-    // Writing took its time, so the last look is as late as can be: whoever reads the file between
-    // an exchange and its reversal misses a save.
+    // Writing took time, so the last check is as late as possible: a program that reads the file
+    // between an exchange and its reversal misses a save.
     if digest_of(folder.read(name, MAX_FILE_BYTES)?.as_ref()) != before {
         folder.remove(&part)?;
         return Ok(SwapOutcome::Refused);
@@ -140,7 +141,7 @@ pub(crate) fn put(
     exchange(folder, name, &swap, before, ours)
 }
 
-/// Puts our whole copy in the place of a file, if what comes out has the digest `before`.
+/// Exchanges a file for our complete copy, if the displaced file has the digest `before`.
 fn exchange(
     folder: &Folder,
     name: &str,
@@ -189,8 +190,8 @@ pub(crate) fn take(
     Ok(SwapOutcome::Refused)
 }
 
-/// Gives a file that was moved away its name again, unless somebody saved under that name since:
-/// then theirs is newer.
+/// Gives a file that was moved away its name again, unless another program saved under that name
+/// since: then that save is newer.
 pub(crate) fn move_back(folder: &Folder, name: &str, out: &str) -> io::Result<()> {
     if folder.name(out, name)? == SwapOutcome::Refused {
         folder.remove(out)?;
@@ -199,10 +200,11 @@ pub(crate) fn move_back(folder: &Folder, name: &str, out: &str) -> io::Result<()
     Ok(())
 }
 
-/// Puts what was displaced back in its place, whatever is saved there meanwhile; `ours` is the
-/// digest of what we had put there.
+/// Moves a displaced file back to its place, even if others save there in the meantime; `ours` is
+/// the digest of the content that we had put there.
 pub(crate) fn give_back(folder: &Folder, name: &str, swap: &str, ours: &str) -> io::Result<()> {
-    // What is expected to come out: ours first, and after that what was put in the time before.
+    // The digest that is expected to be displaced: ours first, and then the one from the previous
+    // round.
     let mut expected = None;
     for _ in 0..TIMES {
         let theirs = Content::of(folder, swap)?;
@@ -304,7 +306,7 @@ mod tests {
     #[test]
     fn what_was_displaced_goes_back_and_a_newer_save_wins() {
         let (_kept, folder) = folder();
-        // Ours stands in place, theirs beside it.
+        // Our content is in place, and theirs is beside it.
         folder.create("a", b"ours", None).unwrap();
         folder.create(SWAP, b"theirs", None).unwrap();
         give_back(&folder, "a", SWAP, &Hex(&digest(b"ours")).to_string()).unwrap();

@@ -1,13 +1,13 @@
 //! Reading a file that an editor may be in the middle of saving.
 //!
 //! Many editors save in place: they empty the file, then write it. Between the two the file is
-//! empty, or has only its beginning, and that is not its content. So a file that somebody else
+//! empty, or has only its beginning, and that is not its content. So a file that another program
 //! changed a moment ago is read only when it has rested: [`RestTimes::saved`] after the last write,
-//! and [`RestTimes::emptied`] where it is empty, or was made shorter in place. Then it is the
-//! content, whatever it is: people do delete lines. A file that does not come to rest while we wait
-//! is reported as changed, and nothing is written.
+//! and [`RestTimes::emptied`] if it is empty or was shortened in place. After that time any content
+//! is taken as intended: people do delete lines. A file that does not come to rest while we wait is
+//! reported as changed, and nothing is written.
 //!
-//! A file that still looks as we left it rests.
+//! A file that is unchanged since our own write counts as resting.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +15,7 @@ use anemone_files::FileStamp;
 
 use crate::store::{FileSnapshot, LockedStore, MarkdownStoreError};
 
-/// How often a file is looked at while it is being saved.
+/// The interval between checks of a file that is being saved.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// For how long a file must not have been written to.
@@ -90,8 +90,8 @@ impl LockedStore<'_> {
     }
 }
 
-/// Says how long ago a file was written to; `None` when its time is one that this machine's clock
-/// has not reached, so that it says nothing.
+/// Returns how long ago a file was written to; `None` if its time is in the future by this
+/// machine's clock, so that the age is unknown.
 #[expect(
     clippy::disallowed_methods,
     reason = "the age of a file is by the clock that gave it its time; nothing is written with it"

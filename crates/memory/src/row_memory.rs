@@ -37,13 +37,13 @@ impl RowMemory {
     }
 }
 
-/// Returns the key of a row: what has no key is called by its id.
+/// Returns the key of a row: a row without a key is called by its id.
 #[must_use]
 pub fn row_key(given: &NewEntry) -> String {
     given.key.clone().unwrap_or_else(|| given.stamp.id.to_string())
 }
 
-/// Returns the text of a row: tags stand at its end.
+/// Returns the text of a row, with the tags at its end.
 #[must_use]
 pub fn row_text(given: &NewEntry) -> String {
     let mut text = given.text.clone();
@@ -151,7 +151,7 @@ impl Memory for RowMemory {
     }
 }
 
-/// Rows by what a hit may call them.
+/// Rows by the names that a hit may use for them.
 struct KnownRows<'a> {
     by_id: HashMap<&'a str, &'a MemoryEntry>,
     by_path: HashMap<String, &'a MemoryEntry>,

@@ -1,8 +1,9 @@
-//! Rows of a database as a store of memories: what [`RowMemory`](crate::RowMemory) needs of it.
+//! Rows of a database as a store of memories: the interface that [`RowMemory`](crate::RowMemory)
+//! uses.
 //!
-//! A runtime implements this for the database that it keeps memories in. The rows of one agent are
-//! meant; a row is known by its key. Nothing is opened before it is needed, and what only reads
-//! changes nothing of the file.
+//! A runtime implements this for its database of memories. A store covers the rows of one agent; a
+//! row is identified by its key. Nothing is opened before it is needed, and reading does not change
+//! the file.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use crate::forget::{EntryToForget, ForgetTarget};
 use crate::journal::{JournalError, RowsRecord};
 use crate::memory::{BackendError, MemoryError};
 
-/// Receives the current rows before something is written; nothing is written when it fails.
+/// Receives the current rows before a write; if it fails, nothing is written.
 pub type KeepRows<'a> = dyn FnMut(RowsRecord) -> Result<(), JournalError> + 'a;
 
 /// The rows of one agent in a database.
@@ -37,28 +38,28 @@ pub trait RowStore: Send + Sync {
     /// Whether a row can say that another one took its place.
     fn can_supersede(&self) -> Result<bool, MemoryError>;
 
-    /// Returns a digest of the state of the database's files; `None` when there are none.
+    /// Returns a digest of the state of the database's files; `None` if there are no files.
     fn state(&self) -> Option<[u8; 32]>;
 
-    /// Writes rows in one step, each in the place of the row with its key, into a database that is
-    /// created if it does not exist. `keep` receives first what was there.
+    /// Writes rows in one step, each replacing the row with its key, into a database that is
+    /// created if it does not exist. `keep` first receives the former rows.
     fn put(&self, new: &[(NewEntry, Category)], keep: &mut KeepRows<'_>)
     -> Result<(), MemoryError>;
 
-    /// Returns what the journal keeps of rows that are about to be removed.
+    /// Returns the journal's record of rows that are about to be removed.
     fn noted(&self, rows: &[KeptRow]) -> RowsRecord;
 
     /// Deletes rows with everything that was derived from them, so that nothing stays in the file.
     fn remove(&self, rows: &[KeptRow]) -> Result<usize, MemoryError>;
 
-    /// Rewrites the database, so that nothing is left in it of what was deleted before.
+    /// Rewrites the database, so that it contains no remains of deleted rows.
     fn compact(&self) -> Result<(), MemoryError>;
 
     /// Says what taking back a change would do, and does nothing.
     fn plan_back(&self, noted: &RowsRecord) -> Result<RowsUndo, MemoryError>;
 
-    /// Takes back a change of rows in one step, or does nothing where somebody changed them since;
-    /// also returns what the journal keeps of it.
+    /// Reverts a change of rows in one step, or does nothing if another program changed them since;
+    /// also returns the record for the journal.
     fn take_back(&self, noted: &RowsRecord) -> Result<(RowsUndo, RowsRecord), MemoryError>;
 
     /// Counts the rows of a category that were last written before a day; `None` when there is no
@@ -94,7 +95,7 @@ pub struct RowsUndo {
     pub removed: usize,
     /// Keys of rows that stay away, since another row has the key now.
     pub taken: Vec<String>,
-    /// Keys of rows whose text somebody changed since: nothing is done then.
+    /// Keys of rows whose text another program changed since: nothing is done then.
     pub changed: Vec<String>,
     /// How many rows the change had added that are not in the database any more.
     #[serde(skip_serializing_if = "is_zero")]
@@ -114,10 +115,11 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// What the paths of rows begin with.
+/// The prefix of the paths of rows.
 pub const ROWS: &str = "memories/";
 
-/// Returns where an index has the row of a key: what a path cannot have is escaped, as in `%2F`.
+/// Returns the path of a key's row in an index: characters that a path cannot have are escaped, as
+/// in `%2F`.
 #[must_use]
 pub fn row_document(key: &str) -> String {
     let whole = matches!(key, "" | "." | "..");

@@ -10,7 +10,7 @@ use crate::row_store::{KeptRow, RowStore, RowsUndo};
 use crate::store::LockedStore;
 
 impl LockedStore<'_> {
-    /// Writes rows in one step and notes what was there, so that it can be undone.
+    /// Writes rows in one step and records the former rows, so that the change can be undone.
     pub fn write_rows(
         &self,
         what: &str,
@@ -24,14 +24,14 @@ impl LockedStore<'_> {
         match written {
             Ok(()) => Ok(ChangeId(id)),
             Err(error) => {
-                // Nothing was changed, and nothing is to be undone.
+                // Nothing was changed, so there is nothing to undo.
                 self.drop_change(ChangeId(id))?;
                 Err(error)
             }
         }
     }
 
-    /// Removes rows and notes what was there, so that it can be undone.
+    /// Removes rows and records them, so that the change can be undone.
     pub fn remove_rows(
         &self,
         what: &str,
@@ -45,8 +45,9 @@ impl LockedStore<'_> {
         Ok(())
     }
 
-    /// Takes back a change of rows, and notes that. Where somebody changed a row since, or removed
-    /// all of them, nothing is done. Cut off between the two, it is done again the next time, which changes nothing.
+    /// Reverts a change of rows, and records that. If another program changed a row since, or
+    /// removed all of them, nothing is done. If the process is killed between the two steps, the
+    /// revert is done again the next time, which changes nothing.
     pub fn undo_rows(
         &self,
         change: ChangeId,

@@ -1,18 +1,19 @@
-//! Whether two texts say the same, as a person would judge it.
+//! Decides whether two texts say the same, as a person would judge it.
 //!
-//! Vectors of texts know which words there are and little of their order, of numbers or of a "not".
-//! Who owes whom, port 8080 or 8081, always or never: such texts lie close to each other and say
-//! different things. So what is nearly the same by its vector must also agree in all of these.
+//! Vectors of texts represent which words occur, and little of their order, of numbers or of a
+//! "not". Who owes whom, port 8080 or 8081, always or never: such texts have similar vectors and
+//! say different things. So texts that are nearly the same by their vectors must also agree in word
+//! order, numbers and negations.
 
 use std::collections::HashMap;
 
-/// Marks that may stand around a word without being part of it.
+/// Punctuation that may surround a word without being part of it.
 const MARKS: &[char] = &[
     '.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '[', ']', '*', '_', '`', '“', '”', '‘', '’',
     '„', '«', '»', '…', '。', '，', '、', '；', '：', '！', '？', '「', '」', '（', '）',
 ];
-/// Words that turn what is said into its opposite; what stands in a word in Chinese and Japanese
-/// is compared letter by letter anyway.
+/// Words that negate a statement. Negations within words, as in Chinese and Japanese, need no list,
+/// because such texts are compared letter by letter anyway.
 const NEGATIONS: &str = "not no never none nothing nobody neither nor without cannot can't won't don't doesn't \
      didn't isn't aren't wasn't shouldn't mustn't nicht kein keine keinen nie niemals ohne weder \
      nunca jamás sin ni ne pas jamais sans aucun aucune";
@@ -20,8 +21,8 @@ const NEGATIONS: &str = "not no never none nothing nobody neither nor without ca
 /// In so few words their order matters; more of them may be put in many ways.
 const FEW_WORDS: usize = 6;
 
-/// Returns a text as it is compared: words in lower case without marks around them, one space
-/// between them, and whether it is a question.
+/// Returns the form of a text for comparisons: words in lower case without marks around them, one
+/// space between them, and whether it is a question.
 pub(crate) fn comparable(text: &str) -> String {
     let words = text
         .split_whitespace()
@@ -63,7 +64,7 @@ fn is_exact(word: &str) -> bool {
     word.chars().any(|c| c.is_numeric() || is_sign(c))
 }
 
-/// Returns the words of a text that another one has too, in their order.
+/// Returns the words of a text that also occur in another one, in their order.
 fn shared<'a>(text: &[&'a str], other: &[&str]) -> Vec<&'a str> {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for word in other {

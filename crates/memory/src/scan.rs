@@ -1,8 +1,8 @@
-//! Whether a text still stands somewhere: files are read from end to end, whatever they are.
+//! Checks whether a text still exists somewhere: files of any kind are read completely.
 //!
-//! A text is looked for as it is and as other programs may have written it: with other line
-//! endings, indented below a list item, behind the escapes of JSON. A database cuts what is long
-//! into pages, so of a long text three pieces are looked for, and one of them is enough.
+//! A text is searched for literally and in the forms in which other programs may have written it:
+//! with other line endings, indented below a list item, with JSON escapes. A database cuts long
+//! texts into pages, so for a long text three pieces are searched for, and one of them is enough.
 
 use std::fs::FileType;
 use std::io;
@@ -12,47 +12,46 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use anemone_format::escaped;
 use memchr::memmem;
 
-/// A text with fewer characters may stand anywhere by accident: it is looked for only where it
-/// stands alone.
+/// A text with fewer characters may occur anywhere by accident: only isolated occurrences count.
 const MIN_CHARS: usize = 8;
-/// A line of a text that is looked for by itself has at least so many.
+/// A line of a text is only searched for separately if it has at least this many characters.
 const MIN_LINE_CHARS: usize = 24;
-/// So many bytes around a short text say whether it stands alone.
+/// The number of bytes around a short text that decide whether it is isolated.
 const AROUND: usize = 16;
-/// A text with more bytes is looked for by its pieces.
+/// A longer text is searched for by its pieces.
 const MAX_WHOLE_BYTES: usize = 96;
 /// Bytes of a piece.
 const PIECE_BYTES: usize = 64;
-/// Bytes of a file that are looked at together: they stay near the processor.
+/// How many bytes of a file are scanned together, so that they stay in the processor's cache.
 const WINDOW_BYTES: usize = 256 << 10;
-/// So many probes are looked for one after the other, which is faster than all at once.
+/// Up to this many probes are searched for one after the other, which is faster than all at once.
 const FEW: usize = 4;
 /// Files that are read, at most.
 const MAX_FILES: u64 = 1_000_000;
 /// Folders in folders that are entered, at most.
 const MAX_DEPTH: usize = 64;
 
-/// What is looked for.
+/// The probes of a scan.
 #[derive(Debug)]
 pub struct ErasureProbes {
     finder: Option<Finder>,
-    /// Short texts, which count only where they stand alone.
+    /// Short texts, which count only where they are isolated.
     short: Vec<memmem::Finder<'static>>,
-    /// Bytes of the longest one, with what has to be seen around it.
+    /// Bytes of the longest probe, with the bytes around it that have to be checked.
     longest: usize,
-    /// How many texts are too short to be looked for everywhere: they are found where they stand
-    /// alone in a text file, and cannot be told from an accident in a database.
+    /// How many texts are too short to be searched for everywhere: they are found where they are
+    /// isolated in a text file, and cannot be distinguished from an accident in a database.
     pub too_short: u64,
 }
 
-/// How probes are looked for.
+/// How probes are searched for.
 #[derive(Debug)]
 enum Finder {
     Few(Vec<memmem::Finder<'static>>),
     Many(AhoCorasick),
 }
 
-/// What was looked at, and where something was found.
+/// The extent of a scan, and the places with hits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scan {
     /// Files that were read.
@@ -61,7 +60,7 @@ pub struct Scan {
     pub bytes: u64,
     /// Files in which something was found.
     pub found: Vec<PathBuf>,
-    /// What could not be read, and why.
+    /// Unreadable files, with the reason.
     pub skipped: Vec<(PathBuf, String)>,
 }
 
@@ -85,7 +84,7 @@ impl ErasureProbes {
                 continue;
             }
             probes.extend(spellings(text).iter().flat_map(|spelled| pieces(spelled)));
-            // However lines end and are indented, a long one of them is as it was.
+            // Line endings and indentation may differ, but a long line itself is unchanged.
             let longest = text.lines().map(str::trim).max_by_key(|line| line.len());
             let longest = longest.filter(|line| line.chars().count() >= MIN_LINE_CHARS);
             for spelled in longest.map(spellings).into_iter().flatten() {
@@ -114,7 +113,7 @@ impl ErasureProbes {
         Self { finder, short, longest, too_short }
     }
 
-    /// Whether there is anything to look for.
+    /// Whether there is anything to search for.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.finder.is_none() && self.short.is_empty()
@@ -133,7 +132,7 @@ impl ErasureProbes {
     }
 
     fn short_are_in(&self, bytes: &[u8], is_end: bool) -> bool {
-        // In a database what stands beside a text is no part of it.
+        // In a database the bytes beside a text do not belong to the text.
         if self.short.is_empty() || memchr::memchr(0, bytes).is_some() {
             return false;
         }
@@ -148,7 +147,7 @@ impl ErasureProbes {
         })
     }
 
-    /// Looks through what is read, a window at a time.
+    /// Scans a stream, one window at a time.
     pub fn are_in_reader(&self, from: &mut dyn io::Read) -> io::Result<bool> {
         Ok(self.look_through(from, &mut Vec::new())?.0)
     }
@@ -162,7 +161,7 @@ impl ErasureProbes {
         self.look_through(&mut fs_err::File::open(path)?, window)
     }
 
-    /// Looks through what is read, a window at a time, and says how many bytes were read for it.
+    /// Scans a stream, one window at a time, and returns how many bytes were read for it.
     fn look_through(
         &self,
         from: &mut dyn io::Read,

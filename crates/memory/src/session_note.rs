@@ -15,9 +15,9 @@
 //!
 //! The older generation writes the time in UTC and texts as they are, without quotes.
 //!
-//! A session has one note. Whoever searches recognises it as a conversation by its first line and
-//! by `## Conversation Summary`. A session that goes on after it was noted has its note brought up
-//! to date; a note that somebody edited is left alone, and the session gets a second one.
+//! A session has one note. Search recognises it as a conversation by its first line and by
+//! `## Conversation Summary`. If a session goes on after its note was written, the note is updated;
+//! a note that was edited by others is left alone, and the session gets a second one.
 
 use anemone_format::{escaped, sha256_hex};
 use anemone_secrets::SecretValues;
@@ -46,7 +46,7 @@ pub enum NoteForm {
     Gen3,
 }
 
-/// What is noted of a session.
+/// The content of the note of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionNote<'a> {
     /// The form.
@@ -55,16 +55,16 @@ pub struct SessionNote<'a> {
     pub at: Zoned,
     /// Where it was held.
     pub session_key: Option<&'a str>,
-    /// What it is called.
+    /// The name of the session.
     pub session_id: Option<&'a str>,
     /// The channel.
     pub source: Option<&'a str>,
-    /// Why it ended by itself, such as `daily` or `idle`; takes the place of the channel.
+    /// Why it ended by itself, such as `daily` or `idle`; replaces the channel.
     pub reason: Option<&'a str>,
-    /// Who said what, the oldest first.
+    /// The messages with their speakers, the oldest first.
     pub said: Vec<(&'a str, &'a str)>,
-    /// The secrets that were said; an earlier note of the session may hold one that nobody had
-    /// named yet.
+    /// The secrets in the conversation; an earlier note of the session may contain one that was not
+    /// recognised as a secret yet.
     pub secrets: SecretValues,
 }
 
@@ -73,21 +73,21 @@ pub struct SessionNote<'a> {
 pub struct NotedSession {
     /// The file.
     pub path: String,
-    /// What it was about, as a digest.
+    /// A digest of the content.
     pub digest: String,
-    /// The file as it was written, as a digest; earlier versions did not keep it.
+    /// The digest of the file as we wrote it; earlier versions did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 
-/// What is to be done to note a session.
+/// The plan for the note of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotePlan {
     /// A file is to be written.
     Write {
         /// The file.
         path: String,
-        /// What it will hold.
+        /// Its new content.
         text: String,
         /// The change that does it.
         change: Change,
@@ -96,7 +96,7 @@ pub enum NotePlan {
     Update {
         /// The file.
         path: String,
-        /// What it will hold.
+        /// Its new content.
         text: String,
         /// The change that does it.
         change: Change,
@@ -124,7 +124,7 @@ impl SessionNote<'_> {
         }
     }
 
-    /// Returns the name for a note that nothing else names: the hour and the minute.
+    /// Returns the default name of a note: the hour and the minute.
     #[must_use]
     pub fn time_slug(&self) -> String {
         self.shown().strftime("%H%M").to_string()
@@ -141,8 +141,8 @@ impl SessionNote<'_> {
         format!("# Session: {} {zone}\n{}", at.strftime("%Y-%m-%d %H:%M:%S"), self.body())
     }
 
-    /// Writes the note of a session that went on after `before` was noted: with the messages that
-    /// stand there, and those that are new.
+    /// Writes the note of a session that went on after the note `before`: with the messages of that
+    /// note, and the new ones.
     #[must_use]
     pub fn text_after(&self, before: &str) -> String {
         let text = self.text();
@@ -194,14 +194,14 @@ impl SessionNote<'_> {
         out
     }
 
-    /// Returns the digest of what the note is about, whenever it is written.
+    /// Returns the digest of the note's content, without the time of writing.
     #[must_use]
     pub fn digest(&self) -> String {
         sha256_hex(self.body().as_bytes())
     }
 
-    /// Plans the file, under a name that is free; `before` is what is known of an earlier note of
-    /// the session.
+    /// Plans the file, under an unused name; `before` is the record of an earlier note of the
+    /// session.
     pub fn plan(
         &self,
         site: &MarkdownStore,
@@ -254,7 +254,7 @@ impl SessionNote<'_> {
         Change::new("hook session-end", vec![edit])
     }
 
-    /// Returns what is kept of the note once it is written.
+    /// Returns the record of the note, which is kept once the note is written.
     #[must_use]
     pub fn noted(&self, path: &str, text: &str) -> NotedSession {
         NotedSession {
@@ -265,8 +265,8 @@ impl SessionNote<'_> {
     }
 }
 
-/// Whether an item says what a note is about, and nothing that was said: the head of every note, ours
-/// and OpenClaw's, has some.
+/// Whether an item belongs to the head of a note, so that it describes the session and is no
+/// message: every note, ours and OpenClaw's, has such items.
 pub(crate) fn is_head(kind: PageKind, unit: &ParsedEntry) -> bool {
     const NAMES: [&str; 4] = ["Session Key", "Session ID", "Source", "Reason"];
     matches!(kind, PageKind::Session(_))
@@ -423,7 +423,7 @@ mod tests {
         let (plan, noted) = notes.write(&one, None);
         assert_eq!(plan.path(), "memory/2026-01-16-api-design.md");
         assert!(matches!(plan, NotePlan::Write { .. }));
-        // A minute later nothing else was said.
+        // A minute later there is no new message.
         one.at = one.at.checked_add(jiff::Span::new().minutes(1)).unwrap();
         for before in [None, noted.as_ref()] {
             let (plan, _) = notes.write(&one, before);

@@ -1,6 +1,7 @@
-//! What is kept about a session between two hooks: one small file each in `<state>/sessions/`.
+//! The state of a session between two hooks: one small file for each session in
+//! `<state>/sessions/`.
 //!
-//! Losing it costs little: something may be asked or noted once more.
+//! Losing it costs little: a question or a note may be repeated.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -12,18 +13,18 @@ use crate::journal::keep_private;
 use crate::session_note::NotedSession;
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 
-/// More than one of these files ever has.
+/// Larger than any of these files.
 const MAX_BYTES: u64 = 64 << 10;
 /// So many sessions are known; those that were quiet the longest are forgotten.
 const MOST_SESSIONS: usize = 1000;
 
-/// What is known of a session.
+/// The state of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionState {
     /// The compaction cycle in which memories were flushed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flushed: Option<String>,
-    /// Digests of what was captured.
+    /// Digests of the captured sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captured: Vec<String>,
     /// The last note.
@@ -41,7 +42,7 @@ impl MarkdownStore {
         self.session_folder().join(format!("{name}.json"))
     }
 
-    /// Returns what is known of a session; nothing where it cannot be read.
+    /// Returns the state of a session; empty if it cannot be read.
     #[must_use]
     pub fn session_state(&self, session: &str) -> SessionState {
         let Ok(file) = fs_err::File::open(self.session_file(session)) else {
@@ -56,7 +57,7 @@ impl MarkdownStore {
 }
 
 impl LockedStore<'_> {
-    /// Keeps what is known of a session.
+    /// Saves the state of a session.
     pub fn keep_session_state(
         &self,
         session: &str,

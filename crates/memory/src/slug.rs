@@ -11,7 +11,7 @@ use crate::capture::sentences;
 const MAX_CHARS: usize = 30;
 /// The most words.
 const MAX_WORDS: usize = 3;
-/// A word that is said more often in one message does not tell more.
+/// More repetitions of a word within one message do not count.
 const MOST_IN_ONE: f64 = 2.0;
 
 /// Words that are in every conversation.
@@ -25,19 +25,19 @@ pub(crate) fn is_common(word: &str) -> bool {
     STOPPED.contains(&plain(word))
 }
 
-/// Something that was said, for its words.
+/// A text of the conversation, with the weight of its words.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WeightedText<'a> {
-    /// What was said.
+    /// The text.
     pub text: &'a str,
     /// How much its words count.
     pub weight: f64,
 }
 
-/// Makes a name of the most telling words: `None` where there is none in Latin letters.
+/// Makes a name from the most telling words: `None` if no word is in Latin letters.
 ///
-/// A word tells more the more messages use it and the longer it is. Words come in the order in
-/// which they were said, so that the name reads like the conversation.
+/// A word counts more the more messages use it and the longer it is. Words keep the order of the
+/// conversation, so that the name reads like it.
 #[must_use]
 pub fn telling_slug(spoken: &[WeightedText<'_>]) -> Option<String> {
     struct Word {
@@ -89,7 +89,7 @@ pub fn telling_slug(spoken: &[WeightedText<'_>]) -> Option<String> {
     (!words.is_empty()).then(|| words.join("-"))
 }
 
-/// Makes a file name of a proposal; `None` when nothing is left of it.
+/// Makes a file name of a proposal; `None` if no usable characters are left.
 #[must_use]
 pub fn slug_of(proposed: &str) -> Option<String> {
     let line = proposed.lines().map(str::trim).find(|value| !value.is_empty())?;

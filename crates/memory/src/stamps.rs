@@ -9,21 +9,21 @@ use anemone_format::{ProvenanceStamp, StampId, StampTable};
 use crate::change::ApplyError;
 use crate::store::{LockedStore, MAX_FILE_BYTES, MarkdownStore, MarkdownStoreError};
 
-/// Nobody else writes to the table; somebody may copy one over it.
+/// No other program writes to the table, but a user may copy another one over it.
 const TIMES: usize = 8;
 /// The table while it is rewritten.
 const UNFINISHED: &str = ".anemone-stamps.part";
 
 impl MarkdownStore {
-    /// Reads what the stamps of the memory say. A table that cannot be read says nothing: the
-    /// entries are there all the same, and it is unknown who wrote them.
+    /// Reads the stamps of the memory. An unreadable table counts as empty: the entries exist all
+    /// the same, and it is unknown who wrote them.
     #[must_use]
     pub fn stamps(&self) -> StampTable {
         stamps_in(self.root())
     }
 }
 
-/// Reads what the stamps of the entries in a folder say. A link is not followed.
+/// Reads the table of stamps in a folder. A link is not followed.
 #[must_use]
 pub fn stamps_in(root: &Path) -> StampTable {
     let (above, name) = StampTable::PATH.rsplit_once('/').unwrap_or_default();
@@ -36,7 +36,7 @@ pub fn stamps_in(root: &Path) -> StampTable {
 
 impl LockedStore<'_> {
     /// Adds stamps to the table. Called before the entries are written: a line without an entry
-    /// harms nobody.
+    /// does no harm.
     pub(crate) fn note_stamps(&self, stamps: &[ProvenanceStamp]) -> Result<(), ApplyError> {
         let lines = stamps.iter().filter_map(|stamp| StampTable::line(&stamp.clone().shortened()));
         let lines: String = lines.collect();
@@ -49,7 +49,7 @@ impl LockedStore<'_> {
             let (folder, name) = site.find_or_make(path)?;
             let fail = |error| site.fail(path, error);
             let look = folder.stamp(name).map_err(fail)?;
-            // What a kill left of a line costs no other.
+            // An incomplete line after a kill does not damage the next one.
             let is_whole = look.is_none() || folder.ends_line(name).map_err(fail)?;
             let added = if is_whole { lines.clone() } else { format!("\n{lines}") };
             if let AppendOutcome::Done(_) | AppendOutcome::Contested(_) =
@@ -68,7 +68,7 @@ impl LockedStore<'_> {
         self.revoke_stamps(ids)?;
         let seen = match site.read(path) {
             Ok(Some(seen)) => seen,
-            // What we do not read as a table is none of ours, and must not stop a forget for ever.
+            // A file that we cannot read as a table is not ours, and must not block every forget.
             Ok(None) | Err(MarkdownStoreError::NotPlain(_) | MarkdownStoreError::TooLarge(_)) => {
                 return Ok(());
             }
@@ -219,7 +219,7 @@ mod tests {
             }
             assert_eq!(site.stamps().get(one), None);
             assert!(site.stamps().get(two).is_some());
-            // What comes back with an old copy of everything is a claim.
+            // An entry that comes back with an old copy of everything is only a claim.
             fs_err::write(site.root().join(LOG), &old_log).unwrap();
             fs_err::write(table(&site), &old_table).unwrap();
             let own = OwnStamps::of(&site);

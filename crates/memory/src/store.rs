@@ -1,8 +1,8 @@
-//! Where a memory lives: the files of a workspace, one writer at a time.
+//! The files of a workspace that contain a memory, with one writer at a time.
 //!
-//! The lock is one on the workspace's folder itself, so that every program that writes through
-//! this crate waits for the others, whoever runs it, and nothing has to be put into the workspace.
-//! Editors do not know it: what they save meanwhile is noticed, see [`crate::change`].
+//! The lock is held on the workspace's folder itself, so that every program that writes through
+//! this crate waits for the others, under any user, and the workspace needs no lock file. Editors
+//! do not take the lock: their saves in the meantime are detected, see [`crate::change`].
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -30,25 +30,25 @@ pub(crate) const MAX_FILE_BYTES: u64 = 64 << 20;
 /// Pause between two attempts to take the lock.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What a file of a memory is.
+/// The kind of a memory file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageKind {
-    /// What was chosen to be kept: `MEMORY.md`.
+    /// The curated file: `MEMORY.md`.
     Curated,
     /// The log of a day: `memory/2026-11-16.md`.
     Daily(Date),
-    /// About a day, with a name of its own: `memory/2026-11-16-api-design.md`.
+    /// A note of a day with a name: `memory/2026-11-16-api-design.md`.
     Session(Date),
     /// Any other file below `memory/`, or in another folder.
     Note,
-    /// What was put away: below `memory/archive/`.
+    /// An archived file, below `memory/archive/`.
     Archived,
 }
 
 /// Which Markdown files of a folder are a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageScope {
-    /// `MEMORY.md` and what lies below `memory/`.
+    /// `MEMORY.md` and the files below `memory/`.
     Memories,
     /// All of them, as in a folder of notes that is no agent's workspace.
     Everything,
@@ -71,7 +71,7 @@ pub enum MarkdownStoreError {
     /// The file system.
     #[error("cannot access {path}")]
     Io {
-        /// What was to be read or written.
+        /// The path that was to be read or written.
         path: PathBuf,
         /// The cause.
         source: io::Error,
@@ -79,7 +79,7 @@ pub enum MarkdownStoreError {
     /// It is a link, a folder or the like where a file should be.
     #[error("{0} is not a plain file in the workspace")]
     NotPlain(PathBuf),
-    /// It does not lie in the workspace.
+    /// The path is not in the workspace.
     #[error("{0:?} is not a path in a workspace")]
     Outside(String),
     /// The file is larger than any memory.
@@ -99,7 +99,7 @@ pub enum MarkdownStoreError {
     NotText(PathBuf),
 }
 
-/// A file as it was when it was read.
+/// A file with the content that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSnapshot {
     /// The path in the workspace.
@@ -111,7 +111,7 @@ pub struct FileSnapshot {
 }
 
 impl MarkdownStore {
-    /// Takes a workspace, and a folder outside it for what has to be kept about it.
+    /// Takes a workspace, and a folder outside it for its state.
     pub fn open(
         root: &Path,
         state: &Path,
@@ -137,7 +137,7 @@ impl MarkdownStore {
         &self.root
     }
 
-    /// Returns the folder of what is kept about it.
+    /// Returns the folder of its state.
     #[must_use]
     pub fn state(&self) -> &Path {
         &self.state
@@ -149,8 +149,7 @@ impl MarkdownStore {
         self.layout
     }
 
-    /// Returns the path of what was chosen to be kept: the file that is there, under the name it
-    /// has.
+    /// Returns the path of the curated file, under the name that the existing file has.
     #[must_use]
     pub fn curated(&self) -> &'static str {
         let small = !self.root.join("MEMORY.md").exists() && self.root.join("memory.md").exists();
@@ -163,7 +162,7 @@ impl MarkdownStore {
         format!("memory/{day}.md")
     }
 
-    /// Returns what a new file begins with.
+    /// Returns the beginning of a new file.
     #[must_use]
     pub fn head(&self, kind: PageKind) -> String {
         match kind {
@@ -184,7 +183,8 @@ impl MarkdownStore {
         self.held(folder)
     }
 
-    /// As [`lock`](Self::lock), but waits only about so long; [`MarkdownStoreError::Busy`] after that.
+    /// As [`lock`](Self::lock), but waits only about so long; [`MarkdownStoreError::Busy`] after
+    /// that.
     pub fn lock_within(&self, patience: Duration) -> Result<LockedStore<'_>, MarkdownStoreError> {
         let fail = |source| MarkdownStoreError::Io { path: self.root.clone(), source };
         let folder = fs_err::File::open(&self.root).map_err(fail)?;
@@ -205,10 +205,10 @@ impl MarkdownStore {
         }
     }
 
-    /// Completes or reverts a change that was cut off; does nothing where there is none.
+    /// Completes or reverts a change that was cut off; does nothing if there is no such change.
     ///
-    /// Every command that is going to write begins with this: what it plans, and whether there is
-    /// anything to do at all, depends on files that such a change may have left half changed.
+    /// Every command that writes begins with this call: its plan, and whether there is anything to
+    /// do at all, depends on files that such a change may have left half changed.
     pub fn recover(&self) -> Result<(), MarkdownStoreError> {
         if self.unfinished()? > 0 {
             drop(self.lock()?);
@@ -226,13 +226,13 @@ impl MarkdownStore {
         };
         held.sweep_state()?;
         held.recover()?;
-        // Before anything is put back: what was forgotten stays away.
+        // Before anything is put back, so that forgotten entries are not.
         held.finished = held.finish_forgets()?;
         held.restored = held.restore()?;
         Ok(held)
     }
 
-    /// Reads a file; `None` when there is none. A link is not followed.
+    /// Reads a file; `None` if it does not exist. A link is not followed.
     pub fn read(&self, path: &str) -> Result<Option<FileSnapshot>, MarkdownStoreError> {
         Ok(self.read_looked(path)?.map(|looked| looked.0))
     }
@@ -298,8 +298,8 @@ impl MarkdownStore {
         }
     }
 
-    /// Lists the files of the memory, sorted, each with what it is. What cannot be listed is an
-    /// error; links and what is not Markdown are passed over.
+    /// Lists the files of the memory, sorted, each with its kind. A folder that cannot be listed is
+    /// an error; links and files that are not Markdown are skipped.
     pub fn pages(&self) -> Result<Vec<(String, PageKind)>, MarkdownStoreError> {
         let (mut found, unread) = reading::list(self);
         for UnreadPage { path, why } in unread {
@@ -317,8 +317,8 @@ impl MarkdownStore {
         Ok(found)
     }
 
-    /// Adds the files of a folder of notes that a search finds there as well. What cannot be listed
-    /// is passed over, as a search does.
+    /// Adds the files of a folder of notes that a search finds there as well. Folders that cannot
+    /// be listed are skipped, as in a search.
     pub(crate) fn add_other_pages(&self, found: &mut Vec<(String, PageKind)>) {
         if self.scope == PageScope::Memories {
             return;
@@ -342,7 +342,7 @@ impl FileSnapshot {
 }
 
 impl PageKind {
-    /// Says what a file is by its path.
+    /// Returns the kind of a file by its path.
     #[must_use]
     pub fn of(path: &str) -> Self {
         let Some(below) = path.strip_prefix("memory/") else {
@@ -384,8 +384,8 @@ impl<'a> LockedStore<'a> {
         &self.restored
     }
 
-    /// Takes what was being forgotten, was cut off, and was finished when the lock was taken.
-    /// The caller reports them, and ends each.
+    /// Takes the interrupted forgets that were finished when the lock was taken. The caller reports
+    /// them, and ends each.
     #[must_use]
     pub fn take_finished_forgets(&mut self) -> Vec<FinishedForget> {
         std::mem::take(&mut self.finished)
@@ -399,7 +399,7 @@ impl Drop for LockedStore<'_> {
     }
 }
 
-/// Takes a path apart: plain names below the workspace, and nothing else.
+/// Splits a path, which may only consist of plain names below the workspace.
 fn parts(path: &str) -> Result<(Vec<&str>, &str), MarkdownStoreError> {
     let mut names: Vec<&str> = path.split('/').collect();
     let is_plain = |name: &&str| {

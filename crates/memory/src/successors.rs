@@ -34,8 +34,8 @@ impl Successor {
 }
 
 /// Returns for each of these lines the entry that took the place of everything in them; `None`
-/// where something in them still holds. Logs are looked through only as far as they can hold such an
-/// entry, and of very many the newest.
+/// where something in them still holds. Logs are looked through only as far as they can hold such
+/// an entry, and of very many the newest.
 pub fn successors(
     site: &MarkdownStore,
     found: &[FoundLines<'_>],
@@ -43,7 +43,7 @@ pub fn successors(
     let table = site.stamps();
     let shown: Vec<Vec<PageEntry>> =
         found.iter().map(|lines| entries_in(site, &table, lines)).collect();
-    // Only what has a name can be replaced; of most notes nothing has, and no file is read.
+    // Only entries with a name can be replaced. Most notes contain none, and then no file is read.
     let names: Vec<String> = shown
         .iter()
         .flatten()
@@ -89,7 +89,7 @@ fn entries_in(
     table: &StampTable,
     (path, first, last): &FoundLines<'_>,
 ) -> Vec<PageEntry> {
-    // What is no file of the memory, such as a row of a database, has no lines.
+    // A path that is not a file of the memory, such as a row of a database, has no lines.
     let Ok(Some(bytes)) = site.read_bytes(path) else { return Vec::new() };
     let Some(text) = decoded(&bytes) else { return Vec::new() };
     let touches = |unit: &ParsedEntry| unit.lines.0 <= *last && unit.lines.1 >= *first;
@@ -138,7 +138,7 @@ mod tests {
             .into_iter()
             .map(|successor| Some(successor?.lines))
             .collect();
-        // What somebody wrote by hand under the same label is a list, and no history.
+        // Lines that a person wrote under the same label are a list, not a history.
         assert_eq!(lines, [Some((3, 3)), None, None, Some((5, 5)), None, None]);
     }
 }

@@ -25,11 +25,11 @@ const TEXT_BYTES: usize = 600;
 pub struct EntrySummary {
     /// The file.
     pub path: String,
-    /// What the file is.
+    /// The kind of the file.
     pub kind: PageKind,
     /// Its first and last line.
     pub lines: (usize, usize),
-    /// By what it is called for: the id of its stamp, or the mark of its text.
+    /// Its identifier in commands: the id of its stamp, or the mark of its text.
     pub id: String,
     /// The mark of its text.
     pub mark: String,
@@ -43,7 +43,7 @@ pub struct EntrySummary {
     pub written: Option<Timestamp>,
     /// Where it comes from.
     pub origin: Option<Origin>,
-    /// How much it matters, where it was said.
+    /// Its importance, if one was given.
     pub importance: Option<Importance>,
     /// The key or id that it takes the place of.
     pub supersedes: Option<String>,
@@ -115,8 +115,7 @@ pub(crate) fn title_of(text: &str) -> Option<&str> {
     (level == 1).then_some(title)
 }
 
-/// Returns a text as it may be shown: whoever asks for the health of a memory is not to see its
-/// secrets.
+/// Returns a text without secrets: a report about the health of a memory must not show them.
 fn shown(text: &str) -> String {
     redact_text(text).0.into_owned()
 }
@@ -173,8 +172,8 @@ pub(crate) fn superseded(entries: &[EntrySummary]) -> HashSet<usize> {
 }
 
 /// Finds entries of the same key that say different things. Bold words at the beginning of a line
-/// of a log are often no keys but a form that is filled in each day, so there only stamped entries
-/// count; and what stands below a heading without a stamp is about that heading's matter.
+/// of a log are often a form that is filled in each day rather than keys, so in logs only stamped
+/// entries count. An unstamped entry below a heading is about the topic of that heading.
 pub(crate) fn contradictions(entries: &[EntrySummary]) -> Vec<Contradiction> {
     let gone = superseded(entries);
     let mut by_key: BTreeMap<(Option<&str>, String), Vec<&EntrySummary>> = BTreeMap::new();

@@ -1,8 +1,8 @@
-//! Which entries no longer hold, since another says that it takes their place.
+//! Finds the entries that no longer hold because another entry says that it replaces them.
 //!
-//! One rule for all who ask: what is named by its id is superseded, and what is named by its key
-//! is, if it is older than the entry that names it. Entries without a stamp are as old as the day
-//! of their file; of those of one age the one that stands further down is newer.
+//! All callers share one rule: an entry that is named by its id is superseded, and an entry that is
+//! named by its key is superseded if it is older than the entry that names it. Entries without a
+//! stamp are as old as the day of their file; of entries of one age, the one further down is newer.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
-//! Text that does not want to be remembered but obeyed, or that hides what it says.
+//! Finds text that is written to be obeyed rather than remembered, or that hides its content.
 //!
-//! None of this proves bad faith: it is what a person should look at before a model does.
+//! None of this proves bad faith: a person should check such text before a model reads it.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::phrase::{find, folded, table};
 pub struct Suspicion {
     /// What kind of trick it looks like.
     pub kind: SuspicionKind,
-    /// What was found, folded and short; for hidden characters, their names.
+    /// The matched text, folded and shortened; for hidden characters, their names.
     pub excerpt: String,
 }
 
@@ -22,7 +22,7 @@ word_enum! {
     /// A kind of trick.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum SuspicionKind {
-        /// It tells a model to drop what it was told.
+        /// It tells a model to ignore its instructions.
         Override = "override",
         /// It poses as a message of the system or as a turn of the conversation.
         Role = "role",
@@ -38,7 +38,7 @@ word_enum! {
 }
 
 impl SuspicionKind {
-    /// Returns what a text of this kind does, as a phrase behind its word.
+    /// Returns what a text of this kind does, as a phrase to follow its word.
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
@@ -72,14 +72,14 @@ fn joined(text: &str, said: fn(SuspicionKind) -> &'static str, between: &str) ->
     (!parts.is_empty()).then(|| parts.join(between))
 }
 
-/// The patterns of texts that should not be remembered unseen; see [`crate::phrase`] for how they are
-/// written.
+/// The patterns of texts that should not be remembered unseen; see [`crate::phrase`] for how they
+/// are written.
 static PATTERNS: LazyLock<Vec<(SuspicionKind, &str)>> = LazyLock::new(|| {
     let known = |(word, pattern)| Some((SuspicionKind::of_word(word)?, pattern));
     table(include_str!("suspicion.txt")).filter_map(known).collect()
 });
 
-/// Looks for what should not be remembered unseen.
+/// Searches for text that should not be remembered unseen.
 #[must_use]
 pub fn suspicious(text: &str) -> Vec<Suspicion> {
     let mut found = characters(text);
@@ -99,7 +99,7 @@ pub fn suspicious(text: &str) -> Vec<Suspicion> {
     found
 }
 
-/// Looks for characters that do not show what they do.
+/// Searches for characters with an invisible effect.
 fn characters(text: &str) -> Vec<Suspicion> {
     let mut found: Vec<Suspicion> = Vec::new();
     let mut before = None;
@@ -129,8 +129,8 @@ fn characters(text: &str) -> Vec<Suspicion> {
     found
 }
 
-/// Says whether a hidden character does what it is there for: it joins emoji and letters, chooses
-/// how a sign looks, marks a place to break a word, or begins a file.
+/// Says whether a hidden character has its regular purpose: it joins emoji and letters, chooses how
+/// a sign looks, marks a place to break a word, or begins a file.
 fn is_wanted(c: char, before: Option<char>) -> bool {
     match c {
         '\u{ad}' => before.is_some_and(char::is_alphabetic),

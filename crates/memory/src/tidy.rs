@@ -1,10 +1,10 @@
-//! Keeps a memory clean: what goes by its age, what is said twice, what has earned its place.
+//! Keeps a memory clean: archives old entries, reports duplicates, and proposes promotions.
 //!
-//! A plan is a value: it says what would be done and why, and turns into a [`Change`]. Entries of
-//! logs are moved by their importance into `memory/archive/tidied-<month>.md`, which no session
-//! loads and every search finds; whole logs are put away as ZeroClaw does. The name does not begin
-//! with a date, because ZeroClaw deletes dated files from that folder after a month. What is said
-//! twice or otherwise is only told: which of two is right nobody here knows.
+//! A plan is a value: it says what would be done and why, and is converted to a [`Change`]. Entries
+//! of logs are moved by their importance into `memory/archive/tidied-<month>.md`, which no session
+//! loads and every search finds; whole logs are archived as ZeroClaw does. The name does not begin
+//! with a date, because ZeroClaw deletes dated files from that folder after a month. Duplicates and
+//! contradictions are only reported: the program cannot know which entry is right.
 
 mod hygiene;
 mod promotion;
@@ -22,7 +22,7 @@ use crate::store::{MarkdownStore, PageKind};
 use crate::summary::{Contradiction, EntrySummary, contradictions, tell_apart, title_of};
 pub use promotion::{Promotion, plan_promotion};
 
-/// How long what is kept. Zero days are for ever.
+/// How long entries and files are kept. Zero days means for ever.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TidySettings {
     /// Days that entries of importance 0.8 and more stay in logs.
@@ -70,13 +70,13 @@ pub struct TidyPlan {
     pub archived: Vec<(String, String)>,
     /// Logs that were put away and are removed.
     pub purged: Vec<String>,
-    /// What is said more than once.
+    /// Texts that occur more than once.
     pub repeats: Repeats,
     /// Entries of one key that say different things.
     pub contradictions: Vec<Contradiction>,
-    /// What was recalled often and is not in `MEMORY.md`, the most often first.
+    /// Entries that were recalled often and are not in `MEMORY.md`, the most recalled first.
     pub promotions: Vec<Promotion>,
-    /// What was not read.
+    /// Files that were not read.
     pub unread: Vec<UnreadPage>,
     edits: Vec<Edit>,
 }
@@ -94,7 +94,7 @@ pub struct ExpiredLogEntry {
     pub to: String,
 }
 
-/// Plans what is to be done.
+/// Plans the tidying.
 pub fn plan_tidy(
     site: &MarkdownStore,
     settings: &TidySettings,
@@ -121,7 +121,7 @@ pub fn plan_tidy(
         let mut going = Vec::new();
         for unit in &found {
             let entry = EntrySummary::of(&path, kind, unit, title);
-            // Where the archive leads elsewhere nothing is moved into it.
+            // If the archive folder is a link to another place, nothing is moved into it.
             match retention::verdict(&entry, settings, today).filter(|_| hygiene.is_own_folder) {
                 Some(gone) => {
                     tidied.add(&gone, &file.text[unit.bytes.clone()]);
@@ -159,7 +159,7 @@ enum Target {
     Goes,
 }
 
-/// Says what is done to one file; `kept` is what is left of it, where something goes.
+/// Returns the edit of one file; `kept` is the rest of it, if something is removed.
 fn edits_of(file: &Text, kept: Option<String>, target: Target) -> Vec<Edit> {
     let remove = || Edit::Remove { path: file.seen.path.clone(), before: file.seen.sha256 };
     let is_empty = kept.as_ref().is_some_and(String::is_empty);
@@ -176,7 +176,7 @@ fn edits_of(file: &Text, kept: Option<String>, target: Target) -> Vec<Edit> {
 }
 
 impl TidyPlan {
-    /// Returns what goes by its age, as one change; `None` when nothing does.
+    /// Returns the removal of expired entries, as one change; `None` if nothing has expired.
     #[must_use]
     pub fn change(&self) -> Option<Change> {
         let edits = self.edits.clone();

@@ -1,8 +1,7 @@
-//! Taking back the last change, and then the one before it.
+//! Reverts the last change, and then the one before it.
 //!
-//! What takes a change back is a change itself and is in the journal, so nothing that was ever
-//! there is lost by it; changes that were taken back, and what took them back, are passed over when
-//! one goes further back.
+//! An undo is a change itself and is in the journal, so no earlier content is lost by it. A further
+//! undo skips changes that were reverted, and the undos that reverted them.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -22,7 +21,7 @@ use crate::store::{FileSnapshot, LockedStore, MarkdownStore, MarkdownStoreError}
 pub struct Undo {
     /// The change that is taken back.
     pub id: ChangeId,
-    /// What it was.
+    /// The reverted change.
     pub noted: ChangeRecord,
     /// What takes it back in files.
     pub change: Change,
@@ -34,7 +33,7 @@ pub struct Undo {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RevertError {
-    /// There is none.
+    /// There is no change to undo.
     #[error("there is no change to undo")]
     Nothing,
     /// Its result has been changed since.
@@ -42,9 +41,9 @@ pub enum RevertError {
     Conflict {
         /// The file.
         path: PathBuf,
-        /// What was asked for then.
+        /// The requested operation of that change.
         what: String,
-        /// What the journal keeps of it: a line of JSON, then what was there.
+        /// Its journal file: a line of JSON, then the former content.
         kept: PathBuf,
     },
     /// A row has been changed since.
@@ -55,7 +54,7 @@ pub enum RevertError {
         /// The database.
         database: PathBuf,
     },
-    /// It had added rows, and none of them is left.
+    /// The change had added rows, and none of them exists any more.
     #[error("nothing was taken back: {}", gone(*count))]
     RowsGone {
         /// How many rows it had added.
@@ -116,8 +115,7 @@ pub fn plan_undo(memory: &dyn Memory) -> Result<Undo, RevertError> {
     Ok(Undo { id, change: Change::new("undo", Vec::new()), rows: Some(back), noted })
 }
 
-/// Takes back the last change of a memory, if that is what was planned or what others did since
-/// leaves it possible.
+/// Reverts the last change of a memory, unless later edits by others prevent it.
 pub fn undo(
     memory: &dyn Memory,
     held: &LockedStore<'_>,
@@ -167,7 +165,7 @@ fn gone(count: usize) -> String {
 }
 
 impl LockedStore<'_> {
-    /// Takes a change of files back as it was planned.
+    /// Reverts a change of files according to its plan.
     pub(crate) fn undo(
         &self,
         undo: &Undo,
@@ -177,7 +175,7 @@ impl LockedStore<'_> {
         Ok(self.apply_as(&undo.change, Some(undo.id), id, now)?)
     }
 
-    /// Leaves a change as it is and passes it over from here on.
+    /// Keeps the effect of a change, and skips it from here on.
     pub fn skip(&self, change: ChangeId, id: Uuid, now: Timestamp) -> Result<Applied, RevertError> {
         let nothing = Change::new("skip", Vec::new());
         Ok(self.apply_as(&nothing, Some(change), id, now)?)
@@ -196,7 +194,7 @@ impl EditRecord {
         }
         let now = there.as_ref().map(|value| anemone_format::Hex(&value.sha256).to_string());
         if now != self.after {
-            // Others went on writing: only what the change did is taken back.
+            // Other programs have written since: only the effect of the change is reverted.
             let (patch, seen) = (self.patch.as_ref()?, there?);
             return Some(Edit::replace(&seen, patch.taken_back(&image, &seen.bytes)?));
         }

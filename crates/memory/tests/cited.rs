@@ -142,7 +142,7 @@ fn a_line_of_a_fence_cannot_go_without_its_block() {
         assert_eq!(place.without((line, line)), Err("MEMORY.md#L1-L6".to_owned()), "{line}");
     }
     assert_eq!(place.without((6, 6)).unwrap().unwrap(), fence.replace("  - b\n", ""));
-    // The fence of a nested item goes with that item, and so does a line without indentation.
+    // The fence of a nested item is removed with that item, and so is a line without indentation.
     let nested = "- a\n  - b\n    ~~~\n    - c\n    ~~~\n  lazy\n  - d\n";
     let place = Place::new(nested);
     for lines in [(2, 2), (4, 4), (4, 5), (6, 6)] {
@@ -162,7 +162,7 @@ fn the_head_of_a_table_cannot_go_without_its_rows() {
     }
     assert_eq!(place.without((2, 5)).unwrap().unwrap(), "above\n\nend\n");
     assert_eq!(place.without((1, 1)).unwrap().unwrap(), &text[6..]);
-    // A header without rows is cited by search; it goes with its delimiter.
+    // Search cites a header without rows; it is removed together with its delimiter.
     let place = Place::new("| who |\n|-----|\n\nend\n");
     assert_eq!(cited("| who |\n|-----|\n\nend\n"), [(1, 1), (4, 4)]);
     assert_eq!(place.without((1, 1)), Err("MEMORY.md#L1-L2".to_owned()));
@@ -189,7 +189,7 @@ fn what_is_found_below_a_rule_can_be_forgotten() {
     assert_eq!(place.without((4, 4)).unwrap().unwrap(), "---\ntitle: x\n---\n");
 }
 
-/// Lines of Markdown that somebody may have written.
+/// Lines of Markdown that a person may have written.
 fn line() -> impl Strategy<Value = String> {
     let word = "[a-z]{1,4}( [a-z]{1,4})?";
     prop_oneof![
@@ -245,7 +245,7 @@ proptest! {
                     }
                     Ok(None) => prop_assert!(false, "{:?} was found and cannot be forgotten", lines),
                     Err(whole) => {
-                        // What is named instead is more, and can be forgotten.
+                        // The suggested citation covers more, and can be forgotten.
                         let numbers = whole.strip_prefix("MEMORY.md#L").unwrap();
                         let (first, last) = numbers.split_once("-L").unwrap_or((numbers, numbers));
                         let more: (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
@@ -260,7 +260,7 @@ proptest! {
         }
     }
 
-    /// Whatever lines somebody cites: no block of the outline and no head of a table is cut.
+    /// For any cited lines, no block of the outline and no head of a table is cut.
     #[test]
     fn a_citation_cuts_no_block_and_no_head_of_a_table(
         text in markdown(),
@@ -310,8 +310,9 @@ proptest! {
     }
 }
 
-/// Where CommonMark ends HTML, code and definitions of links decides what is a heading, and with it
-/// what is a section. Found by the law above, and by comparing records.
+/// The places where CommonMark ends HTML, code and link definitions decide which lines are
+/// headings, and thus the sections. These cases were found by the law above, and by comparing
+/// records.
 #[test]
 fn headings_behind_html_code_and_definitions_begin_blocks() {
     for (text, line) in [

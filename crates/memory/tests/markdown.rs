@@ -1,4 +1,4 @@
-//! What a Markdown memory looks like on the disk, and what it reads that others wrote.
+//! The form of a Markdown memory on disk, and how it reads files that others wrote.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -154,7 +154,7 @@ fn what_zeroclaw_and_people_wrote_is_read() {
         ("memory/2026-11-15.md#L6", "daily")
     );
     assert_eq!(listed[0].day, Some(jiff::civil::date(2026, 11, 15)));
-    // Forgetting takes every entry of a key, also what was put away.
+    // Forgetting removes every entry of a key, including archived ones.
     assert_eq!((place.forget("k"), place.forget("gone")), (2, 1));
     assert_eq!(place.read("MEMORY.md"), "# Long-Term Memory\n\nProse.\n");
     assert_eq!(place.read("memory/archive/2026-01-01.md"), "");

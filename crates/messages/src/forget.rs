@@ -65,7 +65,7 @@ pub fn holder_message(holder: &TextHolder, memory: &MemoryChoice) -> HolderMessa
     HolderMessage { place, kind, clear_with }
 }
 
-/// Returns what somebody should know, as a sentence.
+/// Returns a warning as a sentence.
 #[must_use]
 pub fn note(warning: &ForgetWarning) -> String {
     let entries = |number: usize| count(number as u64, "entry");

@@ -1,4 +1,4 @@
-//! What somebody should know about an answer, in words.
+//! Notes about an answer, in words.
 
 use anemone::connect::quoted;
 use anemone::search::{NamedEmbedder, NoteWords, SearchNote, SourceNote, VectorNote};

@@ -1,4 +1,4 @@
-//! What is wrong, what to do next, and why nothing was looked at, in words.
+//! Problems, suggested next steps, and reasons why nothing was examined, in words.
 
 use anemone::connect::quoted;
 use anemone::status::{

@@ -1,4 +1,4 @@
-//! How somebody would type what is searched.
+//! The options that a user would type to name a search target.
 
 use std::path::Path;
 

@@ -218,7 +218,7 @@ pub(super) fn attachments() -> Attachments {
         artifact_size_threshold: Some(DEFAULT_ARTIFACT_THRESHOLD_BYTES),
         attachments: vec![
             attachment(PICTURE, "image/svg+xml", picture.len() as u64, hash(picture), true),
-            // The video stayed at home; nobody will ever compare its digest.
+            // The video is not in the archive, so its digest is never compared.
             attachment(VIDEO, "video/mp4", 48_211_904, hash(b"two hours of a shot glass"), false),
         ],
         unknown: Unknown::default(),

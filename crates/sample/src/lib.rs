@@ -64,8 +64,8 @@ pub fn agent_a_month_later() -> Snapshot {
         let Some(old) = before.records.iter().find(|old| old.id == record.id) else {
             continue;
         };
-        // A record is as old as it was, and a section that stayed the same did not change when
-        // its file did.
+        // A record keeps its creation time, and an unchanged section did not change when its file
+        // did.
         let same = old.content == record.content;
         let updated_at = record.temporal.updated_at.take();
         record.temporal.clone_from(&old.temporal);

@@ -13,7 +13,7 @@ use crate::{MARCH, PICTURE, Page, at, page, picture};
 pub struct LifeFile {
     /// Its path in the workspace.
     pub path: &'static str,
-    /// What stands in it.
+    /// Its content.
     pub text: &'static str,
     /// When it was last written.
     pub modified: Moment,

@@ -1,9 +1,9 @@
-//! Where to look: a table of three-byte pieces, one of which occurs in every secret or in front
-//! of it.
+//! Finds the places to examine: a table of three-byte pieces, one of which occurs in every secret
+//! or in front of it.
 //!
 //! Every byte has one of 32 classes (letters without case, digits as one), so three bytes make a
-//! number of 15 bits, and a bitmap of 4 KiB tells whether any rule wants to look closer there. The
-//! table is exact enough that ordinary prose is passed over at the speed of reading it.
+//! number of 15 bits, and a bitmap of 4 KiB tells whether any rule should examine that place. The
+//! table is exact enough that ordinary prose is skipped at reading speed.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -89,7 +89,7 @@ pub(crate) enum NameWord {
     Secret,
     /// password, passwd, passphrase, pwd
     Password,
-    /// pass, pw, psk: too short to be a secret's name wherever they stand
+    /// pass, pw, psk: too short to be a secret's name at any position
     Pass,
     /// key
     Key,
@@ -211,7 +211,8 @@ impl Anchors {
     ) {
         let class = |byte: u8| usize::from(CLASSES[usize::from(byte)]);
         let before = |back| range.start.checked_sub(back).map_or(0, |at| class(bytes[at]));
-        // Two classes instead of one number made of them, so that no byte waits for the one before.
+        // Two classes instead of one combined number, so that no byte depends on the result for the
+        // one before.
         let (mut first, mut second) = (before(2), before(1));
         for (index, &byte) in bytes[range.clone()].iter().enumerate() {
             let third = class(byte);
@@ -271,7 +272,8 @@ pub(crate) static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
         hang(literal, Rule::Command(forms), false);
     }
     for (literal, prefix) in prefixes().filter(|(literal, _)| literal.len() < PIECE) {
-        // Two letters are no piece, so they are looked for with what the body may begin with.
+        // Two letters are not a piece, so they are combined with the first characters that the body
+        // may have.
         for next in b"0abcdef" {
             let text = [literal.as_bytes(), &[*next]].concat();
             anchors.add(piece(&text), anchor(literal, Rule::Prefix(prefix), true, PIECE - 1));

@@ -10,13 +10,13 @@ use crate::anchors::{ANCHORS, Anchor, FOREIGN_ANCHORS, Rule, SpokenWord};
 use crate::shape::{Texture, is_placeholder, is_stand_in, texture};
 use crate::{prose, rules, scan};
 
-/// How much of the end of a message is looked at.
+/// How much of the end of a message is examined.
 const END: usize = 240;
-/// How many sentences of it: "What was the password? I forgot it."
+/// How many of its last sentences are examined: "What was the password? I forgot it."
 const SENTENCES: usize = 2;
 /// A longer answer is a sentence of its own.
 const MOST_WORDS: usize = 5;
-/// A part of a secret that is shorter may stand anywhere.
+/// A shorter part of a secret may occur anywhere by accident.
 const LEAST_PART: usize = 4;
 
 /// Returns what a message asks for or announces at its end, without saying it.
@@ -90,7 +90,7 @@ pub(crate) fn split<'a>(first: &'a str, second: &'a str) -> Option<[(&'a str, &'
     };
     let hit = scan(joined.as_bytes()).into_iter().find(|hit| crosses(&hit.range))?;
     let part = end.get(hit.range.start..)?;
-    // A word that ends a sentence is no part of what follows.
+    // The last word of a sentence does not belong to the next one.
     let is_part = part.bytes().any(|byte| byte.is_ascii_digit())
         && part.ends_with(|c: char| c.is_ascii_alphanumeric() || "_-+/".contains(c));
     is_part.then_some([(part, hit.kind), (rest, hit.kind)])

@@ -13,7 +13,7 @@ use crate::prose;
 use crate::rules::{Candidate, Rank, find_aws_secret, is_discord_token, is_wireguard_key};
 use crate::shape::{Texture, URL64, WORD, is_placeholder, texture};
 
-/// Longest name that is looked at.
+/// The longest name that is examined.
 const NAME: usize = 64;
 /// Longest value without quotes.
 const BARE: usize = 256;
@@ -22,7 +22,7 @@ const QUOTED: usize = 4096;
 /// Most values of a list.
 const LIST: usize = 16;
 
-/// Looks for an assignment behind `word`, which is part of its name.
+/// Searches for an assignment after `word`, which is part of its name.
 pub(crate) fn check(
     window: &[u8],
     word: Range<usize>,
@@ -267,7 +267,7 @@ struct Value {
     range: Range<usize>,
     quoted: bool,
     in_list: bool,
-    /// Whether what follows on its line says nothing else of it: nothing, or a remark.
+    /// Whether nothing but a comment follows on its line.
     ends_line: bool,
 }
 
@@ -356,7 +356,8 @@ fn is_remark(line: &[u8], value: &[u8]) -> bool {
     }
 }
 
-/// Whether a value has what no expression has, so that it is a value whatever follows.
+/// Whether a value contains something that no expression contains, so that it is a value regardless
+/// of the text after it.
 fn is_distinct(value: &[u8]) -> bool {
     let is_sign = |byte: &u8| b"!@#$^?".contains(byte);
     let inner = &value[value.len().min(1)..];
@@ -587,7 +588,7 @@ fn kind_of(name: &Name, text: &[u8]) -> (&'static str, Rank) {
     (kind, Rank::Named)
 }
 
-/// Returns the kind of a secret of which no more is known than its name.
+/// Returns the kind of a secret of which only the name is known.
 pub(crate) const fn kind_by_word(word: NameWord) -> &'static str {
     match word {
         NameWord::Key => "api_key",

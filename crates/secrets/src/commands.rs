@@ -127,7 +127,7 @@ pub(crate) fn check(
         let rest = text(word).strip_prefix(name.as_bytes())?;
         Some(word.end - rest.len()..word.end)
     };
-    // The first argument is the name, also where options stand before it.
+    // The first argument is the name, even after options.
     let setting = words.iter().position(|word| !text(word).starts_with(b"-"));
     for form in forms {
         for (at, word) in words.iter().enumerate() {
@@ -203,7 +203,7 @@ pub(crate) fn check(
     }
 }
 
-/// Finds what is piped into a command that reads a password: `echo PASSWORD | command`.
+/// Finds text that is piped into a command that reads a password: `echo PASSWORD | command`.
 pub(crate) fn piped(window: &[u8], command: Range<usize>) -> Option<Candidate> {
     let before = &window[command.start.saturating_sub(160)..command.start];
     let before = &before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..];
@@ -304,7 +304,7 @@ pub(crate) fn inserted(window: &[u8], name: Range<usize>, found: &mut impl FnMut
     }
 }
 
-/// Returns what is in the quotes of SQL that open at `at`.
+/// Returns the text in SQL quotes that open at `at`.
 fn sql_string(window: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = &window[at.min(window.len())..window.len().min(at + 128)];
     let slashes = rest.iter().take_while(|byte| **byte == b'\\').count();
@@ -325,7 +325,8 @@ fn is_secret_setting(name: &[u8]) -> bool {
         .any(|word| memmem::find(&folded, word.as_bytes()).is_some())
 }
 
-/// Whether the value of an option is a password, and not a variable, another option or a stand-in.
+/// Whether the value of an option is a password, and not a variable, another option or a
+/// placeholder.
 fn is_password(value: &[u8]) -> bool {
     value.len() >= 4
         && value.iter().all(|byte| *byte >= b' ')

@@ -192,7 +192,7 @@ fn prefixed() -> Vec<(&'static str, String)> {
     plain.into_iter().map(|(kind, prefix, body)| (kind, prefix.to_owned() + &body)).collect()
 }
 
-/// Where a secret may stand; `@` is the secret.
+/// The contexts of a secret; `@` is the secret.
 const CONTEXTS: &[&str] = &[
     "@",
     "VALUE=@\n",
@@ -826,8 +826,8 @@ pub(crate) const REPEATED: &[&str] = &[
 
 #[test]
 fn repeated_anchors_take_linear_time() {
-    // A fiftieth of the bytes of the real figure, as tests are not optimised; what is not linear
-    // takes minutes.
+    // A fiftieth of the bytes of the real figure, because tests are not optimised; a rule that is
+    // not linear takes minutes.
     for text in REPEATED {
         let input = text.repeat(200_000 / text.len());
         let begin = std::time::Instant::now();

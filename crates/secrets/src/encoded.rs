@@ -16,7 +16,7 @@ use crate::shape::{ALNUM, ANY_TOKEN, BASE64, digit_or_capital};
 
 /// How often something decoded is decoded again.
 pub(crate) const MOST_DEPTH: u8 = 2;
-/// Most bytes of a compressed text that are looked at, where it is a part of another text.
+/// The most bytes of a compressed text that are scanned if it is a part of another text.
 const INFLATED: u64 = 1 << 20;
 /// How far an escaped text is read.
 const ESCAPED: usize = 4 * 1024;
@@ -67,7 +67,7 @@ pub(crate) fn escaped(window: &[u8], at: usize, depth: u8, found: &mut impl FnMu
     };
     let back = window[at.saturating_sub(BEFORE_ESCAPE)..at].iter().rev();
     let start = at - back.take_while(|byte| !ends(byte)).count();
-    // The first escape of a text stands for all of them.
+    // Only the first escape of a text is handled, because it covers all of them.
     if (start..at).any(|place| escape(&window[place..at]).is_some()) {
         return;
     }
@@ -142,7 +142,7 @@ pub(crate) fn hidden(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the letter that a full-width one of Chinese and Japanese stands for.
+/// Returns the ASCII letter of a full-width one, as Chinese and Japanese texts use them.
 fn narrow(bytes: &[u8]) -> Option<u8> {
     match bytes {
         [0xef, 0xbc, last @ 0x81..=0xbf, ..] => Some(last - 0x81 + b'!'),
@@ -187,7 +187,7 @@ pub(crate) fn without_hidden(
     mapped.scan(depth, found);
 }
 
-/// Decodes a run of base64 or hexadecimal digits that begins at `start` and scans what it holds.
+/// Decodes a run of base64 or hexadecimal digits that begins at `start` and scans the result.
 pub(crate) fn decoded(window: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
     if depth >= MOST_DEPTH || !may_hold_text(&window[start..]) || continues_a_line(&window[..start])
     {
@@ -223,8 +223,8 @@ pub(crate) fn decoded(window: &[u8], start: usize, depth: u8, found: &mut impl F
     }
 }
 
-/// Whether the first characters of a run can be text in base64 or hexadecimal. Names and paths are
-/// told by it without decoding them.
+/// Whether the first characters of a run can be text in base64 or hexadecimal. This rules out names
+/// and paths without decoding them.
 fn may_hold_text(run: &[u8]) -> bool {
     let Some(head) = run.get(..16) else { return true };
     let hex = head.strip_prefix(b"0x").unwrap_or(head);
@@ -291,7 +291,7 @@ fn from_hex(encoded: &[u8]) -> Option<Vec<u8>> {
 
 fn from_base64(encoded: &[u8]) -> Option<Vec<u8>> {
     let whole = if encoded.len() % 4 == 1 { encoded.len() - 1 } else { encoded.len() };
-    // Cheaper than decoding what is no text.
+    // Cheaper than decoding data that is not text.
     readable(base64(&encoded[..whole.min(24)])?)?;
     readable(base64(&encoded[..whole])?)
 }
@@ -345,7 +345,7 @@ pub(crate) fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
     }
     let mut text = Vec::new();
     let read = flate2::read::MultiGzDecoder::new(bytes).take(INFLATED).read_to_end(&mut text);
-    // What was read before the data broke off is looked at all the same.
+    // Data that was read before the end of truncated input is scanned all the same.
     (read.is_ok() || !text.is_empty()).then_some(text)
 }
 
@@ -378,7 +378,7 @@ pub(crate) fn joined(window: &[u8], at: usize) -> Option<Mapped> {
         return None;
     }
     mapped.from.push(place);
-    // What follows tells where a token ends.
+    // The next bytes decide where a token ends.
     if let Some(byte) = window.get(place) {
         mapped.text.push(*byte);
         mapped.from.push(place + 1);

@@ -1,9 +1,9 @@
-//! Files: every byte is searched, and what is UTF-16 as the text it is.
+//! Files: every byte is searched, and UTF-16 is decoded.
 //!
-//! Text may begin anywhere in a data file, and some programs append UTF-16 to what was
-//! UTF-8 before. So the bytes are searched as they are and, from the first zero byte on, as
-//! UTF-16 of both orders as well: a letter of ASCII always has a zero byte there. A file that
-//! begins as gzip does is inflated as it comes, and what comes out is searched too.
+//! Text may begin anywhere in a data file, and some programs append UTF-16 to a UTF-8 file. So the
+//! raw bytes are searched and, from the first zero byte on, also as UTF-16 of both byte orders: an
+//! ASCII letter in UTF-16 always has a zero byte. A file that begins like gzip is inflated in a
+//! stream, and the output is searched too.
 
 use std::io::Write as _;
 
@@ -16,8 +16,8 @@ const INFLATED: usize = 256 << 20;
 /// How gzip begins: its mark and its only method.
 const GZIP: &[u8] = &[0x1f, 0x8b, 0x08];
 
-/// So many characters in a row that are not ASCII say no more than that some stood there. They
-/// are longer than what a rule looks across.
+/// After this many consecutive non-ASCII characters, further ones are dropped: the run is already
+/// longer than the reach of any rule.
 const LONGEST_GAP: usize = 64;
 
 /// Whether the bytes are text in which a secret can be replaced in place. Where it cannot,
@@ -65,7 +65,7 @@ enum Inflated {
     Not,
     /// Being inflated.
     Running(Box<MultiGzDecoder<Inner>>),
-    /// Inflated up to damage or the bound: what was found until then.
+    /// The hits in the data that was inflated up to damage or the limit.
     Stopped(Vec<SecretHit>),
 }
 

@@ -1,9 +1,9 @@
 //! The second set: 120 plants and 84 harmless texts in `fixtures/`, written before the rules were
 //! read.
 //!
-//! Texts are separated by lines that begin with `%%` and name a class. A secret stands between `⟦`
-//! and `⟧`, and all of it has to be covered by hits. A `¦` keeps the scanners of hosting services
-//! from taking a plant for a leak, and is taken out.
+//! Texts are separated by lines that begin with `%%` and name a class. A secret is enclosed in `⟦`
+//! and `⟧`, and hits must cover all of it. A `¦` keeps the scanners of hosting services from taking
+//! a plant for a leak; it is removed before the search.
 
 use std::ops::Range;
 

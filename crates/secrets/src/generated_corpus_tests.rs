@@ -1,9 +1,9 @@
 //! A corpus of planted secrets, by which the detector is measured, and ordinary text in which it
 //! must find nothing.
 //!
-//! Every secret is made up here from a fixed seed. Plants with an even number were looked at while
-//! the rules were written; those with an odd number were kept apart, and say how well the rules
-//! do on what they were not written for.
+//! Every secret is generated here from a fixed seed. Plants with an even number were used while the
+//! rules were written; those with an odd number were held out, and show how well the rules do on
+//! unseen secrets.
 
 use std::io::Write as _;
 
@@ -101,7 +101,7 @@ struct Plant {
     class: Class,
     family: &'static str,
     bytes: Vec<u8>,
-    /// What must not be left in the redacted text; a file of data must only be reported.
+    /// The text that redaction must remove; in a data file it must only be reported.
     secret: Option<String>,
 }
 
@@ -292,7 +292,7 @@ fn shaped(draw: &mut Draw) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Where a shaped secret stands; `@` is the secret.
+/// The contexts of a shaped secret; `@` is the secret.
 const PLACES: &[&str] = &[
     "@\n",
     "VALUE=@\n",
@@ -681,7 +681,7 @@ fn corpus() -> Vec<Plant> {
     plants
 }
 
-/// Returns how many of a class there are in one half, and what was missed.
+/// Returns the number of plants of a class in one half, and the missed ones.
 fn measure(class: Class, half: usize) -> (usize, Vec<String>) {
     let plants = corpus();
     let of_half =

@@ -7,7 +7,7 @@ use memchr::{memchr, memmem};
 use crate::rules::Candidate;
 use crate::shape::{ANY_TOKEN, BASE64, Texture, is_placeholder, texture};
 
-/// Longest header that is looked at.
+/// The longest header that is examined.
 const LINE: usize = 4096;
 
 fn line_behind(window: &[u8], from: usize) -> &[u8] {

@@ -1,12 +1,12 @@
 //! The detector: finds secrets in bytes, and puts marks in their place.
 //!
-//! Everything that writes, exports, lists or logs text asks this crate. One pass looks for
-//! three-byte pieces that nearly every secret has in it or in front of it (`anchors`); only around
-//! these are rules asked: for shapes (`rules`), values with a name (`assignments`, `headers`),
-//! sentences (`prose`) and cards (`payment`). Answers to questions need both (`answers`). Secrets
-//! without an anchor are long, and found by a look at few bytes (`samples`). What is encoded is
-//! decoded and scanned again (`encoded`). What a rule finds depends on a bounded window, so a
-//! stream gives the same hits as the whole.
+//! All code that writes, exports, lists or logs text uses this crate. One pass searches for
+//! three-byte pieces that occur in nearly every secret or in front of it (`anchors`); rules only
+//! run around these: for shapes (`rules`), values with a name (`assignments`, `headers`), sentences
+//! (`prose`) and cards (`payment`). Answers to questions need both (`answers`). Secrets without an
+//! anchor are long, so checking a few bytes finds them (`samples`). Encoded text is decoded and
+//! scanned again (`encoded`). The result of a rule depends on a bounded window, so a stream gives
+//! the same hits as the whole text.
 
 #![warn(missing_docs)]
 
@@ -83,13 +83,13 @@ pub struct Scanner {
     buffer: Vec<u8>,
     /// Where in the stream the buffer begins.
     base: usize,
-    /// How much of the buffer has been looked at.
+    /// How much of the buffer has been scanned.
     searched: usize,
 }
 
-/// What has to stay in the buffer before the place that is looked at next.
+/// How many bytes have to stay in the buffer before the next place to scan.
 const OVERLAP: usize = BEFORE + 2 * LONGEST_LITERAL + 2 * encoded::BLOCK;
-/// Bytes that are gathered before they are looked at.
+/// How many bytes are gathered before they are scanned.
 const GATHER: usize = 2 * AFTER;
 
 impl Scanner {
@@ -133,7 +133,7 @@ impl Scanner {
     }
 }
 
-/// What has been found so far, sorted and apart, with ranges in the whole.
+/// The hits so far, sorted and disjoint, with ranges in the whole text.
 #[derive(Debug, Default)]
 struct HitList {
     hits: Vec<(SecretHit, Rank)>,
@@ -170,7 +170,7 @@ fn without_stamps(text: &[u8]) -> Cow<'_, [u8]> {
 }
 
 impl HitList {
-    /// Looks at the anchors that end in `range` of a buffer that begins at `base`.
+    /// Examines the anchors that end in `range` of a buffer that begins at `base`.
     fn search(&mut self, buffer: &[u8], base: usize, range: Range<usize>) {
         let buffer = &*without_stamps(buffer);
         // In parts, so that what the passes over a part find stays near the end of the list.
@@ -199,7 +199,7 @@ impl HitList {
         }
     }
 
-    /// Asks the rule of an anchor. Anchors are rare: what is done there stays out of the loop.
+    /// Runs the rule of an anchor. Anchors are rare, so this code stays out of the loop.
     #[inline(never)]
     fn look_around(&mut self, buffer: &[u8], base: usize, anchor: &Anchor, start: usize) {
         let depth = self.depth;
@@ -234,11 +234,11 @@ impl HitList {
         self.add(candidate);
     }
 
-    /// Adds a candidate; what it overlaps becomes one hit with it.
+    /// Adds a candidate, and merges it with the hits that it overlaps.
     fn add(&mut self, new: Candidate) {
         let mut hit = SecretHit { kind: new.kind, range: new.range, line: 0 };
         let mut rank = new.rank;
-        // Candidates come nearly in order, so this looks at the last few.
+        // Candidates come nearly in order, so this only checks the last few hits.
         let first = self.hits.iter().rposition(|(old, _)| old.range.end <= hit.range.start);
         let first = first.map_or(0, |last_before| last_before + 1);
         let mut end = first;

@@ -92,7 +92,7 @@ fn next_element(rest: &[u8]) -> Option<Range<usize>> {
     Some(inside + value.start..inside + value.end)
 }
 
-/// Whether an attribute with this value says what its element is.
+/// Whether an attribute with this value names its element.
 fn names_an_element(before: &[u8]) -> bool {
     let names: [&[u8]; 5] = [b" name=", b" key=", b" id=", b" type=", b" property="];
     let before = names.iter().find_map(|name| before.strip_suffix(*name)).unwrap_or_default();
@@ -128,7 +128,7 @@ fn is_value(text: &str, kind: NameWord) -> bool {
     is_made_up && (drawn || is_password) || is_password && is_sole_word(text)
 }
 
-/// Whether it is a word, or words joined, and none that says something about a password.
+/// Whether it is a word, or joined words, none of which relates to a password.
 fn is_sole_word(text: &str) -> bool {
     text.split(['_', '-', '.']).all(prose::is_plain_word) && !prose::names_itself(text)
         || text.bytes().all(|b| b.is_ascii_digit())

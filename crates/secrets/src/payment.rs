@@ -135,7 +135,7 @@ impl Number {
     }
 }
 
-/// Whether a number stands among others, as constants and data do, or is a number of JSON.
+/// Whether a number is in a list of numbers, such as constants and data, or is a JSON number.
 fn is_in_a_list(before: &[u8], behind: &[u8]) -> bool {
     let last = before.trim_ascii_end().last();
     let next = behind.trim_ascii_start();

@@ -24,16 +24,16 @@ use crate::anchors::SpokenWord;
 use crate::rules::Candidate;
 use crate::shape::is_placeholder;
 
-/// How far behind the name a value is looked for.
+/// How far behind the name a value is searched for.
 const REACH: usize = 240;
 /// The longest password that a sentence may state.
 const LONGEST: usize = 100;
-/// How far in front of the name a value is looked for.
+/// How far in front of the name a value is searched for.
 const REACH_BACK: usize = 96;
-/// How many words may stand between the name and the link.
+/// How many words may be between the name and the link.
 const MOST_BETWEEN: usize = 10;
 
-/// Looks for a value around `name`, a word that names a secret.
+/// Searches for a value around `name`, a word that names a secret.
 pub(crate) fn check(
     window: &[u8],
     name: Range<usize>,
@@ -45,7 +45,7 @@ pub(crate) fn check(
     }
     let rest = with_latin_letters(&window[name.end..window.len().min(name.end + REACH)]);
     let rest = &*rest;
-    // What follows a sign is an assignment, and has its own rules.
+    // Text after an assignment sign has its own rules.
     let makes_one_time = matches!(word, SpokenWord::Secret | SpokenWord::Key)
         && names_one_time_secret(&window[..name.start]);
     let assigned = matches!(word, SpokenWord::Token | SpokenWord::Secret | SpokenWord::Key)
@@ -367,7 +367,7 @@ fn line_of(rest: &[u8]) -> &str {
     &text[..text.find("[redacted:").unwrap_or(text.len())]
 }
 
-/// Finds a value that stands alone in the line below `name:`, as YAML and letters have it.
+/// Finds a value that is alone on the line below `name:`, as in YAML and letters.
 fn value_below(rest: &[u8], line: &str, before: &[u8]) -> Option<Range<usize>> {
     let sign = after_sign(line).map(str::trim);
     let is_block = sign.is_some_and(|sign| matches!(sign, "|" | ">" | "|-" | ">-"));
@@ -439,7 +439,7 @@ enum Link {
     Plural,
     /// `is`, `est`, `es`.
     Verb,
-    /// `lautet`, which says nothing else.
+    /// `lautet`, which has no other meaning.
     Names,
     /// `:` or `=`.
     Sign,
@@ -529,7 +529,7 @@ fn value_behind(line: &str, word: SpokenWord, before: &Before) -> Option<Range<u
     None
 }
 
-/// Whether Polish words stand before "to", which then means "is".
+/// Whether Polish words precede "to", which then means "is".
 fn has_foreign_word(between: &str) -> bool {
     between.split_whitespace().any(|word| matches!(word, "do" | "na" | "dla" | "od"))
 }
@@ -622,7 +622,7 @@ fn ends_sentence(behind: &str) -> bool {
             && rest[1..].chars().next().is_none_or(|c| !c.is_alphanumeric())
 }
 
-/// Finds what is said to be a password by "... is the password".
+/// Finds the password in "... is the password".
 fn value_before(before: &[u8], word: SpokenWord) -> Option<Range<usize>> {
     let near = &before[before.len().saturating_sub(REACH_BACK)..];
     let offset = before.len() - near.len();

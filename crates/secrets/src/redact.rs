@@ -72,8 +72,8 @@ impl SecretValues {
         }
     }
 
-    /// Adds the secret that a message asks for or announces, and that one of the next two messages
-    /// gives, and one that begins in the message and ends in the next.
+    /// Adds the secret that a message asks for or announces and one of the next two messages
+    /// contains, and a secret that begins in the message and ends in the next.
     pub fn learn_answer(&mut self, message: &str, following: &[impl AsRef<str>]) {
         let next = |number| following.get(number).map_or("", AsRef::as_ref);
         for (part, kind) in answers::split(message, next(0)).into_iter().flatten() {

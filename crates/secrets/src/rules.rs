@@ -1,4 +1,4 @@
-//! What is looked at around an anchor.
+//! The rules that run around an anchor.
 //!
 //! A rule sees a window of bytes around its anchor and nothing else, so that it finds the same in
 //! a stream as in the whole. It reads no byte that the next anchor would read again, or only a
@@ -244,8 +244,8 @@ fn prefixed(
     Some(Candidate { kind, range: begin..start + length, rank })
 }
 
-/// Whether `before` ends with a short word and a hyphen or an underscore, as in `github-ghp_`. A longer
-/// run could be a token of another kind, in which such a prefix occurs by chance.
+/// Whether `before` ends with a short word and a hyphen or an underscore, as in `github-ghp_`. A
+/// longer run could be a token of another kind, in which such a prefix occurs by chance.
 fn follows_word(before: &[u8]) -> bool {
     const MOST: usize = 24;
     let run = shape::URL64.run_back(before, MOST + 1);
@@ -256,8 +256,8 @@ fn follows_word(before: &[u8]) -> bool {
         && word.iter().all(is_plain)
 }
 
-/// Whether a short literal of letters is only inside a longer text in base64, where chance puts such
-/// letters.
+/// Whether a short literal of letters is only inside a longer text in base64, where chance puts
+/// such letters.
 fn in_base64(window: &[u8], literal: &[u8], prefix: &Prefix, at: usize) -> bool {
     let by_chance = literal.len() <= 4
         && literal.iter().all(u8::is_ascii_alphanumeric)
@@ -302,7 +302,7 @@ fn parts(body: &[u8], between: u8, lengths: &[std::ops::RangeInclusive<usize>]) 
         && digit_or_capital(body)
 }
 
-/// The secret often stands beside the id, without a name.
+/// The secret is often beside the id, without a name.
 fn aws_secret_behind(window: &[u8], from: usize) -> Option<Candidate> {
     let near = &window[from..window.len().min(from + 160)];
     find_aws_secret(near).map(|range| {
@@ -476,7 +476,7 @@ fn basic(window: &[u8], word: Range<usize>) -> Option<Candidate> {
         .then_some(Candidate::shaped("basic_auth", start..start + length))
 }
 
-/// Whether base64 holds text with a colon and a password that is no stand-in behind it.
+/// Whether base64 contains text with a colon, followed by a password that is not a placeholder.
 fn user_and_password(encoded: &[u8]) -> bool {
     let bare = encoded.iter().rposition(|&byte| byte != b'=').map_or(0, |last| last + 1);
     let Ok(text) = base64::engine::general_purpose::STANDARD_NO_PAD.decode(&encoded[..bare]) else {
@@ -493,7 +493,7 @@ fn user_and_password(encoded: &[u8]) -> bool {
 fn telegram(window: &[u8], colon: usize) -> Option<Candidate> {
     let digits = DIGITS.run_back(&window[..colon], 11);
     let start = colon - digits;
-    // In the address of the service the word `bot` stands right before the number.
+    // In the address of the service the word `bot` directly precedes the number.
     let glued = window[..start].ends_with(b"/bot");
     let alone = begins_after(&window[..start], URL64) && !window[..start].ends_with(b"/");
     if !(6..=10).contains(&digits) || !(glued || alone) {
@@ -515,8 +515,8 @@ fn telegram(window: &[u8], colon: usize) -> Option<Candidate> {
     })
 }
 
-/// Whether the last words speak of a bot. A bracket closes what was said before: where it closed
-/// around a replaced secret, distances are not what they were.
+/// Whether the last words mention a bot. Words before a closing bracket do not count: if the
+/// bracket encloses a replaced secret, distances have changed.
 fn bot_before(before: &[u8]) -> bool {
     let near = &before[before.len().saturating_sub(48)..];
     let near = &near[memchr::memrchr(b']', near).map_or(0, |bracket| bracket + 1)..];

@@ -1,7 +1,7 @@
 //! Secrets without an anchor: seed phrases, and long runs that no person would type.
 //!
-//! Both are long, so it is enough to look at a few bytes of the text: one of these is in every
-//! such run.
+//! Both are long, so it is enough to check a few bytes of the text: every such run contains one of
+//! them.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -78,7 +78,7 @@ fn full_blocks(line: &[u8; LINE]) -> u32 {
     })
 }
 
-/// Returns the start of the run around the byte at `at`, if that is the first look at it.
+/// Returns the start of the run around the byte at `at`, if it was not examined before.
 fn run_around(buffer: &[u8], at: usize) -> Option<usize> {
     let ahead = OPAQUE.run(&buffer[at..], LEAST_RUN);
     let back = OPAQUE.run_back(&buffer[..at], STRIDE);
@@ -96,7 +96,7 @@ fn word_at(buffer: &[u8], at: usize) -> Range<usize> {
     start..before.len() + letters(&buffer[before.len()..])
 }
 
-/// Looks at a long run without whitespace.
+/// Examines a long run without whitespace.
 pub(crate) fn opaque(buffer: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
     let start = start + escape_length(&buffer[..start], &buffer[start..]);
     let length = OPAQUE.run(&buffer[start..], 160);
@@ -243,7 +243,7 @@ pub(crate) fn seed_phrases(buffer: &[u8], range: Range<usize>, found: &mut impl 
     }
 }
 
-/// Whether the next bytes are letters and what may stand between words; code has other signs.
+/// Whether the next bytes are letters and word separators; code has other characters.
 #[inline]
 fn is_of_words(text: &[u8]) -> bool {
     let Some(head) = text.first_chunk::<16>() else { return true };
@@ -329,12 +329,12 @@ fn begins_as_a_phrase(text: &[u8], bits: &[u64]) -> bool {
             return true;
         }
     }
-    // Where numbers or lines stand between the words, the slower look tells.
+    // If numbers or line breaks are between the words, the slower check decides.
     true
 }
 
-/// Marks those of the next eight bytes that stand between words, each in its highest bit. Marks
-/// above the lowest one may be wrong.
+/// Marks the word separators among the next eight bytes, each in its highest bit. Marks above the
+/// lowest one may be wrong.
 #[inline]
 fn separators(text: &[u8]) -> Option<u64> {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -368,7 +368,7 @@ fn may_be_in_a_phrase(text: &[u8]) -> bool {
     first + gap + length == head.len() || may_be_seed_word(&word[..length])
 }
 
-/// What a byte is to a phrase.
+/// The role of a byte in a phrase.
 const LETTER: u8 = 1;
 const BETWEEN: u8 = 2;
 const OTHER: u8 = 4;

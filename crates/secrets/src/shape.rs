@@ -1,5 +1,4 @@
-//! What the bytes of a secret look like: alphabets, boundaries, placeholders, and how random a
-//! value is.
+//! The shape of secrets: alphabets, boundaries, placeholders, and how random a value is.
 
 use std::sync::LazyLock;
 
@@ -167,7 +166,7 @@ pub(crate) fn texture(value: &[u8]) -> Texture {
     found
 }
 
-/// What kind of character a byte is, for telling words from what was drawn by lot.
+/// The kind of character of a byte, for distinguishing words from random strings.
 #[derive(PartialEq, Eq)]
 enum Class {
     Digit,
@@ -235,7 +234,7 @@ const STAND_IN_WORDS: &str = "password passwd pass pwd passphrase secret token a
 /// a short word.
 const BODY_STAND_INS: &str = "xxxx .... ____ your example placeholder redacted dummy -here";
 
-/// Whether a value stands for a secret instead of being one.
+/// Whether a value is a placeholder for a secret.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let value = &value[..value.len().min(128)];
     if is_stand_in(value) || few_letters(value) {
@@ -258,7 +257,7 @@ pub(crate) fn is_stand_in(value: &[u8]) -> bool {
     STAND_IN_SEARCH.is_match(&value[..value.len().min(128)])
 }
 
-/// Whether the body of a token with a known prefix is a stand-in.
+/// Whether the body of a token with a known prefix is a placeholder.
 pub(crate) fn is_placeholder_body(body: &[u8]) -> bool {
     let body = &body[..body.len().min(256)];
     few_letters(body) || BODY_SEARCH.is_match(body)

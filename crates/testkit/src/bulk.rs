@@ -1,8 +1,8 @@
 //! Daily logs in any quantity, for benchmarks: a day at a time, the same for the same seed.
 //!
-//! The prose means nothing, but it packs like prose (about 2.5 to 1): words follow Zipf's law, and
-//! numbers, hashes and addresses that pack badly stand between them. Fifty thousand records are
-//! about 24 MB of Markdown and 52 MB of record lines.
+//! The prose is meaningless, but it compresses like prose (about 2.5 to 1): words follow Zipf's
+//! law, interspersed with numbers, hashes and addresses that compress badly. Fifty thousand records
+//! are about 24 MB of Markdown and 52 MB of record lines.
 
 #[cfg(feature = "rows")]
 mod rows;

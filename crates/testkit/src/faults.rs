@@ -418,7 +418,7 @@ fn path_of_file(pid: Pid, descriptor: u64) -> PathBuf {
     fs_err::read_link(name).unwrap_or_default()
 }
 
-/// The kernel looks at the lower half of a register only.
+/// The kernel only uses the lower half of a register.
 fn descriptor_of(register: u64) -> i32 {
     let [a, b, c, d, ..] = register.to_le_bytes();
     i32::from_le_bytes([a, b, c, d])
@@ -463,7 +463,8 @@ fn read_bytes(pid: Pid, address: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// A process that was killed meanwhile can be neither changed nor resumed; its end is reported next.
+/// A process that was killed meanwhile can be neither changed nor resumed; its end is reported
+/// next.
 fn set(pid: Pid, registers: libc::user_regs_struct) {
     let _killed = ptrace::setregs(pid, registers);
 }

@@ -1,7 +1,7 @@
 //! Workspaces to read and to fill: made by the generator, copied from a fixture or built by hand.
 //!
-//! They are outside of the folder in which a test runs, because a workspace holds what that folder
-//! must not: hidden files, pipes, files that nobody may read.
+//! They are outside the folder in which a test runs, because a workspace contains files that are
+//! not allowed there: hidden files, pipes, unreadable files.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -21,12 +21,12 @@ use crate::zip::{holds, unzip};
 /// The namespace of the existing tool's record ids: 16 letters taken as a UUID.
 const RECORD_IDS: Uuid = Uuid::from_bytes(*b"openclaw-alf-ns1");
 
-/// A place where workspaces lie.
+/// A folder of workspaces.
 pub struct Ground {
     folder: TempDir,
 }
 
-/// What lies at a path, with everything that a way there and back must keep.
+/// The object at a path, with everything that a round trip must preserve.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lying {
     kind: &'static str,
@@ -66,7 +66,7 @@ impl Ground {
         self.folder.path().join(name)
     }
 
-    /// Writes a file, and the folders that it lies in.
+    /// Writes a file, and creates its parent folders.
     pub fn write(&self, name: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         fs_err::create_dir_all(path.parent().expect("it has a folder")).expect("it is ours");
@@ -107,7 +107,7 @@ impl Ground {
         path
     }
 
-    /// Makes a workspace with one of everything, of days before yesterday.
+    /// Makes a workspace with one file of every kind, dated before yesterday.
     pub fn small(&self, name: &str) -> PathBuf {
         for (file, content) in [
             ("SOUL.md", "# Mira\n\nKind and brief.\n"),
@@ -125,7 +125,7 @@ impl Ground {
     }
 }
 
-/// Runs Python and returns what it prints, or says aloud that it is not there.
+/// Runs Python and returns its output, or prints that it was not found.
 pub fn python(args: &[&str]) -> Option<String> {
     let ran = match Command::new("python3").args(args).output() {
         Ok(ran) => ran,
@@ -167,7 +167,7 @@ pub fn tree(root: &Path) -> BTreeMap<PathBuf, Lying> {
     found
 }
 
-/// Checks that two trees are the same, but for what lies at some paths of the first one.
+/// Checks that two trees are equal, except for the given paths.
 #[track_caller]
 pub fn assert_same_tree(was: &Path, is: &Path, missing: &[&str], added: &[&str]) {
     let (mut was, mut is) = (tree(was), tree(is));
@@ -226,7 +226,7 @@ pub fn headings(records: &[&Record]) -> Vec<Option<String>> {
     records.iter().map(|record| raw(record)["heading"].as_str().map(str::to_owned)).collect()
 }
 
-/// Checks that no entry of an archive holds some text, as it is and as it may be encoded.
+/// Checks that no entry of an archive contains some text, literally or encoded.
 #[track_caller]
 pub fn assert_holds_none(archive: &[u8], texts: &[&str]) {
     for (name, entry) in unzip(archive) {

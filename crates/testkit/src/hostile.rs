@@ -1,9 +1,9 @@
 //! A hostile page in a real browser.
 //!
-//! Chromium opens `hostile/page.html` from a name whose owner then lets it lead to this machine,
-//! as in DNS rebinding. The page tries all that a page can do to call a server on this machine,
-//! directly and by that name, and reports what it saw. The same page should get through to
-//! [`Unprotected`], or it would prove nothing that it does not get through elsewhere.
+//! Chromium opens `hostile/page.html` from a name that is then pointed to this machine, as in DNS
+//! rebinding. The page tries every way to call a server on this machine, directly and by that name,
+//! and reports the results. The same page should reach [`Unprotected`]; otherwise a failure to
+//! reach another server would prove nothing.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// The browser, as it is called where programs are.
+/// The name of the browser's program.
 pub const BROWSER: &str = "chromium";
 /// The name from which the page comes.
 pub const EVIL: &str = "evil.test";
@@ -24,7 +24,7 @@ const PAGE: &str = include_str!("hostile/page.html");
 /// Where the owner of the page listens, at the port of the attacked server. After the page has
 /// come from there, the name leads to 127.0.0.1; this is played by passing everything on.
 const OWNER: &str = "127.0.0.2";
-/// Longer than the page takes for anything.
+/// Longer than any step of the page takes.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// What the page tried: the name it called, and how it called it.

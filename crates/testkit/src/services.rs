@@ -1,4 +1,4 @@
-//! Services on this machine that answer by script: one that makes vectors, and a chat model.
+//! Scripted local services: an embedding service and a chat model.
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// What is answered to one request.
+/// The answer to one request.
 #[derive(Clone, Debug)]
 pub enum Play {
     /// A vector for each text.
@@ -28,7 +28,7 @@ pub enum Play {
     Refuse(&'static str),
 }
 
-/// What was asked.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The key that came along.
@@ -87,7 +87,7 @@ impl Service {
         format!("{name}@localhost:{port}")
     }
 
-    /// Waits until somebody asked; says whether somebody did.
+    /// Waits for a request; says whether one arrived.
     #[must_use]
     pub fn was_asked(&self, patience: Duration) -> bool {
         let steps = patience.as_millis() / 20;
@@ -118,7 +118,7 @@ impl Service {
         self.script().for_good = None;
     }
 
-    /// Returns what it was asked.
+    /// Returns the requests.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
         self.script().requests.clone()
@@ -160,7 +160,7 @@ impl Gate {
     /// Longer than any test takes.
     const LONG: Duration = Duration::from_secs(120);
 
-    /// Waits until an answer is held back; says whether one is.
+    /// Waits until an answer is held back; returns whether one is.
     #[must_use]
     pub fn wait(&self, patience: Duration) -> bool {
         let waiting = self
@@ -266,7 +266,7 @@ fn vectors(texts: &[String], dimensions: usize) -> String {
     json!({ "data": data.collect::<Vec<_>>() }).to_string()
 }
 
-/// A chat model that gives one answer after the other, and tells what it was asked.
+/// A chat model that gives one answer after the other, and records its requests.
 pub struct ChatModel {
     url: String,
     asked: Receiver<Value>,
@@ -311,7 +311,7 @@ impl ChatModel {
         &self.url
     }
 
-    /// Waits until it is asked, and returns what.
+    /// Waits for a request, and returns it.
     #[must_use]
     pub fn asked(&self) -> Value {
         self.asked.recv_timeout(Duration::from_secs(30)).expect("it was asked")

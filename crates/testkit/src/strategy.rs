@@ -198,7 +198,7 @@ fn mutate_layer<T>(layer: &mut Option<T>, gift: Option<T>, dice: &mut Dice) {
     }
 }
 
-/// Leaves out twins and what would lie below something that is not a folder.
+/// Leaves out duplicates and files whose parent would not be a folder.
 fn keep_possible(files: &mut Vec<File>) {
     let mut kept: BTreeMap<(_, Vec<u8>), File> = BTreeMap::new();
     for file in files.drain(..) {

@@ -1,7 +1,7 @@
 //! OpenClaw workspaces and installs for tests, of any size: the same seed gives the same files.
 //!
-//! A workspace has what people keep in one: who the agent is, what it remembers and daily logs.
-//! With [edge cases](Workspace::edge_cases) it also has what readers get wrong: other line ends,
+//! A workspace has typical content: the agent's identity, its memories and daily logs. With [edge
+//! cases](Workspace::edge_cases) it also has content that readers get wrong: other line endings,
 //! front matter, headings within fences, links, databases, hidden files with planted secrets.
 
 mod edge_cases;
@@ -57,7 +57,7 @@ impl Workspace {
         Self::new(Kind::Plain)
     }
 
-    /// The same with one of everything that is hard to read.
+    /// The same with one of every kind of file that is hard to read.
     #[must_use]
     pub fn edge_cases() -> Self {
         Self::new(Kind::EdgeCases)

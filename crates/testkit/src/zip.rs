@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 
-/// An entry: its bytes as they lie in the file, and what they inflate to.
+/// An entry: its bytes in the file, and their inflated content.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unzipped {
-    /// As they lie in the file.
+    /// The bytes in the file.
     pub packed: Vec<u8>,
     /// Inflated.
     pub content: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What the `alf` tool decides otherwise than our own commands.
+//! The decisions in which the `alf` tool differs from our own commands.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub enum AlfExportError {
     /// The workspace is a file.
     #[error("{}: the workspace is not a folder", .0.display())]
     NotAFolder(PathBuf),
-    /// The workspace cannot be looked at.
+    /// The workspace cannot be examined.
     Workspace(io::Error),
     /// The output is a file of another kind.
     #[error(
@@ -53,7 +53,7 @@ pub enum AlfExportError {
         .0.display()
     )]
     NotAnArchive(PathBuf),
-    /// The output cannot be looked at.
+    /// The output cannot be examined.
     Output(io::Error),
 }
 
@@ -143,8 +143,8 @@ fn check_workspace(workspace: &Path) -> Result<(), AlfExportError> {
     }
 }
 
-/// Returns the file behind a name, and refuses to replace one that is no archive: a slip with the
-/// output should not cost a file of the agent.
+/// Returns the file behind a name, and refuses to replace a file that is not an archive: a mistyped
+/// output path should not overwrite a file of the agent.
 fn real_target(output: &Path) -> Result<PathBuf, AlfExportError> {
     let target = match fs_err::symlink_metadata(output) {
         Ok(there) if there.is_symlink() => {

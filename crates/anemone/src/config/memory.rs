@@ -1,4 +1,4 @@
-//! The settings of a living memory; what each means is said where it is used.
+//! The settings of an agent's memory; the code that uses a setting documents it.
 
 use std::time::Duration;
 

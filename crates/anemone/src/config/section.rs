@@ -11,7 +11,7 @@ use crate::nearest::Nearest;
 /// Names by which people try to put a key into the config.
 const KEYS: [&str; 6] = ["key", "api_key", "apikey", "api-key", "token", "secret"];
 
-/// Where files that the config names lie.
+/// The folders that paths in the config refer to.
 #[derive(Clone, Copy)]
 pub(super) struct Folders<'a> {
     /// The folder of the config.
@@ -65,12 +65,12 @@ impl<'a> Section<'a> {
         section.end()
     }
 
-    /// Whether anything is said in it.
+    /// Whether the config contains the section.
     pub(super) fn is_there(&self) -> bool {
         self.table.is_some()
     }
 
-    /// Reads a setting with a reader of its own.
+    /// Reads a setting with a custom reader.
     pub(super) fn read<T>(
         &mut self,
         name: &str,
@@ -132,7 +132,7 @@ impl<'a> Section<'a> {
         Ok(())
     }
 
-    /// Reads whether something is so, if anything is said.
+    /// Reads a boolean, if the setting is present.
     pub(super) fn maybe(&mut self, name: &str) -> Result<Option<bool>> {
         self.read(name, |at, item| {
             item.as_bool().ok_or_else(|| expected(at, "true or false", None))
@@ -145,7 +145,7 @@ impl<'a> Section<'a> {
         Ok(())
     }
 
-    /// Refuses unknown settings, and names the one that was probably meant.
+    /// Refuses unknown settings, and suggests the one that was probably meant.
     pub(super) fn end(self) -> Result<()> {
         let Some(table) = self.table else { return Ok(()) };
         let unknown = table.iter().map(|(name, _)| name);

@@ -1,4 +1,5 @@
-//! Programs whose configuration we do not edit: what to add to it, and where it usually is.
+//! Programs whose configuration we do not edit: the text to add, and the usual path of the
+//! configuration.
 
 use anemone_runtimes::connect::ServerEntry;
 use serde_json::{Value, json};
@@ -50,7 +51,7 @@ pub(super) fn file_of(name: &str) -> &'static str {
     known.map_or("the file in which that program lists its MCP servers", |client| client.file)
 }
 
-/// Returns what is to be added.
+/// Returns the text to add.
 pub(super) fn config(name: &str, entry: &ServerEntry) -> Value {
     let template = json!({ "args": ["mcp"] });
     let args = entry.mcp_args(&template);

@@ -49,7 +49,7 @@ pub enum ConnectError {
     /// No arguments lead back to the agent from another folder.
     #[error("{}: no arguments name this agent for sure from another folder", .0.display())]
     NoArguments(PathBuf),
-    /// A path cannot stand in a configuration, which is text.
+    /// A configuration, which is text, cannot contain the path.
     #[error("{}: this path is not UTF-8, so no configuration can name it", .0.display())]
     PathEncoding(PathBuf),
     /// A link leads nowhere.
@@ -75,7 +75,7 @@ pub enum ConnectError {
         /// The first line that is none.
         line: usize,
     },
-    /// A file that we would write is somebody else's.
+    /// A file that we would write already exists, and we did not write it.
     #[error("{}: this file exists, and Anemone did not write it", .0.display())]
     Taken(PathBuf),
     /// An entry starts Anemone, and no record says that we wrote it.
@@ -92,7 +92,7 @@ pub enum ConnectError {
     /// A configuration cannot be changed without harm.
     #[error("{}: {error}; nothing was changed", .path.display())]
     Refused {
-        /// What the file is written in.
+        /// The format of the file.
         format: ConfigFormat,
         /// The file.
         path: PathBuf,

@@ -9,8 +9,8 @@ use super::error::ConnectError;
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Keeps others from connecting until it is dropped. It is a lock on the home folder itself, so
-/// that nothing is left behind.
+/// Keeps other processes from connecting until it is dropped. The home folder itself is locked, so
+/// that no lock file is left behind.
 pub(super) struct Lock {
     _folder: Option<std::fs::File>,
 }

@@ -29,21 +29,21 @@ pub enum FileAction {
     Same,
 }
 
-/// What the user should know of a connection.
+/// Notes for the user about a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectNote {
-    /// What the runtime of the program says.
+    /// A note of the program's runtime.
     Program(ProgramNote),
     /// Hooks that wrote into the memory are removed.
     WritingHooksRemoved,
-    /// A project of the program is connected by itself.
+    /// A project of the program has its own connection.
     ProjectConnected {
         /// The project.
         folder: String,
         /// The program.
         program: &'static str,
     },
-    /// An entry that starts anemone stays, because it was not written as it is.
+    /// An entry that starts anemone stays, because it differs from the one that we wrote.
     ForeignEntry {
         /// The entry.
         entry: String,
@@ -54,7 +54,7 @@ pub enum ConnectNote {
     },
 }
 
-/// One file, and what it will hold.
+/// A file, and its new content.
 pub(super) struct FilePlan {
     pub(super) place: ProgramFile,
     pub(super) fate: FileAction,
@@ -67,16 +67,16 @@ pub(super) struct FilePlan {
 pub(super) struct Plan {
     pub(super) files: Vec<FilePlan>,
     pub(super) notes: Vec<ConnectNote>,
-    /// What is kept when it is done.
+    /// The record to keep afterwards.
     pub(super) record: Record,
-    /// Folders that were made and go in the end, where nothing is left in them.
+    /// Folders that we created, which are deleted at the end if they are empty.
     folders: Vec<PathBuf>,
 }
 
-/// What is taken out.
+/// Which entries are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RemovalScope {
-    /// What was written, as it was written.
+    /// Only the entries that we wrote, if they are unchanged.
     Written,
     /// Also everything else that starts us.
     All,
@@ -92,13 +92,13 @@ impl Plan {
         self.files.iter().all(|file| file.fate == FileAction::Same)
     }
 
-    /// Refuses what cannot be done, before any of it is.
+    /// Refuses an impossible plan before any part of it is applied.
     pub(super) fn check(&self) -> Result<(), ConnectError> {
         self.changed().try_for_each(|file| file.place.check_writable())
     }
 
-    /// Changes every file, or none: new files are written whole beside the old ones before the
-    /// first gets its name, and what was done is taken back when one of them cannot be changed.
+    /// Changes every file, or none: new files are written completely beside the old ones before the
+    /// first gets its name, and the changes are reverted if one of the files cannot be changed.
     pub(super) fn apply(&self) -> Result<(), ConnectError> {
         let missing: Vec<PathBuf> =
             self.files.iter().flat_map(|file| file.place.missing_folders()).collect();
@@ -154,7 +154,7 @@ impl Plan {
     }
 }
 
-/// Returns what a file holds without what we put in, and that as a document.
+/// Returns the content of a file without our entries, and the same as a document.
 pub(super) fn base(
     desired: &DesiredFile,
     record: Option<&Record>,
@@ -188,7 +188,7 @@ pub(super) fn connect(
         let refuse = |error| ConnectError::refused(file, error);
         let before = record.and_then(|record| record.file(&file.path));
         if before.is_some() {
-            // One of ours that the user changed is brought up to date.
+            // An entry of ours that the user changed is updated.
             let is_wanted = |edit: &ConfigEdit| file.wants.iter().any(|want| want.is_called(edit));
             let (ours, others): (Vec<ConfigEdit>, Vec<ConfigEdit>) =
                 (file.known)(&document).into_iter().partition(is_wanted);
@@ -221,7 +221,7 @@ pub(super) fn connect(
         let lines = changes.lines().to_vec();
         plan.files.push(FilePlan { place, fate, text, lines });
     }
-    // What was connected elsewhere is still to be taken out one day.
+    // Entries in another place still have to be removed on disconnect.
     let others = record.into_iter().flat_map(|record| record.files.iter());
     let is_other = |known: &&FileRecord| desired.files.iter().all(|file| file.path != known.path);
     plan.record.files.extend(others.filter(is_other).cloned());
@@ -247,8 +247,7 @@ fn foreign(edit: &ConfigEdit, file: &DesiredFile, removable: bool) -> ConnectNot
     ConnectNote::ForeignEntry { entry: edit.name(), path: file.path.clone(), removable }
 }
 
-/// Refuses a file in which something that starts us stands that nobody kept a note of: it may be
-/// the user's own.
+/// Refuses a file with an entry that starts us but is in no record: it may be the user's own.
 fn check_known(file: &DesiredFile, document: &Value) -> Result<(), ConnectError> {
     let known = (file.known)(document);
     let Some(other) = known.iter().find(|known| !file.wants.contains(known)) else { return Ok(()) };
@@ -271,7 +270,7 @@ impl Plan {
                 return Err(ConnectError::Taken(own.path.clone()));
             }
         };
-        // One that somebody else put there is theirs, even if it is the same.
+        // An existing file belongs to the user, even if its content is identical.
         if before.is_some() || fate == FileAction::Made {
             let folders = folders_of(before.map(|before| &before.folders), &place);
             let digest = sha256_hex(own.text.as_bytes());
@@ -322,7 +321,7 @@ pub(super) fn disconnect(
 }
 
 impl Plan {
-    /// Plans to take out what is ours in a file of the program.
+    /// Plans the removal of our entries from a file of the program.
     fn take_out(
         &mut self,
         file: &DesiredFile,
@@ -405,7 +404,7 @@ fn elsewhere(desired: &DesiredConfig, record: &Record) -> Vec<DesiredFile> {
     record.files.iter().filter(is_other).map(file_of).collect()
 }
 
-/// Whether a file that we made holds nothing of anybody else's.
+/// Whether a file that we created contains only our entries.
 fn is_left_empty(format: ConfigFormat, text: &str) -> bool {
     let is_bare = match format {
         ConfigFormat::Json => ["", "{}"].contains(&text.trim()),

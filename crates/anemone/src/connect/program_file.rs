@@ -1,4 +1,4 @@
-//! Files of other programs on disk: looked at, and replaced as a whole or not at all.
+//! Files of other programs on disk, which are read, and replaced completely or not at all.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use anemone_runtimes::connect::MAX_BYTES;
 use super::error::ConnectError;
 use crate::files::{Existing, FileError, OutputFile};
 
-/// A file as it was when the plan was made.
+/// A file with the content that it had when the plan was made.
 pub(super) struct ProgramFile {
     /// What was asked for.
     pub(super) path: PathBuf,
@@ -59,12 +59,12 @@ impl ProgramFile {
         self.real.parent()
     }
 
-    /// Writes the file, unless somebody else has changed it since it was looked at.
+    /// Writes the file, unless another program has changed it since it was read.
     pub(super) fn write(&self, text: &str) -> Result<(), ConnectError> {
         self.stage(text)?.commit()
     }
 
-    /// Puts back what the file held when it was looked at.
+    /// Restores the content that the file had when it was read.
     pub(super) fn put_back(&self) -> Result<(), ConnectError> {
         let now = Self::look(&self.path)?;
         match &self.text {
@@ -73,7 +73,7 @@ impl ProgramFile {
         }
     }
 
-    /// Writes what the file shall hold beside it, so that only its name is missing.
+    /// Writes the new content to a file beside it, so that only a rename is left.
     pub(super) fn stage(&self, text: &str) -> Result<Staged<'_>, ConnectError> {
         self.check_writable()?;
         self.check_unchanged()?;
@@ -90,7 +90,7 @@ impl ProgramFile {
         Ok(Staged { place: self, target })
     }
 
-    /// Takes the file away, unless somebody else has changed it.
+    /// Deletes the file, unless another program has changed it.
     pub(super) fn remove(&self) -> Result<(), ConnectError> {
         self.check_writable()?;
         self.check_unchanged()?;
@@ -115,14 +115,14 @@ pub(super) struct Staged<'a> {
 }
 
 impl Staged<'_> {
-    /// Gives the file its name, unless somebody else has changed the one that has it.
+    /// Gives the new file its name, unless another program has changed the existing one.
     pub(super) fn commit(self) -> Result<(), ConnectError> {
         self.place.check_unchanged()?;
         Ok(self.target.commit()?)
     }
 }
 
-/// Takes folders away, the outermost of which stand first, where nothing is in them.
+/// Deletes empty folders of a list that begins with the outermost.
 pub(super) fn remove_empty(folders: &[PathBuf]) {
     for folder in folders.iter().rev() {
         // A folder that is not empty by now stays.
@@ -142,7 +142,7 @@ fn is_read_only(path: &Path) -> bool {
 }
 
 fn read(path: &Path) -> Result<Option<String>, ConnectError> {
-    // Looked at before it is opened: opening a pipe blocks until something writes to it.
+    // Checked before it is opened: opening a pipe blocks until something writes to it.
     let Some(there) = if_found(fs_err::metadata(path))? else { return Ok(None) };
     if !there.is_file() {
         return Err(ConnectError::NotAFile(path.to_owned()));
@@ -161,7 +161,7 @@ fn read(path: &Path) -> Result<Option<String>, ConnectError> {
     }
 }
 
-/// Gives a new file the rights and the owner of the one whose place it takes.
+/// Gives a new file the permissions and the owner of the file that it replaces.
 #[cfg(unix)]
 fn keep_rights(old: &Path, new: &tempfile::NamedTempFile) -> Result<(), ConnectError> {
     use std::os::unix::fs::MetadataExt as _;

@@ -1,6 +1,6 @@
-//! What was done to connect a program, kept so that it can be taken back exactly.
+//! The record of connecting a program, so that it can be reverted exactly.
 //!
-//! A record has the lines that we wrote and digests, and nothing else of anybody's files.
+//! A record contains the lines that we wrote and digests, and no other content of the files.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ pub(super) struct OwnRecord {
 }
 
 impl Record {
-    /// Reads the record of a program; one that makes no sense is ignored.
+    /// Reads the record of a program; an invalid record is ignored.
     pub(super) fn load(path: &Path) -> Result<Option<Self>, ConnectError> {
         let text = ProgramFile::look(path)?.text;
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
@@ -54,12 +54,13 @@ impl Record {
         !self.files.is_empty() || !self.own.is_empty()
     }
 
-    /// Keeps the record; `before` is the one whose place it takes.
+    /// Saves the record; `before` is the one that it replaces.
     pub(super) fn save(&mut self, path: &Path, before: Option<&Self>) -> Result<(), ConnectError> {
         self.folders = match before {
             Some(before) => before.folders.clone(),
             None => {
-                // Folders that were made for another record go with the last record in them.
+                // Folders that were created for another record are deleted with the last record in
+                // them.
                 let mut folders = ProgramFile::look(path)?.missing_folders();
                 folders.extend(beside(path).into_iter().flat_map(|record| record.folders));
                 folders.sort();

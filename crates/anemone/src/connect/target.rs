@@ -24,7 +24,7 @@ impl ConnectTarget {
         Self::all().find(|target| target.name == name)
     }
 
-    /// Whether what was written lets the program write into the memory by itself.
+    /// Whether the written entries let the program write to the memory.
     pub(super) fn writes(self, record: &Record) -> bool {
         record.edits().any(self.0.writes)
     }
@@ -55,7 +55,7 @@ impl fmt::Debug for ConnectTarget {
 /// A program that a memory can be given to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// One whose configuration we edit.
+    /// A program whose configuration we edit.
     Known(ConnectTarget),
     /// Any other MCP client; the user edits its configuration.
     Other(String),

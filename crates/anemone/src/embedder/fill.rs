@@ -17,7 +17,7 @@ use crate::host::Host;
 use crate::search::target::SearchTarget;
 use crate::search::{NamedEmbedder, SearchNote, VectorNote};
 
-/// Texts that a search fills in before it answers; nobody waits for more.
+/// A search fills in at most this many texts before it answers.
 const GAP: u64 = 64;
 
 /// Vectors of one model in an index.
@@ -65,7 +65,7 @@ pub struct Job {
     pub characters: u64,
     /// Tokens of these texts, estimated.
     pub tokens: u64,
-    /// Texts whose vectors are known already; `None` while nobody knows how long the vectors are.
+    /// Texts whose vectors are known already; `None` while the length of the vectors is unknown.
     pub known: Option<u64>,
     /// Where the texts would go, when they leave this program.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Looks what is left to do in an index.
+    /// Determines the remaining work in an index.
     pub fn of(index: &Index, chosen: &ChosenEmbedder) -> Result<Self, StoreError> {
         let left = match chosen.is_work() {
             true => index.unembedded(chosen.identity())?,
@@ -123,7 +123,7 @@ pub struct Filling<'a> {
 /// What happens before much is sent to a service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LargeJobs {
-    /// The user is asked; where nobody can be, nothing is sent.
+    /// The user is asked; without a user to ask, nothing is sent.
     #[default]
     Confirm,
     /// It is sent: the user said yes already.
@@ -135,7 +135,7 @@ pub enum LargeJobs {
 #[error(transparent)]
 #[non_exhaustive]
 pub enum FillError {
-    /// It would send much to a service, and nobody can be asked.
+    /// It would send much to a service, and there is no user to ask.
     #[error("this would send {texts} texts, about {tokens} tokens, to {host}")]
     LargeJob {
         /// Texts that would be sent.
@@ -180,7 +180,7 @@ pub enum FillError {
     },
     /// The index.
     Index(#[from] StoreError),
-    /// Nobody could be asked.
+    /// The question to the user failed.
     Console(#[from] std::io::Error),
 }
 
@@ -189,7 +189,7 @@ pub enum FillError {
 pub enum Signals {
     /// Filling does.
     Filling,
-    /// Somebody else, who tells it to stop.
+    /// The caller, who stops it.
     Others,
 }
 
@@ -218,12 +218,12 @@ pub struct FillReport {
     pub missing: u64,
     /// How long it took.
     pub took_ms: f64,
-    /// What the user should know about the vectors that came along.
+    /// Notes for the user about the vectors that came with the sources.
     #[serde(skip)]
     pub notes: Vec<SearchNote>,
 }
 
-/// Gives every chunk vectors of an embedder. What is done when it fails, or is stopped, is kept.
+/// Gives every chunk vectors of an embedder. Finished vectors are kept if it fails or is stopped.
 pub fn fill(
     index: &mut Index,
     searched: &SearchTarget,
@@ -270,7 +270,7 @@ pub fn fill(
     })
 }
 
-/// Takes the vectors that come with what is searched.
+/// Takes the vectors that come with the sources.
 pub fn take_carried(
     index: &mut Index,
     searched: &SearchTarget,
@@ -282,7 +282,7 @@ pub fn take_carried(
     index.take_carried(chosen.identity(), &searched.sources())
 }
 
-/// Takes the vectors that come with what is searched, of the texts that another program's ranking
+/// Takes the vectors that come with the sources, for the texts that another program's ranking
 /// compares.
 pub fn take_carried_for(
     request: &Request,
@@ -335,7 +335,7 @@ fn filled(
     })
 }
 
-/// Lets nobody send much by accident.
+/// Prevents sending much by accident.
 fn confirm(job: &Job, chosen: &ChosenEmbedder, host: &Host) -> Result<(), FillError> {
     if job.tokens <= MANY_TOKENS {
         return Ok(());
@@ -353,9 +353,8 @@ fn confirm(job: &Job, chosen: &ChosenEmbedder, host: &Host) -> Result<(), FillEr
     Err(FillError::LargeJob { texts, tokens, host, embedder })
 }
 
-/// Fills in the few vectors that are missing, so that what was written a moment ago is found. An
-/// embedder that fails at that is left out of the search. Says whether anything may have been
-/// written.
+/// Fills in the few missing vectors, so that new text is found at once. An embedder that fails is
+/// left out of the search. Says whether anything may have been written.
 pub fn top_up(
     index: &mut Index,
     searched: &SearchTarget,

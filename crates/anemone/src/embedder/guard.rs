@@ -1,4 +1,4 @@
-//! Nobody sends much by accident.
+//! Prevents sending much by accident.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

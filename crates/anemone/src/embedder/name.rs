@@ -70,7 +70,7 @@ impl fmt::Display for EmbedderName {
     }
 }
 
-/// What compares meanings, as it was asked for.
+/// The requested embedder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EmbedderSetting {
     /// What fits the index and the config.

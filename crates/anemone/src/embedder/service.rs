@@ -11,7 +11,7 @@ use crate::config::ServiceConfig;
 use crate::host::Host;
 use crate::search::NamedEmbedder;
 
-/// A service, as it was asked for.
+/// A requested service.
 pub(super) struct ServiceRequest<'a> {
     pub maker: &'a EmbedderFactory<'a>,
     pub wanted: &'a EmbedderName,
@@ -21,8 +21,8 @@ pub(super) struct ServiceRequest<'a> {
 }
 
 impl ServiceRequest<'_> {
-    /// Makes the embedder. A model that nobody knows is asked for one vector, to learn how long
-    /// they are.
+    /// Creates the embedder. An unknown model is asked for one vector, to learn the length of its
+    /// vectors.
     pub(super) fn make(&self) -> Result<ChosenEmbedder, EmbedderError> {
         let EmbedderFactory { host, searched, sets, haste, .. } = self.maker;
         let settings = self.settings(host)?;
@@ -90,8 +90,8 @@ impl ServiceRequest<'_> {
         origin(url).is_some_and(|other| other.is_tuple() && origin(own).as_ref() == Some(&other))
     }
 
-    /// Reads the key that the config points to. What is not there is not named: people put the key
-    /// itself in the place of its file.
+    /// Reads the key that the config points to. The name of a missing key file is not reported,
+    /// because people write the key itself there.
     fn key_in(&self, path: &Path) -> Result<ApiKey, EmbedderError> {
         if fs_err::symlink_metadata(path).is_err() {
             return Err(EmbedderError::NoKeyFile(self.service));
@@ -108,8 +108,8 @@ impl ServiceRequest<'_> {
         Ok(Some(ApiKey::new(text.to_string())?))
     }
 
-    /// Returns the host of a URL. What is given at a run is noted beside the index, and a secret in
-    /// it would be noted with it, so there must be none.
+    /// Returns the host of a URL. A URL that is given for a run is written into the note beside the
+    /// index, so it must not contain a secret.
     fn checked_host(&self, url: &str) -> Result<String, EmbedderError> {
         let parsed = reqwest::Url::parse(url).map_err(|_| EmbedderError::NotAUrl)?;
         let what = match self.url {

@@ -14,7 +14,7 @@ use crate::host::Host;
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Ends work at the first signal, after what is being done; at the second the process ends.
+    /// At the first signal, stops after the current step; at the second, the process ends.
     pub fn on_interrupt(&self, host: &Host) {
         let (told, console) = (self.clone(), Arc::clone(&host.console));
         host.console.on_first_interrupt(Box::new(move || {

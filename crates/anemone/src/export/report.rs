@@ -31,7 +31,7 @@ pub struct ExportReport {
     pub runtime: &'static str,
     /// The agent's workspace.
     pub workspace: String,
-    /// What was read; nothing where that was not necessary.
+    /// The data that was read; empty if reading was not necessary.
     #[serde(flatten)]
     pub summary: Option<ExportSummary>,
     /// What still does not travel of an agent that did not change.
@@ -54,10 +54,10 @@ impl ExportReport {
     }
 }
 
-/// What does not travel of an agent that did not change.
+/// The data of an unchanged agent that does not travel.
 #[derive(Debug, Serialize)]
 pub struct UnchangedSummary {
-    /// What is not in the archive, and why.
+    /// The data that is not in the archive, with the reason.
     pub left_out: Vec<LeftOut>,
     /// What only travels on request.
     pub left_out_by_default: Vec<NotRequestedItem>,
@@ -108,7 +108,7 @@ pub struct ExportSummary {
     pub files: Vec<ListedFile>,
     /// Files that `.alfignore` keeps out.
     pub excluded_by_alfignore: Vec<String>,
-    /// What is not in the archive, and why.
+    /// The data that is not in the archive, with the reason.
     pub left_out: Vec<LeftOut>,
     /// What only travels on request.
     pub left_out_by_default: Vec<NotRequestedItem>,
@@ -157,7 +157,7 @@ impl ExportSummary {
 /// Something that only travels on request.
 #[derive(Clone, Debug, Serialize)]
 pub struct NotRequestedItem {
-    /// What it is, and how much of it there is.
+    /// The kind of data, and its amount.
     #[serde(flatten)]
     pub not_requested: NotRequested,
     /// How to request it; filled in by the program that asked for the export.

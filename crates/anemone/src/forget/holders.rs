@@ -38,7 +38,7 @@ pub enum HolderKind {
     SearchIndex,
     /// What else is kept about the memory.
     State(PathBuf),
-    /// What a migration kept, to move back.
+    /// The sidecar of a migration, kept for moving back.
     Sidecar(PathBuf),
     /// Unused pages of the memory's database.
     Database,
@@ -46,8 +46,8 @@ pub enum HolderKind {
     OtherAgent(AgentChoice),
     /// A file of the workspace.
     File(PathBuf),
-    /// The index of another source, such as of an archive of the agent.
-    /// Its source is given where it is known.
+    /// The index of another source, such as of an archive of the agent. Its source is given if it
+    /// is known.
     OtherIndex(Option<PathBuf>),
     /// An agent that was made from this one, or from which this one was made.
     /// The folder is the one that names the copy in a command.
@@ -132,7 +132,7 @@ impl HolderSearch<'_> {
         }
         self.own_files(&mut found);
         self.runtime_index(&mut found);
-        // What can be brought back with one command is not found for in backups.
+        // If the forget can be undone, other copies are not searched.
         if self.finality == Finality::ForGood {
             self.other_indexes(&mut found);
             self.archives(&mut found);
@@ -170,8 +170,8 @@ impl HolderSearch<'_> {
         }
     }
 
-    /// Other agents that have a text in the database of this memory. As long as they have it,
-    /// nobody can say whether unused pages hold it too.
+    /// Other agents that have a text in the database of this memory. As long as they have it, it
+    /// cannot be decided whether unused pages contain it too.
     fn other_agents(&self) -> Vec<TextHolder> {
         let Some(rows) = self.memory.rows() else { return Vec::new() };
         let is_meant = |text: &str| self.probes.are_in_bytes(text.as_bytes());
@@ -335,7 +335,7 @@ impl HolderSearch<'_> {
         }
     }
 
-    /// What was said in conversations; it is only read.
+    /// The transcripts of conversations; they are only read.
     fn transcripts(&self, found: &mut HoldersFound) {
         let AgentMemory { runtime, agent, site, .. } = self.living;
         let stores = runtime.searchable(self.machine, agent).stores;

@@ -24,8 +24,8 @@ pub struct ForgetReport {
     /// Changes that can no longer be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped_changes: Option<usize>,
-    /// Changes other than this one that could be undone before and cannot be any more, because they
-    /// were about what is forgotten for good.
+    /// Other changes that can no longer be undone, because they were about entries that are
+    /// forgotten for good.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undo_lost: Vec<LostChange>,
     /// Other indexes of the same memory that held the text.
@@ -101,7 +101,7 @@ pub enum ForgetWarning {
 /// What was searched to see that something is gone.
 #[derive(Clone, Debug, Serialize)]
 pub struct ErasureProof {
-    /// Whether every text was looked for wherever it may be, and nothing that is known holds it.
+    /// Whether every place was searched for every text, and no known place contains one.
     pub absent: bool,
     /// Files that were read.
     pub scanned_files: u64,
@@ -117,7 +117,7 @@ pub struct ErasureProof {
     pub holder_words: Vec<HolderMessage>,
     /// Changes that can be undone in which a text is.
     pub in_journal: usize,
-    /// Texts that are too short to be looked for.
+    /// Texts that are too short to be searched for.
     pub too_short: u64,
     /// Entries whose text is no longer known, because an interrupted forget had removed it.
     pub unknown: u64,

@@ -136,7 +136,7 @@ fn a_query_takes_the_best_match_and_says_how_many_others_there_are() {
 fn what_was_interrupted_is_finished_and_reported_by_the_same_request() {
     let place = Place::new();
     let request = place.request(key(), Finality::Undoable);
-    // Nobody is told of the first run, as when it is killed right after its last step.
+    // The report of the first run is lost, as if it was killed right after its last step.
     drop(forget(&request, Confirmation::Given, &place.host).unwrap());
     let again = place.forget(key(), Finality::Undoable);
     assert_eq!(again.entries.len(), 1);

@@ -14,7 +14,7 @@ use super::{HookError, HookInput, Result};
 use crate::agent_memory::AgentMemory;
 use crate::host::Host;
 
-/// A session must not wait longer for somebody else who writes to its memory.
+/// A session must not wait longer for another writer of its memory.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A conversation, as the user named it. Where nothing is named, the hook's JSON names it.
@@ -64,7 +64,7 @@ impl ConversationChoice {
     }
 }
 
-/// Returns the time in a time zone that the user named, or else in the user's.
+/// Returns the time in a time zone that the user named, or else in the local one.
 pub(super) fn local_time(zone: Option<&str>, host: &Host) -> Result<Zoned> {
     let zone = match zone {
         None => host.zone(),
@@ -81,10 +81,10 @@ pub(super) fn said(conversation: &Conversation) -> Vec<(&str, &str)> {
     messages.map(|message| (message.role.as_str(), message.text.as_str())).collect()
 }
 
-/// Returns what the owner said, and counts what others said.
+/// Returns the owner's messages, and counts those of others.
 ///
-/// Of most messages nobody noted who sent them. They are the owner's where nobody else speaks;
-/// in a group they may be anybody's.
+/// Most messages do not name their sender. In a direct conversation they are the owner's; in a
+/// group their sender is unknown.
 pub(super) fn said_by_owner(conversation: &Conversation) -> (Vec<String>, u64) {
     let unknown = is_direct(conversation);
     let is_own = |message: &&ConversationMessage| message.by_owner.unwrap_or(unknown);

@@ -10,7 +10,7 @@ use super::Result;
 use crate::agent_memory::AgentMemory;
 use crate::host::Host;
 
-/// Where an agent finds again what is put there.
+/// Where to write so that the agent finds the entries again.
 pub(super) struct EntryTarget<'a> {
     memory: Box<dyn Memory>,
     host: &'a Host,
@@ -27,8 +27,8 @@ pub(super) struct LoggedWrite<'a> {
     pub(super) change: &'a str,
 }
 
-/// Notes in the agent's state folder what a hook wrote, for a report on the agent's state. The
-/// write itself was made: when the log cannot be written, that is only said.
+/// Records in the agent's state folder what a hook wrote, for a report on the agent's state. The
+/// write itself was made, so a log that cannot be written is only a note.
 pub(super) fn log_write(
     held: &LockedStore<'_>,
     write: LoggedWrite<'_>,
@@ -79,7 +79,7 @@ impl<'a> EntryTarget<'a> {
         Ok(found.into_iter().next().map(|row| row.entry.text))
     }
 
-    /// Adds entries as one change, and returns by what it can be undone; rows are of a category.
+    /// Adds entries as one change, and returns its id for an undo; rows get a category.
     pub(super) fn add(
         &self,
         held: &LockedStore<'_>,

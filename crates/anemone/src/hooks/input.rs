@@ -1,4 +1,4 @@
-//! What a program tells a hook.
+//! The input of a hook.
 
 use std::path::{Path, PathBuf};
 
@@ -23,14 +23,14 @@ pub struct HookInput {
     pub transcript_path: Option<PathBuf>,
     /// The folder in which the session runs.
     pub cwd: Option<PathBuf>,
-    /// The moment, which only a caller with a form of its own names.
+    /// The moment, which only callers with their own input format name.
     pub hook_event_name: Option<String>,
-    /// What the user wrote.
+    /// The user's message.
     pub prompt: Option<String>,
 }
 
 impl HookInput {
-    /// Returns the program that calls, if it reads the answer in a form of its own.
+    /// Returns the calling program, if it needs its own format for the answer.
     #[must_use]
     pub fn caller(&self) -> Option<&'static HookCaller> {
         self.hook_event_name.is_some().then_some(HOOK_CALLER)
@@ -48,11 +48,11 @@ impl HookInput {
         Ok((machine, memory))
     }
 
-    /// Says whose memory is meant: as the request says, or else the folder in which the session
-    /// runs, if there is a memory in it.
+    /// Decides which memory is meant: the one in the request, or else the one in the session's
+    /// folder, if the folder contains a memory.
     ///
-    /// A caller with a form of its own runs in any folder, also in one that a stranger has filled:
-    /// there it must be the workspace of an agent of this machine.
+    /// A caller with its own input format runs in any folder, even one with untrusted content: for
+    /// such a caller the folder must be the workspace of an agent of this machine.
     pub(super) fn memory(&self, choice: &MemoryChoice, machine: &Machine) -> MemoryChoice {
         let mut choice = choice.clone();
         let is_named = choice.agent.workspace.is_some() || choice.agent.agent.is_some();

@@ -38,11 +38,11 @@ pub struct PreCompactRequest {
     pub tokens: Option<u64>,
     /// How often the conversation was compacted; without it, what the runtime noted.
     pub compaction_count: Option<u64>,
-    /// It is a heartbeat, in which nothing is said: never flush.
+    /// It is a heartbeat, which contains no conversation: never flush.
     pub heartbeat: bool,
     /// The workspace must not be written to: never flush.
     pub read_only: bool,
-    /// Who says what must be saved.
+    /// Who decides what must be saved.
     pub flush_by: FlushBy,
     /// The chat model.
     pub chat: ChatChoice,
@@ -52,7 +52,7 @@ pub struct PreCompactRequest {
     pub dry_run: bool,
 }
 
-/// Who says what must be saved.
+/// Who decides what must be saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlushBy {
     /// The agent itself: the report has what to ask it.
@@ -96,7 +96,7 @@ pub struct PreCompactReport {
     /// What to tell the agent besides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// What a chat model listed, and what was saved of it.
+    /// The list of a chat model, and its saved part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direct: Option<DirectFlush>,
 }
@@ -111,7 +111,7 @@ pub enum TokenSource {
     Usage,
     /// It is one for every four characters.
     Estimate,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
@@ -216,7 +216,7 @@ fn tokens_of(
     }
 }
 
-/// Names the cycle; `None` where nobody counts and no compaction was seen.
+/// Names the cycle; `None` if cycles are not counted and no compaction was seen.
 fn cycle_of(request: &PreCompactRequest, conversation: Option<&Conversation>) -> Option<String> {
     let counted = request.compaction_count.or_else(|| conversation?.compaction_count);
     counted.map(|number| format!("count:{number}")).or_else(|| {
@@ -225,8 +225,8 @@ fn cycle_of(request: &PreCompactRequest, conversation: Option<&Conversation>) ->
     })
 }
 
-/// Says whether a cycle has had its flush. One that has no name is the one that was seen last: its
-/// compaction lies too far back to be seen.
+/// Says whether a cycle has had its flush. An unnamed cycle is the last one that was seen: its
+/// compaction is too far back to be found.
 fn is_done(flushed: Option<&str>, cycle: Option<&str>) -> bool {
     match (flushed, cycle) {
         (None, _) => false,

@@ -1,4 +1,4 @@
-//! Recalls what a message is about.
+//! Recalls memories that are relevant to a message.
 
 use anemone_format::Origin;
 use anemone_index::{Hit, Request};
@@ -13,9 +13,9 @@ use crate::agent_memory::{Access, MemoryChoice, delimiter};
 use crate::config::Config;
 use crate::host::Host;
 
-/// How many hits are looked at for those that are relevant.
+/// How many hits are examined for relevant ones.
 const LOOKED_AT: usize = 12;
-/// A message is about what it begins with.
+/// Only the beginning of a message is used as the query.
 const MAX_QUESTION_CHARS: usize = 1_000;
 
 /// A message that the user wrote to an agent.

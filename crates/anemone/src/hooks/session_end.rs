@@ -72,7 +72,7 @@ pub struct SessionEndReport {
     pub session_id: Option<String>,
     /// How many messages are in it.
     pub messages: usize,
-    /// Messages of questions that nobody answered; they are not in the note.
+    /// Messages of unanswered questions; they are not in the note.
     pub unanswered: usize,
     /// What of the conversation is not in it.
     pub left_out: OmittedCounts,
@@ -98,16 +98,16 @@ pub enum NoteStatus {
     Planned,
     /// It is there already.
     Unchanged,
-    /// Nothing was said.
+    /// There is no note: the conversation is empty.
     #[default]
     NothingSaid,
-    /// There is none: a program held the session.
+    /// There is no note: a program held the session.
     Scripted,
-    /// There is none: the user said only one thing.
+    /// There is no note: the user sent only one message.
     TooShort,
-    /// There is none: the user only asked.
+    /// There is no note: the user only asked questions.
     OnlyQuestions,
-    /// There is none: the memory says all of it already.
+    /// There is no note: the memory contains all of it already.
     Known,
 }
 
@@ -166,7 +166,8 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
             true => Some(NoteStatus::Scripted),
             false => not_worth_noting(&answered).map(NoteStatus::from),
         };
-        // What is in the session's own note is no reason to leave that note as it is.
+        // Statements in the session's own note do not count as known, or the note would never be
+        // updated.
         let own = known.as_ref().map(|noted| noted.path.as_str());
         let why = match why {
             None if has_everything(&memory, &answered, own)? => Some(NoteStatus::Known),
@@ -192,8 +193,8 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
     if memory.memory().rows().is_some() {
         return noting.row(report);
     }
-    // A model takes seconds, in which nobody else should have to wait; and it is not asked again
-    // for a session that has a note.
+    // A model takes seconds, and no other process should have to wait for it; and it is not asked
+    // again for a session that has a note.
     let (slug, named_by) = match &known {
         Some(_) => (note.time_slug(), NameSource::Time),
         None => name(&note, &request.chat.over(configured), &mut report.notes),
@@ -216,7 +217,7 @@ fn has_everything(memory: &AgentMemory, said: &[(&str, &str)], own: Option<&str>
         return Ok(unknown.is_empty());
     }
     for (path, _) in memory.site.pages()? {
-        // A page that cannot be read says nothing.
+        // A page that cannot be read counts as empty.
         let page = memory.site.read(&path).ok().flatten().filter(|_| own != Some(path.as_str()));
         let text = page.as_ref().and_then(|page| page.text().ok()).unwrap_or_default();
         unknown.look_in(text);
@@ -281,7 +282,8 @@ impl NoteWriter<'_> {
     fn row(&self, mut report: SessionEndReport) -> Result<SessionEndReport> {
         let Self { memory, note, session, host, .. } = *self;
         let digest = note.digest();
-        // A session that nobody named is called by what was said, or the next one would replace it.
+        // A session without an id is named after its messages; otherwise the next one would replace
+        // it.
         let name = note.session_id.unwrap_or_else(|| digest.get(..16).unwrap_or(&digest));
         let key = format!("session_{name}");
         let path = row_document(&key);
@@ -319,7 +321,7 @@ impl NoteWriter<'_> {
     }
 }
 
-/// Finds a name, and says where it comes from. Secrets are replaced in what it is made of.
+/// Finds a name, and says where it comes from. Secrets in the texts for the name are replaced.
 fn name(
     note: &SessionNote<'_>,
     settings: &ChatSettings,

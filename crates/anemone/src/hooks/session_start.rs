@@ -1,4 +1,4 @@
-//! Gives a session what it should know when it begins.
+//! Gives a session its context when it begins.
 
 use anemone_memory::{
     Budget, ComposeRequest, Fate, FramedMemory, Part, SessionKind, compose, frame,
@@ -11,7 +11,7 @@ use crate::agent_memory::{Access, AgentMemory, MemoryChoice, delimiter};
 use crate::context::{ContextRequest, context};
 use crate::host::Host;
 
-/// Whitespace at the end of a page is not shown either, and nobody misses it.
+/// Whitespace at the end of a page is not shown either, which does not matter.
 const SLACK: usize = 8;
 
 /// A session that begins.
@@ -32,8 +32,8 @@ pub struct SessionStartReport {
     pub context: String,
 }
 
-/// Composes what a session should know when it begins. A caller with a form of its own has its own
-/// instructions, so it is given the memory alone.
+/// Composes the context of a session when it begins. A caller with its own input format has its own
+/// instructions, so it only gets the memory.
 pub fn session_start(request: &SessionStartRequest, host: &Host) -> Result<SessionStartReport> {
     let machine = host.machine()?;
     let memory = request.input.memory(&request.memory, &machine);
@@ -109,7 +109,7 @@ impl<'a> ShownPage<'a> {
     }
 }
 
-/// Says what is not shown, and how to get it.
+/// Lists the parts that are not shown, and how to get them.
 fn not_shown<'a>(pages: impl Iterator<Item = &'a ShownPage<'a>>) -> String {
     /// So many pages are named; there may be many notes of one day.
     const MOST: usize = 4;

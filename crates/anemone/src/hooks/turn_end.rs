@@ -14,7 +14,7 @@ use crate::host::Host;
 
 /// The messages of a turn, and some before it.
 const MESSAGES: usize = 8;
-/// What a rule found matters less than what the user chose to keep.
+/// A captured sentence matters less than an entry that the user chose to keep.
 const IMPORTANCE: f64 = 0.7;
 
 /// A turn that ended.
@@ -26,7 +26,7 @@ pub struct TurnEndRequest {
     pub input: HookInput,
     /// The conversation.
     pub conversation: ConversationChoice,
-    /// What was said, instead of a conversation.
+    /// The user's messages, instead of a conversation.
     pub messages: Vec<String>,
     /// Capture, although it is not switched on in the config.
     pub enable: bool,
@@ -122,7 +122,7 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport> 
     let path = target.name();
     report.path = Some(path.clone());
     let Some(held) = held else { return Ok(report) };
-    // What the user prefers or decided stays true: ZeroClaw keeps it as core, too.
+    // Preferences and decisions of the user are lasting: ZeroClaw stores them as core, too.
     let entries = new.len();
     let change = target.add(&held, "hook turn-end", new, Category::Core)?;
     let write = LoggedWrite { hook: "turn-end", path: &path, entries, change: &change };
@@ -162,7 +162,7 @@ fn given(captured: &CapturedText, session: Option<&str>, host: &Host) -> NewEntr
     NewEntry { text: captured.text.clone(), key: None, label, tags: Vec::new(), stamp }
 }
 
-/// Returns a sentence as it is compared.
+/// Returns the form of a sentence for comparisons.
 fn plain(text: &str) -> String {
     let kept = |c: char| if c.is_alphanumeric() { c } else { ' ' };
     let text: String = text.to_lowercase().chars().map(kept).collect();

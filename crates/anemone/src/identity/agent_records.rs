@@ -35,7 +35,7 @@ pub(super) struct AgentRecord {
     pub(super) folder: NotedPath,
     pub(super) stamp: Option<FolderStamp>,
     /// The name of the folder that the note is in. A note that was copied from another agent's
-    /// folder says nothing: what is beside it still belongs to the agent of this folder.
+    /// folder is ignored: the files beside it still belong to the agent of this folder.
     pub(super) key: Option<String>,
 }
 
@@ -103,7 +103,7 @@ pub(super) struct Assignment {
 }
 
 impl KnownAgents {
-    /// Reads all notes; what is no note says nothing.
+    /// Reads all notes; other files are ignored.
     pub(super) fn read(folders: &Folders) -> Self {
         let listed = fs_err::read_dir(folders.own_state().join(super::AGENTS));
         let read = |folder: PathBuf| {

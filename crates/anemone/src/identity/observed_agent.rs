@@ -16,7 +16,7 @@ use crate::survey::real;
 #[derive(Clone, Debug)]
 pub(super) struct ObservedAgent {
     pub(super) runtime: &'static str,
-    /// Its name; empty if nobody named it, as with a folder of notes.
+    /// Its name; empty if it has none, as with a folder of notes.
     pub(super) alias: String,
     /// Whether another agent has the workspace first.
     pub(super) shares_workspace: bool,
@@ -57,7 +57,7 @@ impl ObservedAgent {
     /// Whether an agent of this name, in a folder that is the same, is this one.
     pub(super) fn has_name_of(&self, record: &AgentRecord) -> bool {
         let is_same = !self.alias.is_empty() && record.alias == self.alias;
-        // An install has several agents, and a workspace one that comes first.
+        // An install can have several agents, and one of them comes first for a workspace.
         let is_first = !self.shares_workspace && !record.shares_workspace;
         is_same || (is_first && self.folder == self.workspace)
     }
@@ -97,7 +97,7 @@ pub(super) struct FolderStamp {
 }
 
 impl FolderStamp {
-    /// Looks at a folder; `None` if there is none, or if nobody knows when it was created.
+    /// Looks at a folder; `None` if it does not exist, or if its creation time is unknown.
     pub(super) fn of(folder: &Path) -> Option<Self> {
         let metadata = fs_err::metadata(folder).ok().filter(std::fs::Metadata::is_dir)?;
         let created = metadata.created().ok()?.duration_since(UNIX_EPOCH).ok()?;

@@ -1,4 +1,4 @@
-//! What a plan announces, for the proof.
+//! The announcements of a plan, for the proof.
 
 use anemone_format::VaultKey;
 use anemone_runtimes::mapping::Mapping;
@@ -6,7 +6,7 @@ use anemone_runtimes::{Action, NotRestoredKind, Plan};
 
 use crate::proof::{Announced, Expected};
 
-/// Returns what a plan says will not be there as it was.
+/// Returns the items that, according to a plan, will be missing or different.
 pub(super) fn announced<'a>(
     plan: &Plan,
     mapping: &'static Mapping,

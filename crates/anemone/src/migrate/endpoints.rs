@@ -76,7 +76,7 @@ pub(super) fn choose_target(request: &MigrateRequest, machine: &Machine) -> Resu
     }
 }
 
-/// Refuses to write into what is read.
+/// Refuses a target that overlaps the source.
 pub(super) fn check_apart(source: &ChosenAgent, target: &ChosenAgent) -> Result<()> {
     let places = |agent: &FoundAgent| {
         let own = [Some(&agent.workspace), agent.install.as_ref()];

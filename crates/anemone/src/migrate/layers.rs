@@ -53,7 +53,7 @@ pub struct KindPlan {
 pub enum Destination {
     /// What the tables of the runtime say.
     Mapped(Becomes),
-    /// Secrets stay where they are: nobody requested them.
+    /// Secrets are not moved, because they were not requested.
     SecretsNotRequested,
 }
 

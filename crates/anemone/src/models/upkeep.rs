@@ -36,7 +36,7 @@ pub enum ModelsError {
     /// No model is so large.
     #[error("{}: it is too large to be the model", .0.display())]
     TooLarge(PathBuf),
-    /// The file is not the one that the makers of the model published.
+    /// The file differs from the one that the makers of the model published.
     #[error("{}: this is not the published file of {}", .path.display(), .model.full_name)]
     NotPublished {
         /// The file.
@@ -177,7 +177,7 @@ pub fn show_model(name: &str, host: &Host) -> Result<ModelReport, ModelsError> {
 pub struct AddModelRequest {
     /// The file, or a folder that holds it.
     pub path: PathBuf,
-    /// Whether another file than the published one is taken.
+    /// Whether a file other than the published one is accepted.
     pub source: ModelSource,
     /// Plan only.
     pub dry_run: bool,
@@ -284,7 +284,7 @@ pub fn fetch_model(request: &FetchModelRequest, host: &Host) -> Result<AddedMode
     })
 }
 
-/// Names a URL without what may be secret in it.
+/// Returns a URL without the parts that may be secret.
 fn host_of(url: &str) -> String {
     let url = reqwest::Url::parse(url).ok();
     url.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
@@ -310,7 +310,7 @@ pub fn remove_model(name: &str, dry_run: bool, host: &Host) -> Result<RemovedMod
     let removed = line.state == ModelState::Added;
     if removed && !dry_run {
         fs_err::remove_file(model.path(host))?;
-        // Files that somebody else put beside it stay.
+        // Other files in the folder stay.
         fs_err::remove_dir(model.folder(host)).ok();
     }
     let bytes = line.bytes.unwrap_or_default();

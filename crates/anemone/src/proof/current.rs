@@ -17,7 +17,7 @@ pub(super) struct MissingText {
     pub(super) digest: String,
 }
 
-/// A part of a record that is looked for; its text is in the spool.
+/// A part of a record that is searched for; its text is in the spool.
 struct WantedText {
     /// The record that it is a part of.
     record: usize,

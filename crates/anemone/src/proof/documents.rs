@@ -23,7 +23,7 @@ pub(super) fn identity(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Res
     let was = parts_of_identity(source.identity()?.as_ref());
     let is = parts_of_identity(target.identity()?.as_ref());
     let kept = parts_of_identity(sidecar.identity.as_ref());
-    // Fields are read from several files, so one that stays may change any of them.
+    // Fields are read from several files, so any file that stays may change any field.
     let rows = expected.mapping.into_iter().flat_map(Mapping::rows);
     let rows = rows.filter(|row| row.layer == "identity");
     let mut stays = rows.filter_map(|row| expected.files.get(row.becomes.text().as_bytes()));
@@ -136,7 +136,7 @@ fn texts(parts: Vec<DocumentPart>) -> BTreeMap<String, u64> {
     texts
 }
 
-/// Takes one of several equal texts away.
+/// Removes one of several equal texts.
 fn take(texts: &mut BTreeMap<String, u64>, text: &str) -> bool {
     match texts.get_mut(text) {
         Some(left) if *left > 0 => {
@@ -167,7 +167,7 @@ pub(super) fn credentials(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::
         ];
         let announced = names.iter().flatten().any(|name| expected.credentials.contains(name));
         let found = is.iter().any(|(other, other_secret)| {
-            // The label is what one runtime calls it; the secret is what it is.
+            // The label differs between runtimes; the secret identifies a credential.
             secret.as_ref().map_or(*other == text, |_| *other_secret == secret)
         });
         let fate = match (found, secret.is_some()) {

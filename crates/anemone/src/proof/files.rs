@@ -34,8 +34,8 @@ pub(super) fn files(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> LayerProof
 /// Whether a file is beside the workspace, and its path.
 type FilePlace<'a> = (bool, &'a [u8]);
 
-/// Returns where a file lies. What describes an install has a path among the runtime's files, and is
-/// no file of the workspace.
+/// Returns the place of a file. A file that describes an install has a path among the runtime's
+/// files, and does not belong to the workspace.
 fn lies(file: &SourceFile) -> FilePlace<'_> {
     let known = match &file.root {
         FileRoot::Raw(runtime) => mapping(runtime),
@@ -100,7 +100,7 @@ fn fate_of_file(
         Some(row) if matches!(row.becomes, Becomes::Nowhere(_)) => {
             Outcome::Announced(row.becomes.text().to_owned())
         }
-        // A row for one file says what the runtime makes of it.
+        // A row for one file describes its representation in the runtime.
         Some(row) if row.kind.starts_with("raw/") && !row.kind.ends_with('*') => {
             Outcome::Announced(row.becomes.text().to_owned())
         }

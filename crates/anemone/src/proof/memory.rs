@@ -103,8 +103,8 @@ fn fate_of_fields(
     });
     let mut announced = announced.unwrap_or_default();
     announced.extend(&native.without);
-    // What stands in a file has the time of the file, and this one is rewritten. What a text of
-    // the runtime's own says is read out of it again.
+    // Records that are read from a file have the time of the file, and this file is rewritten.
+    // Records in the runtime's own text format are parsed from it again.
     let file = record.source.origin_file.as_deref();
     if file.is_some_and(|file| expected.files.contains_key(file.as_bytes())) {
         if expected.mapping.is_some_and(|mapping| mapping.runtime == record.source.runtime) {
@@ -130,8 +130,8 @@ fn fate_of_fields(
     }
 }
 
-/// Says whether the plan announced that a record would not be there. The sidecar has every record,
-/// so only what the runtime has no place for is kept aside in it.
+/// Says whether the plan announced that a record would be missing. The sidecar contains every
+/// record, so only records that the runtime cannot store count as kept aside.
 fn fate_of_missing(
     record: &Record,
     natives: &TargetRecords,

@@ -111,7 +111,7 @@ impl TargetRecords {
     }
 
     fn part(&mut self, part: &LinkPart, digest: &str, so_far: &[usize]) -> Option<usize> {
-        /// Records that are used already and are looked at once more.
+        /// Records that are matched already and are examined once more.
         const TRIED: usize = 32;
         let spaced = |name: &String| name.split_whitespace().collect::<Vec<_>>().join(" ");
         let name = part.name.as_ref().map(spaced);
@@ -140,7 +140,7 @@ impl TargetRecords {
         record: &Record,
         sidecar: &KeptSnapshot,
     ) -> io::Result<Option<Vec<usize>>> {
-        /// Records of one name that are looked into.
+        /// Records of one name that are searched.
         const TRIED: usize = 32;
         let digest = digest_of(&record.content);
         let links = sidecar.links.get(&record.id);
@@ -169,8 +169,8 @@ impl TargetRecords {
     }
 }
 
-/// Returns the first of several that is free. The last one stays, so that something is left to
-/// look at once more.
+/// Returns the first of several records that is not matched yet. The last one stays, so that there
+/// is one to examine again.
 fn first(queue: &mut VecDeque<usize>, free: impl Fn(usize) -> bool) -> Option<usize> {
     while queue.len() > 1 && queue.front().is_some_and(|at| !free(*at)) {
         queue.pop_front();

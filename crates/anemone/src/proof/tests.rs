@@ -202,7 +202,7 @@ fn a_field_that_an_older_table_has_no_column_for_is_degraded() {
     assert_eq!(numbers(&prove(&source, &target), "memory"), [2, 0, 0, 0, 1]);
 }
 
-/// Compares an agent that comes back: `now` is what it has, `back` what is expected of it.
+/// Compares an agent that moves back: `now` is its current state, `back` the expected one.
 fn prove_back(now: &Snapshot, back: &Snapshot, target: &Snapshot) -> Proof {
     let source = LoadedSnapshot::new(now);
     let first = back.records[0].id;

@@ -1,7 +1,7 @@
 //! Compares texts, whatever headings, tags and comments a runtime adds to them.
 
-/// Says whether a text is another one with nothing but a heading, a tag and comments added, as a
-/// runtime adds them that keeps memories in Markdown.
+/// Says whether a text equals another one but for an added heading, tag and comments, which a
+/// runtime with Markdown memories adds.
 pub(super) fn holds(native: &str, text: &str) -> bool {
     let (native, text) = (native.trim(), text.trim());
     if native == text {

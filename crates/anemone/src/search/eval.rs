@@ -1,4 +1,4 @@
-//! Measuring search on somebody's own questions.
+//! Measures search on the user's own questions.
 
 mod metrics;
 mod queries;
@@ -38,7 +38,7 @@ pub struct EvalRequest {
     pub limit: u32,
     /// How hits are ranked and cut.
     pub ranking: Ranking,
-    /// What compares meanings. All vectors of one that is named are filled in first.
+    /// The embedder. If it is named, all its vectors are filled in first.
     pub embedder: EmbedderChoice,
     /// Whether much may be sent to a service.
     pub large_jobs: LargeJobs,
@@ -72,7 +72,7 @@ pub enum EvalError {
     /// No question says which lines answer it.
     #[error("no question says which lines answer it")]
     NoAnswers(PathBuf),
-    /// The embedder that was named failed: figures of another one are worth nothing.
+    /// The named embedder failed. Figures of another one would be worthless.
     #[error("the embedder failed")]
     EmbedderFailed(Box<VectorNote>),
     /// There was no answer.
@@ -101,7 +101,7 @@ pub struct EvalReport {
     pub by_category: BTreeMap<QueryCategory, Figures>,
     /// How they were asked.
     pub settings: EvalSettings,
-    /// The models whose vectors were compared, the one that counts most first.
+    /// The models whose vectors were compared, in descending order of weight.
     pub vectors: Vec<VectorShare>,
     /// What the user should know.
     pub warnings: Vec<Statement<SearchNote, NoteWords>>,
@@ -256,7 +256,7 @@ fn settings(request: &EvalRequest, embedders: &Embedders) -> EvalSettings {
     }
 }
 
-/// What the answers so far say.
+/// The figures of the answers so far.
 #[derive(Default)]
 struct EvalTally {
     outcomes: Vec<(QueryCategory, QueryOutcome)>,
@@ -324,7 +324,7 @@ fn prepare(
     }
 }
 
-/// Warns of answers that nobody can find.
+/// Warns of answers that are not in the index.
 fn nowhere(queries: &[Query], index: &Index) -> Result<Vec<SearchNote>, IndexError> {
     let relevant = || queries.iter().flat_map(|query| &query.relevant);
     let paths: BTreeSet<&str> = relevant().map(|line| &*line.path).collect();

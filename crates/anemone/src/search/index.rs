@@ -1,7 +1,7 @@
-//! The index of what is searched: found, opened and brought up to date, for every command alike.
+//! Finds, opens and refreshes the index of a search target, in the same way for every command.
 //!
 //! Indexes are kept in the user's cache: those of an agent in its own folder, all others together.
-//! Each is a folder with a note beside it that says what it is of:
+//! Each is a folder with a note beside it that names its source:
 //!
 //! ```text
 //! <cache>/anemone/agents/<id>/index/
@@ -40,23 +40,24 @@ pub struct OpenIndex {
     pub index: Index,
     /// What was brought up to date.
     pub freshness: Freshness,
-    /// Where it is when it could not lie where it should, and why; it goes with the run.
+    /// The temporary folder of an index that could not be stored in its usual place, and the
+    /// reason; the folder is deleted after the run.
     temporary: Option<(Scratch, String)>,
 }
 
 impl OpenIndex {
-    /// Whether the index goes with the run.
+    /// Whether the index is deleted after the run.
     pub fn is_temporary(&self) -> bool {
         self.temporary.is_some()
     }
 }
 
-/// What to do when an index cannot lie where it should.
+/// What to do if an index cannot be stored in its usual place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexFallback {
     /// Answer from a temporary one.
     Temporary,
-    /// Say so: the index itself is what was asked for.
+    /// Fail: the request is about the index itself.
     Fail,
 }
 
@@ -74,7 +75,7 @@ pub enum Rebuild {
 #[error(transparent)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// What is searched cannot be read; no other index would help.
+    /// The sources cannot be read; another index would not help.
     Source(#[from] SourceError),
     /// It cannot be opened.
     Open(#[from] OpenIndexError),
@@ -122,7 +123,7 @@ impl IndexError {
     }
 }
 
-/// Opens the index of what is searched and takes in what changed.
+/// Opens the index of a search target and takes in changes.
 pub fn open_fresh(
     target: &SearchTarget,
     host: &Host,
@@ -138,7 +139,7 @@ pub fn open_fresh(
             return Ok(OpenIndex { index, freshness, temporary: None });
         }
         Err(IndexError::Source(error)) => {
-            // Of what cannot be read there is nothing to keep, unless it could be read before.
+            // An unreadable source has no index worth keeping, unless it was readable before.
             if !was_there {
                 remove_index(folder, &NoProgress).ok();
             }
@@ -154,7 +155,7 @@ pub fn open_fresh(
             Ok(OpenIndex { index, freshness, temporary })
         }
         Err(IndexError::Source(error)) => Err(error.into()),
-        // The first place is the one that the user can do something about.
+        // The error names the first place, because the user can change that one.
         Err(_) => Err(why.in_folder(folder)),
     }
 }
@@ -187,7 +188,7 @@ fn refresh(
 }
 
 impl OpenIndex {
-    /// Takes in what changed since this was opened; what is said of it is of this look alone.
+    /// Takes in the changes since the index was opened. The report is about this refresh only.
     pub fn refresh(&mut self, target: &SearchTarget, host: &Host) -> Result<(), IndexError> {
         self.freshness = refresh(&mut self.index, target, host)?;
         match target.failure(&self.freshness.skipped) {
@@ -236,10 +237,9 @@ impl OpenIndex {
     }
 }
 
-/// Notes an index that lies elsewhere than in the cache, so that what is forgotten is taken out of
-/// it as well.
+/// Records an index outside the cache, so that forgotten entries are removed from it as well.
 pub fn note_elsewhere(searched: &SearchTarget, host: &Host) {
-    // The index of what is encrypted goes with the run.
+    // The index of an encrypted source is deleted after the run.
     let is_kept = !searched.is_encrypted();
     if is_kept && !is_in_cache(&searched.index_folder, host) {
         let (folder, place) = (&searched.index_folder, &searched.place);
@@ -287,7 +287,7 @@ pub fn each_document(
         skipped.extend(listing.skipped);
         for entry in &listing.entries {
             let mut take = |document: Document| {
-                // The first source that has a path is the one that is searched.
+                // If several sources have the same path, the first one wins.
                 if seen.insert(document.path.clone()) {
                     each(document);
                 }
@@ -335,7 +335,7 @@ fn entries(folder: &Path) -> Result<Vec<fs_err::DirEntry>, IndexError> {
 pub struct KeptIndex {
     /// Where it is.
     pub folder: String,
-    /// What it is of, when the note beside it can be read.
+    /// Its source, if the note beside it is readable.
     pub source: Option<KeptSource>,
     /// Bytes on disk.
     pub bytes: u64,
@@ -360,7 +360,7 @@ pub struct KeptSource {
 }
 
 impl KeptIndex {
-    /// Whether what it is of is gone.
+    /// Whether its source is gone.
     pub fn is_orphan(&self) -> bool {
         self.source.as_ref().is_some_and(|source| source.is_gone)
     }
@@ -403,7 +403,7 @@ pub fn kept(host: &Host) -> Result<Vec<KeptIndex>, IndexError> {
     Ok(found)
 }
 
-/// An index is called by the beginning of a digest; nothing else in the cache is touched.
+/// The name of an index is the beginning of a digest; other files in the cache are not touched.
 fn is_index_name(name: &str) -> bool {
     name.len() >= 16 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -441,8 +441,8 @@ pub fn drop_index(searched: &SearchTarget, host: &Host) -> Result<bool, IndexErr
     Ok(there)
 }
 
-/// Removes an index that is in the cache, with its note. Whoever searches at this moment is
-/// waited for, and whoever searches next starts over.
+/// Removes an index in the cache, with its note. Waits for searches in progress; the next search
+/// builds a new index.
 fn remove(folder: &Path) -> Result<(), IndexError> {
     remove_index(folder, &NoProgress).map_err(OpenIndexError::from)?;
     if_found(fs_err::remove_file(note_path(folder)))?;

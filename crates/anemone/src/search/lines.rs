@@ -9,13 +9,13 @@ pub struct LineRange {
     pub lines: Option<usize>,
 }
 
-/// Takes the lines off the end of a path; `None` when there are none.
+/// Splits the line range off the end of a path; `None` without a line range.
 #[must_use]
 pub fn split(text: &str) -> Option<(&str, LineRange)> {
     split_citation(text).or_else(|| split_numbers(text)).filter(|(path, _)| !path.is_empty())
 }
 
-/// Returns what may be the path when what stands behind it names no lines, the longest first.
+/// Returns the candidates for the path if its ending is not a valid line range, the longest first.
 pub(super) fn without_end(text: &str) -> impl Iterator<Item = &str> {
     let before = |end: &str| text.rsplit_once(end).map(|once| once.0);
     let shorter = before(":").and_then(|value| value.rsplit_once(':')).map(|value| value.0);

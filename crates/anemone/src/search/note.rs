@@ -1,4 +1,4 @@
-//! What the user should know about an answer, besides the answer.
+//! Notes for the user about an answer.
 
 use std::path::PathBuf;
 
@@ -16,10 +16,10 @@ pub struct NoteWords {
     pub message: String,
 }
 
-/// Something worth saying about what is searched, about its index or about an answer.
+/// A note about the sources, their index or an answer.
 #[derive(Debug)]
 pub enum SearchNote {
-    /// About what is searched.
+    /// About the sources.
     Source(SourceNote),
     /// An embedder that was chosen earlier cannot be used now.
     EmbedderUnavailable {
@@ -28,7 +28,7 @@ pub enum SearchNote {
         /// Why.
         error: EmbedderError,
     },
-    /// The index has vectors of a service, and no text is sent to one that nobody named.
+    /// The index has vectors of a service that the user did not name, so no text is sent to it.
     EmbedderNotNamed(EmbedderName),
     /// A model was added and is not used here.
     ModelUnused {
@@ -41,15 +41,15 @@ pub enum SearchNote {
     CarriedUnreadable(String),
     /// More vectors came with the documents than an index takes.
     CarriedTooMany(u64),
-    /// An embedder that nobody named did not fill the index.
+    /// An embedder that the user did not name could not fill the index.
     NotFilled(FillError),
     /// About the vectors that an answer rests on.
     Vectors(VectorNote),
     /// No document has this phrase, so its words were looked for.
     PhraseNotFound(String),
-    /// There is nothing to look for in the query.
+    /// The query contains no words to search for.
     NothingAsked,
-    /// The query only says what must not occur.
+    /// The query only contains excluded words.
     OnlyExclusions,
     /// No document has any of the words; the hits have similar ones.
     OnlyAlike,
@@ -123,7 +123,7 @@ pub enum VectorNote {
         embedder: String,
         /// Why.
         reason: String,
-        /// Whether it was not even asked, because nobody allowed so large a job.
+        /// Whether it was not asked, because so large a job was not allowed.
         is_large_job: bool,
     },
     /// Some chunks have no vectors of it.

@@ -14,11 +14,11 @@ use crate::nearest::Nearest;
 /// Which lines of which document.
 #[derive(Clone, Debug)]
 pub struct ReadRequest {
-    /// The document, as a search calls it; lines may stand behind it, as in a citation.
+    /// The document, by its name in search results; a line range may follow, as in a citation.
     pub path: String,
     /// What it is in.
     pub target: TargetChoice,
-    /// The lines, if they do not stand behind the path.
+    /// The lines, if the path does not end with them.
     pub lines: LineRange,
     /// Characters at most.
     pub chars: usize,
@@ -40,7 +40,7 @@ pub struct ReadReport {
     /// The line to go on with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_from: Option<usize>,
-    /// Whether the one line is longer than what is read at once.
+    /// Whether the single line is longer than the limit of one read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
     /// How many characters the cut line has.
@@ -74,7 +74,7 @@ impl ReadReport {
 #[error(transparent)]
 #[non_exhaustive]
 pub enum ReadDocumentError {
-    /// Lines stand behind the path, and were named besides.
+    /// The path ends with a line range, and lines were also named separately.
     #[error("the lines are named twice")]
     LinesTwice,
     /// The suffix of the path names no lines.
@@ -90,12 +90,12 @@ pub enum ReadDocumentError {
     NotFound {
         /// Its path.
         path: String,
-        /// What was searched for it.
+        /// The sources that were searched for it.
         place: String,
         /// Documents with a similar name, the most similar first.
         similar: Vec<String>,
     },
-    /// What is searched was not found.
+    /// The sources were not found.
     Target(#[from] TargetError),
     /// It cannot be read.
     Source(#[from] SourceError),
@@ -110,7 +110,7 @@ pub fn read(request: &ReadRequest, host: &Host) -> Result<ReadReport, ReadDocume
     read_in(request, &target)
 }
 
-/// Reads lines of a document of what was found already.
+/// Reads lines of a document from sources that were resolved already.
 pub fn read_in(
     request: &ReadRequest,
     target: &SearchTarget,
@@ -138,8 +138,8 @@ pub fn read_in(
     })
 }
 
-/// Returns the document and the lines that are meant. A path may look as if lines were named in
-/// it, so it is taken as it is first.
+/// Returns the document and its requested lines. A path may look as if it ends with lines, so the
+/// unchanged path is tried first.
 pub fn find_document(
     named: &str,
     lines: LineRange,
@@ -166,7 +166,7 @@ fn read_named(target: &SearchTarget, path: &str) -> Result<Option<Document>, Sou
 
 /// Says that there is no such document, and which ones have a similar name.
 fn not_found(path: &str, target: &SearchTarget) -> ReadDocumentError {
-    // What cannot be read is no document whose lines were named wrongly.
+    // An unreadable document is a different error from wrong lines.
     let is_there = |path: &&str| read_named(target, path).is_ok_and(|document| document.is_some());
     if let Some(document) = without_end(path).find(is_there) {
         let (end, document) = (path[document.len()..].to_owned(), document.to_owned());

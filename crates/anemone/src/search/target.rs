@@ -1,7 +1,7 @@
-//! What a search is about: an agent, a folder, a database or an archive, as sources of documents.
+//! The target of a search: an agent, a folder, a database or an archive, as sources of documents.
 //!
-//! Finding it is cheap: an agent's configuration is read, and no file or database is opened that
-//! may be large. What is in them is for the sources to say.
+//! Finding a target is cheap: an agent's configuration is read, and no file or database that may be
+//! large is opened. The sources read their content.
 
 mod archive;
 mod documents;
@@ -42,7 +42,7 @@ const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 /// How every ZIP file with something in it starts.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
-/// What is searched, as the user named it.
+/// The search target, as the user named it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetChoice {
     /// The archive, database, folder or file, instead of an agent.
@@ -57,7 +57,7 @@ pub struct TargetChoice {
     pub index_dir: Option<PathBuf>,
 }
 
-/// What is searched, and the folder of its index.
+/// The search target, and the folder of its index.
 pub struct SearchTarget {
     /// What yields its documents.
     pub sources: Vec<Box<dyn DocumentSource>>,
@@ -93,7 +93,7 @@ pub enum TargetError {
     /// There is nothing at the path.
     #[error("there is nothing at {}", .0.display())]
     NotFound(PathBuf),
-    /// The path cannot be looked at.
+    /// The path cannot be examined.
     Unreadable(std::io::Error),
     /// The file cannot be read.
     Io(#[from] std::io::Error),
@@ -142,14 +142,14 @@ pub enum TargetError {
         /// Its workspace.
         workspace: PathBuf,
     },
-    /// The folder of the index cannot be looked at.
+    /// The folder of the index cannot be examined.
     IndexFolder(std::io::Error),
     /// The folder of the index holds something else.
     #[error("this folder holds something other than an index")]
     IndexFolderTaken(PathBuf),
 }
 
-/// What was found, before it has an index.
+/// The resolved sources, still without an index.
 #[derive(Default)]
 struct ResolvedSources {
     sources: Vec<Box<dyn DocumentSource>>,
@@ -175,7 +175,7 @@ fn notes_beside(runtime: &Runtime, workspace: &Path) -> Option<SourceNote> {
 }
 
 impl TargetChoice {
-    /// Finds what is meant. An encrypted archive is opened with the user's keys.
+    /// Resolves the target. An encrypted archive is opened with the user's keys.
     pub fn find(&self, machine: &Machine, host: &Host) -> Result<SearchTarget> {
         let found = match &self.path {
             Some(_) if self.agent.workspace.is_some() => return Err(TargetError::TwoPlaces),
@@ -185,7 +185,7 @@ impl TargetChoice {
         self.place_index(found, host)
     }
 
-    /// Returns what is searched of an agent when nothing but the agent is named.
+    /// Returns the sources of an agent when only the agent is named.
     pub fn of_agent(chosen: ChosenAgent, machine: &Machine, host: &Host) -> Result<SearchTarget> {
         let choice = Self::default();
         let found = choice.agent(chosen, machine, host)?;
@@ -206,7 +206,7 @@ impl TargetChoice {
         DocumentFilter { sessions: self.sessions, private: self.private }
     }
 
-    /// Finds out what kind of source a path is.
+    /// Determines the kind of source of a path.
     fn by_path(&self, path: &Path, machine: &Machine, host: &Host) -> Result<ResolvedSources> {
         let named = || path.to_owned();
         let there = fs_err::metadata(path).map_err(|error| match error.kind() {
@@ -463,7 +463,7 @@ impl SearchTarget {
         self.sources.iter().map(|source| &**source).collect()
     }
 
-    /// Returns what the short stamps of the entries say.
+    /// Returns the table for the short stamps of the entries.
     pub fn stamps(&self) -> StampTable {
         if self.place.is_dir() {
             return stamps_in(&self.place);
@@ -476,8 +476,8 @@ impl SearchTarget {
         self.scratch.is_some()
     }
 
-    /// Says why there is nothing to search, when something is missing without which there is not:
-    /// the archive, the database of memories. What is skipped is what a refresh said.
+    /// Explains why there is nothing to search if an essential source is missing: the archive, the
+    /// database of memories. The skipped documents come from a refresh.
     pub fn failure(&self, skipped: &[SkippedDocument]) -> Option<SourceError> {
         let is_missing = |key: &str| {
             skipped
@@ -522,9 +522,9 @@ fn folder_of_markdown(folder: &Path) -> ResolvedSources {
     ResolvedSources { vital: Vec::new(), ..single(FOLDER, &folder, Box::new(source)) }
 }
 
-/// Whether a folder outside any install is an agent's workspace for certain: it has several of the
-/// files that runtimes put there, or one that nothing else has. A file called `MEMORY.md` and a
-/// folder called `memory` are no such sign: `remember` makes them in any folder.
+/// Whether a folder outside any install is certainly an agent's workspace: it has several of the
+/// files that runtimes create there, or a file that no other folder has. A file called `MEMORY.md`
+/// and a folder called `memory` are no evidence: `remember` creates them in any folder.
 fn is_surely_workspace(agent: &FoundAgent) -> bool {
     let has = |name: &&str| agent.workspace.join(name).is_file();
     let is_agents = |files: &WorkspaceFiles| {
@@ -536,8 +536,8 @@ fn is_surely_workspace(agent: &FoundAgent) -> bool {
         || with_agents().any(|runtime| is_agents(&runtime.files))
 }
 
-/// Whether all Markdown of a folder is the memory, and not only what an agent would read. When in
-/// doubt it is.
+/// Whether all Markdown files of a folder are the memory, and not only those that an agent would
+/// read. In doubt they all are.
 pub fn is_folder_of_notes(args: &AgentChoice, agent: &FoundAgent) -> bool {
     let is_named = args.runtime.as_deref() == Some(FOLDER);
     let is_in_doubt = args.runtime.is_none() && agent.install.is_none();

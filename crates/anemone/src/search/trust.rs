@@ -1,5 +1,5 @@
-//! How far a find can be trusted: who really wrote it, whether it looks like an attack, and what of
-//! it nobody sees.
+//! How far a hit can be trusted: who really wrote it, whether it looks like an attack, and which of
+//! its characters are invisible.
 
 use anemone_memory::{
     FoundLines, MarkdownStore, OriginCheck, Successor, hidden_count, shown, shown_with_ranges,
@@ -13,7 +13,7 @@ use super::target::SearchTarget;
 use crate::agent_memory::{Access, MemoryChoice};
 use crate::host::Host;
 
-/// What is to be known of a find before a model reads it.
+/// The facts about a hit that matter before a model reads it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Trust {
     /// Whether this installation wrote the stamp that names the origin; otherwise it is a claim.
@@ -31,7 +31,7 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Looks at a text as it is stored. An origin is a claim until it is verified.
+    /// Examines a stored text. An origin is a claim until it is verified.
     pub(super) fn of(text: &str, has_origin: bool) -> Self {
         let suspicion_reason = suspicion_reason(text);
         Self {
@@ -51,15 +51,15 @@ impl SearchHit {
     }
 }
 
-/// Verifies the origins of what was found in an agent's memory, and marks what no longer holds.
-/// Where that memory cannot be opened, origins stay claims.
+/// Verifies the origins of hits in an agent's memory, and marks superseded ones. If the memory
+/// cannot be opened, origins stay claims.
 pub(super) fn verify(
     hits: &mut [SearchHit],
     target: &SearchTarget,
     machine: &Machine,
     host: &Host,
 ) {
-    // Only what has a stamp or a key can have been written, or replaced, by this program.
+    // Only hits with a stamp or a key can have been written, or replaced, by this program.
     let has_name = |hit: &SearchHit| hit.trust.origin_verified.is_some() || hit.text.contains("**");
     if !hits.iter().any(has_name) {
         return;
@@ -72,14 +72,13 @@ pub(super) fn verify(
     }
 }
 
-/// Marks what other entries took the place of. A hit that was found in something else than the
-/// files of the memory has no successor.
+/// Marks hits that other entries replaced. A hit outside the files of the memory has no successor.
 fn mark_superseded(site: &MarkdownStore, hits: &mut [SearchHit]) {
     let lines: Vec<FoundLines<'_>> = hits
         .iter()
         .map(|hit| (hit.path.as_str(), hit.start_line as usize, hit.end_line as usize))
         .collect();
-    // Where the files cannot be read now, nobody can say what of them holds.
+    // If the files cannot be read now, it is unknown which entries are superseded.
     let Ok(successors) = successors(site, &lines) else { return };
     for (hit, successor) in hits.iter_mut().zip(successors) {
         hit.superseded = successor.is_some();
@@ -88,13 +87,13 @@ fn mark_superseded(site: &MarkdownStore, hits: &mut [SearchHit]) {
     }
 }
 
-/// Puts what no longer holds below what took its place, where both were found.
+/// Moves superseded hits below their successors, if both were found.
 pub fn sink_superseded(hits: &mut Vec<SearchHit>) {
     let shows = |hit: &SearchHit, file: &Successor| {
         let (first, last) = (hit.start_line as usize, hit.end_line as usize);
         hit.path == file.path && first <= file.lines.0 && file.lines.1 <= last
     };
-    // From the end, so that what was moved is not looked at again.
+    // From the end, so that moved hits are not visited again.
     for at in (0..hits.len()).rev() {
         let Some(successor) = &hits[at].successor else { continue };
         let place = hits.iter().position(|hit| shows(hit, successor));
@@ -105,7 +104,7 @@ pub fn sink_superseded(hits: &mut Vec<SearchHit>) {
     }
 }
 
-/// Verifies the origins of what was found in the files of a memory, and marks what no longer holds.
+/// Verifies the origins of hits in the files of a memory, and marks superseded ones.
 pub fn verify_in(site: &MarkdownStore, hits: &mut [SearchHit]) {
     mark_superseded(site, hits);
     let mut origins = OriginCheck::new(site);

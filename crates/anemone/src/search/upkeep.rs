@@ -23,7 +23,7 @@ use crate::statement::Statement;
 /// Which index is to be brought up to date, and how.
 #[derive(Clone, Debug)]
 pub struct IndexRequest {
-    /// What it is of.
+    /// Its source.
     pub target: TargetChoice,
     /// Whether it is emptied first.
     pub rebuild: Rebuild,
@@ -38,11 +38,11 @@ pub struct IndexRequest {
 /// An index that is up to date.
 #[derive(Debug, Serialize)]
 pub struct IndexReport {
-    /// What it is of.
+    /// Its source.
     pub source: SourceSummary,
     /// Where it is.
     pub folder: String,
-    /// What it holds.
+    /// Its content.
     #[serde(flatten)]
     pub index: IndexSummary,
     /// Bytes on disk.
@@ -95,7 +95,7 @@ pub struct VectorPlan {
     pub warnings: Vec<Statement<SearchNote, NoteWords>>,
 }
 
-/// Finds what is meant; what is encrypted has no index that is kept.
+/// Resolves the target. An encrypted archive has no permanent index, so it is refused.
 fn indexable(
     choice: &TargetChoice,
     machine: &Machine,
@@ -125,10 +125,10 @@ pub fn plan_vectors(request: &IndexRequest, host: &Host) -> Result<VectorPlan, S
     Ok(VectorPlan { dry_run: true, source: SourceSummary::of(&target), job, warnings })
 }
 
-/// Finds what is meant and brings its index up to date, with its vectors.
+/// Finds the sources and refreshes their index, with its vectors.
 ///
-/// Whoever hands in a `stop` listens for signals and tells it; otherwise filling in vectors listens
-/// by itself.
+/// A caller that passes a `stop` listens for signals and sets it; otherwise the filling of vectors
+/// listens by itself.
 pub fn update_index(
     request: &IndexRequest,
     stop: Option<&Stop>,
@@ -162,8 +162,8 @@ pub fn update_index(
     })
 }
 
-/// Fills in the vectors of the embedder that is meant. One that was not named and fails costs its
-/// vectors, and not the index.
+/// Fills in the vectors of the chosen embedder. If an embedder that was not named fails, only its
+/// vectors are missing, and the index stays.
 fn embed(
     request: &IndexRequest,
     open: &mut OpenIndex,
@@ -182,7 +182,7 @@ fn embed(
     let filling = Filling { replace, large_jobs, stop: &stop, signals };
     let result = fill(&mut open.index, target, &main, &filling, host);
     let own = |set: &VectorSet| set.identity == *main.identity() && set.chunks > 0;
-    // A trial that failed takes the place of nothing that worked.
+    // An embedder that failed must not replace one that worked.
     let is_better = result.is_ok() || noted_embedder(target, host).is_none();
     if is_named && is_better && open.index.vector_sets()?.iter().any(own) {
         note_embedder(target, host, main.to_note());
@@ -223,7 +223,7 @@ pub fn list_indexes(host: &Host) -> Result<IndexList, IndexError> {
 pub enum Apply {
     /// It is done.
     Yes,
-    /// It is said what would be done.
+    /// The plan was reported, and nothing was done.
     DryRun,
 }
 
@@ -240,7 +240,7 @@ pub struct PruneReport {
     pub bytes: u64,
 }
 
-/// Removes the indexes of what is gone. One that does not say what it is of stays.
+/// Removes the indexes of deleted sources. An index without a note stays.
 pub fn prune_indexes(apply: Apply, host: &Host) -> Result<PruneReport, IndexError> {
     let (removed, kept): (Vec<_>, Vec<_>) = kept(host)?.into_iter().partition(KeptIndex::is_orphan);
     if apply == Apply::Yes {
@@ -264,7 +264,7 @@ pub struct DropReport {
     pub bytes: u64,
 }
 
-/// Removes the index of what is searched.
+/// Removes the index of a search target.
 pub fn remove_index(choice: &TargetChoice, host: &Host) -> Result<DropReport, SearchError> {
     let machine = host.machine()?;
     let target = choice.find(&machine, host)?;

@@ -26,7 +26,7 @@ pub enum LexicalOnly {
 
 /// What became of the embedders at a search.
 pub(super) struct VectorComparison {
-    /// The models that were compared, the one that counts most first.
+    /// The models that were compared, in descending order of weight.
     pub vectors: Vec<VectorLine>,
     pub lexical_only: Option<LexicalOnly>,
     pub notes: Vec<VectorNote>,
@@ -52,7 +52,7 @@ impl VectorComparison {
         compared
     }
 
-    /// Takes what became of one embedder; returns what is missing for it.
+    /// Takes the outcome of one embedder; returns the reason if its vectors are missing.
     fn take(&mut self, ranker: &VectorRanker, chosen: &ChosenEmbedder) -> Option<LexicalOnly> {
         let (model, embedder) = (ranker.identity.model.clone(), chosen.named.clone());
         let (note, why) = match &ranker.outcome {
@@ -73,7 +73,8 @@ impl VectorComparison {
                     Some(LexicalOnly::EmbedderFailed),
                 )
             }
-            // The static model's are made with the index; without documents there are none.
+            // The static model's vectors are made with the index; without documents there are no
+            // vectors.
             VectorOutcome::NoVectors if !chosen.is_work() => return Some(LexicalOnly::NoVectors),
             VectorOutcome::NoVectors => {
                 (VectorNote::None { embedder, model }, Some(LexicalOnly::NoVectorsOfModel))

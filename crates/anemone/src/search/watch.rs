@@ -1,7 +1,7 @@
-//! Taking in changes as they are made.
+//! Refreshes an index whenever its sources change.
 //!
-//! The watcher only says that something may have changed; what did is found by comparing, as every
-//! search does. So a change that the system does not tell of is late, and never lost.
+//! The watcher only reports that something may have changed; the changes are found by comparison,
+//! as in every search. So a change that the system does not report is late, but never lost.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -21,18 +21,18 @@ use crate::watcher::{WatchNotice, watcher};
 const QUIET: Duration = Duration::from_millis(1500);
 /// How often we look where changes are not reported.
 const LOOK: Duration = Duration::from_secs(5);
-/// How often we look although we are told: not all that is searched is in one place.
+/// How often we check despite notifications: the sources are not all in one place.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 
 /// Why the loop wakes.
 enum Wake {
     Changed,
-    /// The system lost count: what it did not tell is found by the look that follows.
+    /// The system lost events: the next check finds the changes.
     Lost(String),
     Stop,
 }
 
-/// How we come to know of changes.
+/// How changes are detected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "watching")]
 pub enum WatchMode {
@@ -60,15 +60,15 @@ pub enum WatchEvent {
     Updated {
         /// What was done.
         report: Box<IndexReport>,
-        /// How we come to know of changes, when there is something to say about it.
+        /// How changes are detected, if that is worth reporting.
         mode: Option<WatchMode>,
     },
     /// It could not be; the next look may succeed.
     Failed(Box<SearchError>),
 }
 
-/// Brings an index up to date after every change, until the process is told to stop or `each` has
-/// had enough.
+/// Refreshes an index after every change, until the process is asked to stop or `each` ends the
+/// watch.
 pub fn watch_index(
     request: &IndexRequest,
     host: &Host,
@@ -117,7 +117,8 @@ pub fn watch_index(
                 Some(WatchEvent::Updated { report: Box::new(report), mode })
             }
             Ok(_) => None,
-            // What cannot be read now may be readable later: a folder that is being replaced.
+            // An unreadable source may become readable again, such as a folder that is being
+            // replaced.
             Err(error) => Some(WatchEvent::Failed(Box::new(error))),
         };
     }

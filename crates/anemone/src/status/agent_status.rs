@@ -42,7 +42,7 @@ pub(super) fn look(
         Some(export) => export.compare(&scan, Some(&mut memories)),
         None => scan.run_since(None, None, Some(&mut memories)),
     };
-    // Of what could not be looked at, the index may say more.
+    // If files could not be examined, the index may know more.
     let is_whole = survey.unreadable == 0 && !survey.is_partial;
     let memories = is_whole.then_some(&memories[..]);
     let last_export = noted.map(|export| LastExport {
@@ -153,8 +153,8 @@ fn search(
 }
 
 impl SearchStatus {
-    /// Looks at the index of what is searched; every count of its documents and chunks comes from
-    /// here. `memories` are the files of the workspace, where they are known.
+    /// Examines the index of a search target; all counts of its documents and chunks come from
+    /// here. `memories` are the files of the workspace, if they are known.
     pub fn of(
         target: &SearchTarget,
         memories: Option<&[(String, FileStat)]>,
@@ -180,7 +180,7 @@ impl SearchStatus {
     }
 }
 
-/// Counts changes of ours that were begun and not ended.
+/// Counts changes of ours that were begun and not completed.
 fn unfinished(store: &MarkdownStore) -> u64 {
     store.unfinished().unwrap_or_default() as u64
 }

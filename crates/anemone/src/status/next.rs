@@ -36,7 +36,7 @@ impl AgentName {
         if let Some(workspace) = workspace {
             return Self::Workspace(workspace.to_owned());
         }
-        // Commands take the only agent that has a workspace without a word.
+        // Commands use the only agent with a workspace without being given its name.
         let others = all.iter().filter(|other| !std::ptr::eq(*other, one));
         let is_there = |agent: &NamedAgent| agent.agent.workspace.is_dir();
         if !others.clone().any(is_there) && is_there(one) {
@@ -174,8 +174,8 @@ pub(super) fn choose(
     next
 }
 
-/// The agent gets the tools. A runtime that searches its own memory by itself is only given what it
-/// does not have: an archive, or a memory elsewhere.
+/// The agent gets the tools. A runtime that searches its own memory by itself is only connected to
+/// other sources: an archive, or a memory elsewhere.
 fn connect(agent: &AgentStatus) -> Option<NextStep> {
     if !agent.is_connectable {
         return None;
@@ -220,7 +220,7 @@ fn export(
 
 /// Returns a name of today that no file has.
 fn free_name(folder: &Path, alias: &str, host: &Host, is_free: &dyn Fn(&Path) -> bool) -> PathBuf {
-    /// Nobody exports an agent this often on one day.
+    /// More exports of one agent than anyone makes on one day.
     const TIMES: u32 = 100;
     let stem = format!("{}-{}", file_stem(alias), host.today());
     let numbered = (2..TIMES).map(|number| format!("{stem}-{number}.alf"));

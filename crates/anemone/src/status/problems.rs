@@ -1,4 +1,4 @@
-//! What is wrong with an agent, by what was seen of it.
+//! Derives the problems of an agent from its observed state.
 
 use anemone_index::RefreshError;
 use anemone_runtimes::OddityKind;
@@ -33,16 +33,16 @@ pub enum Problem {
     Unreadable(u64),
     /// Changes of ours were begun and did not finish.
     ChangeCutOff(u64),
-    /// No archive has the agent as it is now.
+    /// No archive contains the current state of the agent.
     Export {
         /// Why.
         reason: ExportReason,
-        /// What the last archive does not have.
+        /// The files that are missing from the last archive.
         changed: ChangedFiles,
     },
     /// There is no index.
     IndexMissing,
-    /// The index does not have every file as it is now.
+    /// The index does not contain the current state of every file.
     IndexBehind(u64),
     /// The index is not finished.
     IndexUnfinished,
@@ -50,7 +50,7 @@ pub enum Problem {
     IndexOutdated,
     /// The index cannot be read.
     IndexDamaged,
-    /// There is more than was looked at.
+    /// Not everything was examined.
     Partial,
     /// Something unusual that a runtime's folder shows.
     Oddity {
@@ -97,9 +97,9 @@ pub struct ProblemWords {
 /// The part of a status that shows a problem by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemTopic {
-    /// The line of the last export says that there is none.
+    /// The line of the last export says that there was no export.
     FirstExport,
-    /// The line of the search index says in what state it is.
+    /// The line of the search index says its state.
     SearchIndex,
     /// Nothing else shows it.
     Other,
@@ -167,7 +167,7 @@ impl Problem {
     }
 }
 
-/// What was seen of an agent.
+/// The observed state of an agent.
 pub(super) struct AgentFacts {
     pub(super) workspace_exists: bool,
     /// Whether its memories are in an existing database.

@@ -155,7 +155,7 @@ impl Home {
         self.host.folders.own_state().join("connections")
     }
 
-    /// Connects and disconnects; everything is then as it was, to the byte and the mode.
+    /// Connects and disconnects; afterwards every file has its former bytes and mode.
     #[track_caller]
     fn check(&self, target: &str, more: &[With<'_>]) {
         let before = self.everything();
@@ -290,7 +290,7 @@ fn servers_that_somebody_switched_off_are_not_switched_on() {
     let home = Home::with(".zeroclaw/config.toml", &off);
     let error = refusal(home.refused("zeroclaw", &ADA));
     assert!(matches!(error, RefuseError::SwitchedOff { .. }), "{error:?}");
-    // Where there are none, nothing of theirs begins to run.
+    // Without existing MCP servers, none of the user's begins to run.
     let none = "schema_version = 3\n[agents.ada]\n[mcp]\nenabled = false\n";
     Home::with(".zeroclaw/config.toml", none).check("zeroclaw", &ADA);
 }
@@ -392,7 +392,7 @@ fn a_connection_of_the_version_before_is_brought_up_to_date() {
     let home = Home::with(".claude/settings.json", SETTINGS);
     let before = home.everything();
     home.connect("claude-code", &[With::Memory, With::Hooks(Hooks::Write)], "connected");
-    // Its record had no field for projects, and is as it was otherwise.
+    // Its record had no field for projects, and is unchanged otherwise.
     let record = fs_err::read_to_string(home.records().join("claude-code.json")).unwrap();
     assert!(!record.contains("project"), "{record}");
     home.connect("claude-code", &ADA, "connected");
@@ -463,7 +463,7 @@ fn a_connection_is_made_as_a_whole_or_not_at_all() {
     let mut home = Home::with("config/openclaw.json", OPENCLAW);
     home.write("old.alf", b"an archive");
     let config = home.home("config/openclaw.json");
-    // The plugin can be written; the skill cannot, since nobody can make a folder there.
+    // The plugin can be written; the skill cannot, because its folder cannot be created.
     let variables = &mut home.machine.host.variables;
     variables.insert("OPENCLAW_CONFIG_PATH".to_owned(), config.into());
     variables.insert("OPENCLAW_STATE_DIR".to_owned(), "/proc/none".into());
@@ -510,7 +510,7 @@ fn codex_gets_the_server_and_is_as_it_was_afterwards() {
     home.connect("codex", &ADA, "connected");
     assert!(elsewhere.join("config.toml").is_file());
     assert_eq!(home.text(".codex/config.toml"), CODEX);
-    // Both are taken out, whichever place is the one that counts now.
+    // Both are removed, no matter which place is in effect now.
     home.machine.host.variables.clear();
     home.connect("codex", &ADA, "connected");
     home.disconnect("codex", "disconnected");
@@ -557,7 +557,7 @@ fn what_others_changed_in_between_stays() {
     let expected = CODEX.replace("gpt-x", "gpt-y") + "\n[tui]\nx = true\n";
     assert_eq!(home.text(".codex/config.toml"), expected);
 
-    // Files that we made hold something of somebody else's by now.
+    // Other programs have added to files that we created.
     let home = Home::new();
     home.connect("openclaw", &ADA, "connected");
     let text = home.text(".openclaw/openclaw.json").replacen('{', "{\n  gateway: {},", 1);
@@ -592,7 +592,7 @@ fn an_entry_of_the_users_own_is_not_touched() {
     assert!(error.to_string().contains("mcp_servers.anemone"), "{error:?}");
     home.disconnect("codex", "not_connected");
     assert_eq!(home.text(".codex/config.toml"), own);
-    // Also one that starts us, if nobody noted that we wrote it.
+    // Also an entry that starts us, if no record says that we wrote it.
     let own = "[mcp_servers.anemone]\ncommand = \"anemone\"\nargs = [\"mcp\", \"--mine\"]\n";
     let home = Home::with(".codex/config.toml", own);
     home.refused("codex", &ADA);
@@ -600,7 +600,7 @@ fn an_entry_of_the_users_own_is_not_touched() {
     assert_eq!(home.text(".codex/config.toml"), own);
     home.disconnect_all("codex", "disconnected");
     home.connect("codex", &ADA, "connected");
-    // One of ours that somebody changed is brought up to date.
+    // An entry of ours that the user changed is updated.
     let edited = home.text(".codex/config.toml").replace("\"mcp\"", "\"mcp\", \"--mine\"");
     home.write_home(".codex/config.toml", edited);
     home.connect("codex", &ADA, "connected");

@@ -252,7 +252,7 @@ fn a_service_that_was_named_for_an_index_is_asked_there_again() {
     });
     assert!(trial.is_err());
     assert_eq!(library.search("violin").model, model);
-    // Beside an index that lies elsewhere nothing is noted, so nothing is sent.
+    // No note is written beside an index outside the cache, so nothing is sent.
     let own = Some(library.machine.path("own"));
     let there = |request: &mut IndexRequest| {
         named_there(request);
@@ -484,7 +484,7 @@ fn an_evaluation_fills_all_vectors_first() {
     let vectors = &report.vectors[0];
     assert_eq!(vectors.line.model, service.model("bag"));
     assert!(vectors.share > 99.99, "{vectors:?}");
-    // Figures of another embedder than the one that was named are worth nothing.
+    // Figures of another embedder than the named one would be worthless.
     service.play_for_good(0, Play::Status(401, "no such key"));
     assert!(library.evaluate("openai").is_err());
     let report = library.evaluate("none").unwrap();

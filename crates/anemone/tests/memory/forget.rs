@@ -42,7 +42,7 @@ fn kinds(report: &ForgetReport) -> Vec<&HolderKind> {
     report.proof.as_ref().unwrap().holders.iter().map(|holder| &holder.kind).collect()
 }
 
-/// Returns the files of the workspace in which a text still stands.
+/// Returns the files of the workspace that still contain a text.
 fn files_found(report: &ForgetReport) -> Vec<&str> {
     let holders = report.proof.as_ref().unwrap().others();
     let files = holders.filter(|holder| matches!(holder.kind, HolderKind::File(_)));
@@ -503,8 +503,8 @@ fn a_copied_line_is_an_entry_of_its_own() {
     let copy = text.lines().last().unwrap().replace("Dentist: Dr. Abel", "Plumber: Ms. Brandt");
     memory.write(&format!("ws/{}", written.path), format!("{text}{copy}\n"));
 
-    // Whoever takes the lock notes that somebody else saved the log, also when nothing is forgotten,
-    // so this failure may write into the state folder.
+    // Every holder of the lock records that another program saved the log, even if nothing is
+    // forgotten, so this failure may write into the state folder.
     let request = anemone::forget::ForgetRequest {
         memory: memory.choice(),
         choice: id(&written.id),

@@ -1,4 +1,4 @@
-//! Hooks: what a session is told when it begins and what is kept when it ends.
+//! Hooks: the context that a session gets when it begins and the note that is kept when it ends.
 
 use std::path::{Path, PathBuf};
 
@@ -156,7 +156,7 @@ impl Hooks {
         pre_compact(&request, &self.host)
     }
 
-    /// Begins a session of Claude Code in a folder, and returns what it is told.
+    /// Begins a session of Claude Code in a folder, and returns the context that it gets.
     fn start_claude_code(&self, agent: AgentChoice, folder: &Path) -> String {
         let told = json!({ "hook_event_name": "SessionStart", "source": "startup", "cwd": folder });
         self.start(agent, self.input(&told))
@@ -333,7 +333,7 @@ fn what_the_memory_has_already_is_not_noted_again() {
         ("assistant", "Right."),
         ("user", "Yes, the office has two doors!"),
     ];
-    // "Yes, ..." is another sentence than the one that is known.
+    // "Yes, ..." makes it a different sentence from the known one.
     assert_eq!(hooks.end_claude_code("a", "cli", &said[..1]).status, NoteStatus::TooShort);
     let said = [said[0], said[1], ("user", "the office has two doors")];
     assert_eq!(hooks.end_claude_code("b", "cli", &said).status, NoteStatus::Known);
@@ -454,7 +454,7 @@ fn a_private_section_may_go_over_several_messages() {
     let note = hooks.note(&hooks.notes()[0]);
     assert!(note.contains("Plan the harbour tour.") && note.contains("on Friday"), "{note}");
     assert!(!note.contains("absinthe") && !note.contains("Between us"), "{note}");
-    // One that nobody closes hides what follows, also where it was opened long before.
+    // An unclosed tag hides everything after it, even if it was opened long before.
     let mut said = vec![("user", "We walk to the harbour. <private>About the absinthe")];
     let filler: Vec<_> = (0..20).map(|number| format!("Bottle {number} of absinthe.")).collect();
     said.extend(filler.iter().map(|text| ("assistant", text.as_str())));
@@ -540,7 +540,7 @@ fn a_chat_model_names_the_note_and_what_it_says_is_made_harmless() {
     assert!(hooks.notes()[0].ends_with("-vendor-pitch.md"));
     let asked = model.asked();
     assert_eq!(asked["messages"][1]["content"], "user: \"Remember that the vendor comes\"");
-    // Nobody is asked about what is noted.
+    // The model is not asked about a session that has a note.
     assert_eq!(end().status, NoteStatus::Unchanged);
 }
 
@@ -850,7 +850,7 @@ fn a_session_begins_with_the_memory_and_within_its_limit() {
     hooks.write("ws/MEMORY.md", format!("# Memory\n\n{long}"));
     let text = begin();
     assert!(text.chars().count() <= 9_500, "{}", text.chars().count());
-    // What is cut is cut at the end of a line, and the model is told.
+    // The text is cut at the end of a line, and the model is informed.
     let (shown, told) = text.split_once("</recalled-memory ").unwrap();
     assert!(shown.trim_end().ends_with("| - A line that says nothing at all."), "{shown}");
     let shown = shown.matches("says nothing").count();

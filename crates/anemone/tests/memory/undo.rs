@@ -84,7 +84,7 @@ fn what_others_wrote_since_stays_when_a_change_is_reverted() {
 #[test]
 fn what_somebody_changed_since_is_a_conflict_and_can_be_skipped() {
     let memory = with_changes();
-    // What was added is no longer there as it was added.
+    // The added text has been edited since.
     let mine = memory.text("MEMORY.md").replace("- two ", "- two and a half ");
     memory.write("ws/MEMORY.md", &mine);
     let error = memory.try_undo(|_| {}).unwrap_err();

@@ -37,7 +37,7 @@ pub(crate) struct TestMachine {
 }
 
 impl TestMachine {
-    /// Makes a machine that nobody has used yet. It reads databases, and asks nobody.
+    /// Creates a new, unused machine. It reads databases, and asks no questions.
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut host = Host::below(folder.path(), SharedClock::new(SystemClock));
@@ -105,8 +105,8 @@ impl TestMachine {
         self.host.clock = SharedClock::new(ClockOf(TimeZone::get(zone).unwrap()));
     }
 
-    /// Runs a use case and checks what holds for each: one that fails leaves every file as it was,
-    /// and none leaves hidden files or files in the home folder behind.
+    /// Runs a use case and checks the common rules: a use case that fails leaves every file
+    /// unchanged, and none leaves hidden files or files in the home folder behind.
     pub(crate) fn run<R, E>(&self, use_case: impl FnOnce(&Host) -> Result<R, E>) -> Result<R, E> {
         let before = self.everything();
         let done = use_case(&self.host);

@@ -1,4 +1,4 @@
-//! From one runtime to another and back: what comes back is what was there, and what changed in
+//! From one runtime to another and back: the result is the original agent with the changes made in
 //! between.
 
 use std::collections::BTreeSet;
@@ -386,7 +386,7 @@ fn what_changed_with_openclaw_changes_the_rows_concerned_and_no_other() {
     let (was, _) = rows(&folder.join(DATABASE), "default");
     let content = |row: &Value| row["content"][1].as_str().unwrap().to_owned();
     let key = |row: &Value| row["key"][1].as_str().unwrap().to_owned();
-    // Where a text stands, of all files but the sidecar.
+    // The file that contains a text, among all files outside the sidecar.
     let find = |words: &str| -> PathBuf {
         let holds = |(path, value): &(PathBuf, Lying)| {
             !path.starts_with(".alf-origin")
@@ -691,7 +691,7 @@ fn keys_of_openclaw_are_keys_of_zeroclaw_encrypted() {
     assert!(config.contains("[providers.models.anthropic.default]"), "{config}");
     assert_nowhere(&ground.path(""), SECRET, "");
     assert_nowhere(&machine.path(""), SECRET, "");
-    // Nobody has the key that it was sealed with on the way.
+    // The key that sealed it during the move is not stored anywhere.
     let aside = said(&away.join("agents/default/workspace/.alf-origin/credentials.json"));
     assert!(aside.contains("<not-exported>"), "{aside}");
     assert!(!moved.to_string().contains(SECRET));

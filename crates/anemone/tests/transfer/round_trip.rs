@@ -1,4 +1,4 @@
-//! Export and import, one after the other: what comes back is what was there.
+//! Export and import, one after the other: the import restores the exported agent.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -124,7 +124,7 @@ fn modes_times_links_and_empty_folders_come_back() {
     assert_same_tree(&ground.path("w"), &ground.path("back"), &[], &[".alf-agent-id"]);
 }
 
-// Import into a workspace that is there.
+// Import into an existing workspace.
 
 /// Makes an archive of a small workspace and another workspace that differs from it.
 fn other_workspace() -> (TestMachine, Ground) {
@@ -559,7 +559,8 @@ fn another_agent_is_not_mixed_into_a_workspace() {
     import(&machine, &ground.path("w"), "two.alf", &[With::OnConflict(OnConflict::Theirs)]);
 }
 
-// Whoever changes a manifest can seal it anew, but not make its checksum fit by chance.
+// An attacker who changes a manifest can recompute its seal, but its checksum does not match by
+// chance.
 #[test]
 fn a_forged_manifest_is_refused_as_validate_refuses_it() {
     let (machine, ground) = (TestMachine::new(), Ground::new());

@@ -42,7 +42,7 @@ pub(crate) fn install(ground: &Ground, database: &str, name: &str) -> PathBuf {
     ground.path(name)
 }
 
-/// Where the database lies in an install since 0.8.
+/// The path of the database in an install since 0.8.
 pub(crate) const DATABASE: &str = "data/memory/brain.db";
 
 /// Exports an agent, and returns the report.
@@ -392,7 +392,7 @@ fn secrets(files: &[&Path]) -> Option<(Vec<String>, Value)> {
     Some((list, found[1].clone()))
 }
 
-/// Whether a value is one that says something by itself: `true` and the like occur anywhere.
+/// Whether a value is distinctive: `true` and the like occur anywhere.
 fn is_telling(secret: &str) -> bool {
     secret.len() >= 8 && secret != "<redacted>"
 }
@@ -476,7 +476,8 @@ fn no_secret_of_a_whole_install_is_in_an_archive() {
 
 #[test]
 fn sealed_secrets_come_back_with_the_key() {
-    // Encrypted ones are opened with the key that lies beside them, and closed again with another.
+    // Encrypted secrets are decrypted with the key beside them, and encrypted again with another
+    // one.
     let key = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
     let machine = TestMachine::new();
     machine.vault_key("key");
@@ -520,7 +521,7 @@ fn sealed_secrets_come_back_with_the_key() {
     }
 }
 
-/// Returns the secrets of a configuration in clear, by where they stand.
+/// Returns the decrypted secrets of a configuration, by their place.
 fn opened(config: &Path) -> BTreeMap<String, String> {
     listed(config, None)
 }

@@ -14,9 +14,9 @@ use super::zeroclaw::{ALL, DATABASE, by_key, copy, export, import, install};
 use crate::support::TestMachine;
 use crate::support::transfer::{With, text};
 
-/// Where the database lies in an install until 0.7.
+/// The path of the database in an install until 0.7.
 const OLDER: &str = "workspace/memory/brain.db";
-/// The layouts that can be asked for, and where the database lies in each.
+/// The layouts that can be requested, and the path of the database in each.
 const LAYOUTS: [(&[With<'_>], &str); 2] = [(&[], DATABASE), (&[With::Layout("workspace")], OLDER)];
 
 /// Tries to import the archive into an install.
@@ -232,7 +232,7 @@ fn a_row_that_changed_stops_an_import_unless_somebody_says_which_one_counts() {
             OnConflict::Theirs => {
                 assert_eq!(is, was);
                 assert_eq!(done["memories"]["replaced"], 1);
-                // What was there can be had again.
+                // The former database can be restored.
                 let backup = done["memories"]["backup"].as_str().unwrap();
                 assert_eq!(Path::new(backup).parent(), database.parent());
                 let copied = copy(&ground, Path::new(backup), "backup.db");
@@ -440,7 +440,7 @@ fn an_install_that_keeps_memories_elsewhere_is_not_written_to() {
     ground.write("lucid/config.toml", "schema_version = 3\n[memory]\nbackend = \"lucid\"\n");
     let done = import(&machine, &ground.path("lucid"), "a.alf", &[]);
     assert_eq!(done["memories"]["added"], 28);
-    // What is there is not kept in two ways.
+    // An existing install does not keep memories in two ways.
     ground.write("i/config.toml", "schema_version = 3\n[memory]\nbackend = \"sqlite\"\n");
     let error = try_import(&machine, &folder, &[With::Backend("markdown")]).unwrap_err();
     let is_it = matches!(error, ImportError::Plan(PlanError::Choice { .. }));

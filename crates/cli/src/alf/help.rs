@@ -24,7 +24,7 @@ pub(super) struct HelpArgs {
     json: bool,
 }
 
-/// What the existing tool left on this machine.
+/// The state of the existing tool on this machine.
 #[derive(Serialize)]
 struct Status {
     config_path: String,
@@ -37,7 +37,7 @@ struct Status {
     agent_service_status: Vec<ServiceAnswer>,
 }
 
-/// What the service says of an agent; here it is not asked.
+/// The service's answer about an agent; here the service is not asked.
 #[derive(Serialize)]
 struct ServiceAnswer {
     agent_id: String,

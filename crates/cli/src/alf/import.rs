@@ -33,7 +33,7 @@ pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), AlfFail
     let request = ImportRequest {
         runtime: Some(runtime),
         workspace: Some(workspace),
-        // That tool overwrites. So do we, but what was there is kept.
+        // That tool overwrites. So do we, but the former files are kept.
         restore: RestoreChoice::new(OnConflict::Theirs),
         ..ImportRequest::new(args.file)
     };

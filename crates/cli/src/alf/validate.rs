@@ -26,7 +26,7 @@ struct FindingLine<'a> {
 }
 
 pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode> {
-    // That tool says no more than the error where a file cannot be read.
+    // If a file cannot be read, that tool only prints the error.
     let request = ValidateRequest { file: args.file.clone(), edits: Edits::Refuse };
     let validated = validate(&request, &context.host)
         .map_err(|error| UserError { hint: None, ..error.into() })?;

@@ -186,7 +186,7 @@ impl Report for CheckAnswer {
     }
 }
 
-/// Says what a workspace holds.
+/// Describes the content of a workspace.
 fn summary(resources: &Resources) -> String {
     let files = [
         ("SOUL.md", resources.soul_md),

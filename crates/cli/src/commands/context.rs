@@ -65,14 +65,14 @@ pub(crate) const SESSIONS: [(&str, &str, SessionKind); 4] = [
     ("cron", "A job that runs by the clock: instructions only", SessionKind::Cron),
 ];
 
-/// What a session should see, and how it is shown to people.
+/// The context of a session, and how to show it to people.
 #[derive(Serialize)]
 pub(crate) struct Shown {
     #[serde(flatten)]
     report: ContextReport,
     #[serde(skip)]
     explain: bool,
-    /// Whether nobody's terminal reads the text.
+    /// Whether the text does not go to a terminal.
     #[serde(skip)]
     raw: bool,
 }

@@ -93,7 +93,8 @@ pub(crate) struct ExportArgs {
     recipient: Vec<String>,
 }
 
-/// Returns examples; the folder is the one in which the runtime of plain folders is found first.
+/// Returns examples; the folder is the first one in which the runtime of plain folders is searched
+/// for.
 fn examples() -> String {
     let folder = of_plain_folders().places.and_then(|places| places.folders.first().copied());
     format!(
@@ -187,7 +188,7 @@ impl ExportArgs {
     }
 }
 
-/// Warns of files that are not in the archive although nobody asked to leave them out.
+/// Warns of files that are missing from the archive although leaving them out was not requested.
 fn warn_of_missing_files(left_out: &[LeftOut], warnings: &mut Vec<Warning>) {
     let missing = missing(left_out);
     if !missing.is_empty() {
@@ -294,7 +295,7 @@ fn write_summary(summary: &ExportSummary, out: &mut dyn Write) -> io::Result<()>
     write_missing_files(&summary.left_out, out)
 }
 
-/// Writes what was left out by choice or by default, one line a reason.
+/// Writes what was left out by choice or by default, one line for each reason.
 fn write_left_out(
     left_out: &[LeftOut],
     by_default: &[NotRequestedItem],
@@ -324,7 +325,7 @@ fn write_left_out(
     Ok(())
 }
 
-/// Writes which files are missing, where nobody overlooks it.
+/// Writes which files are missing, in a conspicuous place.
 fn write_missing_files(left_out: &[LeftOut], out: &mut dyn Write) -> io::Result<()> {
     let missing = missing(left_out);
     if missing.is_empty() {

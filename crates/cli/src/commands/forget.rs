@@ -132,7 +132,7 @@ impl EntryChoiceArgs {
     }
 }
 
-/// Asks whether what was found is meant.
+/// Asks the user to confirm the found entries.
 fn confirm(entries: &[&EntryToForget]) -> io::Result<bool> {
     for entry in entries {
         let line = entry.text.lines().next().unwrap_or_default();

@@ -110,7 +110,7 @@ impl Report for ReadReport {
     }
 }
 
-/// Says what is not in the text.
+/// Lists the omissions from the text.
 fn write_notices(report: &ReadReport, out: &mut dyn Write) -> io::Result<()> {
     let path = safe(&report.path);
     if report.lines == 0 && report.from > 1 {
@@ -130,7 +130,8 @@ fn write_notices(report: &ReadReport, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints what another program's tool returns; it has no errors for what is not there.
+/// Prints the result in the form of another program's tool, which has no errors for missing
+/// documents.
 fn print_shape(
     shape: &ExcerptShape,
     path: &str,

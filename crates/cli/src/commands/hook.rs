@@ -66,7 +66,7 @@ pub(crate) fn run(args: &HookArgs, context: &Context<'_>) -> Result<()> {
 }
 
 impl Moment {
-    /// Whether the arguments say everything, so that nobody need say it on stdin.
+    /// Whether the arguments are complete, so that stdin need not be read.
     fn is_said(&self) -> bool {
         match self {
             Self::SessionStart(_) => false,
@@ -104,7 +104,7 @@ impl Moment {
     }
 }
 
-/// What is put before a model, in the form that the caller of the hook reads.
+/// The context for a model, in the form that the caller of the hook reads.
 struct CallerContext {
     caller: &'static HookCaller,
     moment: &'static str,

@@ -83,7 +83,7 @@ pub(crate) struct McpArgs {
     origins: Vec<String>,
 }
 
-/// Reads an address; a port alone is one of this machine's.
+/// Reads an address; a port alone means the loopback address.
 fn address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
@@ -137,7 +137,7 @@ fn speak(args: &McpArgs, context: &Context<'_>) -> Result<()> {
     served.map_err(|error| not_served(&error))
 }
 
-/// Serves whoever has the token.
+/// Serves every client that has the token.
 fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<()> {
     let service = Arc::new(args.service(context)?);
     let token = Token::read_or_make(args.token_file.as_deref(), context.environment)?;
@@ -168,7 +168,8 @@ fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(
         token_file,
         allow_write: args.allow_write,
     };
-    // Before anybody knows that it serves: who is told to end from then on ends in order.
+    // Signals are handled before the address is printed: from then on a signal ends the server in
+    // an orderly way.
     let stop = stopped();
     context.printer.print(&serving)?;
     let runtime = runtime()?;

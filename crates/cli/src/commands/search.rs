@@ -103,10 +103,10 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<SearchRepo
     Ok(found)
 }
 
-/// Endings of what is searched by its path, whether it exists or not.
+/// File extensions that make an argument a path to search, whether it exists or not.
 const SOURCE_ENDINGS: [&str; 5] = ["alf", "alf-delta", "db", "age", "md"];
 
-/// Whether an argument names something to search, rather than a word to look for.
+/// Whether an argument names a source, rather than a word of the query.
 fn is_source(argument: &Path) -> bool {
     let ending = argument.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let text = argument.to_string_lossy();

@@ -118,7 +118,7 @@ fn write_agent(agent: &AgentStatus, now: Timestamp, out: &mut dyn Write) -> io::
     }
     write_search(&agent.search, out)?;
     write_hooks(&agent.hook_writes, now, out)?;
-    // What the two lines above say is not said again.
+    // Problems that the two lines above show are not repeated.
     let said = |problem: &&ProblemWords| {
         matches!(problem.topic, ProblemTopic::FirstExport | ProblemTopic::SearchIndex)
     };

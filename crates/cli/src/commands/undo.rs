@@ -48,7 +48,7 @@ pub(crate) struct UndoArgs {
     dry_run: bool,
 }
 
-/// What was undone, listed or cleared.
+/// The changes that were undone, listed or cleared.
 #[derive(Default, Serialize)]
 pub(crate) struct UndoAnswer {
     dry_run: bool,
@@ -66,7 +66,7 @@ pub(crate) struct UndoAnswer {
     restored: Vec<RestoredText>,
     /// Old changes that can no longer be undone.
     dropped: usize,
-    /// Whether somebody was asked and said no.
+    /// Whether the user was asked and said no.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     declined: bool,
     #[serde(skip)]
@@ -98,7 +98,7 @@ impl UndoAnswer {
     }
 }
 
-/// Empties the journal, once somebody said that this is meant.
+/// Empties the journal, after the user has confirmed.
 fn clear(args: &UndoArgs, context: &Context<'_>) -> Result<UndoAnswer> {
     let memory = args.memory.choice();
     let mut report = UndoAnswer::nothing(args);
@@ -119,7 +119,7 @@ fn clear(args: &UndoArgs, context: &Context<'_>) -> Result<UndoAnswer> {
     Ok(report)
 }
 
-/// Lets nobody empty the journal by accident.
+/// Prevents emptying the journal by accident.
 fn check_confirmable(args: &UndoArgs, environment: &Environment) -> Result<()> {
     if !args.clear || args.yes || args.dry_run || environment.can_ask() {
         return Ok(());

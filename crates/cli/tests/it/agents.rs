@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::environment::{TestEnvironment, fixture};
 
-/// Makes a home folder with what the real program wrote.
+/// Makes a home folder with files that the real program wrote.
 fn with_fixture(generation: &str, name: &str) -> TestEnvironment {
     let environment = TestEnvironment::new();
     environment.copy_home(&fixture(&format!("openclaw/{generation}/.openclaw")), name);
@@ -109,7 +109,7 @@ fn all_commands_find_the_same_agents_and_count_the_same_files() {
 fn what_agents_and_status_count_is_what_an_export_has() {
     let environment = TestEnvironment::new();
     environment.copy_home(&fixture("zeroclaw/install-v3"), ".zeroclaw");
-    // One has a workspace behind a link, and three others have none.
+    // One agent has a workspace behind a link, and three others have none.
     let real = environment.home("elsewhere");
     let usual = environment.home(".zeroclaw/agents/alpha/workspace");
     fs_err::rename(&usual, &real).unwrap();
@@ -218,7 +218,7 @@ fn profiles_and_older_names_have_aliases_of_their_own() {
         ("clawdbot/main", "clawd"),
     ]);
     assert_eq!(found(&environment, &work), in_use);
-    // What is called `main` is never another agent because one went.
+    // The name `main` never passes to another agent because one was removed.
     fs_err::remove_dir_all(environment.home(".openclaw")).expect("it was there");
     fs_err::remove_dir_all(environment.home(".clawdbot")).expect("it was there");
     fs_err::remove_dir_all(environment.home("clawd")).expect("it was there");

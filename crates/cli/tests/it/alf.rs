@@ -85,7 +85,7 @@ impl Alf {
         document
     }
 
-    /// Runs what is wrong usage: text on stderr, nothing on stdout.
+    /// Runs an invalid command line: text on stderr, nothing on stdout.
     fn usage(&self, args: &[&str]) -> String {
         let ran = self.run(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}");
@@ -105,7 +105,7 @@ fn twin(path: &Path) {
     }
 }
 
-/// The keys of a document in the order in which they stand; of a list, its first member counts.
+/// The keys of a document in their order; for a list, only its first member counts.
 struct Shape(String);
 
 impl<'de> Deserialize<'de> for Shape {
@@ -274,7 +274,7 @@ fn export_replaces_archives_and_no_other_zip_or_age_file() {
         let failure = alf.failure(&to(name));
         assert!(failure["error"].as_str().unwrap().contains("not an archive"), "{name}: {failure}");
     }
-    // Nobody can look into a sealed one, so that its name counts.
+    // A sealed archive cannot be read, so its name counts.
     alf.environment.write("b.alf.age", b"age-encryption.org/v1\n-> X25519 x\n");
     alf.line(&to("b.alf.age"));
     assert!(alf.environment.read("b.alf.age").starts_with(b"PK"));

@@ -4,7 +4,7 @@ use anemone_format::{Snapshot, SyncCursor, Unknown};
 
 use crate::environment::{TestEnvironment, reference, sample};
 
-/// Returns the sample in May: one thing changed, one is new, one is forgotten.
+/// Returns the sample in May: one record changed, one is new, one is forgotten.
 fn agent_in_may() -> Snapshot {
     let mut snapshot = sample::agent_a_month_later();
     let at = |text: &str| text.parse().expect("an RFC 3339 time");

@@ -1,4 +1,4 @@
-//! Whether what a memory says of itself can be trusted: origins, attacks, characters nobody sees.
+//! Whether claims in a memory can be trusted: origins, attacks, invisible characters.
 
 use anemone_format::{Origin, StampTable};
 use serde_json::{Value, json};
@@ -28,12 +28,12 @@ fn first_hit(environment: &TestEnvironment, query: &str, place: &[&str]) -> Valu
     found["hits"][0].clone()
 }
 
-/// Returns what the frame says of the origin of the memory that is recalled first.
+/// Returns the origin of the first recalled memory, according to the frame.
 fn recalled_origin(environment: &TestEnvironment, query: &str) -> String {
     let asked = ["context", "--session", "group", "--query", query];
     let report = environment.json(asked.iter().chain(&AGENT));
     let text = report["text"].as_str().expect("there is a text").to_owned();
-    // Today's log stands before what was recalled.
+    // Today's log precedes the recalled memories.
     let heading = text.lines().rev().find_map(|line| line.strip_prefix("[1] origin="));
     let heading = heading.unwrap_or_else(|| panic!("{text}"));
     heading.split(' ').next().expect("it has a word").to_owned()

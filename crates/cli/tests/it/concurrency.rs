@@ -44,7 +44,7 @@ enum Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Acknowledged,
-    /// Exit code 3: somebody else kept saving, and nothing was written.
+    /// Exit code 3: another program kept saving, and nothing was written.
     Refused,
     Killed,
     Failed(Option<i32>),
@@ -169,7 +169,7 @@ fn log_of(environment: &TestEnvironment) -> Vec<String> {
     names.map(|name| format!("agent/memory/{}", name.to_string_lossy())).collect()
 }
 
-/// Saves until it is told that it is over; returns which lines it saved.
+/// Saves until `is_over` is set; returns which lines it saved.
 fn edit(environment: &TestEnvironment, manners: &[Manner], is_over: &AtomicBool) -> Vec<usize> {
     let mut saved = Vec::new();
     let end = Instant::now() + LONGEST;
@@ -189,8 +189,8 @@ fn edit(environment: &TestEnvironment, manners: &[Manner], is_over: &AtomicBool)
     saved
 }
 
-/// Lets processes and an editor write, and sees that nothing that anybody was told is lost, and
-/// nothing is there twice.
+/// Lets processes and an editor write, and checks that no acknowledged entry is lost, and that no
+/// entry occurs twice.
 #[expect(clippy::print_stdout, reason = "the figures are read by whoever runs it by hand")]
 fn write_beside_an_editor(manners: &'static [Manner]) {
     let environment = Arc::new(TestEnvironment::new());
@@ -235,8 +235,8 @@ fn write_beside_an_editor(manners: &'static [Manner]) {
         let text = text_of(operation);
         units.iter().filter(|unit| unit.content == text && unit.stamp.is_some()).count()
     };
-    // A forgotten entry comes back when an editor saves what it loaded before; one that could not
-    // be forgotten, or whose forgetting was cut off, may be there or not.
+    // A forgotten entry comes back if an editor saves the text that it loaded before; an entry that
+    // could not be forgotten, or whose forgetting was cut off, may or may not exist.
     let forgets: BTreeSet<usize> = outcomes
         .iter()
         .filter_map(|(number, _)| match operation(*number) {
@@ -249,7 +249,7 @@ fn write_beside_an_editor(manners: &'static [Manner]) {
     for (number, outcome) in &outcomes {
         let is_forget = matches!(operation(*number), Operation::Forget(_));
         match outcome {
-            // There is nothing to forget when what was to be remembered was killed.
+            // There is nothing to forget if the `remember` was killed.
             Outcome::Failed(code) if !is_forget || *code != Some(1) => {
                 failed.push((*number, *code));
             }

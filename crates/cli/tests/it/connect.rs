@@ -59,7 +59,7 @@ impl Home {
         fs_err::read_to_string(self.0.home(name)).expect("the file is there")
     }
 
-    /// Connects and disconnects; everything is then as it was, to the byte and the mode.
+    /// Connects and disconnects; afterwards every file has its former bytes and mode.
     fn check(&self, target: &str, more: &[&str]) {
         let before = self.0.everything();
         let connect: Vec<&str> = ["connect", target].iter().chain(more).copied().collect();

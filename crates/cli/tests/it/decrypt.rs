@@ -23,7 +23,7 @@ fn what_was_sealed_for_a_recipient_opens_with_its_identity() {
     }
 }
 
-// Passphrases cost a second each, so that all that is said of them is said in one test.
+// Each passphrase costs a second, so one test covers all of their cases.
 #[test]
 fn what_was_sealed_with_a_passphrase_opens_with_it_from_a_file_or_the_environment() {
     let environment = TestEnvironment::with_demo();

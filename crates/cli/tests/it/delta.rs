@@ -168,7 +168,8 @@ fn a_forced_output_replaces_a_link_and_not_what_it_points_to() {
 #[cfg(unix)]
 fn what_is_not_a_regular_file_is_neither_read_nor_replaced() {
     let environment = TestEnvironment::with_demo();
-    // Elsewhere: the environment reads what lies in its own folder, and a pipe would never end.
+    // Outside the test's folder: the environment reads every file in its own folder, and reading a
+    // pipe would never end.
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();

@@ -14,7 +14,7 @@ fn the_demo_proves_what_it_shows() {
     }
     let exported = &demo["exported"];
     assert_eq!(demo["discovered"]["alias"], "clawdia");
-    // What was remembered between the two is one more.
+    // One record was remembered between the two steps.
     let records = demo["discovered"]["records"].as_u64().unwrap();
     assert_eq!(exported["records"], records + 1);
     assert!(!exported["left_out"].as_array().unwrap().is_empty());
@@ -43,7 +43,7 @@ fn the_demo_proves_what_it_shows() {
 #[test]
 fn the_demo_leaves_nothing_and_sees_nothing_of_the_user() {
     let environment = TestEnvironment::new();
-    // An agent and settings that would get in the way, if anybody looked at them.
+    // An agent and settings that would interfere if the demo read them.
     environment.write_home(".openclaw/workspace/MEMORY.md", "# Mine\n");
     environment.write_home(".config/anemone/config.toml", "this is no TOML");
     let before = environment.everything();
@@ -71,7 +71,7 @@ fn what_is_kept_is_the_sample_and_private() {
     assert!(environment.exists("a/b/workspace/MEMORY.md"));
     assert_eq!(environment.json(["validate", "a/b/clawdia-purged.alf"])["valid"], true);
     assert_eq!(environment.failure_of_validate("a/b/broken.alf")["valid"], false);
-    // Somebody who looks around finds an agent that can be asked.
+    // A user who explores the folder finds an agent whose memory can be searched.
     let found = environment.json(["search", "Teekannenform", "-w", "a/b/workspace"]);
     let hits = found["hits"].as_array().unwrap();
     assert!(hits.iter().all(|hit| !hit["text"].as_str().unwrap().contains("Teekannenform")));
@@ -110,7 +110,7 @@ fn the_demo_tells_a_story() {
 }
 
 impl TestEnvironment {
-    /// Validates a file that is not valid, and returns what is said about it.
+    /// Validates an invalid file, and returns the answer.
     fn failure_of_validate(&self, name: &str) -> Value {
         let ran = self.run(["validate", name]);
         assert_eq!(ran.code, 1, "{}", ran.stdout);

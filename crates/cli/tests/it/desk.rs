@@ -174,7 +174,7 @@ fn what_goes_wrong_is_said_in_the_words_of_tools() {
         assert!(!text.contains(" --") && !text.contains("`--"), "{text}");
         assert!(!text.contains("anemone search"), "{text}");
     }
-    // Lines beside a citation are what is meant.
+    // Explicit lines take precedence over a citation.
     let asked = json!({"path": "MEMORY.md#L1-L2", "from": 3, "lines": 1});
     let read = &call(&environment, &AGENT, &[("memory_get", asked)])[0];
     assert_eq!(read["structuredContent"]["text"], "| - The shop sells tea.\n", "{read}");

@@ -8,11 +8,11 @@ use crate::environment::{Lies, TestEnvironment};
 use crate::search::{search, tea_shop};
 use anemone_testkit::services::{Play, Service};
 
-/// A key that is looked for in everything.
+/// A key that must not occur in any output or file.
 const KEY: &str = "sk-test-9f2c7d1e5b";
 
-/// Runs the program without what is promised for every command: an index that is filled in part
-/// is what a failure leaves here.
+/// Runs the program without the common checks of every command, because a failure leaves a partly
+/// filled index here.
 fn run(environment: &TestEnvironment, args: &[&str]) -> (i32, Value) {
     let output =
         environment.command().env("OPENAI_API_KEY", KEY).args(args).output().expect("it starts");
@@ -325,7 +325,7 @@ fn an_interrupt_keeps_what_was_done() {
     let held = gate.wait(Duration::from_secs(60));
     let id = nix::unistd::Pid::from_raw(i32::try_from(child.id()).expect("ids are small"));
     nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGINT).expect("it is ours");
-    // The signal is taken by a thread of its own, which says so before the service answers.
+    // A separate thread handles the signal, and reports it before the service answers.
     let mut said = BufReader::new(child.stderr.take().expect("it is a pipe")).lines();
     let is_taken = said.any(|line| line.is_ok_and(|line| line.contains("stopping when this")));
     assert!(is_taken, "the program says that it stops");

@@ -1,9 +1,9 @@
 //! A folder of its own for each test, and the program run in it.
 //!
-//! Nothing of the machine shows: the environment is empty but for `HOME`, `TMPDIR` and a width,
-//! and both folders are the test's own. Every run is held to what every command promises: one
-//! JSON document on stdout, no panic, nothing left in `HOME` or `TMPDIR`, no temporary files, and
-//! after a failure a folder that is as it was.
+//! The machine does not influence a test: the environment is empty but for `HOME`, `TMPDIR` and a
+//! width, and both folders are the test's own. Every run is checked for the promises of every
+//! command: one JSON document on stdout, no panic, nothing left in `HOME` or `TMPDIR`, no temporary
+//! files, and an unchanged folder after a failure.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -21,7 +21,7 @@ use tempfile::TempDir;
 /// How every age file starts.
 pub(crate) const AGE_MAGIC: &[u8] = b"age-encryption.org/";
 
-/// Where we keep notes of what was done, beside the folder to work in.
+/// Our state folder, beside the working folder.
 const STATE: &str = "home/.local/state/anemone";
 
 /// A folder to work in, with a home and a place for temporary files beside it.
@@ -29,14 +29,14 @@ pub(crate) struct TestEnvironment {
     folder: TempDir,
 }
 
-/// What a run of the program did.
+/// The result of a run of the program.
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-/// What lies at a path.
+/// The object at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Lies {
     Folder,
@@ -82,7 +82,7 @@ impl TestEnvironment {
         self.folder.path().join("home").join(name)
     }
 
-    /// Writes a file into the home folder, and the folders that it lies in.
+    /// Writes a file into the home folder, and creates its parent folders.
     pub(crate) fn write_home(&self, name: &str, bytes: impl AsRef<[u8]>) {
         let path = self.home(name);
         fs_err::create_dir_all(path.parent().expect("it has a folder")).expect("it is ours");
@@ -111,7 +111,7 @@ impl TestEnvironment {
         fs_err::write(self.path(name), bytes).expect("the folder is ours");
     }
 
-    /// Writes a file, and the folders that it lies in.
+    /// Writes a file, and creates its parent folders.
     pub(crate) fn write_below(&self, name: &str, bytes: impl AsRef<[u8]>) {
         let path = self.path(name);
         fs_err::create_dir_all(path.parent().expect("it has a folder")).expect("it is ours");
@@ -186,19 +186,19 @@ impl TestEnvironment {
             assert!(before == after, "a failure leaves every file as it was");
         }
         let left = after.keys().find(|path| {
-            // An index is what a search is to leave.
+            // A search is expected to leave an index.
             if path.starts_with("home/.cache") {
                 return false;
             }
-            // Pre-images are what a change of a memory is to leave, and a note an export or an
-            // index in a folder of somebody's choice.
+            // A change of a memory is expected to leave pre-images, and an export or an index in a
+            // chosen folder a note.
             let kept = ["agents", "known-folders"].map(|name| Path::new(STATE).join(name));
             if kept.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
                 return false;
             }
             let temporary = path.starts_with("home") || path.starts_with("tmp");
-            // The file of an agent's id, the sidecar and the table of stamps are hidden, and what an
-            // import or an entry is to leave; the others are of an index.
+            // The file of an agent's id, the sidecar and the table of stamps are hidden, and what
+            // an import or an entry is to leave; the others are of an index.
             let ours = [
                 ".alf-agent-id",
                 ".anemone",
@@ -280,7 +280,7 @@ impl TestEnvironment {
         without_sizes(&ran.stdout)
     }
 
-    /// Runs a command that fails, for people, and returns what stands on stderr.
+    /// Runs a command that fails, with output for people, and returns its stderr.
     pub(crate) fn human_failure(
         &self,
         code: i32,
@@ -298,7 +298,7 @@ impl TestEnvironment {
         made["recipient"].as_str().expect("an identity has a recipient").to_owned()
     }
 
-    /// Returns what the folder holds, and its home and temporary files, by path.
+    /// Returns the content of the folder, its home folder and its temporary files, by path.
     pub(crate) fn everything(&self) -> BTreeMap<PathBuf, Lies> {
         let mut found = BTreeMap::new();
         let mut folders = vec![PathBuf::new()];
@@ -331,7 +331,7 @@ impl TestEnvironment {
 }
 
 impl Ran {
-    /// Returns the one JSON document on stdout, which stands on one line.
+    /// Returns the one JSON document on stdout, which is on one line.
     pub(crate) fn document(&self) -> Value {
         let mut documents = serde_json::Deserializer::from_str(&self.stdout).into_iter();
         let document: Value = match documents.next() {
@@ -366,7 +366,7 @@ fn mode_of(_: &std::fs::Metadata) -> u32 {
     0o600
 }
 
-/// Puts `[size]` where a size stands: how well something packs is not what is tested here.
+/// Replaces each size by `[size]`, because compression ratios are not tested here.
 pub(crate) fn without_sizes(text: &str) -> String {
     let mut result = String::new();
     let mut rest = text;

@@ -24,14 +24,14 @@ fn small() -> TestEnvironment {
         line("wrong", "zanzibar", json!(1), "asia.md"),
         // Nothing is found.
         line("empty", "xyzzyqux", json!("odd"), "asia.md"),
-        // Nobody knows the answer.
+        // A question without an answer.
         json!({ "id": "open", "query": "samarkand", "category": 2, "relevant": [] }).to_string(),
     ];
     environment.write("queries.jsonl", queries.join("\n") + "\n\n");
     environment
 }
 
-/// What words alone find; with meanings nobody can work the figures out by hand.
+/// Search by words only: figures of a vector search cannot be computed by hand.
 const EVAL: [&str; 6] = ["eval", "notes", "--queries", "queries.jsonl", "--embedder", "none"];
 
 fn eval(environment: &TestEnvironment, flags: &[&str]) -> Value {
@@ -139,7 +139,7 @@ fn a_wrong_line_is_named() {
     assert_eq!(failure["code"], "not_found");
 }
 
-/// The categories of LoCoMo whose answers are there; the fifth asks for what is not there.
+/// The categories of LoCoMo with answers; questions of the fifth have none.
 const ANSWERED: [&str; 4] = ["1", "2", "3", "4"];
 
 /// Measures the questions of a set, by words alone or with a model. No categories: all of them.

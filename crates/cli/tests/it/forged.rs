@@ -1,5 +1,5 @@
-//! Archives of a stranger who knows how ours are made: sealed, with `"canonical": true`, and wrong in
-//! one way each. What `validate` refuses, no command writes from.
+//! Archives of a stranger who knows how ours are made: sealed, with `"canonical": true`, and wrong
+//! in one way each. What `validate` refuses, no command writes from.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl Forgery {
         Self { manifest, contents, more: Vec::new(), replaced: None }
     }
 
-    /// Changes a content, and nothing that says what it is.
+    /// Changes a content, but none of its descriptions.
     fn edit(&mut self, path: &str, edit: impl FnOnce(&str) -> String) {
         let content = self.contents.get_mut(path).expect("the entry is there");
         let text = String::from_utf8(std::mem::take(content)).expect("it is text");
@@ -44,7 +44,7 @@ impl Forgery {
         *content = edited.into_bytes();
     }
 
-    /// Changes a JSON document, and everything that says what it is.
+    /// Changes a JSON document, and all its descriptions.
     fn edit_json(&mut self, path: &str, edit: impl FnOnce(&mut Value)) {
         self.edit(path, |text| {
             let mut value = serde_json::from_str(text).expect("it is JSON");
@@ -54,7 +54,7 @@ impl Forgery {
         self.relist();
     }
 
-    /// Changes the first record, and everything that says what it is.
+    /// Changes the first record, and all its descriptions.
     fn edit_record(&mut self, edit: impl FnOnce(&mut Value)) {
         self.edit(PARTITION, |text| {
             let (first, rest) = text.split_once('\n').expect("there are several records");
@@ -76,7 +76,7 @@ impl Forgery {
         self.relist();
     }
 
-    /// Makes index and list say what the contents are.
+    /// Updates index and list to match the contents.
     fn relist(&mut self) {
         let partition = &self.contents[PARTITION];
         let (size, sha256) = (partition.len(), sha256_hex(partition));
@@ -93,7 +93,7 @@ impl Forgery {
         self.manifest.entries.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
-    /// Makes the checksum say what the list is.
+    /// Recomputes the checksum of the list.
     fn sum(&mut self) {
         self.manifest.checksum = Some(Manifest::checksum_of(&self.manifest.entries));
     }
@@ -113,8 +113,7 @@ impl Forgery {
     }
 }
 
-/// Every forgery, by what is wrong with it. All but those whose names start with `sound` are
-/// refused.
+/// Every forgery, by its fault. All but those whose names start with `sound` are refused.
 fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let sound = Forgery::of(archive);
     let mut made = Vec::new();
@@ -320,7 +319,7 @@ fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
             forgery.sum();
         }
         if name == "an index with another digest" {
-            // As relisted as everything else, but for what it says of the partition.
+            // Everything is relisted, except the description of the partition.
             let index = forgery.contents.get_mut(INDEX).expect("the test made it");
             let text = String::from_utf8(index.clone()).expect("the test made it");
             let mut value: Value = serde_json::from_str(&text).expect("the test made it");

@@ -133,7 +133,8 @@ fn refusals_have_codes_and_hints() {
     let text = String::from_utf8(environment.read(&log)).expect("it is UTF-8");
     let copy = text.lines().last().expect("there is a line").replace("Abel", "Brandt");
     environment.write(&log, format!("{text}{copy}\n"));
-    // Whoever takes the lock notes that somebody else saved the log, also when nothing is forgotten.
+    // Every holder of the lock records that another program saved the log, even if nothing is
+    // forgotten.
     let id = written["id"].as_str().expect("there is an id");
     let output = environment.command().args(["forget", "-w", "ws", "--id", id]).output();
     let output = output.expect("the program starts");
@@ -220,7 +221,7 @@ fn rows_that_are_gone_or_of_another_agent_have_codes_and_commands() {
 
 #[test]
 fn days_are_those_of_the_local_time_zone() {
-    // At any hour the day of one of them is not that of UTC.
+    // At any hour the date in one of them differs from that in UTC.
     for zone in ["Pacific/Honolulu", "Pacific/Kiritimati"] {
         let environment = workspace();
         let run = |args: &[&str]| environment.run_with(&[("TZ", zone)], args.iter().copied());
@@ -264,7 +265,7 @@ fn killed_when(environment: &TestEnvironment, args: &[&str], is_seen: &dyn Fn() 
     while child.try_wait().expect("it is ours").is_none() && !is_seen() {
         std::thread::yield_now();
     }
-    // It may have ended by itself.
+    // The process may have ended already.
     child.kill().ok();
     child.wait().expect("it is ours");
 }

@@ -205,7 +205,7 @@ fn claude_code_ends_a_session_on_stdin() {
         "session_id": "c1", "hook_event_name": "SessionEnd", "reason": "clear",
         "transcript_path": hooks.0.path("c1.jsonl"), "cwd": hooks.0.path("agent"),
     });
-    // The session runs in the workspace of an agent, so that nothing else need be said.
+    // The session runs in the workspace of an agent, so no other argument is needed.
     hooks.is_known();
     let written = hooks.call(&["session-end"], &input.to_string());
     assert_eq!(written["status"], "written", "{written}");
@@ -275,7 +275,7 @@ fn a_document_is_read_although_stdin_stays_open() {
     stdin.write_all(input.as_bytes()).expect("it listens");
     let mut answer = String::new();
     let mut stdout = child.stdout.take().expect("it is a pipe");
-    // It ends by itself after some seconds, whatever it has heard.
+    // It ends by itself after some seconds, with any input.
     stdout.read_to_string(&mut answer).expect("it is UTF-8");
     child.wait().expect("it ends");
     drop(stdin);

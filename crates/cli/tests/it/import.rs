@@ -19,7 +19,7 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&INTO_W[..], more].concat()
 }
 
-/// What lies at a path: kind, mode, time, and content or target.
+/// The objects by their paths: kind, mode, time, and content or target.
 type Tree = BTreeMap<PathBuf, (char, u32, (i64, i64), Vec<u8>)>;
 
 fn tree_at(root: &Path) -> Tree {
@@ -283,7 +283,7 @@ fn an_archive_goes_where_its_runtime_looks_for_the_agent() {
     let imported = plainly(&environment, 0, &["import", "march.alf"]);
     assert_eq!((&imported["workspace"], &imported["runtime"]), (&json!(usual), &json!("openclaw")));
     assert!(environment.home(".openclaw/workspace/MEMORY.md").exists());
-    // What is there is kept, by the rules that hold with -w too.
+    // Existing files are kept, by the same rules as with -w.
     environment.write_home(".openclaw/workspace/SOUL.md", "mine");
     assert_eq!(environment.failure(3, ["import", "march.alf"])["code"], "conflict");
 }
@@ -550,6 +550,6 @@ fn files_that_run_or_authorise_something_are_named() {
         serde_json::from_slice(&output.stdout).unwrap()
     };
     assert_eq!(warned(&import()), files);
-    // What is there already comes from nobody.
+    // Files that exist already do not come from the archive.
     assert_eq!(warned(&import()), [""; 0]);
 }

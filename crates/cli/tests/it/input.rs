@@ -87,7 +87,7 @@ fn names_may_have_spaces_dashes_and_any_script() {
         let text = environment.human(["apply", &there, &delta, "-o", &new, "--force"]);
         assert!(text.contains(&new), "{text}");
     }
-    // A name that looks like a flag stands after two dashes.
+    // A name that looks like a flag is given after two dashes.
     environment.write("--march.alf", environment.read("march.alf"));
     environment.json(["validate", "--", "--march.alf"]);
 }

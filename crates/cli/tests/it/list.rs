@@ -61,6 +61,6 @@ fn a_type_that_no_entry_has_is_an_error_that_names_the_others() {
     let failure = environment.failure(2, ["list", "-w", "ws", "--type", "bogus"]);
     assert_eq!(failure["code"], "unknown_type", "{failure}");
     assert_eq!(failure["hint"], "types here: core, daily, decision, note, session", "{failure}");
-    // One that a file can have is only rare.
+    // A type that a file can have is valid, even if no entry has it.
     assert_eq!(environment.json(["list", "-w", "ws", "--type", "note"])["total"], 0);
 }

@@ -1,7 +1,7 @@
 //! `anemone mcp`, driven by the protocol's package for Python.
 //!
-//! What a client may say is tried in the library, line by line; here another implementation says
-//! whether we speak its protocol.
+//! The library's tests try the messages of a client, line by line; these tests check our protocol
+//! with another implementation.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -85,7 +85,7 @@ const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","param
 /// Returns Python with the package, or says aloud that it is not there.
 #[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
 fn python() -> Option<Command> {
-    // What is called python3 may be a script that looks into HOME for the program.
+    // `python3` may be a script that searches HOME for the program.
     let asked = std::process::Command::new("python3")
         .args(["-c", "import sys; from mcp import Client; print(sys.executable)"])
         .output();

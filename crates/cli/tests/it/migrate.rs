@@ -110,7 +110,7 @@ fn a_snapshot_of_both_sides_stays_and_only_its_owner_reads_it() {
         environment.json(["validate", path.to_str().expect("the path is UTF-8")]);
     }
     assert_eq!(ground.read("new/own.txt"), b"mine\n");
-    // The snapshot of the source is what an export is.
+    // The snapshot of the source equals an export.
     let path = snapshots[0]["path"].as_str().expect("it is text");
     let all = u64::MAX.to_string();
     export(&environment, &from, "e.alf", &["--allow-secrets", "--artifact-threshold", &all]);

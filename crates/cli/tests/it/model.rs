@@ -72,7 +72,7 @@ fn what_is_fetched_is_checked_and_otherwise_not_kept() {
     let failure = environment.failure(1, ["model", "get", "minilm", "--url", &url]);
     assert_eq!(failure["code"], "download", "{failure}");
     assert!(failure["hint"].as_str().unwrap().contains("anemone model add PATH"), "{failure}");
-    // Nobody listens any more.
+    // The server does not listen any more.
     let failure = environment.failure(1, ["model", "get", "minilm", "--url", &url]);
     assert_eq!(failure["code"], "download", "{failure}");
     let hint = failure["hint"].as_str().unwrap();

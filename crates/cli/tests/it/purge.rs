@@ -75,7 +75,7 @@ fn every_other_entry_keeps_its_bytes() {
         .collect();
     assert_eq!(said, changed);
     assert_eq!(report["proof"]["entries_copied"], before.len() - changed.len());
-    // What stays in an entry that was rewritten stays as it was.
+    // The remaining lines of a rewritten entry are unchanged.
     let lines = |content: &[u8]| -> Vec<String> {
         String::from_utf8(content.to_vec()).unwrap().lines().map(str::to_owned).collect()
     };
@@ -121,7 +121,7 @@ fn the_report_is_an_audit_record_with_a_proof() {
     assert_eq!(report["proof"]["shared_lines"], json!([]));
     assert_eq!(report["proof"]["too_short"], json!([]));
     assert_eq!(report["proof"]["entries_searched"], unzip(&environment.read("purged.alf")).len());
-    // The archive itself says what was done to it.
+    // The archive itself records the purge.
     let shown = environment.json(["inspect", "purged.alf"]);
     assert_eq!(&shown["purges"], &json!([audit]));
     assert_eq!(shown["memory_records"], 24);
@@ -260,7 +260,7 @@ fn a_text_that_another_record_holds_is_refused_and_the_record_is_named() {
     assert!(failure["hint"].as_str().unwrap().contains(&echo), "{failure}");
     assert!(environment.everything() == before);
 
-    // The dry run knows as well, and what the hint says works.
+    // The dry run reports it as well, and following the hint works.
     let shown = environment.json(["purge", "echo.alf", "--record", GEHEIM, "--dry-run"]);
     assert_eq!(shown["obstacles"][0]["held_by"], echo);
     let both = ["purge", "echo.alf", "--record", GEHEIM, "--record", &echo, "-o", "purged.alf"];

@@ -1,4 +1,4 @@
-//! Archives that another tool unpacked and packed again, and archives that somebody edited.
+//! Archives that another tool unpacked and packed again, and archives that were edited.
 
 use std::process::{Command, Stdio};
 

@@ -1,4 +1,4 @@
-//! Export and import, one after the other: what comes back is what was there.
+//! Export and import, one after the other: the import restores the exported agent.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use anemone_testkit::database::Holder;
 /// Everything travels.
 const ALL: [&str; 3] = ["--allow-secrets", "--artifact-threshold", "1000000"];
 
-// Import into a workspace that is there.
+// Import into an existing workspace.
 
 fn args<'a>(workspace: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["import", "-r", "openclaw", "-w", workspace, "a.alf"][..], more].concat()

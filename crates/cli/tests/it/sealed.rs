@@ -1,4 +1,4 @@
-//! Sealed archives in every command that reads: the key opens them, and what is made of them is
+//! Sealed archives in every command that reads: the key opens them, and results made from them are
 //! sealed again.
 
 use crate::environment::{AGE_MAGIC, TestEnvironment};
@@ -202,7 +202,7 @@ fn an_armored_file_is_read_as_the_binary_one() {
     assert_eq!(said(&["inspect", "armored.age"])["ok"], true);
     let hits = |file: &str| said(&["search", "tea", "--in", file])["hits"].clone();
     assert_eq!(hits("armored.age"), hits("march.age"));
-    // What has no name that says so is known by how it begins.
+    // Without a telling name, a sealed file is recognised by its first bytes.
     fs_err::copy(environment.path("armored.age"), environment.path("armored.txt")).expect("ours");
     assert_eq!(hits("armored.txt"), hits("march.age"));
     said(&["import", "-w", "armored", "armored.age"]);

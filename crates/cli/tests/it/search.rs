@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::environment::TestEnvironment;
 
-/// A workspace about a tea shop: what is curated, two logs, a project.
+/// A workspace about a tea shop: a curated file, two logs, a project.
 pub(crate) fn tea_shop() -> TestEnvironment {
     let environment = TestEnvironment::new();
     environment.write_below(
@@ -34,8 +34,7 @@ pub(crate) fn tea_shop() -> TestEnvironment {
     environment
 }
 
-/// Searches the workspace.
-/// Without what compares meanings: what has none of the words is no hit.
+/// Options of a search by words only: a text without any of the words is no hit.
 const WORDS: &[&str] = &["--embedder", "none"];
 
 pub(crate) fn search(environment: &TestEnvironment, query: &str, flags: &[&str]) -> Value {
@@ -47,7 +46,7 @@ fn hits(answer: &Value) -> &Vec<Value> {
     answer["hits"].as_array().expect("hits are a list")
 }
 
-/// What must be equal when two answers are: all but when and how they were made.
+/// The parts of an answer that must be equal: all but when and how it was made.
 fn ranking(answer: &Value) -> Vec<Value> {
     hits(answer)
         .iter()
@@ -216,9 +215,9 @@ fn what_a_killed_run_left_is_swept_and_nothing_else() {
     make("anemone-scratch-backups", 0o700);
     make("anemone-backup", 0o700);
     make("anemone-scratch-shared", 0o755);
-    // Its age does not matter: whoever uses one holds its lock.
+    // Its age does not matter: a process that uses a scratch folder holds its lock.
     make("anemone-scratch-young1", 0o700);
-    // However young it is: whoever uses one holds its lock.
+    // Even a new one is removed: a process that uses a scratch folder holds its lock.
     fs_err::write(temporary.join("anemone-scratch-young1/just-now"), "").unwrap();
     search(&environment, "tea", &[]);
     let mut left: Vec<_> = fs_err::read_dir(&temporary)
@@ -362,7 +361,7 @@ fn words_need_no_quotes_and_the_last_one_may_be_the_source() {
 
 #[test]
 fn today_is_the_day_of_the_local_time_zone() {
-    // At any hour the day of one of them is not that of UTC.
+    // At any hour the date in one of them differs from that in UTC.
     for zone in ["Pacific/Honolulu", "Pacific/Kiritimati"] {
         let environment = tea_shop();
         let variables = [("TZ", zone)];

@@ -131,7 +131,7 @@ fn talk_of_passwords_stops_nothing() {
     for text in HARMLESS {
         environment.json(["remember", "-w", &workspace, text, "--force"]);
     }
-    // What was remembered has a stamp behind it, which is no part of any value.
+    // A remembered text is followed by a stamp, which does not belong to any value.
     environment.json(["export", "-r", "openclaw", "-w", &workspace, "-o", "b.alf"]);
 }
 
@@ -147,7 +147,7 @@ fn check_names_each_secret_once_and_one_in_a_file_name_too() {
     assert!(text.contains("notes/[redacted:github_token].txt") && !text.contains(KEY), "{text}");
 }
 
-/// Files of a workspace, with the lines on which a secret stands.
+/// Files of a workspace, with the lines that contain a secret.
 const PLANTED: &[(&str, &str, &[u64])] = &[
     (".env", "NAME=x\nDB_PASSWORD=correcthorse\n", &[2]),
     ("config/app.json", "{\n  \"clientSecret\": \"h7Gk2mQ9xV4pLw8Z\"\n}\n", &[2]),
@@ -177,7 +177,7 @@ fn audit_check_and_export_report_the_same_secrets() {
     let latin = b"# a\n\n- Das Passwort f\xfcr den Router lautet Krabbe-77\n";
     ground.write("w/memory/2026-03-04.md", latin);
     planted.extend(["02", "03", "04"].map(|day| (format!("memory/2026-03-{day}.md"), 3)));
-    // One in the name, and one in the file.
+    // One secret in the name, and one in the file.
     let name = "[redacted:github_token].log".to_owned();
     planted.extend([(name.clone(), 0), (name, 1)]);
 

@@ -106,7 +106,7 @@ fn an_export_that_found_nothing_new_counts() {
     let note = environment.home(".openclaw/workspace/memory/2026-03-01.md");
     let written = fs_err::metadata(note).unwrap().modified().unwrap();
     environment.json(["export", "-o", "a.alf"]);
-    // The same bytes again are a change to whoever only looks from outside.
+    // Writing the same bytes again counts as a change if only the file's metadata is compared.
     environment.write_home(".openclaw/workspace/memory/2026-03-01.md", "# Day\n\nRain.\n");
     assert_eq!(environment.json(["status"])["agents"][0]["last_export"]["changed_since"], 1);
     // The time at which it was written does not count there either.
@@ -144,7 +144,7 @@ fn several_agents_are_named_in_what_is_offered() {
     assert_works(&environment, &status);
 }
 
-/// Runs everything that is offered, as a shell does when somebody pastes it.
+/// Runs every suggested command, as a shell does when a user pastes it.
 fn assert_works(environment: &TestEnvironment, status: &Value) {
     for command in commands(status) {
         let program = program().parent().expect("it lies in a folder");
@@ -163,7 +163,7 @@ fn what_is_offered_works_when_it_is_pasted() {
     let bare = TestEnvironment::new();
     assert_works(&bare, &bare.json(["status"]));
 
-    // Where everything is done, one looks at what there is.
+    // With nothing left to do, the suggestions show the memory.
     let settled = with_agent();
     settled.json(["export", "-o", "a.alf"]);
     settled.json(["search", "kettle"]);

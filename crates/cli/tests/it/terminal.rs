@@ -41,7 +41,7 @@ fn read_all(master: OwnedFd) -> String {
     let mut shown = Vec::new();
     let mut buffer = [0; 4096];
     let mut master = std::fs::File::from(master);
-    // Linux ends a terminal that nobody holds any more with an error.
+    // On Linux, reading from a terminal that no process holds any more ends with an error.
     while let Ok(count @ 1..) = master.read(&mut buffer) {
         shown.extend_from_slice(&buffer[..count]);
     }

@@ -68,7 +68,7 @@ fn a_dry_run_and_a_list_change_nothing() {
 #[test]
 fn what_somebody_changed_since_is_a_conflict_and_can_be_passed_over() {
     let environment = with_changes();
-    // What was added is no longer there as it was added.
+    // The added text has been edited since.
     let text = String::from_utf8(environment.read("agent/MEMORY.md")).unwrap();
     let mine = text.replace("- two ", "- two and a half ").into_bytes();
     environment.write("agent/MEMORY.md", &mine);

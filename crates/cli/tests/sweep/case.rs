@@ -1,4 +1,4 @@
-//! One folder in which a command runs, how it was at its start, and what it holds.
+//! The folder in which a command runs, its start state, and its content.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ impl Thing {
 
 impl Case {
     pub(crate) fn new() -> Self {
-        // A file system in memory, where there is one: what is tested is the order of calls.
+        // A file system in memory, if there is one, because only the order of calls is tested.
         let memory = Path::new("/dev/shm");
         let folder =
             if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
@@ -77,7 +77,7 @@ impl Case {
 
     /// Goes back to a state that was kept.
     pub(crate) fn restore(&self, name: &str) {
-        // A fault may have left a folder that nobody may write.
+        // A fault may have left a read-only folder.
         fs_err::remove_dir_all(self.root()).expect("it is ours");
         copy(&self.folder.path().join(name), &self.root());
     }
@@ -94,7 +94,7 @@ impl Case {
         outcome
     }
 
-    /// Returns what a user sees.
+    /// Returns the files that a user sees.
     pub(crate) fn tree(&self) -> Tree {
         let mut tree = Tree::new();
         self.walk(&mut |path, thing| {
@@ -116,7 +116,7 @@ impl Case {
         tree
     }
 
-    /// Returns the stamps of a file of which the table says nothing.
+    /// Returns the stamps of a file that are not in the table.
     fn unknown_stamps(&self, path: &Path) -> Vec<String> {
         if path.extension().is_none_or(|extension| extension != "md") {
             return Vec::new();
@@ -145,7 +145,7 @@ impl Case {
     pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         self.walk(&mut |path, _| {
-            // Whoever writes an index next sweeps its folder.
+            // The next writer of an index cleans its folder.
             let of_index = path.starts_with("home/.cache");
             let of_system = path.starts_with("tmp") && path != Path::new("tmp");
             if (is_temporary(path) && !of_index) || of_system {
@@ -204,9 +204,9 @@ fn thing_at(path: &Path) -> Thing {
         _ if path.file_name().is_some_and(|name| name == ".alf-agent-id" || name == "key") => {
             Thing::Bytes(b"random".to_vec())
         }
-        // What is sealed looks different each time and has the same length.
+        // A sealed file differs each time but has the same length.
         Some("age") => Thing::Bytes(metadata.len().to_string().into_bytes()),
-        // A purge notes its time, so only what the archive is worth can be compared.
+        // A purge records its time, so only the result of validating the archive can be compared.
         Some("purged") => Thing::Bytes(judgement(path)),
         _ => Thing::Bytes(fs_err::read(path).expect("it can be read")),
     }
@@ -221,7 +221,7 @@ fn judgement(path: &Path) -> Vec<u8> {
     document["valid"].to_string().into_bytes()
 }
 
-/// Takes out ids and times, and what a stamp says.
+/// Removes ids, times, and the content of stamps.
 fn without_chance(text: &str) -> String {
     static STAMP: LazyLock<Regex> =
         LazyLock::new(|| Regex::new("<!-- anemone: [^>]*-->").expect("it is a pattern"));

@@ -1,5 +1,5 @@
-//! How often a command opens what it reads: the configuration of an install once, and every folder
-//! of a workspace once.
+//! Checks how often a command opens its inputs: the configuration of an install once, and every
+//! folder of a workspace once.
 
 use std::path::Path;
 
@@ -84,7 +84,7 @@ const OF_ZEROCLAW: Install = Install {
     workspace: "home/.zeroclaw/agents/default/workspace",
 };
 
-/// Runs commands one after the other, and returns what is not as the rows say.
+/// Runs commands one after the other, and returns the differences from the rows.
 fn compare(case: &Case, install: &Install, code: i32, rows: &[Row<'_>]) -> Vec<String> {
     let mut others = Vec::new();
     for (words, config, folders) in rows {
@@ -105,15 +105,15 @@ fn compare(case: &Case, install: &Install, code: i32, rows: &[Row<'_>]) -> Vec<S
 /// What is read more than once, and why:
 ///
 /// - What a search, a recall or a new entry is compared with are the files of the memory as they
-///   are now: also those that no search looks at, such as an archive of old entries. They are listed
-///   in `memory`, besides the listing that the index is brought up to date with. A file that cannot
-///   be listed is skipped by an index, and stops `remember`.
+///   are now: also those that no search looks at, such as an archive of old entries. They are
+///   listed in `memory`, besides the listing that the index is brought up to date with. A file that
+///   cannot be listed is skipped by an index, and stops `remember`.
 /// - `context` lists the notes of a day, and `audit` the memory besides the walk of a check.
 /// - Wherever ZeroClaw may have its database, its older copies are looked for: in `memory`, too.
 /// - `forget` looks for its entries again under the lock, and reads everything after it changed
 ///   something, to prove that the text is gone: from the files, and from every folder.
-/// - An import or a move replaces a tree by a new one, beside which it is made; both are listed, and
-///   what arrived is read again to prove it.
+/// - An import or a move replaces a tree by a new one, beside which it is made; both are listed,
+///   and what arrived is read again to prove it.
 /// - `status` looks at the file of a program that may be connected as `connect` does, by itself.
 /// - A configuration that is added to is read again as the text that is going to be replaced.
 #[test]

@@ -1,4 +1,4 @@
-//! A command with its start, run with faults, and what must hold afterwards.
+//! A command with its start state, run with faults, and the conditions that must hold afterwards.
 
 use std::fmt::Write as _;
 
@@ -24,15 +24,15 @@ pub(crate) struct Scenario {
     /// Steps before the command, in order.
     steps: Vec<Step>,
     command: Vec<String>,
-    /// Another command on the same memory, which finds what a fault left.
+    /// Another command on the same memory, which finds the remains of a fault.
     later: Option<Vec<String>>,
-    /// How the command is run for the second time, where it is not run as it was.
+    /// The command line of the second run, if it differs from the first.
     again: Option<Vec<String>>,
     /// Whether a second run of the command does something else than the first.
     once: bool,
     /// Whether the command always ends with exit code 0, as hooks do.
     hook: bool,
-    /// Whether what the command replaces must be kept in a copy.
+    /// Whether a copy of replaced files must be kept.
     keeps_originals: bool,
     /// A text that must be nowhere in the end.
     erased: Option<&'static str>,
@@ -47,7 +47,7 @@ enum Step {
 struct References {
     before: Tree,
     after: Tree,
-    /// Before the command, and after it, with what the later command does.
+    /// Before and after the command, with the effect of the later command.
     later_before: Tree,
     later_after: Tree,
     /// The later command first, then the command.
@@ -201,7 +201,7 @@ impl Scenario {
         }
     }
 
-    /// Returns what is wrong after one fault, or after a second one while the first is recovered.
+    /// Returns the problems after one fault, or after a second one during recovery from the first.
     fn disturb(
         &self,
         case: &Case,
@@ -214,7 +214,7 @@ impl Scenario {
         let run = case.run(&self.command, Some(first));
         let tree = case.tree();
         let known = [&references.before, &references.after];
-        // What cannot be read is left out of an archive or of tidying, and that is said.
+        // Unreadable files are left out of an archive or of tidying, with a warning.
         let is_partial = first.of == Calls::Reads && run.code == Some(0) && warns(&run);
         if is_partial && self.later.is_some() {
             return self.finish_partial(case, references);
@@ -267,7 +267,7 @@ impl Scenario {
         problems
     }
 
-    /// Returns what is wrong when a command that left something out is run once more: nothing may
+    /// Returns the problems after a command that left something out is run once more: nothing may
     /// be lost, but two runs may put more blank lines between what they write than one does.
     fn finish_partial(&self, case: &Case, references: &References) -> Vec<String> {
         let later = self.later.iter();
@@ -402,7 +402,7 @@ fn shown(thing: Option<&Thing>) -> String {
     }
 }
 
-/// Whether a command that succeeded warned of something, or named what it could not read.
+/// Whether a successful command printed a warning, or named an unreadable file.
 fn warns(run: &Outcome) -> bool {
     let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap_or_default();
     let has = |name: &str| document[name].as_array().is_some_and(|list| !list.is_empty());
@@ -419,7 +419,7 @@ fn without_blank_lines(tree: &Tree) -> Tree {
     tree.iter().map(|(path, thing)| (path.clone(), text(thing))).collect()
 }
 
-/// What a run said, without progress and such.
+/// The output of a run, without progress and similar lines.
 fn said(run: &Outcome) -> String {
     let code = run.code.map_or_else(|| "killed".to_owned(), |code| format!("exit code {code}"));
     format!("{code}: {}{}", run.stdout.trim_end(), run.stderr.trim_end())

@@ -145,7 +145,7 @@ impl Alf {
         self.file(&format!("{key}.json"), document)
     }
 
-    /// Adds a memory layer, if there is none.
+    /// Adds a memory layer, unless there is one.
     pub(crate) fn memory(mut self) -> Self {
         self.memory.get_or_insert(Memory { partitions: Vec::new(), index: Index::Written });
         self
@@ -232,7 +232,7 @@ impl Alf {
         self.zip().bytes()
     }
 
-    /// The archive with one entry changed, wherever it stands.
+    /// The archive with one entry changed, at any position.
     pub(crate) fn with_item(&self, path: &str, change: impl FnOnce(Item) -> Item) -> Zip {
         let mut items = self.items();
         let at = items.iter().position(|item| {

@@ -246,7 +246,7 @@ fn headers() -> Vec<Vector> {
     ]
 }
 
-/// Content that is not what the headers say.
+/// Content that differs from its headers.
 fn packed() -> Vec<Vector> {
     let text = "Be kind. ".repeat(20);
     let soul = Alf::of(&[record(1)]).file(SOUL, text.clone());
@@ -436,7 +436,7 @@ fn text_of(alf: &Alf, path: &str) -> String {
     String::from_utf8(item.expect("the entry is there").data).expect("it is text")
 }
 
-/// Layers that are not what they should be.
+/// Invalid layers.
 fn documents() -> Vec<Vector> {
     let identity = doc::plain(doc::IDENTITY);
     let principals = doc::plain(doc::PRINCIPALS);

@@ -1,12 +1,13 @@
-//! The documents of an agent that has everything: every field of every official schema is there.
+//! The documents of an agent that has everything: they contain every field of every official
+//! schema.
 //!
-//! In the texts below `{~` opens an object that may have fields nobody knows yet; a plain `{`
-//! opens a map, or an object that is only carried.
+//! In the texts below `{~` opens an object that may have unknown fields; a plain `{` opens a map,
+//! or an object that is only carried.
 
 use super::alf::{AGENT, Alf, Partition, SOUL, id};
 use super::zip::sha256;
 
-/// Returns a document as it is.
+/// Returns the document of a template, without unknown fields.
 pub(crate) fn plain(template: &str) -> String {
     template.replace("{~", "{").replace("@AGENT", AGENT)
 }
@@ -143,7 +144,7 @@ pub(crate) const CREDENTIALS: &str = r#"{~
 pub(crate) const NOTE: &str = "artifacts/notes/list.txt";
 pub(crate) const NOTE_CONTENT: &str = "bread\nmilk\n";
 
-/// The catalogue of one artifact in the archive and one that is only named.
+/// The catalogue of one artifact in the archive and one that is only listed.
 pub(crate) fn attachments() -> String {
     let template = r#"{~
   "artifact_size_threshold": 102400,

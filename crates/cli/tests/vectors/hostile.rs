@@ -1,4 +1,4 @@
-//! Files that could do harm to whoever unpacks them.
+//! Files that could harm a program that unpacks them.
 
 use anemone_format::{Entry, EntryKind};
 
@@ -183,7 +183,7 @@ fn special_files() -> Vec<Vector> {
     ]
 }
 
-/// Structures that harm whoever believes them.
+/// Structures that harm a reader that trusts them.
 fn structures() -> Vec<Vector> {
     let soul = Alf::with_soul();
     vec![
@@ -234,7 +234,7 @@ fn structures() -> Vec<Vector> {
     ]
 }
 
-/// An archive in which a whole entry lies within a stored one, and both are listed.
+/// An archive in which a stored entry contains another complete entry, and both are listed.
 fn nested() -> Vec<u8> {
     let inner = Zip::new(vec![Item::stored("raw/openclaw/USER.md", "x")]);
     let length = 30 + "raw/openclaw/USER.md".len() + 1;

@@ -2,7 +2,7 @@
 
 use super::{corrupt, hostile, ok, unknowns, version};
 
-/// What a careful reader does with a file.
+/// How a careful reader treats a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Ok,

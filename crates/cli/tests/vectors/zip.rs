@@ -1,4 +1,4 @@
-//! Writes ZIP files field by field, so that any field can lie.
+//! Writes ZIP files field by field, so that any field can be false.
 //!
 //! ```text
 //! front

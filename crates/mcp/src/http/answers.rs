@@ -1,4 +1,4 @@
-//! What is said to those who are not let in, and what is said along with every answer.
+//! The answers to rejected requests, and the headers of every answer.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use http_body_util::{BodyExt as _, Full};
 
 use crate::message::Problem;
 
-/// An answer, perhaps one without end.
+/// An answer, possibly an endless one.
 pub(super) type Answer = Response<BoxBody<Bytes, std::convert::Infallible>>;
 
 /// Why a request is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// A header that decides who is asking is there more than once, or is not text.
+    /// A header that identifies the client occurs more than once, or is not text.
     Unclear,
     /// It was sent to another name.
     Host,
@@ -101,7 +101,7 @@ impl Refused {
     }
 }
 
-/// Answers a browser that asks what a page of a listed origin may do.
+/// Answers the preflight request of a browser for a page of a listed origin.
 pub(super) fn preflight() -> Answer {
     let mut answer = plain(StatusCode::NO_CONTENT, "");
     let headers = answer.headers_mut();

@@ -9,9 +9,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-/// A stream on which a write fails when the other side takes nothing for too long. A client that
-/// was stopped, or that does not want its answers, would otherwise keep its connection and what is
-/// to be sent for ever.
+/// A stream on which a write fails if the other side reads nothing for too long. A client that was
+/// stopped, or that does not read its answers, would otherwise occupy its connection and the unsent
+/// data for ever.
 pub(super) struct StallGuard {
     stream: TcpStream,
     longest: Duration,
@@ -101,7 +101,7 @@ mod tests {
         let (stream, _) = listener.accept().await.unwrap();
         let mut attended = StallGuard::new(stream, Duration::from_secs(60));
         let chunk = vec![0; 1 << 20];
-        // Far more than lies in between.
+        // Far more than the buffers in between can hold.
         let sent = 64 * chunk.len();
         let reading = tokio::spawn(async move {
             let mut bytes = vec![0; 1 << 16];

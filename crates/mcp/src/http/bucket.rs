@@ -21,15 +21,15 @@ struct FillLevel {
 }
 
 impl Bucket {
-    /// Returns a bucket for which nobody waits longer than this.
+    /// Returns a bucket with a limit on the time that a caller waits for it.
     pub(super) fn new(per_second: u32, longest_wait: Duration, now: Instant) -> Self {
         let per_second = f64::from(per_second.max(1));
         let level = Mutex::new(FillLevel { drops: per_second * 2.0, at: now });
         Self { per_second, longest_wait, level }
     }
 
-    /// Takes a turn, and returns how long to wait for it. Where that would be too long, none is
-    /// taken, and the time after which it would not be is the error.
+    /// Takes a turn, and returns how long to wait for it. If the wait would be too long, no turn is
+    /// taken, and the error is the time after which to retry.
     pub(super) fn take(&self, now: Instant) -> Result<Duration, Duration> {
         let mut level = locked(&self.level);
         let passed = now.saturating_duration_since(level.at).as_secs_f64();

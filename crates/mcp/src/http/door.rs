@@ -1,9 +1,9 @@
-//! Who may ask.
+//! Decides which requests are accepted.
 //!
-//! A server on loopback is in reach of every page that its owner opens: a page can send requests
-//! to it, and with a name that it lets point to 127.0.0.1 it could read the answers too. So a
-//! request must be sent to a name of ours, must not come from a page, and must carry the token,
-//! on loopback as anywhere. Its body is only read after these checks.
+//! Every page that the user opens can reach a server on loopback: a page can send requests to it,
+//! and by pointing its own name to 127.0.0.1 it could read the answers too. So a request must be
+//! sent to a name of ours, must not come from a page, and must carry the token, even on loopback.
+//! Its body is only read after these checks.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -17,7 +17,7 @@ use crate::settings::ServeError;
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What is asked of everyone who comes.
+/// The checks for every request.
 pub(super) struct Door {
     hosts: Vec<String>,
     origins: Vec<String>,
@@ -25,8 +25,8 @@ pub(super) struct Door {
 }
 
 impl Door {
-    /// Returns the door of a server that listens there. Its own number is a name too: no page can
-    /// make a number of its own lead here.
+    /// Returns the door of a server at this address. The numeric address is an accepted name too,
+    /// because no page can make another numeric address lead here.
     pub(super) fn new(settings: &HttpSettings, listens: SocketAddr) -> Result<Self, ServeError> {
         let port = listens.port();
         let mut names = vec!["127.0.0.1".to_owned(), "localhost".to_owned(), "[::1]".to_owned()];
@@ -36,7 +36,7 @@ impl Door {
             IpAddr::V6(ip) => names.push(format!("[{ip}]")),
         }
         let mut hosts: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
-        // Without a port it is otherwise the name of another server.
+        // With any other port, a name without a port belongs to another server.
         if port == 80 {
             hosts.append(&mut names);
         }
@@ -91,13 +91,13 @@ impl Door {
         }
     }
 
-    /// Returns what a request shows as its token, if it shows anything.
+    /// Returns the token of a request, if it has one.
     pub(super) fn shown<'a>(&self, headers: &'a HeaderMap) -> Result<&'a [u8], Refused> {
         let shown = single(headers, &header::AUTHORIZATION)?;
         shown.map(str::as_bytes).ok_or(Refused::Token)
     }
 
-    /// Compares what was shown with the token.
+    /// Compares a shown token with the right one.
     pub(super) fn opens(&self, shown: &[u8]) -> bool {
         self.token.is_in(shown)
     }

@@ -34,7 +34,7 @@ const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 
-/// A request that is not larger waits for nobody: all connections together hold little of such.
+/// Requests up to this size do not wait: even for all connections together they take little memory.
 const USUAL_BYTES: usize = 64 << 10;
 
 /// In what large requests are counted.
@@ -76,7 +76,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
     ) -> Result<Self, ServeError> {
         let door = Door::new(settings, listens)?;
         let sessions = Arc::new(sessions);
-        // The door has asked already; nothing is to depend on it alone.
+        // The door has checked this already, but nothing should depend on it alone.
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(door.hosts())
             .with_allowed_origins(door.origins())
@@ -131,7 +131,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             let wait = self.calls.take(Instant::now()).map_err(Refused::TooMany)?;
             tokio::time::sleep(wait).await;
         }
-        // Before it begins, so that one too many does not take the place of another.
+        // Before it begins, so that a surplus stream does not displace another.
         let stream = lasts(&parts).then(|| {
             let session = parts.headers.get(&SESSION_ID).and_then(|header| header.to_str().ok());
             self.streams.begin(session).ok_or(Refused::TooMany(STREAMS_AGAIN))
@@ -185,8 +185,8 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         is_right.then_some(Admission::Call).ok_or(Refused::Token)
     }
 
-    /// Waits until a request is there as a whole, within limits. What it returns besides is to be
-    /// kept until the request is answered.
+    /// Waits until a request is received completely, within limits. The second value must be kept
+    /// until the request is answered.
     async fn whole(
         &self,
         mut parts: Parts,
@@ -215,12 +215,12 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         let (body, room) = tokio::time::timeout(self.longest_body, reading)
             .await
             .map_err(|_| Refused::Incomplete)??;
-        // The protocol reads it once more; what it would make of a hostile one is never made.
+        // The protocol parses it again, but a hostile message never gets that far.
         message::read(&body).map_err(|rejected| Refused::Message(rejected.problem))?;
         Ok((Request::from_parts(parts, Full::new(body)), room))
     }
 
-    /// Waits until so much may be held besides what is held already.
+    /// Waits until this much more memory may be held.
     async fn room(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         if bytes <= USUAL_BYTES {
             return None;
@@ -244,8 +244,8 @@ async fn read(mut body: Incoming, announced: usize, most: usize) -> Result<Bytes
     Ok(bytes.freeze())
 }
 
-/// Whether a request asks for an answer without end. The protocol sees to it that the header says
-/// what the body does.
+/// Whether a request asks for an endless answer. The protocol verifies that the header matches the
+/// body.
 fn lasts(request: &Parts) -> bool {
     let method = request.headers.get(&METHOD);
     request.method == Method::GET || method.is_some_and(|method| method == "subscriptions/listen")
@@ -256,7 +256,7 @@ fn is_stream(answer: &Answer) -> bool {
     media_type.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// Counts a stream as open until its last part is sent, or nobody wants it any more.
+/// Counts a stream as open until its last part is sent, or its client is gone.
 fn counted(answer: Answer, stream: Stream) -> Answer {
     answer.map(|body| {
         let counted = body.map_frame(move |frame| {

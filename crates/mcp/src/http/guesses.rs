@@ -1,9 +1,10 @@
-//! How many tokens of strangers are looked at.
+//! Limits how many tokens of unknown clients are compared.
 //!
-//! Ten wrong ones a minute from one address. After that no token from there is compared, right or
-//! wrong, until the minute is over, so that a guess cannot even be tried. Whoever showed the token
-//! before on the same connection, or has a session, is not asked to wait: all programs of one
-//! machine come from the same address, and one that guesses must not lock out those at work.
+//! The limit is ten wrong tokens a minute from one address. After that no token from the address is
+//! compared, right or wrong, until the minute is over, so that a guess cannot even be tried. A
+//! client that showed the token before on the same connection, or has a session, does not have to
+//! wait: all programs of one machine come from the same address, and one that guesses must not lock
+//! out the others.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};
@@ -14,11 +15,11 @@ use tokio::time::Instant;
 
 use crate::lock::locked;
 
-/// How many wrong tokens of one address are looked at in [`TIME`].
+/// How many wrong tokens of one address are compared in [`TIME`].
 const MOST: usize = 10;
 const TIME: Duration = Duration::from_secs(60);
 
-/// How many addresses are told apart; more of them count as one.
+/// How many addresses are counted separately; further ones count as one.
 const ADDRESSES: usize = 1024;
 
 /// The wrong tokens of the last minute, by where they came from.
@@ -28,8 +29,8 @@ pub(super) struct Guesses {
 }
 
 impl Guesses {
-    /// Counts a guess before it is looked at; where there were too many, it must not be, and how
-    /// long that holds is the error.
+    /// Counts a guess before it is compared. If there were too many, it must not be compared, and
+    /// the error is how long that holds.
     pub(super) fn begin(&self, from: IpAddr, now: Instant) -> Result<(), Duration> {
         let mut all = locked(&self.by_address);
         let times = times(&mut all, from, now);
@@ -46,7 +47,7 @@ impl Guesses {
         times(&mut locked(&self.by_address), from, now).pop_back();
     }
 
-    /// Counts a wrong token that was looked at in any case.
+    /// Counts a wrong token that was compared regardless of the limit.
     pub(super) fn was_wrong(&self, from: IpAddr, now: Instant) {
         let mut all = locked(&self.by_address);
         let times = times(&mut all, from, now);
@@ -76,7 +77,7 @@ fn times(
     times
 }
 
-/// Returns what stands for an address: in version 6 everybody has a whole network of them.
+/// Returns the key of an address: with IPv6 every client has a whole network of addresses.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -1,8 +1,8 @@
-//! Who is connected, and who goes when there is no more room.
+//! The open connections, and which one is closed when there are too many.
 //!
-//! A connection costs nothing to open, and who opens it shows the token later or never. So nobody
-//! who has shown it is kept out by those who have not: when all places are taken, the oldest of
-//! them goes.
+//! A connection costs nothing to open, and its client shows the token later or never. Clients
+//! without the token must not keep out those with it: when all places are taken, the oldest
+//! connection that has not shown the token is closed.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::lock::locked;
 
-/// The places of a server, and who has not shown the token yet.
+/// The places of a server, and the connections that have not shown the token yet.
 pub(super) struct Guests {
     places: Arc<Semaphore>,
     strangers: Arc<Mutex<Strangers>>,
@@ -45,7 +45,7 @@ impl Guests {
         Self { places: Arc::new(Semaphore::new(places)), strangers: Arc::default() }
     }
 
-    /// Waits for a place, and sends a stranger away when there is none.
+    /// Waits for a place; if all are taken, closes a connection that has not shown the token.
     pub(super) async fn seat(&self, from: IpAddr) -> Guest {
         let place = match Arc::clone(&self.places).try_acquire_owned() {
             Ok(place) => Some(place),

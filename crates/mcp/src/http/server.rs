@@ -27,7 +27,7 @@ pub(super) struct Limits {
     /// Sessions at once: far fewer, because each may keep a connection for its stream and still
     /// needs another to ask.
     pub(super) sessions: usize,
-    /// Answers without end at once, so that connections are left for those who ask.
+    /// Concurrent endless answers, limited so that connections are left for other requests.
     pub(super) streams: usize,
     /// And those of one session.
     pub(super) streams_of_session: usize,
@@ -77,8 +77,8 @@ const MAX_HEADERS: usize = 64;
 /// How long to wait when there is no connection to be had, such as when no file may be opened.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
-/// Serves whoever connects until `stop` is done. Then running calls are answered, streams end with
-/// `streams`, and what has not ended soon is cut off.
+/// Serves all connections until `stop` is done. Then running calls are answered, streams end with
+/// `streams`, and connections that do not end soon are cut off.
 pub(super) async fn serve<H: ServerHandler + Send + 'static>(
     front: Front<H>,
     listener: TcpListener,
@@ -128,7 +128,7 @@ pub(super) async fn serve<H: ServerHandler + Send + 'static>(
 
 async fn all_ended(connections: &mut JoinSet<()>, longest: Duration) {
     let ending = async { while connections.join_next().await.is_some() {} };
-    // What is left is the caller's to cut off.
+    // The caller cuts off the remaining connections.
     let _in_time = tokio::time::timeout(longest, ending).await;
 }
 
@@ -171,8 +171,8 @@ async fn talk<H: ServerHandler + Send + 'static>(
     linger(connection.into_parts().io.into_inner().into_inner(), limits.linger).await;
 }
 
-/// Waits until the client has closed too. One that is still sending what nobody will read would
-/// otherwise be cut off before it has read why.
+/// Waits until the client has closed too. A client that is still sending a body that the server
+/// does not read would otherwise be cut off before it has read the reason.
 async fn linger(mut stream: TcpStream, longest: Duration) {
     let draining = async {
         stream.shutdown().await?;

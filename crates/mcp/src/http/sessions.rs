@@ -1,8 +1,8 @@
-//! Sessions of clients that speak the protocol as it was before 2026-07-28.
+//! Sessions of clients that speak revisions of the protocol before 2026-07-28.
 //!
-//! There are never more than a fixed number. A client that goes without a word leaves its session
-//! behind, so the one that was used least lately makes room for a new one; its client, if there is
-//! one, is told that it is gone and begins anew, as the protocol says.
+//! Their number is limited. A client that leaves without closing its session leaves it behind, so
+//! the least recently used session makes room for a new one; its client, if it still exists, is
+//! informed that the session is gone and starts a new one, as the protocol says.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -19,16 +19,16 @@ use rmcp::transport::streamable_http_server::session::{
 use crate::lock::locked;
 use crate::message::UnansweredRequests;
 
-/// How long a session stays without a word. Agents wait for their owners, and many clients do not
-/// begin anew when their session is gone.
+/// How long an idle session is kept. Agents wait for their owners, and many clients do not start a
+/// new session when theirs is gone.
 const LONGEST_REST: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// How long to wait for a session to hear that it is to end.
 const LONGEST_END: Duration = Duration::from_millis(200);
 
-/// Some sessions, and which of them was used when. Only requests count as use: a client that does
-/// nothing but listen on its stream goes before one that asks, because nothing tells whether its
-/// stream is still open.
+/// Sessions, with the time of their last use. Only requests count as use: a client that only
+/// listens on its stream is dropped before one that sends requests, because it is unknown whether
+/// the stream is still open.
 pub(super) struct Sessions {
     most: usize,
     kept: LocalSessionManager,
@@ -86,8 +86,8 @@ impl Sessions {
         join_all(ids.iter().map(|id| self.end(id))).await;
     }
 
-    /// Whether there is such a session, and nobody used its id with a wrong token. Only who showed
-    /// the token was told the id.
+    /// Whether there is such a session, and its id was never used with a wrong token. Only a client
+    /// that showed the token got the id.
     pub(super) fn vouches(&self, id: &str) -> bool {
         let uses = locked(&self.uses);
         uses.last.contains_key(id) && !uses.doubted.contains(id)
@@ -141,8 +141,8 @@ impl Sessions {
         self.kept.sessions.read().await.keys().cloned().collect()
     }
 
-    /// Takes a session off the list, and tells it to end. One that does not hear it is stuck in a
-    /// call, and ends after that.
+    /// Removes a session from the list, and asks it to end. A session that does not react is busy
+    /// with a call, and ends after that.
     async fn end(&self, id: &SessionId) {
         let _heard = tokio::time::timeout(LONGEST_END, self.close_session(id)).await;
     }

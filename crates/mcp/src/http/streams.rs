@@ -1,7 +1,7 @@
-//! Answers without end: how many there may be, of one session and in all.
+//! Limits the number of endless answers, for one session and in total.
 //!
-//! Each keeps a connection for as long as its client likes. There are fewer than connections, so
-//! that who only asks finds a place, whoever listens.
+//! Each keeps a connection for as long as its client likes. The limit is lower than that of
+//! connections, so that clients that only send requests always find a place.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

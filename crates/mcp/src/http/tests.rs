@@ -218,7 +218,7 @@ async fn a_call_that_runs_when_the_server_is_to_end_is_answered() {
     stream.write_all(server.ask(CALL, MODERN).as_bytes()).await.unwrap();
     timeout(PATIENCE, server.gate.entered.notified()).await.unwrap();
     server.stop.take().unwrap().send(()).unwrap();
-    // Nobody else is let in from now on.
+    // No new connections are accepted from now on.
     timeout(PATIENCE, async {
         while TcpStream::connect(("127.0.0.1", server.port)).await.is_ok() {
             tokio::task::yield_now().await;

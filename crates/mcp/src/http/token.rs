@@ -1,7 +1,7 @@
-//! The word that lets a client in.
+//! The access token of clients.
 //!
-//! It is kept and compared as a digest, so that how long a comparison takes says nothing about
-//! the token. It can be neither printed nor compared in any other way.
+//! It is stored and compared as a digest, so that the duration of a comparison reveals nothing
+//! about the token. It can be neither printed nor compared in any other way.
 
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq as _;
 /// A shorter token could be guessed.
 const SHORTEST: usize = 16;
 
-/// Says whether a text can be a token: nobody guesses it, and a header can carry it.
+/// Says whether a text can be a token: it is hard to guess, and a header can carry it.
 #[must_use]
 pub fn is_token(text: &str) -> bool {
     text.len() >= SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic())

@@ -21,7 +21,7 @@ pub(super) fn name(results: &mut [SearchResult], target: &SearchTarget) {
             memory.key = key_of_row_document(&memory.path);
             continue;
         }
-        // The files of an agent come first; what follows is read as a whole.
+        // The files of an agent come first; other sources are read completely.
         let Some(files) = target.sources.first().filter(|_| memory.source == MEMORY) else {
             continue;
         };
@@ -32,7 +32,7 @@ pub(super) fn name(results: &mut [SearchResult], target: &SearchTarget) {
         let (first, last) = (memory.start_line as usize, memory.end_line as usize);
         let shown = |entry: &&ParsedEntry| entry.lines.0 <= last && entry.lines.1 >= first;
         let mut shown = units.iter().filter(shown);
-        // Of several entries none is the one.
+        // With several entries, the choice is ambiguous.
         let (Some(unit), None) = (shown.next(), shown.next()) else { continue };
         memory.id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
         memory.key.clone_from(&unit.key);

@@ -1,4 +1,4 @@
-//! A question without words: what was written last.
+//! Answers a question without words with the newest entries.
 
 use anemone::days::DayEnd;
 use anemone_memory::{EntryToForget, ForgetTarget, citation_of, plan_forget};

@@ -13,7 +13,7 @@ impl<E: Into<UserError>> From<E> for ServiceRefusal {
     fn from(error: E) -> Self {
         let UserError { kind, code, message, causes, hint, .. } = error.into();
         let hint = match kind {
-            // Somebody else changed the memory meanwhile.
+            // Another program changed the memory in the meantime.
             Kind::Conflict => Some("search again, then try again".to_owned()),
             Kind::Failed | Kind::Usage | Kind::Interrupted => hint,
         };

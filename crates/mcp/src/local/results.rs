@@ -103,7 +103,7 @@ pub(super) fn remember(report: RememberReport) -> RememberResult {
     RememberResult { written, id, path, duplicates: Vec::new(), warnings }
 }
 
-/// Returns what the memory says already, which is a result and not an error.
+/// Returns the existing duplicates, which are a result and not an error.
 pub(super) fn duplicate(report: Box<RememberReport>) -> RememberResult {
     let duplicates = report.duplicates.iter().map(|same| SimilarMemory {
         id: same.id.clone().unwrap_or_else(|| citation_of(&same.path, same.lines)),

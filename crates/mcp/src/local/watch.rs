@@ -1,7 +1,7 @@
-//! Telling of changed documents.
+//! Reports changed documents.
 //!
-//! The system says that something may have changed; what did is found by comparing, as every
-//! search does.
+//! The system reports that something may have changed; the changes are found by comparison, as in
+//! every search.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,23 +14,23 @@ use anemone::watcher::{Watcher, watcher};
 use super::ServiceState;
 use crate::service::{DocumentChanges, Result, Watch};
 
-/// How long it is quiet before somebody is told.
+/// How long it must be quiet before changes are reported.
 const QUIET: Duration = Duration::from_millis(300);
-/// How often we look although we are told: not all that is searched lies in one place.
+/// How often we check despite notifications: the sources are not all in one place.
 const LOOK_ANYWAY: Duration = Duration::from_secs(30);
 /// How often we look where changes are not reported.
 const LOOK: Duration = Duration::from_secs(5);
 
 type KnownDigests = BTreeMap<String, Vec<u8>>;
 
-/// What is dropped to end a watch: with the watcher goes one end of a channel, and with it the
-/// thread that listens at the other.
+/// Dropped to end a watch: dropping the watcher closes one end of a channel, which ends the thread
+/// that listens at the other.
 struct ActiveWatch {
     _watcher: Option<Watcher>,
     _end: std::sync::mpsc::Sender<()>,
 }
 
-/// Tells of changes until what is returned is dropped.
+/// Reports changes until the returned value is dropped.
 pub(super) fn watch(
     inner: Arc<ServiceState>,
     tell: Box<dyn Fn(DocumentChanges) + Send + Sync>,
@@ -50,7 +50,8 @@ pub(super) fn watch(
     let patience = if watcher.is_some() { LOOK_ANYWAY } else { LOOK };
     thread::Builder::new().name("changes".to_owned()).spawn(move || {
         while !matches!(woken.recv_timeout(patience), Err(RecvTimeoutError::Disconnected)) {
-            // What cannot be read now may be readable later: a folder that is being replaced.
+            // An unreadable source may become readable again, such as a folder that is being
+            // replaced.
             let Ok(now) = self::known(&inner) else { continue };
             let changed = difference(&known, &now);
             known = now;

@@ -14,10 +14,10 @@ use crate::service::{
     SearchResults,
 };
 
-/// Only what scores higher is forgotten by a query; scores lie between 0 and 1.
+/// A query only forgets entries with a higher score; scores are between 0 and 1.
 const SURE_SCORE: f64 = 0.72;
 
-/// How many memories are looked at to forget one.
+/// How many memories are considered to forget one.
 const CANDIDATES: u32 = 5;
 
 const DEFAULT_IMPORTANCE: f64 = 0.7;
@@ -190,7 +190,7 @@ fn memory(found: &SearchResult) -> Memory {
     }
 }
 
-/// Returns the id of an entry, or where a text stands: both can be forgotten by.
+/// Returns the id of an entry, or the citation of a text: `forget` accepts both.
 fn id_of(found: &SearchResult) -> String {
     found.id.clone().unwrap_or_else(|| found.citation.clone())
 }
@@ -212,7 +212,7 @@ fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer> {
         Some(duplicate) => (duplicate.id, duplicate.text),
         None => (remembered.id, String::new()),
     };
-    // What the memory warns of here is how to write it all the same, and that is not in this set.
+    // The memory's note says how to write it anyway, which is not possible with this set of tools.
     let said = framed([(shown_name(&id), existing.as_str())], &service.delimiter()?);
     let text = format!("The memory says it already:\n{said}");
     let stored = Stored {
@@ -262,7 +262,7 @@ fn forget(service: &dyn MemoryService, asked: Forget, example: &str) -> Result<A
     Answer::with_data(text, &Quoted::new(gone))
 }
 
-/// Forgets by an id as it was shown.
+/// Forgets by an id in its shown form.
 fn forget_id(service: &dyn MemoryService, shown: &str) -> Result<Answer> {
     let id = name_from_shown(shown);
     let by_id = ForgetArguments { id: Some(id.clone()), ..ForgetArguments::default() };

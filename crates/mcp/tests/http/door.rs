@@ -1,4 +1,4 @@
-//! Who is let in.
+//! Which requests are accepted.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -43,7 +43,7 @@ fn of_eight_hosts_and_eight_origins_only_the_listed_pass() {
             assert_eq!(reply.status, expected, "{host} {origin:?} {reply:?}");
             assert_eq!(reply.body.contains(CANARY), expected == 200, "{reply:?}");
             passed += usize::from(expected == 200);
-            // It is our own door that says so, before the protocol is asked.
+            // Our own door refuses this, before the protocol sees the request.
             let said = match (*known, *listed) {
                 (false, _) => reply.body.starts_with("this server is not called"),
                 (true, false) => reply.body.starts_with("pages of this origin"),
@@ -96,7 +96,7 @@ fn ten_wrong_tokens_a_minute_are_looked_at_and_no_other_from_there() {
     assert_eq!(statuses, [vec![401; 10], vec![429; 30]].concat());
     let wait: u64 = replies[39].header("retry-after").unwrap().parse().unwrap();
     assert!((1..=60).contains(&wait), "{wait}");
-    // Whether the token is right is not looked at either.
+    // The token is not compared either.
     assert_eq!(server.search().send().status, 429);
     assert_eq!(server.memory.asked(), 0);
 }
@@ -112,7 +112,7 @@ fn who_showed_the_token_before_goes_on_while_another_guesses() {
     assert_eq!(known.search(TOKEN), 200, "on the same connection");
     assert_eq!(server.ping(&session).send().status, 200, "in a session");
     assert_eq!(server.search().send().status, 429, "a stranger");
-    // A session vouches for nobody who brings a wrong token.
+    // A session does not help a client with a wrong token.
     let stolen = server.ping(&session).set("Authorization", "Bearer wrong");
     assert_eq!(stolen.send().status, 401);
     assert_eq!(stolen.send().status, 429);

@@ -12,7 +12,7 @@ use anemone_mcp::{
 
 use crate::wire::PATIENCE;
 
-/// What the memory says; nobody else does.
+/// A text that only the memory contains.
 pub(crate) const CANARY: &str = "the canary sings at dawn";
 
 type Tell = Box<dyn Fn(DocumentChanges) + Send + Sync>;

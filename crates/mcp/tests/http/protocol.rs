@@ -1,4 +1,4 @@
-//! The two ways to speak the protocol, and what it tells without being asked.
+//! The two variants of the protocol, and its notifications.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpStream;
@@ -66,7 +66,7 @@ fn a_session_is_told_of_what_it_subscribed_to() {
     let id = begin(&server);
     let stream = old(&server, "GET", Some(&id)).without("Connection").open("\r\n");
     let mut lines = BufReader::new(stream).lines();
-    // The stream stands when its first event has come.
+    // The stream is open once its first event has arrived.
     next_line(&mut lines, "id:");
     let uri = json!({ "uri": "memory://MEMORY.md" });
     let asked =
@@ -106,7 +106,7 @@ fn since_2026_07_28_whoever_listens_is_told() {
     server.stop();
 }
 
-/// Changes a document as soon as somebody watches.
+/// Changes a document as soon as there is a watch.
 fn change(server: &Server) {
     let changed = DocumentChanges { paths: vec!["MEMORY.md".to_owned()], list: true };
     let start = Instant::now();

@@ -29,12 +29,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts one that no test can tire.
+    /// Starts a server with a rate limit that no test reaches.
     pub(crate) fn start() -> Self {
         Self::with_rate(100_000)
     }
 
-    /// Starts one that answers so many requests a second.
+    /// Starts a server that answers this many requests a second.
     pub(crate) fn with_rate(requests_per_second: u32) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -112,7 +112,7 @@ impl Reply {
         }
     }
 
-    /// Returns a header that is there at most once.
+    /// Returns a header that occurs at most once.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut found = self.headers.iter().filter(|(known, _)| known == name);
         let first = found.next().map(|(_, value)| value.as_str());

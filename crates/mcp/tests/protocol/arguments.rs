@@ -1,4 +1,4 @@
-//! What a model may get wrong, and what it is told.
+//! Mistakes that a model may make, and the answers to them.
 
 use serde_json::{Value, json};
 

@@ -97,7 +97,7 @@ async fn a_newer_client_listens_to_what_it_asked_for() {
         accepted["params"]["notifications"],
         json!({"resourcesListChanged": true, "resourceSubscriptions": [DAY]})
     );
-    // Once for what changed before the watch began, which nobody knows, and once for the news.
+    // One notification for unknown changes before the watch began, and one for the actual change.
     for round in 0..2 {
         if round == 1 {
             memory.change(&["MEMORY.md", "memory/2026-03-01.md"], true);

@@ -1,4 +1,4 @@
-//! A client that writes lines and reads lines, and knows no more of the protocol than that.
+//! A client that writes lines and reads lines, and has no other knowledge of the protocol.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use tokio::io::{
 };
 use tokio::task::JoinHandle;
 
-/// No answer takes as long; a test that waits for none is to fail, not to hang.
+/// No answer takes this long; a test that waits in vain should fail, not hang.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Revision {
     /// 2025-11-25: a session that begins with a handshake.
     Older,
-    /// 2026-07-28: every request says for itself who asks.
+    /// 2026-07-28: every request identifies its client.
     Newer,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Client {
     server: JoinHandle<Result<(), ServeError>>,
     revision: Revision,
     last_id: u64,
-    /// What the server told without being asked.
+    /// The notifications of the server.
     pub(crate) notifications: Vec<Value>,
 }
 
@@ -82,7 +82,7 @@ impl Client {
         client
     }
 
-    /// Shakes hands, and returns what the server says of itself.
+    /// Makes the handshake, and returns the server's description of itself.
     pub(crate) async fn initialize(&mut self) -> Value {
         let about = json!({
             "protocolVersion": "2025-11-25",
@@ -131,7 +131,7 @@ impl Client {
             .expect("it is there");
     }
 
-    /// Waits for the answer with an id. What comes before it is an answer to nothing, and lost.
+    /// Waits for the answer with an id. Earlier messages are dropped.
     pub(crate) async fn answer(&mut self, id: u64) -> Value {
         loop {
             let message = self.message().await.expect("an answer before the end");
@@ -189,7 +189,7 @@ impl Client {
         result["content"][0]["text"].as_str().expect("a text").to_owned()
     }
 
-    /// Ends as a client does that has no more to ask; the rest is still read.
+    /// Closes the input like a client without further requests; the remaining output is still read.
     pub(crate) async fn close(&mut self) {
         let mut input = self.input.take().expect("the stream is open");
         input.shutdown().await.expect("it is open");

@@ -74,7 +74,7 @@ impl FakeMemory {
         self.documents.lock().expect("nobody panicked with it").contains_key(path)
     }
 
-    /// Tells whoever watches.
+    /// Notifies all watchers.
     pub(crate) fn change(&self, paths: &[&str], list: bool) {
         let paths = paths.iter().map(|&path| path.to_owned()).collect();
         let watches = self.watches.lock().expect("nobody panicked with it");

@@ -72,7 +72,7 @@ async fn many_documents_come_page_by_page() {
         uris.extend(page.iter().map(|page| page["uri"].as_str().unwrap().to_owned()));
         let Some(cursor) = listed["result"].get("nextCursor") else { break };
         params = json!({ "cursor": cursor });
-        // What comes before the cursor meanwhile moves nothing.
+        // A new document before the cursor does not shift the pages.
         memory.put("AAA.md", "new");
     }
     assert_eq!(sizes, [100, 100, 53]);

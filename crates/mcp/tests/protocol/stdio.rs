@@ -171,7 +171,7 @@ async fn what_was_asked_before_the_end_is_answered() {
     client.ended().await.unwrap();
 }
 
-/// Lets time pass, and everybody do what is to be done by then.
+/// Advances the time, and lets all tasks run that are due by then.
 async fn pass(seconds: u64) {
     for _ in 0..seconds {
         tokio::time::advance(Duration::from_secs(1)).await;

@@ -25,7 +25,7 @@ fn names(tools: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Whoever changes these changes what agents see, and may break those that are in use.
+/// A change of these snapshots changes what agents see, and may break existing agents.
 #[tokio::test]
 async fn the_tools_are_announced_as_agents_know_them() {
     insta::assert_json_snapshot!("tools_anemone", listed(None, true).await);

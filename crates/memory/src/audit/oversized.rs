@@ -24,7 +24,7 @@ pub struct CutPlace {
     pub limit: usize,
     /// The first character that is not seen, from 0, and its line, from 1.
     pub from: (usize, usize),
-    /// The first character that is seen again, and its line; the end of the file where none is.
+    /// The first character that is shown again, and its line; the end of the file if none is.
     pub until: (usize, usize),
 }
 
@@ -54,7 +54,7 @@ pub(super) fn of_file(
     (!cuts.is_empty()).then(|| OversizedFile { path: path.to_owned(), chars, cuts })
 }
 
-/// Says whether all files together are too much, where none of them is by itself.
+/// Says whether all files together are too large, although each one alone is not.
 pub(super) fn of_all(
     rules: &[&'static ContextRules],
     site: &MarkdownStore,

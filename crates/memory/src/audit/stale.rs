@@ -37,7 +37,7 @@ word_enum! {
     }
 }
 
-/// Looks at entries one by one.
+/// Examines entries one by one.
 pub(super) struct Search {
     found: Vec<StaleEntry>,
     stale_days: i64,
@@ -74,7 +74,7 @@ impl Search {
         self.found.push(StaleEntry { entry: entry.clone(), why });
     }
 
-    /// Returns what was found, with what others took the place of.
+    /// Returns the findings, together with the superseded entries.
     pub(super) fn end(
         mut self,
         entries: &[EntrySummary],

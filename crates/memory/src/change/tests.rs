@@ -86,7 +86,7 @@ impl Place {
         fs_err::write(self.site.root().join(path), text).unwrap();
     }
 
-    /// Waits for nobody: a file that does not rest is refused at once.
+    /// Does not wait: a file that does not rest is refused at once.
     fn without_patience(mut self) -> Self {
         self.site.rest_times.patience = Duration::ZERO;
         self.site.rest_times.saved = Duration::ZERO;
@@ -164,7 +164,7 @@ fn a_change_of_many_files_is_made_as_a_whole_or_not_at_all() {
     assert!(matches!(place.apply(&change), Err(ApplyError::Changed { .. })));
     assert_eq!((place.text("a.md"), place.text("b.md")), ("a\n".into(), "theirs\n".into()));
 
-    // The second cannot be made: a folder stands where its file is to be.
+    // The second edit fails: a folder occupies the path of its file.
     let mut change = place.replace("a.md", "A\n");
     change.edits.extend(place.append("- x\n").edits);
     fs_err::write(place.site.root().join("memory"), "no folder").unwrap();
@@ -283,7 +283,7 @@ fn a_file_that_an_editor_has_just_emptied_is_not_replaced() {
     place.overwrite("MEMORY.md", "# Mine\n\n- kept by hand\n- and more\n");
     assert!(matches!(place.apply(&change), Err(ApplyError::Changed { .. })));
     assert_eq!(place.text("MEMORY.md"), "# Mine\n\n- kept by hand\n- and more\n");
-    // Once it rests, an empty file is what somebody wanted.
+    // Once it rests, an empty file counts as intended.
     place.overwrite("MEMORY.md", "");
     place.site.rest_times.emptied = Duration::ZERO;
     place.apply(&change).unwrap();

@@ -25,7 +25,7 @@ impl Budget {
 }
 
 /// Estimates how many tokens a text has: one for four characters, and one for each character of
-/// scripts that are written without spaces. What a model counts is its own business.
+/// scripts that are written without spaces. A model's own count may differ.
 #[must_use]
 pub fn estimated_tokens(text: &str) -> usize {
     let (mut dense, mut other) = (0, 0_usize);
@@ -40,8 +40,8 @@ pub fn estimated_tokens(text: &str) -> usize {
     dense + other.div_ceil(4)
 }
 
-/// Leaves out whole parts until the rest is within the budget: first the logs, then what was
-/// recalled, then files from the last one up. The first file is cut rather than left out.
+/// Leaves out whole parts until the rest is within the budget: first the logs, then the recalled
+/// memories, then files from the last one up. The first file is cut rather than left out.
 pub(super) fn keep(parts: &mut [Part], asked: &ComposeRequest, site: &MarkdownStore) {
     let fits = |parts: &[Part]| asked.budget.holds(asked, &written(parts, asked, site));
     while !fits(parts) {

@@ -125,7 +125,7 @@ fn marker(name: &str, head: usize, tail: usize, total: usize) -> String {
 
 fn by_shares(text: &str, name: &str, limit: usize, total: usize) -> Kept {
     let (head, tail) = (share(limit, 0.7), share(limit, 0.2));
-    // A tail of nothing is the whole text there.
+    // In the original rules a tail of length 0 means the whole text.
     let end = if tail == 0 { text } else { last(text, tail) };
     let marker = marker(name, head, tail, total);
     let text = format!("{}\n{marker}\n{end}", first(text, head));

@@ -1,5 +1,6 @@
-//! Excerpts of the notes of today and yesterday, see [`DailyNotes::Excerpts`]: each file short, all
-//! of them shorter. A runtime quotes them in a way of its own; here they are in our frame.
+//! Excerpts of the notes of today and yesterday, see [`DailyNotes::Excerpts`]: each file has a
+//! limit, and all together have one. A runtime has its own way to quote them; here they are in our
+//! frame.
 
 use jiff::civil::Date;
 
@@ -10,7 +11,7 @@ use crate::hidden::hidden_count;
 use crate::reading;
 use crate::store::MarkdownStore;
 
-/// So much of a file is looked at.
+/// How much of a file is read.
 const READ_BYTES: usize = 16 << 10;
 /// So much of it is shown.
 const OF_ONE: usize = 1_200;

@@ -12,16 +12,16 @@ use crate::store::MarkdownStore;
 /// The curated file as [`ContextRules`] names it.
 const CURATED: &str = "MEMORY.md";
 
-/// What one version of a runtime puts before a session: which files, and how much of them.
+/// The context that one version of a runtime gives a session: which files, and how much of them.
 #[derive(Clone, Debug)]
 pub struct ContextRules {
-    /// What the rules are called, such as `2026.9`.
+    /// The name of the rules, such as `2026.9`.
     pub name: &'static str,
     /// One line about them, for a list of rules.
     pub about: &'static str,
     /// The files for a session of the owner, in order. `MEMORY.md` is the curated file.
     pub files: &'static [&'static str],
-    /// Files that may be missing without a word, besides the curated one.
+    /// Files that may be missing without a notice, besides the curated one.
     pub optional: &'static [&'static str],
     /// What of the files a subagent sees; `None` is all but the curated one.
     pub subagent: Option<&'static [&'static str]>,
@@ -41,7 +41,7 @@ pub struct ContextRules {
     pub notes: DailyNotes,
     /// How a file that is too long is shortened.
     pub cutting: Cutting,
-    /// Whether the text tells a file that cannot be read from one that does not exist.
+    /// Whether the text distinguishes an unreadable file from a missing one.
     pub tells_unreadable: bool,
     /// Returns the text in the place of a missing file, by the workspace and the path in it.
     pub missing: fn(&Path, &str) -> String,
@@ -65,7 +65,7 @@ pub enum DailyNotes {
 /// A file that a session is to see, or why it is not.
 pub(super) struct FileRow {
     pub(super) path: String,
-    /// Whether nothing is said when it does not exist.
+    /// Whether a missing file is passed over without a notice.
     pub(super) is_optional: bool,
     pub(super) place: PartPlace,
     pub(super) kept_out: Option<Fate>,
@@ -79,8 +79,7 @@ impl ContextRules {
         own.map_or(self.limit, |(_, limit)| *limit)
     }
 
-    /// Returns what sessions without a person before them get of the files; `None`: all but what
-    /// is private.
+    /// Returns the files for sessions without a person; `None`: all but the private ones.
     const fn allowed(&self, session: SessionKind) -> Option<&'static [&'static str]> {
         match session {
             SessionKind::Subagent => self.subagent,
@@ -89,7 +88,7 @@ impl ContextRules {
         }
     }
 
-    /// Returns the files of a session, with what is kept out of it.
+    /// Returns the files of a session, including those that are kept out of it.
     pub(super) fn rows(
         &self,
         store: &MarkdownStore,

@@ -3,7 +3,7 @@
 use anemone_format::word_enum;
 
 word_enum! {
-    /// What a session is, which decides what it may see.
+    /// The kind of a session, which decides what the session may see.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SessionKind {
         /// The owner's own conversation with the agent.
@@ -39,8 +39,7 @@ impl SessionKind {
         }
     }
 
-    /// Returns the folders in which is looked for what such a session may see; none named is
-    /// everywhere.
+    /// Returns the folders that are searched for such a session; an empty list means everywhere.
     #[must_use]
     pub fn folders(self) -> Vec<String> {
         match self {
@@ -49,13 +48,13 @@ impl SessionKind {
         }
     }
 
-    /// Says whether a session of this kind may see what was recalled at all.
+    /// Says whether a session of this kind may see recalled memories at all.
     #[must_use]
     pub const fn may_recall(self) -> bool {
         matches!(self, Self::Main | Self::Group)
     }
 
-    /// Says whether a session of this kind may see what was recalled from a file.
+    /// Says whether a session of this kind may see memories recalled from a file.
     #[must_use]
     pub fn may_see(self, path: &str) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! What the rows of a database say already.
+//! Finds duplicates among the rows of a database.
 
 use std::collections::HashSet;
 
@@ -13,11 +13,12 @@ use crate::finder::FindError;
 use crate::row_store::row_document;
 use crate::sameness::comparable;
 
-/// Bytes of rows that are all compared: the index would have to take in every row again, since a
-/// database changes as a whole.
+/// Up to this many bytes, all rows are compared: the index would have to read every row again,
+/// because a database changes as a whole.
 const READ_BYTES: usize = 2 << 20;
 
-/// Finds rows that say what a text says. Few rows are all compared; of many the index tells which.
+/// Finds rows that say the same as a text. A few rows are all compared; among many, the index
+/// selects the candidates.
 pub(crate) fn row_duplicates(
     entries: &[MemoryEntry],
     search: DuplicateSearch<'_>,
@@ -81,7 +82,7 @@ impl ComparedText<'_> {
         self.words.is_empty() || (shared > 0 && shared as f64 >= least)
     }
 
-    /// Asks the index, brought up to date, which rows to look at.
+    /// Refreshes the index and returns the rows to compare.
     fn near_rows(&self, search: DuplicateSearch<'_>) -> Result<HashSet<String>, FindError> {
         let index = search.finder.open(search.now)?;
         let near = index

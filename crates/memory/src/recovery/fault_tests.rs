@@ -1,7 +1,7 @@
 //! Pairs of faults: at each step of a change, of taking it back, and of recovery.
 //!
-//! There are tens of thousands of pairs. By default each first fault meets a part of the second ones;
-//! `ANEMONE_FAULTS=all` tries every pair.
+//! There are tens of thousands of pairs. By default each first fault meets a part of the second
+//! ones; `ANEMONE_FAULTS=all` tries every pair.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ const LOG: &str = "memory/2026-11-16.md";
 const OLD: &str = "# Memory\n\n- The shop sells tea.\n- It opens at nine.\n";
 const HEAD: &str = "# 2026-11-16\n\n";
 
-/// A kind of change: the files before it, and what it does.
+/// A kind of change: the files before it, and its edits.
 struct Case {
     name: &'static str,
     before: &'static [(&'static str, &'static str)],
@@ -83,7 +83,7 @@ impl Place {
         fs_err::create_dir_all(kept.path().join("w/memory")).unwrap();
         let (root, state) = (kept.path().join("w"), kept.path().join("s"));
         let mut site = MarkdownStore::open(&root, &state, MarkdownLayout::PLAIN).unwrap();
-        // Nobody else saves here.
+        // No other program saves here.
         site.rest_times.saved = Duration::ZERO;
         site.rest_times.emptied = Duration::ZERO;
         for (name, text) in case.before {
@@ -115,7 +115,7 @@ impl Place {
         files
     }
 
-    /// What is kept about the memory, but for changes that were made.
+    /// The state of the memory, except the records of completed changes.
     fn leftovers(&self) -> Vec<String> {
         let names = |folder: &Path| {
             let listed = fs_err::read_dir(folder).into_iter().flatten();
@@ -149,7 +149,7 @@ impl Place {
         assert_eq!(self.leftovers(), Vec::<String>::new(), "{what}");
         let changes = self.site.changes().unwrap().len();
         assert_eq!(changes, usize::from(files == *after), "{what}");
-        // What was taken back is not put back, and what was made is not doubled.
+        // Reverted entries are not put back, and completed edits are not doubled.
         self.save_all();
         drop(self.site.lock().unwrap());
         assert_eq!(self.files(), files, "{what}");

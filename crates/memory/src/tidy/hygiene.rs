@@ -82,7 +82,7 @@ impl Hygiene {
     }
 }
 
-/// Returns the day of a file that ZeroClaw takes for dated: `2026-11-16`, `2026-11-16_notes`,
+/// Returns the day of a file that ZeroClaw treats as dated: `2026-11-16`, `2026-11-16_notes`,
 /// `2026-11-16-0930`.
 fn dated(name: &str) -> Option<Date> {
     let stem = name.strip_suffix(".md")?;

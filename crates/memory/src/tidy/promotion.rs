@@ -1,4 +1,4 @@
-//! What was recalled often and has earned a place in `MEMORY.md`.
+//! Proposes entries that were recalled often for `MEMORY.md`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,12 +22,12 @@ pub struct Promotion {
     pub entry: EntrySummary,
     /// How often it was recalled.
     pub times: u32,
-    /// Whether somebody has to name it: it comes from a page or a tool, or reads like an
+    /// Whether the user has to name it explicitly: it comes from a page or a tool, or reads like an
     /// instruction.
     pub is_doubtful: bool,
 }
 
-/// Finds what was recalled often enough and is not in `MEMORY.md`.
+/// Finds entries that were recalled often enough and are not in `MEMORY.md`.
 pub(super) fn promotions(
     entries: &[EntrySummary],
     counts: &HashMap<String, RecallCount>,
@@ -51,8 +51,8 @@ pub(super) fn promotions(
 }
 
 impl TidyPlan {
-    /// Returns the proposals with these ids, or those that nobody has to name; and the ids that
-    /// are none.
+    /// Returns the proposals with these ids, or without ids those that need not be named; and the
+    /// ids without a proposal.
     #[must_use]
     pub fn chosen(&self, ids: Option<&[String]>) -> (Vec<&Promotion>, Vec<String>) {
         let Some(ids) = ids else {
@@ -111,7 +111,7 @@ pub fn plan_promotion(
     Some(Change { stamps, ..Change::new("promote", vec![edit]) })
 }
 
-/// Returns an entry as it is written to `MEMORY.md`: its whole text, with where it comes from.
+/// Returns the text of an entry for `MEMORY.md`: its whole text, with its source.
 fn written(site: &MarkdownStore, entry: &EntrySummary, clock: &dyn Clock) -> Option<NewEntry> {
     let file = reading::read(site, &entry.path).ok()??;
     let unit = units(&file.text).into_iter().find(|unit| unit.lines == entry.lines)?;

@@ -1,4 +1,5 @@
-//! Which entries of logs have had their time, where they are moved, and what is left without them.
+//! Decides which entries of logs have expired and where they are moved, and computes the logs
+//! without them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use crate::entry::Tier;
 use crate::store::PageKind;
 use crate::summary::EntrySummary;
 
-/// Says whether an entry has had its time. What nobody called unimportant stays.
+/// Says whether an entry has expired. Entries without an importance stay.
 pub(super) fn verdict(
     entry: &EntrySummary,
     settings: &TidySettings,
@@ -32,7 +33,7 @@ pub(super) fn verdict(
     is_over.then(|| ExpiredLogEntry { entry: entry.clone(), tier, days, to: to() })
 }
 
-/// What is moved into files of the archive.
+/// The entries that are moved into files of the archive.
 #[derive(Default)]
 pub(super) struct Tidied {
     /// By file: the texts under a heading for each day.
@@ -42,7 +43,7 @@ pub(super) struct Tidied {
 }
 
 impl Tidied {
-    /// Adds an entry with its text as it is in its log.
+    /// Adds an entry with its exact text in the log.
     pub(super) fn add(&mut self, gone: &ExpiredLogEntry, text: &str) {
         let file = self.files.entry(gone.to.clone()).or_default();
         if self.last != gone.entry.path {
@@ -57,7 +58,7 @@ impl Tidied {
         }
     }
 
-    /// Returns what is added to each file.
+    /// Returns the additions to each file.
     pub(super) fn edits(self) -> impl Iterator<Item = Edit> {
         let head = "# Moved here by `anemone tidy`\n\n";
         self.files.into_iter().map(move |(path, text)| Edit::Append {
@@ -68,8 +69,8 @@ impl Tidied {
     }
 }
 
-/// Returns a text without some of its units; `None` when none of them goes. A log of which no unit
-/// is left is empty.
+/// Returns a text without some of its units; `None` if none is removed. A log without remaining
+/// units becomes empty.
 pub(super) fn without(text: &str, going: &[Range<usize>], units: usize) -> Option<String> {
     if going.is_empty() {
         return None;

@@ -39,7 +39,7 @@ impl Explain for EmbedderError {
     }
 }
 
-/// What programs are told of a filling that failed.
+/// The JSON details of a filling that failed.
 #[derive(Serialize)]
 struct Details<'a> {
     filled: &'a FillReport,

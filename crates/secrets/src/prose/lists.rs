@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 /// Words of a list; they are folded to lower case.
 type WordSet = LazyLock<HashSet<&'static str>>;
 
-/// Takes a list apart, whose words stand between white space.
+/// Splits a list of words at whitespace.
 fn set(words: &'static str) -> HashSet<&'static str> {
     words.split_whitespace().collect()
 }
@@ -18,13 +18,13 @@ pub(super) static USERS: WordSet = WordSet::new(|| {
          gebruikersnaam")
 });
 
-/// Words that stand between a link and its value and change nothing.
+/// Words between a link and its value that do not change the meaning.
 pub(super) static FILLERS: WordSet = WordSet::new(|| {
     set("now currently just still actually simply again therefore jetzt nun aktuell derzeit \
          ahora maintenant désormais agora set to changed called the word phrase also always")
 });
 
-/// What may stand between "is" and "password".
+/// Words that may be between "is" and "password".
 pub(super) static OWNERS: WordSet = WordSet::new(|| {
     set("the my our your his her their a das mein unser dein ihr sein euer le mon notre votre \
          ton son la mi tu su nuestra new old wifi wi-fi wlan router admin root database db \

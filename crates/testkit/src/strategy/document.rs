@@ -281,7 +281,7 @@ pub(super) fn attachments() -> BoxedStrategy<Attachments> {
     })
 }
 
-/// Makes an artifact that is only named; one that is included needs its file.
+/// Makes an artifact that is only listed; an included one needs its file.
 fn attachment() -> BoxedStrategy<Attachment> {
     build!(Attachment {
         id: item_id(),

@@ -46,7 +46,7 @@ struct Rest {
     unknown: anemone_format::Unknown,
 }
 
-/// Names that some system takes for one, or does not take at all.
+/// Names that some system treats as equal, or does not allow.
 const NAMES: &[&[u8]] = &[
     b"MEMORY.md",
     b"memory.md",
@@ -96,7 +96,7 @@ const NAMES: &[&[u8]] = &[
     b"index.json",
 ];
 
-/// Names of folders that some system takes for one.
+/// Names of folders that some system treats as equal.
 const FOLDERS: &[&[u8]] = &[
     b"memory",
     b"Memory",
@@ -111,7 +111,7 @@ const FOLDERS: &[&[u8]] = &[
     "项目".as_bytes(),
 ];
 
-/// What long names are made of.
+/// The parts of long names.
 const LONG: &[&[u8]] = &[b"x", b"X", b"\xff", "忆".as_bytes()];
 
 /// Where links point that point nowhere good.
@@ -153,7 +153,7 @@ fn path() -> BoxedStrategy<Vec<u8>> {
         .boxed()
 }
 
-/// Adds the folders in which the files lie, with their modes, as a walk of a workspace finds them.
+/// Adds the parent folders of the files, with their modes, as a walk of a workspace finds them.
 pub(super) fn add_folders(files: &mut Vec<File>) {
     let mut folders = Vec::new();
     for file in files.iter().filter(|file| file.root != FileRoot::Other) {

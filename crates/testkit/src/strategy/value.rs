@@ -82,7 +82,7 @@ pub(super) fn list<T: Clone + std::fmt::Debug + 'static>(
     prop_oneof![2 => Just(Vec::new()), 1 => vec(strategy, 1..4)].boxed()
 }
 
-/// Makes a word of a vocabulary, sometimes one that it does not know.
+/// Makes a word of a vocabulary, sometimes an unknown one.
 pub(super) fn word<T>(known: &'static [&'static str]) -> BoxedStrategy<T>
 where
     T: for<'a> From<&'a str> + Clone + std::fmt::Debug + 'static,

@@ -34,8 +34,8 @@ impl<'a> ReturnedHit<'a> {
         self.path == line.path && (self.start_line..=self.end_line).contains(&line.line)
     }
 
-    /// Whether a line lies wholly in the first `chars` characters of the text. A text that was cut
-    /// has fewer lines than its range says.
+    /// Whether a line is completely within the first `chars` characters of the text. A text that
+    /// was cut has fewer lines than its range says.
     fn covers_within(&self, line: &RelevantLine, chars: usize) -> bool {
         if !self.covers(line) {
             return false;
@@ -97,7 +97,8 @@ impl QueryOutcome {
 }
 
 /// Returns the lines that are not in the first 4,000 characters of the hits' texts. A hit that
-/// still fits counts whole; the one that does not is cut, and what follows is not read.
+/// still fits counts completely; the first one that does not fit is cut, and the following hits are
+/// not read.
 fn missing(relevant: &[RelevantLine], hits: &[ReturnedHit<'_>]) -> Vec<RelevantLine> {
     let mut missing: Vec<&RelevantLine> = relevant.iter().collect();
     let mut left = BUDGET;

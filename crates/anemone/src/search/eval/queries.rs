@@ -19,7 +19,7 @@ pub(super) struct Query {
     pub(super) relevant: Vec<RelevantLine>,
 }
 
-/// The sort of a question: a number, a word, or none.
+/// The category of a question: a number, a word, or none.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum QueryCategory {
     /// A number.
@@ -71,7 +71,7 @@ enum Name {
 
 /// Reads questions from a file.
 pub(super) fn read(path: &Path) -> Result<Vec<Query>, EvalError> {
-    /// Nobody writes a longer question.
+    /// Real questions are shorter.
     const MAX_LINE: u64 = 1 << 20;
     let mut file = BufReader::new(fs_err::File::open(path)?);
     let mut queries = Vec::new();
@@ -93,7 +93,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<Query>, EvalError> {
     Ok(queries)
 }
 
-/// Says what is wrong with a line, without the place that the parser counts from its start.
+/// Describes the error in a line, without the parser's position, which counts from the start of the
+/// line.
 fn why(error: &serde_json::Error) -> String {
     if !error.is_data() {
         return format!(

@@ -1,5 +1,4 @@
-//! The note beside an index: what it is of, when it was last used, and which embedder was named for
-//! it.
+//! The note beside an index: its source, its last use, and the embedder that was named for it.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,7 +15,7 @@ use crate::host::Host;
 use crate::note_file;
 use crate::search::target::SearchTarget;
 
-/// What the note beside an index says.
+/// The content of the note beside an index.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct IndexNote {
     pub kind: String,
@@ -25,7 +24,7 @@ pub(super) struct IndexNote {
     /// Its bytes, when they are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     place_bytes: Option<Vec<u8>>,
-    /// Whether something was there: an agent may have memories and no workspace.
+    /// Whether the path existed: an agent may have memories and no workspace.
     was_there: bool,
     pub used_at: Moment,
     /// The embedder that the user filled this index with.
@@ -33,8 +32,8 @@ pub(super) struct IndexNote {
     embedder: Option<NotedEmbedder>,
 }
 
-/// An embedder that the user named for an index, so that it is found again when the index is made
-/// anew. No text goes to a service that was not.
+/// An embedder that the user named for an index, so that it is found again when the index is
+/// rebuilt. No text is sent to a service that the user did not name.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct NotedEmbedder {
     /// Such as `builtin-quality` or `openai:text-embedding-3-small`.
@@ -63,8 +62,8 @@ impl IndexNote {
         }
     }
 
-    /// Whether what was there is gone for certain: what merely cannot be seen, on a disk that is
-    /// not here or in a folder that is closed, may come back.
+    /// Whether the source is certainly deleted: a source on an unmounted disk or in an unreadable
+    /// folder may come back.
     pub(super) fn is_gone(&self) -> bool {
         let path = self.path();
         let is_gone = matches!(if_found(fs_err::symlink_metadata(&path)), Ok(None));
@@ -72,8 +71,8 @@ impl IndexNote {
     }
 }
 
-/// Notes beside an index what it is of, about once a minute. Without the note an index is only
-/// harder to tell from others, so nothing is said where it cannot be written.
+/// Records the source of an index in a note beside it, about once a minute. Without the note an
+/// index is only harder to distinguish from others, so a failure to write it is not reported.
 pub(super) fn note_source(searched: &SearchTarget, host: &Host) {
     const OFTEN: SignedDuration = SignedDuration::from_mins(1);
     write_if_other(searched, host, |old, new| {
@@ -111,7 +110,7 @@ fn write_if_other(
     host: &Host,
     is_other: impl FnOnce(Option<&IndexNote>, &mut IndexNote) -> bool,
 ) {
-    // Elsewhere than in our own folder nothing is put beside an index.
+    // Notes are only written beside indexes in our own folder.
     if !is_in_cache(&searched.index_folder, host) {
         return;
     }

@@ -1,7 +1,7 @@
 //! An archive as a source, searched in place.
 //!
-//! Markdown files of memories that it carries are documents as they are; records that come from
-//! none of them are documents by themselves.
+//! The Markdown files of memories that it carries are documents; each record that comes from none
+//! of these files is a document too.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read as _};

@@ -8,7 +8,7 @@ use anemone_index::{Document, Format, Provenance, SkipReason, SkippedDocument, i
 use anemone_markdown::{BlockKind, Conventions, outline};
 use anemone_runtimes::SearchableRecord;
 
-/// Bytes of a conversation in one document, at most; what follows is another document.
+/// The most bytes of a conversation in one document; the rest goes into another document.
 const MAX_TRANSCRIPT_BYTES: usize = 16 << 20;
 
 /// What to take.
@@ -77,7 +77,7 @@ impl<'a> Documents<'a> {
             None
         };
         match reason {
-            // The name of what is somebody's own says something too.
+            // The name of a private document is sensitive too.
             Some(SkipReason::Private) => self.skip("memories", SkipReason::Private),
             Some(reason) => self.skip(&it.path, reason),
             None => self.document(of(it)),
@@ -146,10 +146,10 @@ fn has_heading(text: &str) -> bool {
     blocks.iter().any(|block| matches!(block.kind, BlockKind::Heading(_)))
 }
 
-/// Writes a piece of a conversation with one turn a line.
+/// Writes a part of a conversation with each turn on its own line.
 ///
-/// Turns stand apart by a blank line and begin with who speaks; so a paragraph that begins like a
-/// turn is taken for one, which only costs it its place.
+/// Turns are separated by a blank line and begin with the speaker, so a paragraph that begins like
+/// a turn is mistaken for one. This only gives it the wrong place.
 fn turns(content: &str) -> String {
     const SPEAKERS: [(&str, &str); 3] =
         [("user: ", "User: "), ("assistant: ", "Assistant: "), ("summary: ", "Summary: ")];
@@ -190,7 +190,7 @@ struct UniqueNames {
 }
 
 impl UniqueNames {
-    /// Returns a name that nobody has: this one, or this one with a number.
+    /// Returns an unused name: this one, or this one with a number.
     fn own(&mut self, name: String) -> String {
         if self.given.insert(name.clone()) {
             return name;
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(found.iter().map(|found| found.path.as_str()).collect::<Vec<_>>(), ["s/1"]);
         assert_eq!(skipped, [SkipReason::Private]);
         assert_eq!(make(DocumentFilter { private: true, ..ALL }, all.clone()).0.len(), 2);
-        // Without conversations nothing is said of them.
+        // If conversations are not requested, they are not reported as skipped.
         assert_eq!(make(DocumentFilter { sessions: false, private: false }, all).1, []);
     }
 

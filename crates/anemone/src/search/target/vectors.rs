@@ -1,4 +1,4 @@
-//! Vectors that come along with what is searched, from the words of a runtime into the index's.
+//! Vectors that come with the sources, converted from a runtime's form to the index's.
 
 use anemone_embed::ModelIdentity;
 use anemone_index::{CarriedVector, SourceError};

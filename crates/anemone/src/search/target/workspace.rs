@@ -20,7 +20,8 @@ use crate::search::SourceNote;
 pub(super) struct AgentRules(pub &'static Runtime);
 
 impl AgentRules {
-    /// Says what a file of a workspace is: a document without its text, or why it is none.
+    /// Classifies a file of a workspace: a document without its text, or the reason why it is
+    /// skipped.
     pub(super) fn place(&self, path: &str) -> Result<Document, Option<SkipReason>> {
         let facts = match self.0.searched_file(path) {
             SearchedFile::Memory(facts) => facts,
@@ -30,7 +31,7 @@ impl AgentRules {
         Ok(Document {
             path: path.to_owned(),
             date: facts.date,
-            // What was written down to stay; a day in a heading does not age it.
+            // A lasting document; a day in a heading does not age it.
             evergreen: self.0.files.evergreen.contains(&path),
             memory_type: facts.memory_type,
             namespace: facts.namespace,
@@ -169,7 +170,8 @@ impl DocumentSource for WorkspaceSource {
     }
 }
 
-/// Makes the sources of an agent's extra places; what an earlier source has, no later one has.
+/// Makes the sources of an agent's extra places; a document of an earlier source is not repeated in
+/// a later one.
 pub(super) fn extra_sources(
     runtime: &'static Runtime,
     workspace: &Path,
@@ -334,7 +336,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().trim_end_matches('/').to_owned()
 }
 
-/// Returns a path as it is seen from a folder, both absolute: it may begin with `../`.
+/// Returns a path relative to a folder, both absolute: the result may begin with `../`.
 fn relative(folder: &Path, path: &Path) -> String {
     let mut from = folder.components().peekable();
     let mut to = path.components().peekable();

@@ -139,7 +139,7 @@ fn files_that_were_there_before_stay_and_folders_go_without_their_files() {
     assert!(notes(&left).contains("SKILL.md"), "{left:?}");
     let before = home.everything();
     home.connect("openclaw", &ADA, "connected");
-    // Somebody has tidied up what we made.
+    // The user has deleted files that we created.
     let plugin = home.plugin();
     for entry in fs_err::read_dir(&plugin).unwrap() {
         fs_err::remove_file(entry.unwrap().path()).unwrap();

@@ -131,7 +131,7 @@ fn a_change_that_hides_behind_size_and_time_is_seen() {
     ground.write("w/large.bin", &large);
     ground.touch("w/large.bin", 1_770_000_000);
     export(&machine, &workspace, "a.alf", &[]);
-    // As many bytes, at the same time: one file that travels, one that is only named.
+    // The same size and time: one file that travels, and one that is only listed.
     for (name, content) in
         [("w/notes.txt", b"an ARTIFACT\n".to_vec()), ("w/large.bin", vec![b'b'; 200_000])]
     {

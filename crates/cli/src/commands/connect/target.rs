@@ -23,7 +23,7 @@ fn possible_targets() -> impl Iterator<Item = PossibleValue> {
 #[derive(Clone, Debug)]
 pub(super) struct ProgramArg(pub(super) Program);
 
-/// Takes any name, and refuses one that looks like a misspelt name of a program we know.
+/// Accepts any name, but refuses one that looks like a misspelt name of a known program.
 #[derive(Clone)]
 pub(super) struct ProgramParser;
 

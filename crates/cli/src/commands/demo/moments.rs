@@ -1,5 +1,5 @@
-//! Two archives of the sample agent, a month apart, and the change between them: something to look
-//! at with `inspect`, `diff`, `delta` and `apply`.
+//! Two archives of the sample agent, a month apart, and the change between them: material for
+//! `inspect`, `diff`, `delta` and `apply`.
 
 use std::path::{Path, PathBuf};
 

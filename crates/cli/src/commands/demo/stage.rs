@@ -1,4 +1,4 @@
-//! Where the demo plays: a folder with an install of its own, and commands that see nothing else.
+//! The stage of the demo: a folder with its own install, and commands that see nothing else.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::super::{
 use crate::environment::Environment;
 use crate::output::{Format, Printer, Result};
 
-/// What the steps do.
+/// The names of the steps.
 const STEPS: [&str; 7] =
     ["discover", "answer", "remember", "export", "notice damage", "migrate", "purge"];
 
@@ -75,24 +75,24 @@ impl Stage {
         self.path(name).to_string_lossy().into_owned()
     }
 
-    /// Returns where commands keep what they keep for themselves.
+    /// Returns the folders of the commands' own data.
     pub(super) fn own(&self) -> [&Path; 2] {
         [&self.environment.folders.cache, &self.environment.folders.state]
     }
 
-    /// Returns a folder for indexes that are none of the agent's.
+    /// Returns a folder for indexes that do not belong to the agent.
     pub(super) fn aside(&self) -> String {
         let own = self.environment.folders.cache.with_file_name("aside");
         own.to_string_lossy().into_owned()
     }
 
-    /// Names what lies in the folder as it is seen from there.
+    /// Makes paths in a text relative to the folder of the demo.
     pub(super) fn shown(&self, text: &str) -> String {
         let folder = self.folder.to_string_lossy();
         text.replace(&format!("{folder}/"), "").replace(&*folder, ".")
     }
 
-    /// Returns a command as somebody would type it in the folder.
+    /// Returns a command as a user would type it in the folder.
     pub(super) fn typed(&self, words: &[&str]) -> String {
         let quote = |word: &&str| match self.shown(word) {
             // Easier to read, and the same to a shell where nothing in it means more.
@@ -104,7 +104,7 @@ impl Stage {
         format!("anemone {}", words.iter().map(quote).collect::<Vec<_>>().join(" "))
     }
 
-    /// Runs a command as it is typed, and returns what it says to programs.
+    /// Runs a command as typed, and returns its JSON.
     pub(super) fn run(&self, words: &[&str]) -> Result<Value> {
         let broken = |message: String| UserError::failure("demo_failed", message);
         let words = std::iter::once("anemone").chain(words.iter().copied());

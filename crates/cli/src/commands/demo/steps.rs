@@ -1,5 +1,5 @@
-//! What the demo shows, step by step. Each step runs commands as somebody would type them, checks
-//! that what they say is so, and returns what there is to show.
+//! The steps of the demo. Each step runs commands as a user would type them, checks their answers,
+//! and returns what to show.
 
 use std::io;
 
@@ -16,14 +16,14 @@ use crate::output::Result;
 
 /// The archive that the demo makes.
 const ARCHIVE: &str = "clawdia.alf";
-/// Where Jonas' secret stands, and a word of it that stands nowhere else.
+/// The file with Jonas' secret, and a word that occurs only in the secret.
 const SECRET_FILE: &str = "memory/2026-01-23.md";
 const SECRET_WORD: &str = "Teekannenform";
 /// What Clawdia remembers in the demo.
 const TOLD: &str = "The lute man is called Ansgar Quint, and he is afraid of cats.";
 const ASKED: &str = "What is the lute man called?";
 
-/// A question of the demo, where its answer stands, and words of it.
+/// A question of the demo, the place of its answer, and words of the answer.
 struct Question {
     shows: &'static str,
     question: &'static str,
@@ -152,7 +152,7 @@ pub(super) struct PurgeStep {
     pub(super) command: String,
     pub(super) entries_searched: u64,
     pub(super) bytes_searched: u64,
-    /// What was forgotten in the workspace.
+    /// The forget in the workspace.
     pub(super) forgotten: ForgetStep,
 }
 
@@ -160,7 +160,7 @@ pub(super) struct PurgeStep {
 pub(super) struct ForgetStep {
     pub(super) command: String,
     pub(super) text: String,
-    /// Read afterwards: the workspace, the index, and what can be undone.
+    /// Searched afterwards: the workspace, the index, and the undo journal.
     pub(super) files_searched: u64,
     pub(super) bytes_searched: u64,
 }
@@ -183,7 +183,7 @@ pub(super) fn answer(stage: &Stage) -> Result<Vec<AnswerStep>> {
     QUESTIONS.iter().map(|question| ask(stage, question)).collect()
 }
 
-/// Asks one question; the answer is what is found first.
+/// Asks one question; the answer is the first hit.
 fn ask(stage: &Stage, question: &Question) -> Result<AnswerStep> {
     let words = ["search", question.question, "--limit", "1"];
     let found = stage.run(&words)?;
@@ -340,7 +340,8 @@ fn forget(stage: &Stage) -> Result<ForgetStep> {
     claim(citation.starts_with(SECRET_FILE), "the secret is in the workspace before")?;
     let words = ["forget", "--id", &citation, "--for-good"];
     let forgotten = stage.run(&words)?;
-    // Archives of the tour and what was restored from them hold it still, and the command says so.
+    // The archives of the tour and the workspaces restored from them still contain it, and the
+    // command says so.
     let holders: Vec<Value> = list(&forgotten["proof"]["holders"]);
     let is_archive =
         |holder: &Value| ["archive", "snapshot", "copy"].contains(&&*text(&holder["kind"]));
@@ -366,14 +367,14 @@ fn forget(stage: &Stage) -> Result<ForgetStep> {
 
 /// Whether a search of an archive finds this very word.
 fn finds(stage: &Stage, archive: &str, word: &str) -> Result<bool> {
-    // The index of an archive holds what the archive holds, and is none of the workspace's.
+    // The index of an archive has the content of the archive, and does not belong to the workspace.
     let aside = stage.aside();
     let found = stage.run(&["search", word, archive, "--limit", "5", "--index-dir", &aside])?;
     let hits: Vec<Value> = list(&found["hits"]);
     Ok(hits.iter().any(|hit| text(&hit["text"]).contains(word)))
 }
 
-/// Reads a list of a result; what is not such a list is empty, and the claims about it fail.
+/// Reads a list of a result; any other value counts as empty, so that the claims about it fail.
 fn list<T: DeserializeOwned>(value: &Value) -> Vec<T> {
     serde_json::from_value(value.clone()).unwrap_or_default()
 }

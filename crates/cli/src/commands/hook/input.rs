@@ -1,4 +1,4 @@
-//! What a program says to a hook on stdin.
+//! The JSON that a program gives a hook on stdin.
 
 use std::io::{BufRead as _, Read as _};
 use std::sync::mpsc::channel;

@@ -13,7 +13,7 @@ use anemone::statement::Statement;
 
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
 
-/// How many paths that are not searched people are told.
+/// How many of the paths that are not searched are listed for people.
 const MOST_SHOWN: usize = 20;
 
 impl Report for VectorPlan {

@@ -13,7 +13,7 @@ use super::shown::changes;
 use crate::commands::Context;
 use crate::output::{DIM, ODD, Report, Result, count, safe};
 
-/// Refreshes an index after every change, until the process is told to stop.
+/// Refreshes an index after every change, until the process is asked to stop.
 pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<()> {
     let mut printed = Ok(true);
     watch_index(request, &context.host, &mut |event| {

@@ -1,4 +1,4 @@
-//! Where shells and man look for what a program brings along.
+//! The folders in which shells and man search for completions and pages.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub(super) struct InstallPaths {
     /// The folder of man pages.
     pub(super) man: PathBuf,
     pub(super) link: Link,
-    /// Folders that stay, even when nothing is left in them.
+    /// Folders that are kept even if they are empty.
     pub(super) bases: Vec<PathBuf>,
     /// Whether everything is found without more ado.
     are_known: bool,
@@ -25,7 +25,7 @@ pub(super) struct InstallPaths {
 /// The link by which the program answers as the existing tool.
 pub(super) struct Link {
     pub(super) path: PathBuf,
-    /// What it says.
+    /// Its target.
     pub(super) target: PathBuf,
     /// This program.
     program: PathBuf,
@@ -61,7 +61,7 @@ impl InstallPaths {
         })
     }
 
-    /// Says what is still to be done so that everything is found.
+    /// Lists the steps that are still needed so that everything is found.
     pub(super) fn notes(&self) -> Vec<String> {
         let bash = "bash: a new shell has them, where bash-completion 2 is installed".to_owned();
         if self.are_known {
@@ -94,7 +94,7 @@ impl Link {
         let name = program.file_name().map(PathBuf::from).unwrap_or_default();
         let is_beside =
             fs_err::canonicalize(&folder).is_ok_and(|canonicalize| canonicalize == beside);
-        // In a package the program will lie beside it, wherever the package goes.
+        // In a package the program will be beside the link, wherever the package is installed.
         let in_package = bin.is_none() && prefix.is_some();
         let target = if is_beside || in_package { name } else { program.clone() };
         Ok(Self { path: folder.join("alf"), target, program })

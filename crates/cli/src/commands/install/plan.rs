@@ -1,7 +1,8 @@
-//! What an installation would do, file by file, and doing it.
+//! Plans an installation, file by file, and applies it.
 //!
-//! A file of ours says so in a comment among its first two lines (the first of a zsh completion is
-//! taken). What does not say so was written by something else, and is left alone.
+//! A file of ours has a mark in a comment in one of its first two lines (in a zsh completion the
+//! first line has another use). A file without the mark was written by another program, and is left
+//! alone.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -13,11 +14,11 @@ use super::place::{InstallPaths, Link};
 use crate::commands::{completions, man};
 use crate::output::Result;
 
-/// What a file of ours says of itself.
+/// The mark of our files.
 const MARK: &str = "Written by `anemone install`, and taken out by `anemone install --remove`.";
-/// More than two lines of ours, and no reason to read more of what is not.
+/// Longer than the first two lines of our files; no more is read of any file.
 const HEAD_BYTES: u64 = 4096;
-/// Pages of ours in one folder, at most.
+/// The most pages of ours in one folder.
 const MOST_PAGES: usize = 10_000;
 
 pub(super) struct Plan {
@@ -30,7 +31,7 @@ pub(super) struct Step {
     thing: InstalledItem,
 }
 
-/// What is put there, or was.
+/// An installed item.
 enum InstalledItem {
     File {
         kind: &'static str,
@@ -95,7 +96,7 @@ impl Plan {
         Ok(Self { steps })
     }
 
-    /// Plans to take out what is ours.
+    /// Plans the removal of our files.
     pub(super) fn to_remove(places: &InstallPaths) -> Result<Self> {
         let completions = completions_at(places).map(|(path, _)| (path.to_owned(), COMPLETION));
         let pages = pages_in(&places.man).into_iter().map(|(_, path)| (path, PAGE));
@@ -123,7 +124,7 @@ impl Plan {
         self.steps.iter().filter(|step| step.action == action).count() as u64
     }
 
-    /// Does it. What cannot be done stops it; doing it again goes on from there.
+    /// Applies the plan. The first error stops it; another run continues from there.
     pub(super) fn apply(&self, places: &InstallPaths) -> Result<()> {
         for step in &self.steps {
             match step.action {
@@ -172,7 +173,7 @@ impl Step {
         let action = match fs_err::symlink_metadata(&link.path) {
             Err(_) => Action::Create,
             Ok(_) if link.is_ours() => Action::Same,
-            // Another program of that name is somebody's tool, whatever --force says.
+            // Another program of that name is not ours to replace, even with --force.
             Ok(_) => Action::Blocked,
         };
         Self { path: link.path.clone(), action, thing: InstalledItem::Link(link.target.clone()) }
@@ -233,7 +234,7 @@ fn marked(content: &[u8], comment: &str, first_is_taken: bool) -> Vec<u8> {
 
 /// Whether a file says that it is ours.
 fn is_marked(path: &Path) -> Result<bool> {
-    // Looked at before it is opened: a link leads elsewhere, and a pipe waits for a writer.
+    // Checked before it is opened: a link leads elsewhere, and a pipe waits for a writer.
     if !fs_err::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return Ok(false);
     }
@@ -257,12 +258,12 @@ fn pages_in(folder: &Path) -> Vec<(String, PathBuf)> {
     pages
 }
 
-/// Takes away folders in which nothing is left.
+/// Deletes empty folders.
 fn remove_empty(path: &Path, bases: &[PathBuf]) {
     let below =
         |folder: &&Path| bases.iter().any(|base| folder.starts_with(base) && *folder != base);
     for folder in path.ancestors().skip(1).take_while(below) {
-        // One that is not empty stays, and so does everything above it.
+        // A folder that is not empty stays, and so do its parents.
         if fs_err::remove_dir(folder).is_err() {
             return;
         }

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use crate::environment::Environment;
 use crate::output::Result;
 
-/// As many random bytes as nobody guesses.
+/// The random bytes of a token: enough to make guessing hopeless.
 const RANDOM_BYTES: usize = 32;
 const MOST_BYTES: u64 = 4096;
 
@@ -23,7 +23,7 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// Reads the token from a file, or from the usual one; makes it when there is none.
+    /// Reads the token from a file, or from the default one; creates it if it does not exist.
     pub(super) fn read_or_make(file: Option<&Path>, environment: &Environment) -> Result<Self> {
         let usual = || environment.folders.own_state().join("mcp-token");
         let path = file.map_or_else(usual, Path::to_owned);

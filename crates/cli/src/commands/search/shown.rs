@@ -1,4 +1,4 @@
-//! An answer as people read it: one block a hit, what was looked for marked.
+//! An answer for people: one block for each hit, with marked query words.
 
 use std::io::{self, Write};
 
@@ -57,7 +57,7 @@ fn models(vectors: &[VectorLine]) -> String {
     vectors.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Says what was not searched: `; not searched: 2 symlink, 1 too_large`.
+/// Counts the skipped documents: `; not searched: 2 symlink, 1 too_large`.
 fn skipped(found: &SearchReport) -> String {
     if found.index.skipped.is_empty() {
         return String::new();
@@ -97,8 +97,9 @@ fn write_hit(out: &mut dyn Write, rank: usize, hit: &SearchHit) -> io::Result<()
     Ok(())
 }
 
-/// Writes a text line by line, indented, with some of its bytes marked. A mark that ends a line
-/// begins anew on the next, so that every line is whole by itself.
+/// Writes a text line by line, indented, with some of its bytes marked. A mark that spans lines is
+/// closed at the end of each line and reopened on the next, so that every line is complete by
+/// itself.
 fn write_marked(out: &mut dyn Write, text: &str, matches: &[[usize; 2]]) -> io::Result<()> {
     let mut start = 0;
     let mut marks = matches.iter().copied().peekable();
@@ -127,7 +128,7 @@ fn write_marked(out: &mut dyn Write, text: &str, matches: &[[usize; 2]]) -> io::
     Ok(())
 }
 
-/// What cannot steer a terminal; a tab is as wide as a space, a line may end as on Windows.
+/// Makes a text safe for a terminal; a tab becomes a space, and a Windows line ending is removed.
 fn shown(text: &str) -> String {
     safe(&text.strip_suffix('\r').unwrap_or(text).replace('\t', " "))
 }

@@ -20,7 +20,7 @@ for (const question of questions) {
 console.log(JSON.stringify({ answers, warned }));
 "#;
 
-/// Returns a node that runs TypeScript, or says aloud that there is none.
+/// Returns a node that runs TypeScript, or prints that it was not found.
 #[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
 fn node() -> Option<PathBuf> {
     let given = std::env::var_os("ANEMONE_NODE").map(PathBuf::from);
@@ -128,7 +128,7 @@ fn it_answers_whatever_is_asked_and_however_much_is_searched() {
     assert_eq!(answers.len(), 4);
     assert_eq!(answers[0].as_array().unwrap().len(), 6, "{said}");
     assert_eq!(answers[3].as_array().unwrap().len(), 6, "{said}");
-    // What cannot be started at all is said, and answered with nothing.
+    // A program that cannot be started is reported, and the answer is empty.
     let environment = TestEnvironment::new();
     let bad = [PathBuf::from("a\0b")];
     let Some(said) = ask(&environment, &bad, &[question("kettle")]) else { return };

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::environment::{TestEnvironment, program};
 use crate::workspace::{Ground, assert_holds_none, with};
 
-/// Runs the program as somebody who may not read everything, or says aloud that it cannot.
+/// Runs the program as a user who may not read everything, or prints that this is impossible.
 fn run_as_nobody(ground: &Ground, args: &[&str]) -> Option<Value> {
     use std::os::unix::fs::MetadataExt as _;
     let tmp = ground.path("tmp");
