@@ -13,8 +13,7 @@ pub fn parsed() -> u64 {
     PARSED.get()
 }
 
-/// Sets whether parsed records are kept in this thread; without it, each parse is counted as
-/// unnecessary.
+/// Sets whether parsed records are kept in this thread; otherwise every record is over the limit.
 pub fn keep(keeps: bool) {
     KEEPS.set(keeps);
 }
