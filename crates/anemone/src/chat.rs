@@ -89,8 +89,8 @@ pub struct ChatChoice {
 }
 
 impl ChatChoice {
-    /// Returns these settings, with the configured ones as defaults. A configured key is only used
-    /// for the endpoint that it was configured with.
+    /// Returns the configured settings, unless a URL is given. Then only the timeout comes from the
+    /// config, because a key is only for the endpoint that it was configured with.
     #[must_use]
     pub fn over(&self, configured: ChatSettings) -> ChatSettings {
         let timeout = self.timeout.unwrap_or(configured.timeout);
