@@ -416,8 +416,10 @@ impl Scanner<'_> {
                 let (found, inner) = unquoted(line.text, quote);
                 let (columns, body) = indentation(inner);
                 // Outside quotations and items only its own end closes it.
-                let goes_on = found == quote && (columns >= indent || body.trim_end().is_empty());
-                if goes_on {
+                let is_blank = body.trim_end().is_empty();
+                let goes_on = found == quote && (columns >= indent || is_blank);
+                // Blank lines at the end of a text are in no block.
+                if goes_on && !is_blank {
                     self.extend(line);
                 }
                 if !goes_on || find_ignoring_case(line.text, end) {

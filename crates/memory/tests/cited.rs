@@ -81,6 +81,14 @@ fn one_row_of_a_table_goes_and_its_head_stays() {
 }
 
 #[test]
+fn a_comment_that_stays_open_does_not_take_the_blank_lines_at_the_end() {
+    let stamp = "<!-- anemone: 019a89c2-7c11-7d3e-9f00-1c2d3e4f5a01 agent 2026-11-16T10:00:00Z -->";
+    let text = format!("```\n- a {stamp}\n  ```\n<!-- a\n\n");
+    assert_eq!(cited(&text), [(1, 3), (4, 4)]);
+    assert_eq!(Place::new(&text).without((4, 4)), Err("MEMORY.md#L3-L4".to_owned()));
+}
+
+#[test]
 fn one_blank_line_goes_with_the_last_entry() {
     for (text, left) in [
         ("- a\n\n- b\n\n- c\n\n", "- a\n\n- b\n\n"),
