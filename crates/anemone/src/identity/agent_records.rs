@@ -145,31 +145,25 @@ impl KnownAgents {
         seen: &ObservedAgent,
         is_copy_of_ours: &dyn Fn() -> bool,
     ) -> Option<&(String, AgentRecord)> {
-        let is_here = |record: &AgentRecord| record.workspace.path() == seen.workspace;
         let agents = || self.agents.iter();
+        let has_id = |record: &AgentRecord| seen.id_in_workspace == Some(record.id);
         // Another folder is at the path, with the id of an agent that is not where it was: the two
         // were exchanged, or one was put in the place of the other.
         let is_replaced = |record: &AgentRecord| {
-            let is_another =
-                seen.stamp.is_some() && record.stamp.is_some_and(|stamp| seen.stamp != Some(stamp));
-            let has_id = |other: &AgentRecord| seen.id_in_workspace == Some(other.id);
-            is_another
+            matches!((record.stamp, seen.stamp), (Some(then), Some(now)) if then != now)
                 && !has_id(record)
                 && agents().any(|(_, other)| has_id(other) && other.is_gone())
         };
+        let is_here = |record: &AgentRecord| {
+            record.workspace.path() == seen.workspace && !is_replaced(record)
+        };
         // A restore put a new folder in its place.
-        let by_id = |(_, record): &&(String, AgentRecord)| {
-            seen.id_in_workspace == Some(record.id) && is_here(record)
-        };
+        let by_id = |(_, record): &&(String, AgentRecord)| has_id(record) && is_here(record);
         let by_alias = |(_, record): &&(String, AgentRecord)| {
-            is_here(record)
-                && !seen.alias.is_empty()
-                && record.alias == seen.alias
-                && !is_replaced(record)
+            is_here(record) && !seen.alias.is_empty() && record.alias == seen.alias
         };
-        let by_place = |(_, record): &&(String, AgentRecord)| {
-            is_here(record) && seen.has_name_of(record) && !is_replaced(record)
-        };
+        let by_place =
+            |(_, record): &&(String, AgentRecord)| is_here(record) && seen.has_name_of(record);
         let by_folder = |(_, record): &&(String, AgentRecord)| {
             seen.stamp.is_some()
                 && record.stamp == seen.stamp
@@ -180,7 +174,7 @@ impl KnownAgents {
         // It came from another file system. What a command made from an archive did not come from
         // anywhere, so the other agent is another one, even if it is gone.
         let by_move = |(_, record): &&(String, AgentRecord)| {
-            seen.id_in_workspace == Some(record.id) && record.is_gone() && !is_copy_of_ours()
+            has_id(record) && record.is_gone() && !is_copy_of_ours()
         };
         agents()
             .find(by_id)

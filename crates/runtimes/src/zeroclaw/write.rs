@@ -493,7 +493,7 @@ impl RestorePlanner<'_> {
                     continue;
                 }
             };
-            // The first of several stands in for all of them.
+            // The first of several represents all of them.
             keep.links.extend(natives.next().map(|id| Link { id, ..link }));
             keep.links.extend(natives.map(|id| Link::new(id, Vec::new())));
         }
