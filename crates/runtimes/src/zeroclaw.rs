@@ -26,6 +26,7 @@ mod rows;
 mod schema;
 mod searchable;
 mod sessions;
+mod settings;
 mod store;
 mod tools;
 pub(crate) mod transcript;
@@ -104,6 +105,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
     conversations: Some(conversation::read),
     connect: Some(&connect::CONNECT),
     native_search: Some(&ranking::NATIVE_SEARCH),
+    settings: Some(settings::of),
     native_tools: Some(&tools::NATIVE_TOOLS),
     transcripts: Some(transcript::FORMAT),
     injected: injected::INJECTED,

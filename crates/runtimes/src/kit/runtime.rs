@@ -12,10 +12,10 @@ use anemone_memory::{Clock, ContextRules, MarkdownLayout, RowStore};
 use crate::kit::{
     Check, Conversation, FileCounter, FoundAgent, Issue, IssueKind, Machine, Namespaces,
     NativeSearch, NativeTools, Plan, PlanError, PlanOptions, Reach, ReadConversationError,
-    ReadError, ReadOptions, Reading, RestoreSource, RowSchema, Searchable, SearchableRecord,
-    SearchedFile, SearchedFolder, Severity, StateTable, StoreKind, TranscriptFormat, Unchanged,
-    UnsearchedCounts, VectorOf, WORKSPACE_FILES, WantedModel, connect::Connect,
-    conversation::injected::InjectedText, mapping::Mapping,
+    ReadError, ReadOptions, Reading, RestoreSource, RowSchema, RuntimeSettings, Searchable,
+    SearchableRecord, SearchedFile, SearchedFolder, Severity, StateTable, StoreKind,
+    TranscriptFormat, Unchanged, UnsearchedCounts, VectorOf, WORKSPACE_FILES, WantedModel,
+    connect::Connect, conversation::injected::InjectedText, mapping::Mapping,
 };
 
 /// A program that runs agents: what it is called, where its things are, what its files mean, and
@@ -68,6 +68,8 @@ pub struct Runtime {
     pub connect: Option<&'static Connect>,
     /// How it searches memories itself, where that can be reproduced.
     pub native_search: Option<&'static NativeSearch>,
+    /// Returns what its configuration says about an agent's memory.
+    pub settings: Option<ReadSettings>,
     /// The tools by which its agents know their memory.
     pub native_tools: Option<&'static NativeTools>,
     /// How its transcripts are read, by their lines alone.
@@ -279,6 +281,9 @@ pub type PlanAgent =
 pub type ReadConversation =
     fn(&Machine, &FoundAgent, &str, Reach) -> Result<Conversation, ReadConversationError>;
 
+/// Returns what the configuration of an agent says about its memory.
+pub type ReadSettings = fn(&Machine, &FoundAgent) -> RuntimeSettings;
+
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runtime").field("name", &self.name).finish_non_exhaustive()
@@ -323,6 +328,7 @@ impl Runtime {
         conversations: None,
         connect: None,
         native_search: None,
+        settings: None,
         native_tools: None,
         transcripts: None,
         injected: InjectedText::NONE,
@@ -465,6 +471,13 @@ impl Runtime {
     #[must_use]
     pub fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
         self.search.map(|search| search.searchable(machine, agent)).unwrap_or_default()
+    }
+
+    /// Returns what the configuration of an agent says about its memory; nothing where the runtime
+    /// has no such configuration.
+    #[must_use]
+    pub fn settings_of(&self, machine: &Machine, agent: &FoundAgent) -> RuntimeSettings {
+        self.settings.map(|read| read(machine, agent)).unwrap_or_default()
     }
 
     /// Names files beside the workspace, see [`SearchAgents::files_beside`].

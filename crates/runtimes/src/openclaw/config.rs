@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::settings::{ConfigSource, ConfiguredSettings};
+use crate::kit::connect::json_file::JsonStep;
 use crate::kit::{ConfigFile, Machine, Oddity, OddityKind, install_paths, without_dots};
 
 /// Bytes of all files of a configuration together, at most.
@@ -45,6 +47,8 @@ pub(super) struct Config {
     pub(super) extra_paths: Vec<String>,
     /// The same with their patterns, where they have some; in the order of the configuration.
     pub(super) extra_places: Vec<ExtraText>,
+    /// What it says about memory.
+    pub(super) settings: ConfiguredSettings,
     /// What is wrong with it.
     pub(super) oddities: Vec<Oddity>,
 }
@@ -86,6 +90,7 @@ impl Config {
             Self { path: path.to_owned(), oddities: reader.oddities, ..Self::default() };
         if let Some(value) = value {
             config.take(machine, &value);
+            config.settings = ConfiguredSettings::of(&value, &reader.sources, MAX_AGENTS);
         }
         Some(config)
     }
@@ -229,6 +234,10 @@ fn substitute(machine: &Machine, text: &str) -> String {
 struct ConfigReader {
     /// The files that are being read, outermost first.
     open: Vec<PathBuf>,
+    /// Where the value that is being read is in the whole.
+    at: Vec<JsonStep>,
+    /// The files that were read, in the order in which they override each other.
+    sources: Vec<ConfigSource>,
     files: usize,
     bytes: u64,
     oddities: Vec<Oddity>,
@@ -261,6 +270,8 @@ impl ConfigReader {
         self.open.push(real);
         let value = self.included(value, &folder, depth);
         self.open.pop();
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+        self.sources.push(ConfigSource { prefix: self.at.clone(), path: path.to_owned(), text });
         Some(value)
     }
 
@@ -268,14 +279,25 @@ impl ConfigReader {
     fn included(&mut self, value: Value, folder: &Path, depth: usize) -> Value {
         match value {
             Value::Array(items) => {
-                let items = items.into_iter().map(|item| self.included(item, folder, depth));
+                let items = items.into_iter().map(|item| {
+                    let id = item.get("id").and_then(Value::as_str).unwrap_or_default();
+                    self.at.push(JsonStep::Element(id.to_owned()));
+                    let item = self.included(item, folder, depth);
+                    self.at.pop();
+                    item
+                });
                 Value::Array(items.collect())
             }
             Value::Object(mut fields) => {
                 let include = fields.remove("$include");
                 let fields: Map<String, Value> = fields
                     .into_iter()
-                    .map(|(key, value)| (key, self.included(value, folder, depth)))
+                    .map(|(key, value)| {
+                        self.at.push(JsonStep::Member(key.clone()));
+                        let value = self.included(value, folder, depth);
+                        self.at.pop();
+                        (key, value)
+                    })
                     .collect();
                 let Some(include) = include else { return Value::Object(fields) };
                 let mut result = Value::Object(Map::new());
