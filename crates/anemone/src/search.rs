@@ -22,7 +22,7 @@ use std::time::Instant;
 use anemone_format::StampTable;
 use anemone_index::{
     Answer, AnswerNote, Explanation, Freshness, Hit, Index, Kinds, Provenance, RankingChoice,
-    Request,
+    RankingTuning, Request,
 };
 use anemone_memory::Successor;
 use jiff::civil::Date;
@@ -107,7 +107,7 @@ impl SearchRequest {
 pub struct Ranking {
     /// Characters of a hit at most.
     pub chars: u32,
-    /// Days after which age counts half, where newer hits are preferred among equals.
+    /// The days after which a dated text counts half.
     pub recency: Option<f64>,
     /// Whether more important hits are preferred among equals.
     pub importance: bool,
@@ -117,6 +117,8 @@ pub struct Ranking {
     pub profile: RankingChoice,
     /// The least score of a hit.
     pub min_score: Option<f64>,
+    /// Changed constants of another program's ranking.
+    pub tuning: RankingTuning,
 }
 
 impl Default for Ranking {
@@ -128,6 +130,7 @@ impl Default for Ranking {
             diversity: None,
             profile: RankingChoice::Anemone,
             min_score: None,
+            tuning: RankingTuning::default(),
         }
     }
 }
@@ -143,6 +146,7 @@ impl Ranking {
         request.diversity = self.diversity;
         request.profile = self.profile;
         request.min_score = self.min_score;
+        request.tuning = self.tuning;
     }
 
     /// Finds what compares meanings. Another program's ranking has an embedder only when it is
@@ -422,6 +426,7 @@ pub fn ask(
         && let RankingChoice::Other(profile) = request.ranking.profile
         && let Some(score) = profile.minimum_score()
     {
+        let score = request.ranking.min_score.unwrap_or(score);
         notes.push(SearchNote::MinimumScore { profile: profile.name(), score });
     }
     let compared = VectorComparison::of(&answer.rankers, &embedders);
@@ -449,6 +454,10 @@ fn note_of(
         AnswerNote::PhraseNotFound(phrase) => SearchNote::PhraseNotFound(phrase.clone()),
         AnswerNote::NothingAsked if only_excludes(&request.query) => SearchNote::OnlyExclusions,
         AnswerNote::NothingAsked => SearchNote::NothingAsked,
+        AnswerNote::SettingsUnused(settings) => SearchNote::SettingsUnused {
+            ranking: request.ranking.profile.name(),
+            settings: settings.clone(),
+        },
         AnswerNote::OnlyAlike => SearchNote::OnlyAlike,
         AnswerNote::OnlyWeak => SearchNote::OnlyWeak,
         AnswerNote::TooWeak { .. } => SearchNote::TooWeak,

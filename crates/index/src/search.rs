@@ -24,6 +24,8 @@ impl Index {
         request: &Request,
         embedders: &[&dyn Embedder],
     ) -> Result<Answer, QueryError> {
+        let unused = request.profile.unused(request.settings());
+        let unused = (!unused.is_empty()).then_some(AnswerNote::SettingsUnused(unused));
         let reading = self.store.reading()?;
         let allowed = reading.allowed(request)?;
         if let RankingChoice::Other(profile) = request.profile {
@@ -33,13 +35,15 @@ impl Index {
                 return Ok(Answer {
                     hits: Vec::new(),
                     rankers,
-                    notes: vec![AnswerNote::FilteredOut],
+                    notes: unused.into_iter().chain([AnswerNote::FilteredOut]).collect(),
                 });
             }
             reading.documents(allowed.as_ref(), &mut |document| documents.push(document))?;
             let cached = embedders.first().map(|embedder| Cached::new(*embedder, &self.store));
             let embedder = cached.as_ref().map(|embedder| embedder as &dyn Embedder);
-            return Ok(profile.answer(&documents, request, embedder)?);
+            let mut answer = profile.answer(&documents, request, embedder)?;
+            answer.notes.extend(unused);
+            return Ok(answer);
         }
         let words = parse(&request.query, &reading.statistics().main_languages());
         // Without positive terms no embedder is called: a service would be sent the excluded words.
@@ -50,7 +54,8 @@ impl Index {
         let (nearest, vectors) = nearest(&reading, &asked, allowed.as_ref(), embedders)?;
         let ranked = rank(&reading, request, &words, allowed, nearest)?;
         let rankers = Rankers { lexical: true, vectors };
-        Ok(Answer { hits: ranked.hits, rankers, notes: ranked.notes })
+        let notes = ranked.notes.into_iter().chain(unused).collect();
+        Ok(Answer { hits: ranked.hits, rankers, notes })
     }
 }
 

@@ -3,6 +3,7 @@
 use anemone::connect::quoted;
 use anemone::search::{NamedEmbedder, NoteWords, SearchNote, SourceNote, VectorNote};
 use anemone::text::count;
+use anemone_index::RankingSetting;
 
 use super::target_words;
 use crate::error::{UserError, plain};
@@ -59,6 +60,10 @@ pub fn warning(note: SearchNote) -> NoteWords {
         SearchNote::OnlyExclusions => {
             ("nothing_asked", "the query only excludes; give a word to look for besides".to_owned())
         }
+        SearchNote::SettingsUnused { ranking, settings } => {
+            let names: Vec<_> = settings.into_iter().map(setting_name).collect();
+            ("setting_unused", format!("the ranking {ranking} does not use {}", names.join(", ")))
+        }
         SearchNote::OnlyAlike => (
             "only_alike",
             "no text has any of these words; these hits have similar ones".to_owned(),
@@ -106,6 +111,20 @@ pub fn warning(note: SearchNote) -> NoteWords {
         ),
     };
     NoteWords { code, message }
+}
+
+fn setting_name(setting: RankingSetting) -> &'static str {
+    match setting {
+        RankingSetting::Recency => "recency",
+        RankingSetting::Importance => "importance",
+        RankingSetting::Diversity => "diversity",
+        RankingSetting::MinScore => "a minimum score",
+        RankingSetting::VectorWeight => "a weight of vectors",
+        RankingSetting::TextWeight => "a weight of words",
+        RankingSetting::CandidateMultiplier => "a candidate multiplier",
+        RankingSetting::ChunkTokens => "a chunk size",
+        RankingSetting::ChunkOverlap => "a chunk overlap",
+    }
 }
 
 fn source(note: &SourceNote) -> NoteWords {

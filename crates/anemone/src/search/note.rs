@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anemone_index::RankingSetting;
 use serde::Serialize;
 
 use crate::embedder::{EmbedderError, EmbedderName, FillError};
@@ -51,6 +52,13 @@ pub enum SearchNote {
     NothingAsked,
     /// The query only contains excluded words.
     OnlyExclusions,
+    /// A ranking does not take some settings.
+    SettingsUnused {
+        /// The name of the ranking.
+        ranking: &'static str,
+        /// The settings.
+        settings: Vec<RankingSetting>,
+    },
     /// No document has any of the words; the hits have similar ones.
     OnlyAlike,
     /// All hits are weak.

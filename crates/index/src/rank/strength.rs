@@ -36,12 +36,12 @@ impl Gate {
         }
     }
 
-    /// Whether a block may be shown.
+    /// Whether a block with a score, as it is shown, may be shown.
     pub(super) fn passes(self, score: f64, is_literal: bool) -> bool {
         match self {
             Self::Open => true,
             Self::Literal => is_literal,
-            Self::Least(least) => shown(score) >= least,
+            Self::Least(least) => score >= least,
         }
     }
 }
