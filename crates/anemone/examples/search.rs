@@ -38,7 +38,7 @@ pub(crate) fn search_folder(
     // Everything that the library takes from outside.
     let host = Host::below(own, SharedClock::new(SystemClock));
     let target = TargetChoice { path: Some(folder.to_owned()), ..TargetChoice::default() };
-    let request = SearchRequest { limit: 3, ..SearchRequest::new(query.to_owned(), target) };
+    let request = SearchRequest { limit: Some(3), ..SearchRequest::new(query.to_owned(), target) };
     let report = search(&request, &host)?;
 
     let mut lines = vec![format!("{} documents", report.index.documents)];

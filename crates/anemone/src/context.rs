@@ -11,6 +11,7 @@ use anemone_runtimes::{Machine, MemoryBackend, context_rules_of};
 use serde::Serialize;
 
 use crate::agent_memory::{Access, AgentMemory, AgentMemoryError, MemoryChoice, delimiter};
+use crate::config::Config;
 use crate::host::Host;
 use crate::statement::Statement;
 use crate::text::count;
@@ -198,6 +199,7 @@ pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, A
     let composing = ComposeRequest {
         session,
         rules,
+        limits: Config::of_agent(memory.runtime, &memory.agent, &machine, host)?.context,
         budget: request.budget,
         today: host.today(),
         recalled: Some(shown.framed(&delimiter)),

@@ -189,7 +189,7 @@ impl Embedders {
         if args.choice() == EmbedderSetting::None {
             return Ok(Self::NONE);
         }
-        let config = Config::read(host)?;
+        let config = searched.config(host)?;
         let sets = index.vector_sets()?;
         let maker = EmbedderFactory { config: &config, host, searched, sets: &sets, haste };
         let mut notes = Vec::new();

@@ -22,9 +22,10 @@ use std::time::Instant;
 use anemone_format::StampTable;
 use anemone_index::{
     Answer, AnswerNote, Explanation, Freshness, Hit, Index, Kinds, Provenance, RankingChoice,
-    RankingTuning, Request,
+    RankingSetting, RankingTuning, Request,
 };
 use anemone_memory::Successor;
+use anemone_runtimes::by_name;
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
 
@@ -34,12 +35,14 @@ use self::target::{SearchTarget, TargetChoice, TargetError};
 pub use self::trust::{Trust, sink_superseded, verify_in};
 pub use self::vector_comparison::LexicalOnly;
 use self::vector_comparison::VectorComparison;
+use crate::config::{Config, SearchSettings};
 use crate::days::{EmptyPeriodError, check_period};
 use crate::embedder::{
     ChosenEmbedder, EmbedderChoice, EmbedderError, Embedders, FillError, JobGuard, LargeJobs,
     LatencyBudget, Stop, VectorLine, milliseconds, take_carried_for, top_up,
 };
 use crate::host::Host;
+use crate::settings::unsaid;
 use crate::statement::Statement;
 
 /// A question.
@@ -49,8 +52,8 @@ pub struct SearchRequest {
     pub query: String,
     /// What to search.
     pub target: TargetChoice,
-    /// How many hits at most.
-    pub limit: u32,
+    /// How many hits at most; `None`: as many as the settings say.
+    pub limit: Option<u32>,
     /// Only texts dated on this day or later.
     pub since: Option<Date>,
     /// Only texts dated on this day or earlier.
@@ -78,7 +81,7 @@ impl SearchRequest {
     /// Asks with the defaults.
     #[must_use]
     pub fn new(query: impl Into<String>, target: TargetChoice) -> Self {
-        Self { query: query.into(), target, limit: Self::USUAL_LIMIT, ..Self::default() }
+        Self { query: query.into(), target, ..Self::default() }
     }
 
     /// Refuses what makes no sense, before anything is opened.
@@ -87,10 +90,19 @@ impl SearchRequest {
         Ok(self.embedder.check()?)
     }
 
+    /// Returns the request with the settings of what is searched: the arguments come first.
+    fn configured(&self, target: &SearchTarget, host: &Host) -> Result<Self, SearchError> {
+        let settings = target.config(host).map_err(EmbedderError::from)?.search;
+        let mut request = self.clone();
+        request.limit = self.limit.or(settings.limit);
+        request.ranking = self.ranking.configured(&settings, target, host)?;
+        Ok(request)
+    }
+
     /// Puts the question as an index takes it.
     fn question(&self, host: &Host) -> Request {
         let mut request = Request::new(self.query.clone(), host.now());
-        request.limit = self.limit as usize;
+        request.limit = self.limit.unwrap_or(Self::USUAL_LIMIT) as usize;
         request.since = self.since;
         request.until = self.until;
         request.types.clone_from(&self.types);
@@ -138,6 +150,70 @@ impl Default for Ranking {
 impl Ranking {
     /// The default number of characters of a hit.
     pub const USUAL_CHARS: u32 = 700;
+
+    /// Returns the ranking with settings. Those of a runtime are for the ranking of that runtime,
+    /// and a ranking gets no setting that it does not take.
+    fn configured(
+        &self,
+        settings: &SearchSettings,
+        target: &SearchTarget,
+        host: &Host,
+    ) -> Result<Self, SearchError> {
+        let mut ranking = *self;
+        let RankingChoice::Other(profile) = self.profile else {
+            ranking.recency = self.recency.or(settings.recency_days);
+            ranking.diversity = self.diversity.or(settings.diversity);
+            ranking.min_score = self.min_score.or(settings.min_score);
+            return Ok(ranking);
+        };
+        let of_runtime = by_name(target.kind).and_then(|runtime| runtime.native_search);
+        let is_own = of_runtime
+            .is_some_and(|search| search.profiles.iter().any(|own| own.name() == profile.name()));
+        let foreign;
+        let settings = if is_own {
+            settings
+        } else {
+            foreign = Config::read(host).map_err(EmbedderError::from)?.search;
+            &foreign
+        };
+        let taken = profile.settings();
+        let takes = |setting| taken.contains(&setting);
+        let number = |given: Option<f64>, setting, settled: Option<f64>| {
+            given.or(settled.filter(|_| takes(setting)))
+        };
+        let amount = |given: Option<u32>, setting, settled: Option<u32>| {
+            given.or(settled.filter(|_| takes(setting)))
+        };
+        let least = settings.min_score.or(settings.profile_min_score);
+        ranking.recency = number(self.recency, RankingSetting::Recency, settings.recency_days);
+        ranking.diversity = number(self.diversity, RankingSetting::Diversity, settings.diversity);
+        ranking.min_score = number(self.min_score, RankingSetting::MinScore, least);
+        let (given, tuning) = (self.tuning, settings.tuning);
+        ranking.tuning = RankingTuning {
+            vector_weight: number(
+                given.vector_weight,
+                RankingSetting::VectorWeight,
+                tuning.vector_weight,
+            ),
+            text_weight: number(given.text_weight, RankingSetting::TextWeight, tuning.text_weight),
+            candidate_multiplier: amount(
+                given.candidate_multiplier,
+                RankingSetting::CandidateMultiplier,
+                tuning.candidate_multiplier,
+            ),
+            chunk_tokens: amount(
+                given.chunk_tokens,
+                RankingSetting::ChunkTokens,
+                tuning.chunk_tokens,
+            ),
+            chunk_overlap: amount(
+                given.chunk_overlap,
+                RankingSetting::ChunkOverlap,
+                tuning.chunk_overlap,
+            ),
+        };
+        Ok(ranking)
+    }
 
     fn apply(&self, request: &mut Request) {
         request.snippet_chars = self.chars as usize;
@@ -402,6 +478,7 @@ pub fn ask(
     started: Instant,
     host: &Host,
 ) -> Result<SearchReport, SearchError> {
+    let request = &request.configured(target, host)?;
     let question = request.question(host);
     let SearchRequest { ranking, embedder, large_jobs, .. } = request;
     let budget = LatencyBudget::Answer;
@@ -417,6 +494,8 @@ pub fn ask(
     }
     let answer = open.search(&question, target, host, &embedders.list())?;
     let mut notes = open.notes(target);
+    let unsaid = target.state.as_deref().map(|state| unsaid(&target.settings, state));
+    notes.extend(unsaid.into_iter().flatten().map(SearchNote::SettingIgnored));
     notes.append(&mut embedders.notes);
     for note in &answer.notes {
         notes.push(note_of(note, request, &open.index)?);

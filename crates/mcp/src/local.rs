@@ -189,14 +189,22 @@ impl ServiceState {
     }
 }
 
+fn switched_off() -> ServiceRefusal {
+    let message = "memory search is switched off for this agent by its settings";
+    ServiceRefusal::new("search_off", message).with_hint(
+        "`anemone config explain search.enabled` shows by which setting; `enabled = true` in \
+         [search] of Anemone's config switches it on",
+    )
+}
+
 impl MemoryService for LocalMemoryService {
     fn search(&self, arguments: &SearchArguments) -> Result<SearchResults> {
         let inner = &*self.inner;
         let is_of_agent = inner.options.is_of_agent();
         let host = &inner.options.host;
         let limit = arguments.max_results.map(|most| most.clamp(1, MOST_RESULTS));
-        let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
         if arguments.query.trim().is_empty() && is_of_agent {
+            let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
             return newest::newest(arguments, limit as usize, inner);
         }
         let started = Instant::now();
@@ -213,6 +221,9 @@ impl MemoryService for LocalMemoryService {
             return Err(ServiceRefusal::from(error).with_hint(hint));
         }
         let target = inner.target()?;
+        if !target.config(host)?.search.enabled {
+            return Err(switched_off());
+        }
         let mut report = inner
             .with_index(&target, |opened| Ok(ask(&request, &target, opened, started, host)?))?;
         if is_of_agent && let Ok(memory) = inner.agent_memory() {

@@ -23,6 +23,10 @@ pub struct FlushSettings {
     pub soft_tokens: u64,
     /// A transcript of this size is flushed in any case; 0: never for its size.
     pub transcript_bytes: u64,
+    /// What the agent is asked, instead of the usual prompt; `YYYY-MM-DD` is the day.
+    pub prompt: Option<String>,
+    /// What the agent is told besides, instead of the usual text.
+    pub system_prompt: Option<String>,
 }
 
 impl Default for FlushSettings {
@@ -33,6 +37,8 @@ impl Default for FlushSettings {
             reserve_tokens: 20_000,
             soft_tokens: 4_000,
             transcript_bytes: 2 << 20,
+            prompt: None,
+            system_prompt: None,
         }
     }
 }
@@ -113,15 +119,48 @@ impl FlushSettings {
     }
 }
 
+impl FlushSettings {
+    /// Returns the prompt for the agent: the user's, or the usual one.
+    #[must_use]
+    pub fn prompt(&self, now: &Zoned) -> String {
+        match &self.prompt {
+            None => flush_prompt(now),
+            Some(text) => format!("{}\n{}", own_prompt(text, now), current_time(now)),
+        }
+    }
+
+    /// Returns what the agent is told besides: the user's text, or the usual one.
+    #[must_use]
+    pub fn system_prompt(&self, now: &Zoned) -> String {
+        match &self.system_prompt {
+            None => flush_system_prompt(now),
+            Some(text) => own_prompt(text, now),
+        }
+    }
+}
+
+/// Returns a prompt of the user with the day in it. The agent is always told how to say that there
+/// is nothing to store, as OpenClaw does.
+fn own_prompt(text: &str, now: &Zoned) -> String {
+    let text = text.trim().replace("YYYY-MM-DD", &now.date().to_string());
+    if text.contains("NO_REPLY") {
+        return text;
+    }
+    text + "\n\nIf nothing to store, reply with NO_REPLY."
+}
+
+fn current_time(now: &Zoned) -> String {
+    let zone = now.time_zone().iana_name().unwrap_or("local time");
+    format!("Current time: {} ({zone})", now.strftime("%Y-%m-%d %H:%M"))
+}
+
 /// Returns the prompt for the agent, in OpenClaw's words.
 #[must_use]
 pub fn flush_prompt(now: &Zoned) -> String {
-    let zone = now.time_zone().iana_name().unwrap_or("local time");
     format!(
-        "Pre-compaction memory flush. {} If nothing to store, reply with NO_REPLY.\n\
-         Current time: {} ({zone})",
+        "Pre-compaction memory flush. {} If nothing to store, reply with NO_REPLY.\n{}",
         flush_rules(now),
-        now.strftime("%Y-%m-%d %H:%M")
+        current_time(now)
     )
 }
 

@@ -4,6 +4,7 @@ use anemone::connect::quoted;
 use anemone::search::{NamedEmbedder, NoteWords, SearchNote, SourceNote, VectorNote};
 use anemone::text::count;
 use anemone_index::RankingSetting;
+use anemone_runtimes::RuntimeSetting;
 
 use super::target_words;
 use crate::error::{UserError, plain};
@@ -16,6 +17,24 @@ impl From<UserError> for NoteWords {
     }
 }
 
+/// Says why a setting of a runtime's configuration is not honoured.
+pub(crate) fn setting_ignored(setting: &RuntimeSetting) -> String {
+    let file = setting.file.display();
+    let line = setting.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let value = setting.value.as_ref().map(|value| format!(" = {}", short(&value.to_string())));
+    let reason = setting.refusal().unwrap_or_default();
+    format!("{file}{line}: {}{} is ignored: {reason}", setting.name, value.unwrap_or_default())
+}
+
+/// Returns the beginning of a value, which may be a long prompt.
+fn short(value: &str) -> String {
+    const MOST: usize = 80;
+    match value.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &value[..end]),
+        None => value.to_owned(),
+    }
+}
+
 /// Says a note in words.
 #[must_use]
 pub fn warning(note: SearchNote) -> NoteWords {
@@ -23,6 +42,7 @@ pub fn warning(note: SearchNote) -> NoteWords {
         SearchNote::Source(note) => return source(&note),
         SearchNote::NotFilled(error) => return UserError::from(error).into(),
         SearchNote::Vectors(note) => return vectors(&note),
+        SearchNote::SettingIgnored(setting) => ("setting_ignored", setting_ignored(&setting)),
         SearchNote::EmbedderUnavailable { embedder, error } => {
             let why = NoteWords::from(UserError::from(error)).message;
             ("embedder_unavailable", format!("{embedder} is not used: {why}"))

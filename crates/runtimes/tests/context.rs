@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use anemone_memory::{
-    Budget, ComposeRequest, ComposedContext, ContextRules, Fate, MarkdownLayout, MarkdownStore,
-    SessionKind, compose, estimated_tokens,
+    Budget, ComposeRequest, ComposedContext, ContextLimits, ContextRules, Fate, MarkdownLayout,
+    MarkdownStore, SessionKind, compose, estimated_tokens,
 };
 use anemone_runtimes::context_rules;
 use jiff::civil::Date;
@@ -52,7 +52,9 @@ impl Workspace {
     ) -> ComposedContext {
         let delimiter = "7f3c".to_owned();
         let recalled = None;
-        let asked = ComposeRequest { session, rules, budget, today: TODAY, recalled, delimiter };
+        let limits = ContextLimits::default();
+        let today = TODAY;
+        let asked = ComposeRequest { session, rules, limits, budget, today, recalled, delimiter };
         compose(&self.site(), &asked)
     }
 

@@ -2,8 +2,8 @@
 
 use anemone_format::Origin;
 use anemone_memory::{
-    Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, NewEntry, flush_prompt,
-    flush_system_prompt, flushed_entries, suspicious, told,
+    Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, NewEntry, flushed_entries,
+    suspicious, told,
 };
 use anemone_runtimes::{Conversation, Reach};
 use jiff::Zoned;
@@ -144,7 +144,8 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
     let conversation = request.conversation.read(input, &memory, &machine, reach)?;
     let conversation = conversation.as_ref();
     let now = local_time(request.time_zone.as_deref(), host)?;
-    let Config { flush: settings, chat, .. } = Config::read(host)?;
+    let Config { flush: settings, chat, .. } =
+        Config::of_agent(memory.runtime, &memory.agent, &machine, host)?;
     let (tokens, tokens_from) = tokens_of(request, conversation);
     let session = conversation.and_then(|talk| talk.session_id.clone());
     let session = session.or_else(|| input.session_id.clone());
@@ -180,8 +181,8 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
     }
     match request.flush_by {
         FlushBy::Agent => {
-            report.prompt = Some(flush_prompt(&now));
-            report.system_prompt = Some(flush_system_prompt(&now));
+            report.prompt = Some(settings.prompt(&now));
+            report.system_prompt = Some(settings.system_prompt(&now));
         }
         FlushBy::ChatModel if !request.dry_run => {
             memory.check_writable()?;

@@ -1,13 +1,14 @@
 //! Gives a session its context when it begins.
 
 use anemone_memory::{
-    Budget, ComposeRequest, Fate, FramedMemory, Part, SessionKind, compose, frame,
+    Budget, ComposeRequest, ContextLimits, Fate, FramedMemory, Part, SessionKind, compose, frame,
 };
 use anemone_runtimes::HOOK_CALLER;
 use serde::Serialize;
 
 use super::{HookInput, Result};
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice, delimiter};
+use crate::config::Config;
 use crate::context::{ContextRequest, context};
 use crate::host::Host;
 
@@ -38,7 +39,9 @@ pub fn session_start(request: &SessionStartRequest, host: &Host) -> Result<Sessi
     let machine = host.machine()?;
     let memory = request.input.memory(&request.memory, &machine);
     let text = if request.input.caller().is_some() {
-        memory_alone(&memory.find_for(Access::Read, &machine, host)?, request.chars, host)?
+        let memory = memory.find_for(Access::Read, &machine, host)?;
+        let config = Config::of_agent(memory.runtime, &memory.agent, &machine, host)?;
+        memory_alone(&memory, config.context, request.chars, host)?
     } else {
         let mut composing = ContextRequest::new(memory, SessionKind::Main);
         composing.budget = Budget::Chars(request.chars);
@@ -48,10 +51,16 @@ pub fn session_start(request: &SessionStartRequest, host: &Host) -> Result<Sessi
 }
 
 /// Returns what an agent remembers, and none of its instructions, within so many characters.
-fn memory_alone(memory: &AgentMemory, chars: usize, host: &Host) -> Result<String> {
+fn memory_alone(
+    memory: &AgentMemory,
+    limits: ContextLimits,
+    chars: usize,
+    host: &Host,
+) -> Result<String> {
     let composing = ComposeRequest {
         session: SessionKind::Main,
         rules: HOOK_CALLER.rules,
+        limits,
         budget: Budget::Runtime,
         today: host.today(),
         recalled: None,

@@ -200,12 +200,14 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
     warnings.append(&mut embedders.notes);
     warnings.extend(nowhere(&queries, &open.index)?);
 
+    let settled = target.config(host).map_err(|error| SearchError::Embedder(error.into()))?;
+    let ranking = request.ranking.configured(&settled.search, &target, host)?;
     let now = host.now();
     let mut tally = EvalTally::default();
     for query in &queries {
         let mut question = Request::new(query.query.clone(), now);
         question.limit = request.limit as usize;
-        request.ranking.apply(&mut question);
+        ranking.apply(&mut question);
         let started = Instant::now();
         let answer = open.search(&question, &target, host, &embedders.list())?;
         let took_ms = milliseconds(started);
@@ -241,7 +243,7 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
             .iter()
             .map(|(category, some)| (category.clone(), Figures::of(some)))
             .collect(),
-        settings: settings(request, &embedders),
+        settings: settings(request, ranking, &embedders),
         vectors: tally.vectors.into_iter().flatten().map(VectorShare::of).collect(),
         warnings: Statement::list(warnings),
         misses: request.misses.then_some(tally.misses),
@@ -262,10 +264,9 @@ fn wanted_queries(request: &EvalRequest) -> Result<Vec<Query>, EvalError> {
     }
 }
 
-fn settings(request: &EvalRequest, embedders: &Embedders) -> EvalSettings {
+fn settings(request: &EvalRequest, ranking: Ranking, embedders: &Embedders) -> EvalSettings {
     let main = embedders.main.as_ref();
-    let Ranking { chars, recency, importance, diversity, profile, min_score, tuning } =
-        request.ranking;
+    let Ranking { chars, recency, importance, diversity, profile, min_score, tuning } = ranking;
     EvalSettings {
         profile: profile.name(),
         embedder: main

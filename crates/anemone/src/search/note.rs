@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anemone_index::RankingSetting;
+use anemone_runtimes::RuntimeSetting;
 use serde::Serialize;
 
 use crate::embedder::{EmbedderError, EmbedderName, FillError};
@@ -22,6 +23,8 @@ pub struct NoteWords {
 pub enum SearchNote {
     /// About the sources.
     Source(SourceNote),
+    /// The configuration of the agent's runtime sets something that cannot be honoured.
+    SettingIgnored(RuntimeSetting),
     /// An embedder that was chosen earlier cannot be used now.
     EmbedderUnavailable {
         /// The embedder.

@@ -138,7 +138,7 @@ fn the_first_hits_are_the_same_for_every_limit() {
     let shop = tea_shop();
     let search = |limit| {
         let query = "the morning delivery network";
-        ranking(&shop.search_with(query, |request| request.limit = limit))
+        ranking(&shop.search_with(query, |request| request.limit = Some(limit)))
     };
     let all = search(50);
     assert!(all.len() >= 3, "{all:?}");

@@ -48,10 +48,10 @@ pub(crate) struct SearchArgs {
     #[command(flatten, next_help_heading = SOURCE_HEADING)]
     searched: SourceArgs,
 
-    /// Show at most N hits: 1 to 1000
-    #[arg(long, value_name = "N", default_value_t = SearchRequest::USUAL_LIMIT, help_heading = "Filters")]
+    /// Show at most N hits, 1 to 1000 [default: the settings, else 6]
+    #[arg(long, value_name = "N", help_heading = "Filters")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
-    limit: u32,
+    limit: Option<u32>,
 
     /// Show only what is dated on or after this day: 2026-03-01, today, yesterday, 7d, 2w, 3m, 1y.
     /// Today is that of the local time zone
