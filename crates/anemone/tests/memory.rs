@@ -31,6 +31,8 @@ mod remember;
 mod rows;
 #[path = "memory/search.rs"]
 mod search;
+#[path = "memory/settings.rs"]
+mod settings;
 #[path = "memory/tidy.rs"]
 mod tidy;
 #[path = "memory/trust.rs"]

@@ -123,6 +123,8 @@ impl Serialize for SettingValue {
         let redacted = |text: &String| anemone_secrets::redact_text(text).0.into_owned();
         match self {
             Self::Bool(truth) => serializer.serialize_bool(*truth),
+            #[expect(clippy::cast_possible_truncation, reason = "a count is far from any bound")]
+            Self::Number(number) if is_count(*number) => serializer.serialize_i64(*number as i64),
             Self::Number(number) => serializer.serialize_f64(*number),
             Self::Text(text) => serializer.serialize_str(&redacted(text)),
             Self::List(texts) => serializer.collect_seq(texts.iter().map(redacted)),
