@@ -25,7 +25,7 @@ use anemone_index::{
     RankingSetting, RankingTuning, Request,
 };
 use anemone_memory::Successor;
-use anemone_runtimes::by_name;
+use anemone_runtimes::{SettingKey, by_name};
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
 
@@ -42,7 +42,7 @@ use crate::embedder::{
     LatencyBudget, Stop, VectorLine, milliseconds, take_carried_for, top_up,
 };
 use crate::host::Host;
-use crate::settings::unsaid;
+use crate::settings::{unsaid, unsaid_of};
 use crate::statement::Statement;
 
 /// A question.
@@ -496,6 +496,7 @@ pub fn ask(
     let mut notes = open.notes(target);
     let unsaid = target.state.as_deref().map(|state| unsaid(&target.settings, state));
     notes.extend(unsaid.into_iter().flatten().map(SearchNote::SettingIgnored));
+    notes.extend(service_of_runtime(request, target, &embedders, host)?);
     notes.append(&mut embedders.notes);
     for note in &answer.notes {
         notes.push(note_of(note, request, &open.index)?);
@@ -522,6 +523,26 @@ pub fn ask(
         hits: hits(answer, target),
         took_ms: milliseconds(started),
     })
+}
+
+/// Says once that texts go to a service that only the configuration of the runtime names.
+fn service_of_runtime(
+    request: &SearchRequest,
+    target: &SearchTarget,
+    embedders: &Embedders,
+    host: &Host,
+) -> Result<Option<SearchNote>, SearchError> {
+    let is_remote = embedders.main.as_ref().is_some_and(ChosenEmbedder::is_remote);
+    let setting = target.settings.deciding(SettingKey::Embedder);
+    let Some((setting, state)) = setting.zip(target.state.as_deref()) else { return Ok(None) };
+    if !is_remote || request.embedder.is_named() {
+        return Ok(None);
+    }
+    let own = Config::read(host).map_err(EmbedderError::from)?;
+    if own.embedder.is_some() || !own.order.is_empty() {
+        return Ok(None);
+    }
+    Ok(unsaid_of(&[setting], state).pop().map(SearchNote::ServiceOfRuntime))
 }
 
 fn note_of(

@@ -18,7 +18,7 @@ pub use self::explain::{
     ExplainError, ExplainReport, ExplainRequest, ExplainedSetting, LostSetting, SettingOrigin,
     explain,
 };
-pub(crate) use self::said::unsaid;
+pub(crate) use self::said::{unsaid, unsaid_of};
 use crate::config::{CitationMode, Config, ConfigError, SearchSettings};
 use crate::embedder::{EmbedderKind, EmbedderName, EmbedderSetting};
 use crate::host::Host;

@@ -21,6 +21,8 @@ mod claims;
 mod completions;
 #[path = "it/concurrency.rs"]
 mod concurrency;
+#[path = "it/config.rs"]
+mod config;
 #[path = "it/connect.rs"]
 mod connect;
 #[path = "it/context.rs"]

@@ -203,6 +203,9 @@ impl MemoryService for LocalMemoryService {
         let is_of_agent = inner.options.is_of_agent();
         let host = &inner.options.host;
         let limit = arguments.max_results.map(|most| most.clamp(1, MOST_RESULTS));
+        if !inner.target()?.config(host)?.search.enabled {
+            return Err(switched_off());
+        }
         if arguments.query.trim().is_empty() && is_of_agent {
             let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
             return newest::newest(arguments, limit as usize, inner);
@@ -221,9 +224,6 @@ impl MemoryService for LocalMemoryService {
             return Err(ServiceRefusal::from(error).with_hint(hint));
         }
         let target = inner.target()?;
-        if !target.config(host)?.search.enabled {
-            return Err(switched_off());
-        }
         let mut report = inner
             .with_index(&target, |opened| Ok(ask(&request, &target, opened, started, host)?))?;
         if is_of_agent && let Ok(memory) = inner.agent_memory() {

@@ -42,6 +42,16 @@ pub fn warning(note: SearchNote) -> NoteWords {
         SearchNote::Source(note) => return source(&note),
         SearchNote::NotFilled(error) => return UserError::from(error).into(),
         SearchNote::Vectors(note) => return vectors(&note),
+        SearchNote::ServiceOfRuntime(setting) => (
+            "service_of_runtime",
+            format!(
+                "texts are sent to an embedding service because {}{} says {}; `embedder = \
+                 \"builtin\"` in [embedding] of Anemone's config keeps them on this machine",
+                setting.file.display(),
+                setting.line.map(|line| format!(":{line}")).unwrap_or_default(),
+                setting.name
+            ),
+        ),
         SearchNote::SettingIgnored(setting) => ("setting_ignored", setting_ignored(&setting)),
         SearchNote::EmbedderUnavailable { embedder, error } => {
             let why = NoteWords::from(UserError::from(error)).message;

@@ -25,6 +25,8 @@ pub enum SearchNote {
     Source(SourceNote),
     /// The configuration of the agent's runtime sets something that cannot be honoured.
     SettingIgnored(RuntimeSetting),
+    /// Texts go to a service because the configuration of the agent's runtime names it.
+    ServiceOfRuntime(RuntimeSetting),
     /// An embedder that was chosen earlier cannot be used now.
     EmbedderUnavailable {
         /// The embedder.

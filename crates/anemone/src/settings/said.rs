@@ -19,8 +19,13 @@ const MAX_BYTES: u64 = 256 << 10;
 /// Returns the settings that are not honoured and were not named yet, and notes that they are now.
 /// Without a state folder they are named each time.
 pub(crate) fn unsaid(settings: &RuntimeSettings, folder: &Path) -> Vec<RuntimeSetting> {
-    let refused = || settings.settings.iter().filter(|setting| setting.refusal().is_some());
-    if refused().next().is_none() {
+    let refused = settings.settings.iter().filter(|setting| setting.refusal().is_some());
+    unsaid_of(&refused.collect::<Vec<_>>(), folder)
+}
+
+/// Returns those of some settings that the user was not told about, and notes them.
+pub(crate) fn unsaid_of(settings: &[&RuntimeSetting], folder: &Path) -> Vec<RuntimeSetting> {
+    if settings.is_empty() {
         return Vec::new();
     }
     let path = folder.join(SAID_FILE);
@@ -29,12 +34,13 @@ pub(crate) fn unsaid(settings: &RuntimeSettings, folder: &Path) -> Vec<RuntimeSe
         .flatten()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .unwrap_or_default();
-    let new: Vec<_> = refused().filter(|setting| said.insert(digest(setting))).cloned().collect();
+    let is_new = |setting: &&&RuntimeSetting| said.insert(digest(setting));
+    let new: Vec<_> = settings.iter().filter(is_new).map(|setting| (*setting).clone()).collect();
     if new.is_empty() {
         return new;
     }
     if said.len() > MOST {
-        said = refused().map(digest).collect();
+        said = settings.iter().map(|setting| digest(setting)).collect();
     }
     if let Ok(bytes) = serde_json::to_vec(&said) {
         let written = make_private_folder(folder)

@@ -18,6 +18,7 @@ use anemone::status::{Problem, StatusRequest, status};
 use anemone_index::RankingChoice;
 use anemone_memory::SessionKind;
 use anemone_runtimes::{by_name, ranking_profiles};
+use anemone_testkit::services::Service;
 use serde_json::json;
 
 use crate::support::memory::TestMemory;
@@ -408,4 +409,37 @@ fn a_folder_that_somebody_named_may_not_name_a_service() {
     let config = Config::over(&settings, &memory.host).unwrap();
     assert_eq!(config.embedder, None);
     assert!(settings.settings.iter().any(|setting| setting.refusal().is_some()));
+}
+
+#[test]
+fn a_service_on_this_machine_is_used_as_the_runtime_names_it_and_that_is_said_once() {
+    let service = Service::start();
+    let memory = openclaw(&format!(
+        "{{memorySearch:{{provider:'openai',model:'bag',remote:{{baseUrl:'{}'}}}}}}",
+        service.url()
+    ));
+    let said = |report: &SearchReport| {
+        let is_said = |note: &&SearchNote| matches!(note, SearchNote::ServiceOfRuntime(_));
+        report.notes.iter().filter_map(Statement::typed).filter(is_said).count()
+    };
+    let first = memory.search("teal gate");
+    assert!(!service.requests().is_empty(), "{first:?}");
+    assert_eq!((said(&first), said(&memory.search("teal gate"))), (1, 0));
+    let asked = service.requests().len();
+    own(&memory, "[embedding]\nembedder = \"none\"\n");
+    let other = openclaw("{}");
+    other.search("teal gate");
+    assert_eq!(service.requests().len(), asked);
+}
+
+#[test]
+fn the_file_with_all_settings_explains_each() {
+    let memory = openclaw("{}");
+    let all = explained(&memory, None).settings;
+    for key in ["search.sessions", "flush.prompt", "context.file_chars", "embedding.openai.url"] {
+        assert!(all.iter().any(|setting| setting.key == key), "{key}");
+    }
+    assert!(all.iter().all(|setting| setting.from == SettingOrigin::Default));
+    let section = explained(&memory, Some("flush")).settings;
+    assert_eq!(section.len(), 7, "{section:?}");
 }

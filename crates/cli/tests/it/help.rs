@@ -407,6 +407,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (&["config"], &["--init", "--default"]),
+    (&["config", "explain"], &["--all", "--runtime", "--workspace", "--agent"]),
     (&["demo"], &["--keep"]),
     (
         &["mcp"],

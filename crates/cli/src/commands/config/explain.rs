@@ -79,7 +79,7 @@ fn write_setting(setting: &ExplainedSetting, out: &mut dyn Write) -> io::Result<
 fn write_lost(other: &LostSetting, out: &mut dyn Write) -> io::Result<()> {
     let place = place(&other.file, other.line);
     let (name, value) = (safe(&other.name), shown(&other.value));
-    let mark = if other.ignored { "ignored" } else { "not used" };
+    let mark = if other.ignored { "ignored" } else { "also set" };
     writeln!(out, "    {ODD}{mark}:{ODD:#} {name} = {value}  {place}: {}", other.reason)
 }
 
