@@ -43,7 +43,7 @@ pub(crate) fn search_folder(
 
     let mut lines = vec![format!("{} documents", report.index.documents)];
     for hit in &report.hits {
-        lines.push(format!("\n{} (score {:.2})\n{}", hit.citation, hit.score, hit.text));
+        lines.push(format!("\n{} (score {:.2})\n{}", hit.path, hit.score, hit.text));
     }
     Ok(lines)
 }

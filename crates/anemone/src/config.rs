@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 
 use anemone_embed::Provider;
 use anemone_files::if_found;
-use anemone_format::word_enum;
 use anemone_index::RankingTuning;
 use anemone_memory::{
     AuditSettings, CaptureSettings, ChatSettings, ContextLimits, FlushSettings, RecallSettings,
@@ -27,6 +26,7 @@ use self::memory::{
 use self::section::{Folders, Section, expected, text};
 use crate::embedder::{EmbedderName, EmbedderSetting};
 use crate::host::Host;
+use crate::search::Citations;
 
 /// Every setting with its default, commented out.
 pub const DEFAULT: &str = include_str!("config/default.toml");
@@ -84,7 +84,7 @@ pub struct SearchSettings {
     /// Days after which age counts half.
     pub recency_days: Option<f64>,
     /// Whether hits are cited.
-    pub citations: CitationMode,
+    pub citations: Citations,
     /// The constants of another program's ranking.
     pub tuning: RankingTuning,
 }
@@ -105,23 +105,9 @@ impl Default for SearchSettings {
             profile_min_score: None,
             diversity: None,
             recency_days: None,
-            citations: CitationMode::Auto,
+            citations: Citations::Auto,
             tuning: RankingTuning::default(),
         }
-    }
-}
-
-word_enum! {
-    /// Whether hits are cited by path and lines.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub enum CitationMode {
-        /// Where the owner of the memory asks, and not in a group.
-        #[default]
-        Auto = "auto",
-        /// Always.
-        On = "on",
-        /// Never.
-        Off = "off",
     }
 }
 

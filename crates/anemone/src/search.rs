@@ -20,11 +20,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anemone_format::StampTable;
+use anemone_format::word_enum;
 use anemone_index::{
     Answer, AnswerNote, Explanation, Freshness, Hit, Index, Kinds, Provenance, RankingChoice,
     RankingSetting, RankingTuning, Request,
 };
-use anemone_memory::Successor;
+use anemone_memory::{SessionKind, Successor};
 use anemone_runtimes::{SettingKey, by_name};
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
@@ -66,12 +67,48 @@ pub struct SearchRequest {
     pub paths: Vec<String>,
     /// How hits are ranked and cut.
     pub ranking: Ranking,
+    /// Whether hits are cited.
+    pub citations: Citations,
+    /// The kind of session that the hits are for; `None`: the owner's own.
+    pub session: Option<SessionKind>,
     /// Whether each hit says how its score was computed.
     pub explain: bool,
     /// What compares meanings.
     pub embedder: EmbedderChoice,
     /// Whether much may be sent to a service, for another program's ranking.
     pub large_jobs: LargeJobs,
+}
+
+word_enum! {
+    /// Whether hits are cited by path and lines, so that an agent can name its sources.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Citations {
+        /// They are, except in a group or a channel: others there need not know the owner's files.
+        #[default]
+        Auto = "auto",
+        /// They are.
+        On = "on",
+        /// They are not.
+        Off = "off",
+    }
+}
+
+impl Citations {
+    /// Returns the mode of a request, or that of the settings where the request leaves it open.
+    #[must_use]
+    pub fn or(self, settings: Self) -> Self {
+        if self == Self::Auto { settings } else { self }
+    }
+
+    /// Whether hits are cited in a session.
+    #[must_use]
+    pub fn are_shown(self, session: Option<SessionKind>) -> bool {
+        match self {
+            Self::Auto => session != Some(SessionKind::Group),
+            Self::On => true,
+            Self::Off => false,
+        }
+    }
 }
 
 impl SearchRequest {
@@ -312,6 +349,20 @@ pub struct SearchReport {
     pub lexical_only: Option<LexicalOnly>,
 }
 
+impl SearchReport {
+    /// Removes the citations that a request does not want. The hits were verified by then, which
+    /// takes their citations.
+    pub fn cite(&mut self, request: &SearchRequest) {
+        if request.citations.are_shown(request.session) {
+            return;
+        }
+        for hit in &mut self.hits {
+            hit.citation = None;
+            hit.superseded_by = None;
+        }
+    }
+}
+
 /// What was compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -391,8 +442,9 @@ pub struct SearchHit {
     pub start_line: u32,
     /// Its last line.
     pub end_line: u32,
-    /// Path and lines, as they are cited.
-    pub citation: String,
+    /// Path and lines, as they are cited; `None`: they are not to be cited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub citation: Option<String>,
     /// The headings above it, the outermost first.
     pub headings: Vec<String>,
     /// Its day.
@@ -467,6 +519,9 @@ pub fn search(request: &SearchRequest, host: &Host) -> Result<SearchReport, Sear
     if request.ranking.is_ours() {
         sink_superseded(&mut report.hits);
     }
+    let settings = target.config(host).map_err(EmbedderError::from)?.search;
+    let citations = request.citations.or(settings.citations);
+    report.cite(&SearchRequest { citations, ..request.clone() });
     Ok(report)
 }
 
@@ -560,7 +615,7 @@ fn note_of(
         },
         AnswerNote::OnlyAlike => SearchNote::OnlyAlike,
         AnswerNote::OnlyWeak => SearchNote::OnlyWeak,
-        AnswerNote::TooWeak { .. } => SearchNote::TooWeak,
+        AnswerNote::TooWeak { count } => SearchNote::TooWeak { withheld: *count },
         AnswerNote::FilteredOut => {
             let (by_type, by_name) = (!request.types.is_empty(), !request.namespaces.is_empty());
             let known = if by_type || by_name { index.kinds()? } else { Kinds::default() };
@@ -588,7 +643,7 @@ fn hit_of(hit: Hit, stamps: &StampTable) -> SearchHit {
     let citation = hit.citation();
     let provenance = hit.provenance.resolved(stamps);
     SearchHit {
-        citation,
+        citation: Some(citation),
         path: hit.path,
         start_line: hit.start_line,
         end_line: hit.end_line,

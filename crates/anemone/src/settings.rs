@@ -19,9 +19,10 @@ pub use self::explain::{
     explain,
 };
 pub(crate) use self::said::{unsaid, unsaid_of};
-use crate::config::{CitationMode, Config, ConfigError, SearchSettings};
+use crate::config::{Config, ConfigError, SearchSettings};
 use crate::embedder::{EmbedderKind, EmbedderName, EmbedderSetting};
 use crate::host::Host;
+use crate::search::Citations;
 
 /// The services that `auto` in a runtime's configuration tries, by the keys that there are.
 const CHAIN: [Provider; 4] =
@@ -178,7 +179,7 @@ impl Config {
     fn take_text(&mut self, key: SettingKey, text: &str) {
         match key {
             SettingKey::SearchCitations => {
-                self.search.citations = CitationMode::of_word(text).unwrap_or_default();
+                self.search.citations = Citations::of_word(text).unwrap_or_default();
             }
             SettingKey::Embedder => match text.parse() {
                 Ok(EmbedderSetting::Auto) => {

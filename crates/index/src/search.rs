@@ -95,8 +95,25 @@ fn nearest(
         let outcome = scanned.ask(asked, *embedder)?;
         rankers.push(VectorRanker { identity: embedder.identity().clone(), outcome });
     }
-    let nearest = scanned.nearest;
+    let mut nearest = scanned.nearest;
+    nearest.sense = sense(asked, embedders);
     Ok(((!nearest.is_empty()).then_some(nearest), rankers))
+}
+
+/// Says what a query consists of. A model that was compared may not tell, but the vocabulary of any
+/// of the embedders does.
+fn sense(asked: &Asked<'_>, embedders: &[&dyn Embedder]) -> Sense {
+    if asked.is_foreign {
+        return Sense::Untold;
+    }
+    let known: Vec<Option<f32>> =
+        embedders.iter().map(|embedder| embedder.knows(&asked.content)).collect();
+    match known.iter().flatten().copied().reduce(f32::max) {
+        Some(share) if share >= KNOWN_SHARE => Sense::Words,
+        Some(_) if known.iter().all(Option::is_some) => Sense::Letters,
+        Some(_) => Sense::Doubtful,
+        None => Sense::Words,
+    }
 }
 
 /// The results of one embedder after the other.
@@ -152,11 +169,6 @@ impl<'a> Scanned<'a> {
         let trust = f64::from(embedder.reads(query)).clamp(0.0, 1.0);
         if trust > 0.0 && vector.iter().any(|number| *number != 0.0) {
             self.scan(&set, &vector, trust)?;
-            self.nearest.sense = match self.nearest.sense {
-                Sense::Letters if asked.is_foreign => Sense::Untold,
-                Sense::Letters if embedder.knows(&asked.content) >= KNOWN_SHARE => Sense::Words,
-                known => known,
-            };
             self.is_whole = missing == 0;
         }
         Ok(VectorOutcome::Used { chunks: set.chunks, missing })

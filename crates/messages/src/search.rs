@@ -35,6 +35,13 @@ fn short(value: &str) -> String {
     }
 }
 
+/// Says that nothing was found but weak matches.
+#[must_use]
+pub fn weak_matches(withheld: usize) -> String {
+    let matches = if withheld == 1 { "match" } else { "matches" };
+    format!("nothing found but {withheld} weak {matches}, not shown here")
+}
+
 /// Says a note in words.
 #[must_use]
 pub fn warning(note: SearchNote) -> NoteWords {
@@ -72,6 +79,29 @@ pub fn warning(note: SearchNote) -> NoteWords {
                 target_words(&target)
             ),
         ),
+        SearchNote::GgufNotRun { model } => (
+            "gguf_not_run",
+            format!(
+                "the agent's runtime compares meanings with the GGUF model {model:?}, which this \
+                 program cannot run; the built-in model is used instead"
+            ),
+        ),
+        SearchNote::ModelChanged { embedder, is_remote, from, to } => {
+            let command = match is_remote {
+                true => format!("{} --reembed", index_command(&embedder)),
+                false => format!("anemone index{}", target_words(&embedder.target)),
+            };
+            (
+                "model_changed",
+                format!(
+                    "the config names {to}, and the index has vectors of {from}; `{command}` \
+                     replaces them"
+                ),
+            )
+        }
+        SearchNote::ModelReplaced { from, to } => {
+            ("model_replaced", format!("the vectors of {from} were replaced by those of {to}"))
+        }
         SearchNote::CarriedUnreadable(reason) => (
             "carried_unreadable",
             format!("some vectors stored with the source are not used: {reason}"),
@@ -101,10 +131,9 @@ pub fn warning(note: SearchNote) -> NoteWords {
         SearchNote::OnlyWeak => {
             ("only_weak", "only weak matches; the answer may not be there".to_owned())
         }
-        SearchNote::TooWeak => (
-            "too_weak",
-            "nothing is similar enough; --min-score 0 shows the nearest texts".to_owned(),
-        ),
+        SearchNote::TooWeak { withheld } => {
+            ("too_weak", format!("{}; --min-score 0 shows them", weak_matches(withheld)))
+        }
         SearchNote::FilteredOut { types, namespaces } => {
             let mut message = "no document passes the filters".to_owned();
             for (name, known) in [("types", types), ("namespaces", namespaces)] {

@@ -9,7 +9,8 @@ use anemone_memory::{
 };
 
 use super::section::{Section, expected, text};
-use super::{CitationMode, Result, SearchSettings};
+use super::{Result, SearchSettings};
+use crate::search::Citations;
 
 pub(super) fn read_chat(chat: &mut ChatSettings, section: &mut Section<'_>) -> Result<()> {
     chat.url = section.text("url")?;
@@ -65,7 +66,7 @@ pub(super) fn read_search(search: &mut SearchSettings, section: &mut Section<'_>
     }
     let citations = section.read("citations", |at, item| {
         let wrong = || expected(at, "auto, on or off", Some("\"auto\""));
-        CitationMode::of_word(&text(at, item)?).ok_or_else(wrong)
+        Citations::of_word(&text(at, item)?).ok_or_else(wrong)
     })?;
     search.citations = citations.unwrap_or(search.citations);
     let RankingTuning {

@@ -45,6 +45,29 @@ pub enum SearchNote {
     },
     /// Vectors that came with the documents cannot be read.
     CarriedUnreadable(String),
+    /// The runtime's config names a local GGUF model, which no embedder here can run.
+    GgufNotRun {
+        /// The model, as the config names it.
+        model: String,
+    },
+    /// The config names another embedder than the one whose vectors an index has.
+    ModelChanged {
+        /// The embedder of the config.
+        embedder: Box<NamedEmbedder>,
+        /// Whether it is a service.
+        is_remote: bool,
+        /// The model of the index.
+        from: String,
+        /// The model of the config.
+        to: String,
+    },
+    /// The vectors of a model were replaced by those of another one.
+    ModelReplaced {
+        /// The former model.
+        from: String,
+        /// The model of the index now.
+        to: String,
+    },
     /// More vectors came with the documents than an index takes.
     CarriedTooMany(u64),
     /// An embedder that the user did not name could not fill the index.
@@ -69,7 +92,10 @@ pub enum SearchNote {
     /// All hits are weak.
     OnlyWeak,
     /// Nothing is similar enough.
-    TooWeak,
+    TooWeak {
+        /// How many weak matches were withheld.
+        withheld: usize,
+    },
     /// No document passes the filters.
     FilteredOut {
         /// The types that there are, if one was asked for.

@@ -2,14 +2,14 @@
 
 use anemone::agent::AgentChoice;
 use anemone::agent_memory::MemoryChoice;
-use anemone::config::{CitationMode, Config};
+use anemone::config::Config;
 use anemone::context::{ContextRequest, context};
 use anemone::embedder::EmbedderSetting;
 use anemone::hooks::pre_compact::{FlushBy, PreCompactReport, PreCompactRequest, pre_compact};
 use anemone::hooks::prompt::{PromptRequest, prompt};
 use anemone::hooks::turn_end::{TurnEndRequest, turn_end};
 use anemone::hooks::{ConversationChoice, HookInput};
-use anemone::search::{Ranking, SearchNote, SearchReport};
+use anemone::search::{Citations, Ranking, SearchNote, SearchReport};
 use anemone::settings::{
     ExplainError, ExplainReport, ExplainRequest, SettingOrigin, explain, runtime_settings,
 };
@@ -195,7 +195,7 @@ fn every_setting_of_a_search_reaches_its_place() {
     assert_eq!((search.tuning.vector_weight, search.tuning.text_weight), (Some(0.6), Some(0.4)));
     assert_eq!(search.tuning.candidate_multiplier, Some(3));
     assert_eq!((search.tuning.chunk_tokens, search.tuning.chunk_overlap), (Some(200), Some(40)));
-    assert_eq!(search.citations, CitationMode::Off);
+    assert_eq!(search.citations, Citations::Off);
     // A search by hand works, and says once what cannot be honoured.
     let first = memory.search("teal gate");
     assert!(!first.hits.is_empty());

@@ -208,3 +208,53 @@ fn a_server_that_cannot_begin_says_so_once() {
         assert_eq!(said["ok"], false, "{said}");
     }
 }
+
+#[test]
+fn without_evidence_nothing_is_told_and_weak_matches_are_counted() {
+    let environment = with_memory();
+    let asked = |query: &str, more: Value| {
+        let mut asked = json!({"query": query});
+        asked.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("one"));
+        call(&environment, &AGENT, &[("memory_search", asked)])[0].clone()
+    };
+    let nothing = asked("zzzqqq wwwxxx", json!({}));
+    assert_eq!(nothing["structuredContent"]["results"], json!([]));
+    let note = nothing["structuredContent"]["notes"][0].as_str().expect("a note");
+    assert!(note.starts_with("nothing found but ") && note.contains("minScore 0"), "{note}");
+    let text = nothing["content"][0]["text"].as_str().expect("words");
+    assert!(text.contains("say that nothing is remembered"), "{text}");
+    let all = asked("zzzqqq wwwxxx", json!({"minScore": 0}));
+    assert!(!all["structuredContent"]["results"].as_array().expect("a list").is_empty());
+    for hit in asked("ferry fog tea", json!({}))["structuredContent"]["results"]
+        .as_array()
+        .expect("a list")
+    {
+        let score = hit["score"].as_f64().expect("a number");
+        assert!((0.0..=1.0).contains(&score), "{hit}");
+    }
+}
+
+#[test]
+fn results_are_cited_as_the_call_or_the_server_says() {
+    let environment = with_memory();
+    for (args, asked, is_cited) in [
+        (&AGENT[..], json!({}), true),
+        (&AGENT, json!({"session": "group"}), false),
+        (&AGENT, json!({"session": "group", "citations": "on"}), true),
+        (&AGENT, json!({"citations": "off"}), false),
+        (&["-w", "agent", "--citations", "off"], json!({}), false),
+        (&["-w", "agent", "--citations", "off"], json!({"citations": "auto"}), true),
+    ] {
+        let mut question = json!({"query": "when was the ferry late"});
+        question
+            .as_object_mut()
+            .expect("an object")
+            .extend(asked.as_object().cloned().expect("one"));
+        let found = &call(&environment, args, &[("memory_search", question)])[0];
+        let hit = &found["structuredContent"]["results"][0];
+        assert_eq!(hit["path"], "memory/2026-01-05.md");
+        assert_eq!(hit.get("citation").is_some(), is_cited, "{asked} {hit}");
+        let text = found["content"][0]["text"].as_str().expect("words");
+        assert_eq!(text.contains("2026-01-05.md#L"), is_cited, "{asked} {text}");
+    }
+}

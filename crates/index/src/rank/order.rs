@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::Question;
 use super::found::{FoundBlock, FoundBlocks};
-use super::strength::{Gate, shown};
+use super::strength::{Gate, Strength, shown};
 use super::voices::{collapse, jaccard};
 use crate::text::Term;
 
@@ -73,7 +73,15 @@ pub(super) fn order(found: &FoundBlocks, question: &Question<'_>) -> Ordered {
     let mut places: Vec<RankedBlock> = found.blocks.iter().enumerate().filter_map(place).collect();
     let all = places.len();
     let gate = Gate::of(found.sense, request.min_score);
-    places.retain(|place| gate.passes(place.score, found.blocks[place.at].is_literal));
+    gate.retain(&mut places, |place| {
+        let block = &found.blocks[place.at];
+        Strength {
+            literal: block.literal,
+            lexical: block.scores.score(),
+            before: shown(place.raw),
+            score: place.score,
+        }
+    });
     let too_weak = all - places.len();
     places.sort_by(|a, b| compare(a, b, found));
     let places = collapse(places, found);

@@ -192,6 +192,7 @@ impl Cutter<'_> {
             ("date", scores.date),
             ("factor", scores.factor),
             ("lexical", scores.score()),
+            ("literal", f64::from(block.literal as u8)),
         ];
         if let Some(meaning) = block.meaning {
             parts.extend([

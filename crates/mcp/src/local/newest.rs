@@ -34,7 +34,7 @@ pub(super) fn newest(
 fn found(entry: EntryToForget, zone: &TimeZone) -> SearchResult {
     let (first, last) = entry.lines.unwrap_or((1, 1));
     SearchResult {
-        citation: citation_of(&entry.path, (first, last)),
+        citation: Some(citation_of(&entry.path, (first, last))),
         path: entry.path,
         start_line: number(first),
         end_line: number(last),

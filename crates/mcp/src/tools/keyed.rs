@@ -99,7 +99,7 @@ fn recall(service: &dyn MemoryService, asked: Recall, example: &str) -> Result<A
         max_results: Some(asked.limit.unwrap_or(5)),
         since: asked.since.as_deref().map(day_of),
         until: asked.until.as_deref().map(day_of),
-        ..SearchArguments::default()
+        ..SearchArguments::cited()
     })?);
     if found.results.is_empty() {
         return Ok(Answer::words("No memories found."));
@@ -116,7 +116,8 @@ fn day_of(time: &str) -> String {
 
 fn line_of(memory: &SearchResult) -> String {
     let category = memory.category.as_deref().unwrap_or(DAILY);
-    let key = memory.key.as_ref().or(memory.id.as_ref()).unwrap_or(&memory.citation);
+    let names = [&memory.key, &memory.id, &memory.citation];
+    let key = names.into_iter().flatten().next().map_or("", String::as_str);
     let percent = (memory.score.clamp(0.0, 1.0) * 100.0).round();
     let suspicion = memory.suspicion_reason.as_deref();
     let suspicion = suspicion.map(|reason| format!(" [suspicious: {reason}]")).unwrap_or_default();

@@ -82,10 +82,10 @@ fn after_a_half_life_a_daily_log_of_march_counts_half_and_other_files_do_not_age
 #[test]
 fn march_moves_a_twin_down_when_asked() {
     let mut notes = notes();
-    // The twin has the same words, and a third text has fewer of them.
-    notes[1].text.clone_from(&notes[0].text);
-    notes[2].text =
-        "harbour crane harbour crane and a very different tale of a lighthouse".to_owned();
+    // The twin has the same words, and a third text is longer and has other words too.
+    let twin = notes[0].text.clone();
+    notes[1].text = twin;
+    notes[2].text = "a long, very different tale of a lighthouse with a harbour crane".to_owned();
     for has_vectors in [false, true] {
         let paths = |lambda| {
             let asked = Request { diversity: lambda, ..request("harbour crane") };
