@@ -362,7 +362,7 @@ fn services_are_used_where_the_runtime_names_them_and_only_then() {
     let memory = openclaw("{memorySearch:{provider:'local',local:{modelPath:'~/gemma.GGUF'}}}");
     let first = memory.search("teal gate");
     assert_eq!(first.mode.as_str(), "hybrid", "the built-in model is used");
-    assert_eq!(ignored(&first).len(), 2, "{:?}", ignored(&first));
+    assert_eq!(ignored(&first), ["memorySearch.local.modelPath"]);
 }
 
 #[test]
@@ -442,4 +442,16 @@ fn the_file_with_all_settings_explains_each() {
     assert!(all.iter().all(|setting| setting.from == SettingOrigin::Default));
     let section = explained(&memory, Some("flush")).settings;
     assert_eq!(section.len(), 7, "{section:?}");
+}
+
+#[test]
+fn hits_are_cited_as_the_runtime_says_unless_the_request_does() {
+    let memory = openclaw(r#"{memory:{citations:"off"}}"#);
+    let cited = |report: &SearchReport| report.hits[0].citation.is_some();
+    assert!(!cited(&memory.search("teal gate")));
+    let on = |request: &mut anemone::search::SearchRequest| request.citations = Citations::On;
+    assert!(cited(&memory.search_with("teal gate", on)));
+    own(&memory, "[search]\ncitations = \"on\"\n");
+    assert!(cited(&memory.search("teal gate")));
+    assert!(cited(&openclaw(r#"{memory:{citations:"sometimes"}}"#).search("teal gate")));
 }

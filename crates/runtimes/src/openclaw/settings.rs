@@ -407,6 +407,11 @@ fn decide_embedder(found: &mut RuntimeSettings) {
             (named("builtin"), Used, NotNeeded("the built-in model is used"))
         }
         Some("auto") => (named("auto"), Used, NotNeeded("the provider is chosen by its key")),
+        // The model file says it.
+        Some("local") if has_model_file => {
+            let reason = NotNeeded("the built-in model is the local one");
+            (None, reason, NotNeeded("the built-in model is used"))
+        }
         Some("local") => (None, GGUF, NotNeeded("the built-in model is used")),
         Some(name) if SERVICES.contains(&name) => {
             let model = model.as_deref().filter(|model| is_model(model));
@@ -494,6 +499,9 @@ fn decide_plugin(found: &mut RuntimeSettings) {
 
 /// Refuses words that have no meaning here.
 fn decide_words(found: &mut RuntimeSettings) {
+    if found.text("backend").is_some_and(|name| name.trim().eq_ignore_ascii_case("builtin")) {
+        found.decide("backend", None, OWN_INDEX);
+    }
     let citations = found.text("citations").map(|word| word.trim().to_ascii_lowercase());
     match citations {
         Some(word) if ["auto", "on", "off"].contains(&word.as_str()) => {
