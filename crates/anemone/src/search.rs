@@ -128,12 +128,12 @@ impl SearchRequest {
     }
 
     /// Returns the request with the settings of what is searched: the arguments come first.
-    fn configured(&self, target: &SearchTarget, host: &Host) -> Result<Self, SearchError> {
-        let settings = target.config(host).map_err(EmbedderError::from)?.search;
+    fn configured(&self, target: &SearchTarget, host: &Host) -> Self {
+        let settings = target.readable_config(host).search;
         let mut request = self.clone();
         request.limit = self.limit.or(settings.limit);
-        request.ranking = self.ranking.configured(&settings, target, host)?;
-        Ok(request)
+        request.ranking = self.ranking.configured(&settings, target, host);
+        request
     }
 
     /// Puts the question as an index takes it.
@@ -190,18 +190,13 @@ impl Ranking {
 
     /// Returns the ranking with settings. Those of a runtime are for the ranking of that runtime,
     /// and a ranking gets no setting that it does not take.
-    fn configured(
-        &self,
-        settings: &SearchSettings,
-        target: &SearchTarget,
-        host: &Host,
-    ) -> Result<Self, SearchError> {
+    fn configured(&self, settings: &SearchSettings, target: &SearchTarget, host: &Host) -> Self {
         let mut ranking = *self;
         let RankingChoice::Other(profile) = self.profile else {
             ranking.recency = self.recency.or(settings.recency_days);
             ranking.diversity = self.diversity.or(settings.diversity);
             ranking.min_score = self.min_score.or(settings.min_score);
-            return Ok(ranking);
+            return ranking;
         };
         let of_runtime = by_name(target.kind).and_then(|runtime| runtime.native_search);
         let is_own = of_runtime
@@ -210,7 +205,7 @@ impl Ranking {
         let settings = if is_own {
             settings
         } else {
-            foreign = Config::read(host).map_err(EmbedderError::from)?.search;
+            foreign = Config::read(host).unwrap_or_default().search;
             &foreign
         };
         let taken = profile.settings();
@@ -249,7 +244,7 @@ impl Ranking {
                 tuning.chunk_overlap,
             ),
         };
-        Ok(ranking)
+        ranking
     }
 
     fn apply(&self, request: &mut Request) {
@@ -519,7 +514,7 @@ pub fn search(request: &SearchRequest, host: &Host) -> Result<SearchReport, Sear
     if request.ranking.is_ours() {
         sink_superseded(&mut report.hits);
     }
-    let settings = target.config(host).map_err(EmbedderError::from)?.search;
+    let settings = target.readable_config(host).search;
     let citations = request.citations.or(settings.citations);
     report.cite(&SearchRequest { citations, ..request.clone() });
     Ok(report)
@@ -533,7 +528,7 @@ pub fn ask(
     started: Instant,
     host: &Host,
 ) -> Result<SearchReport, SearchError> {
-    let request = &request.configured(target, host)?;
+    let request = &request.configured(target, host);
     let question = request.question(host);
     let SearchRequest { ranking, embedder, large_jobs, .. } = request;
     let budget = LatencyBudget::Answer;
@@ -551,7 +546,7 @@ pub fn ask(
     let mut notes = open.notes(target);
     let unsaid = target.state.as_deref().map(|state| unsaid(&target.settings, state));
     notes.extend(unsaid.into_iter().flatten().map(SearchNote::SettingIgnored));
-    notes.extend(service_of_runtime(request, target, &mut embedders, host)?);
+    notes.extend(service_of_runtime(request, target, &mut embedders, host));
     notes.append(&mut embedders.notes);
     for note in &answer.notes {
         notes.push(note_of(note, request, &open.index)?);
@@ -587,20 +582,17 @@ fn service_of_runtime(
     target: &SearchTarget,
     embedders: &mut Embedders,
     host: &Host,
-) -> Result<Option<SearchNote>, SearchError> {
+) -> Option<SearchNote> {
     let is_remote = embedders.main.as_ref().is_some_and(ChosenEmbedder::is_remote);
     let setting = target.settings.deciding(SettingKey::Embedder);
-    let Some((setting, state)) = setting.zip(target.state.as_deref()) else { return Ok(None) };
-    if request.embedder.is_named() {
-        return Ok(None);
-    }
-    let own = Config::read(host).map_err(EmbedderError::from)?;
-    if own.embedder.is_some() || !own.order.is_empty() {
-        return Ok(None);
+    let (setting, state) = setting.zip(target.state.as_deref())?;
+    let own = Config::read(host).ok()?;
+    if request.embedder.is_named() || own.embedder.is_some() || !own.order.is_empty() {
+        return None;
     }
     if is_remote {
         let new = unsaid_of("service", &[setting], state).pop();
-        return Ok(new.map(SearchNote::ServiceOfRuntime));
+        return new.map(SearchNote::ServiceOfRuntime);
     }
     let is_missing = |note: &SearchNote| {
         matches!(note, SearchNote::EmbedderUnavailable { error: EmbedderError::NoKey(_), .. })
@@ -608,7 +600,7 @@ fn service_of_runtime(
     if embedders.notes.iter().any(is_missing) && unsaid_of("key", &[setting], state).is_empty() {
         embedders.notes.retain(|note| !is_missing(note));
     }
-    Ok(None)
+    None
 }
 
 fn note_of(

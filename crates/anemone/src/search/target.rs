@@ -510,6 +510,13 @@ impl SearchTarget {
         Config::over(&self.settings, host)
     }
 
+    /// Reads the settings that count for it; of a config that cannot be read, nothing counts. What
+    /// needs the config, such as choosing an embedder, reports why it cannot be read.
+    #[must_use]
+    pub fn readable_config(&self, host: &Host) -> Config {
+        self.config(host).unwrap_or_else(|_| Config::of_runtime(&self.settings))
+    }
+
     /// Whether there is no index of it after the run.
     pub fn is_encrypted(&self) -> bool {
         self.scratch.is_some()

@@ -240,7 +240,13 @@ impl RuntimeSettings {
     }
 
     /// Says what becomes of all settings of a path, and what the key gets from them.
-    pub(crate) fn decide(&mut self, path: &str, means: Option<SettingValue>, verdict: SettingUse) {
+    pub(crate) fn decide(
+        &mut self,
+        path: &str,
+        means: impl Into<Option<SettingValue>>,
+        verdict: SettingUse,
+    ) {
+        let means = means.into();
         let settings = self.settings.iter_mut();
         for setting in settings.filter(|setting| setting.path == path && setting.value.is_some()) {
             setting.verdict = verdict;
