@@ -124,7 +124,13 @@ pub struct SearchArguments {
     pub until: Option<String>,
     /// Only documents with paths like this, such as memory/2026-03-*.
     pub path: Option<String>,
+    /// How many results to leave out at the start: with an empty query, which lists the newest
+    /// memories, this turns the pages.
+    pub offset: Option<u32>,
 }
+
+/// The mode of an answer to a question without words.
+pub(crate) const NEWEST: &str = "newest";
 
 /// What was found.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -195,6 +201,9 @@ pub struct SearchResult {
     /// How much it matters, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<f64>,
+    /// The category of its row, or what a file is for, for tools that know categories.
+    #[serde(skip)]
+    pub shelf: Option<String>,
 }
 
 /// Which lines to read.
@@ -281,6 +290,9 @@ pub struct RememberArguments {
     /// Write it although the memory says nearly the same already.
     #[serde(default)]
     pub force: bool,
+    /// The category of its row, for tools that know categories.
+    #[serde(skip)]
+    pub category: Option<String>,
 }
 
 /// Where something comes from. The owner is not among them: a client cannot prove to be the owner.

@@ -7,7 +7,7 @@ use anemone::remember::{RememberError, RememberReport};
 use anemone::search::read::ReadReport;
 use anemone::search::{SearchHit, SearchNote, SearchReport};
 use anemone::statement::Statement;
-use anemone_memory::{EntryToForget, citation_of};
+use anemone_memory::{Category, EntryToForget, citation_of};
 use anemone_messages::{UserError, holder_message, lost_change, note, warning};
 
 use crate::service::{
@@ -58,6 +58,10 @@ impl From<SearchHit> for SearchResult {
             id: hit.provenance.record,
             category: hit.memory_type,
             importance: hit.importance,
+            shelf: hit.namespace.map(|name| match Category::from(&*name).own_name() {
+                Some(own) => own.to_owned(),
+                None => name,
+            }),
             ..Self::default()
         }
     }
