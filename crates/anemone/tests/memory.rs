@@ -27,6 +27,8 @@ mod index;
 mod list;
 #[path = "memory/remember.rs"]
 mod remember;
+#[path = "memory/row_shapes.rs"]
+mod row_shapes;
 #[path = "memory/rows.rs"]
 mod rows;
 #[path = "memory/search.rs"]

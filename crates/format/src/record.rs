@@ -107,6 +107,8 @@ object! {
     pub struct Embedding {
         /// `provider/model`.
         required model: String,
+        /// The provider alone.
+        optional provider: String,
         /// The length of the vector.
         #[schemars(range(min = 1))]
         required dimensions: u64,

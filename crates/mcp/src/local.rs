@@ -29,7 +29,7 @@ use anemone::search::target::{SearchTarget, TargetChoice, TargetError};
 use anemone::search::{Citations, SearchRequest, ask, sink_superseded, verify_in};
 use anemone::status::SearchStatus;
 use anemone_index::{ExcerptLimits, KnownDocument};
-use anemone_memory::{Budget, Finality, Importance, SessionKind};
+use anemone_memory::{Budget, Category, Finality, Importance, SessionKind};
 use anemone_messages::{given_day, warning};
 use anemone_runtimes::MemoryBackend;
 
@@ -243,7 +243,9 @@ impl MemoryService for LocalMemoryService {
         report.cite(&request);
         let mut results = results::search(report, arguments.min_score);
         if is_of_agent {
-            entries::name(&mut results.results, &target);
+            let memory = inner.agent_memory().ok();
+            let memory = memory.as_ref().map(AgentMemory::memory);
+            entries::name(&mut results.results, &target, memory.as_deref());
         }
         Ok(results)
     }
@@ -302,6 +304,7 @@ impl MemoryService for LocalMemoryService {
         let mut request = RememberRequest::new(arguments.text.clone(), inner.memory());
         request.key.clone_from(&arguments.key);
         request.kind.clone_from(&arguments.kind);
+        request.category = arguments.category.as_deref().map(Category::from);
         request.importance = arguments.importance.map(importance).transpose()?;
         request.tags.clone_from(&arguments.tags);
         request.origin = arguments.source.unwrap_or_default().into();

@@ -101,7 +101,7 @@ pub use hook_log::HookWrite;
 pub use journal::{ChangeId, ChangeRecord, EditRecord, JournalError, RowsRecord};
 pub use layout::MarkdownLayout;
 pub use ledger::{OriginCheck, OwnStamps};
-pub use list::{EntryListing, ListFilter, ListedEntry, list_entries};
+pub use list::{EntryListing, ListFilter, ListedEntry, Page, list_entries};
 pub use markdown_memory::MarkdownMemory;
 pub use memory::{BackendError, Memory, MemoryError, PlannedEntry, PlannedRow};
 pub use noteworthy::{NoteSkipReason, UnknownStatements, not_worth_noting, without_unanswered};
@@ -118,7 +118,8 @@ pub use remember::{
 };
 pub use row_memory::{RowMemory, row_key, row_text};
 pub use row_store::{
-    KeepRows, KeptRow, ROWS, RowStore, RowsUndo, key_of_row_document, row_document,
+    KeepRows, KeptRow, ROWS, RowDraft, RowStore, RowVector, RowsUndo, key_of_row_document,
+    row_document,
 };
 pub use scan::{ErasureProbes, Scan};
 pub use session_note::{NoteForm, NotePlan, NotedSession, SessionNote};

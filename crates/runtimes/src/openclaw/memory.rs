@@ -199,6 +199,7 @@ fn trust<'a>(path: &str, chunks: &[&'a Chunk]) -> Option<&'a str> {
 fn embedding(chunk: &Chunk) -> Option<Embedding> {
     (!chunk.vector.is_empty()).then(|| Embedding {
         model: chunk.model.clone(),
+        provider: None,
         dimensions: chunk.vector.len() as u64,
         vector: chunk.vector.clone(),
         computed_at: chunk.computed_at.clone(),
