@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentInfo, Credentials, ReadingInfo, Root, RuntimeHints, Sink, Unknown};
+use anemone_format::{
+    AgentInfo, Credentials, MemoryLayer, PartitionBy, ReadingInfo, Root, RuntimeHints, Sink,
+    Unknown,
+};
 use serde::Serialize;
 
 use super::index::{ChunkStream, IndexCounts, app_version};
@@ -19,7 +22,7 @@ use crate::kit::{
 };
 
 /// Increases when the same files are read into something else.
-const REVISION: u64 = 1;
+const REVISION: u64 = 2;
 /// The name of an unnamed agent.
 const UNNAMED: &str = "agent";
 
@@ -166,7 +169,12 @@ impl OpenAgent for WorkspaceWalk {
             sessions,
             count: opened.walked.count,
         };
-        Ok(end_reading(parts, carrier, options))
+        let mut reading = end_reading(parts, carrier, options);
+        // The logs of a day belong together, whatever times their entries state.
+        let partition_by = Some(PartitionBy::ObservedAt);
+        reading.manifest.layers.memory =
+            Some(MemoryLayer { partition_by, ..MemoryLayer::default() });
+        Ok(reading)
     }
 }
 
