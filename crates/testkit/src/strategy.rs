@@ -254,8 +254,8 @@ fn layers(snapshot: &Snapshot, monthly: bool, by_observation: bool, said: Said) 
     let observed =
         |record: &Record| Period::containing(record.observed_day(), &granularity).to_string();
     // The writer says so only where it makes a difference.
-    let by_observation = by_observation
-        && snapshot.records.iter().any(|record| created(record) != observed(record));
+    let by_observation =
+        by_observation && snapshot.records.iter().any(|record| created(record) != observed(record));
     let period_of =
         |record: &Record| if by_observation { observed(record) } else { created(record) };
     let periods: BTreeSet<String> = snapshot.records.iter().map(period_of).collect();

@@ -48,7 +48,7 @@ struct RecordTimes {
     updated_at: Option<Moment>,
     /// The identity that the agent had when it wrote the text.
     identity_version: Option<u64>,
-    /// The version of the runtime, in older archives, where each record names it.
+    /// The version that the runtime had when the text was first read.
     runtime_version: Option<String>,
 }
 

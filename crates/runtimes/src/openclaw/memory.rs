@@ -12,7 +12,7 @@ use crate::kit::{
     DatedName, LEAST_FIRST, SessionHeader, TEXT_DIGEST, digest_in, note_stamps, pieces, times,
 };
 use crate::openclaw::labels::{self, Labels, Promotion, TaggedLine, Validity};
-use anemone_markdown::{Page, Section, line_ends};
+use anemone_markdown::{Page, Section, SectionKind, line_ends};
 
 /// What all records of a reading share.
 pub(super) struct Shared {
@@ -77,6 +77,9 @@ struct RawPlace<'a> {
     line_end: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     heading: Option<&'a str>,
+    /// The names of the columns of the table that it is a row of.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    columns: &'a [String],
     /// Which piece of an overlong section it is, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<usize>,
@@ -111,6 +114,10 @@ pub(super) fn records<E>(
     let mut index = 0;
     for section in &sections {
         let labels = labels::labels(&page, section, file.kind.namespace());
+        let columns = match section.kind {
+            SectionKind::Row => page.columns(section.start..section.start + section.text.len()),
+            _ => &[],
+        };
         let pieces = pieces(section.text);
         let is_cut = pieces.len() > 1;
         for (part, text) in pieces.into_iter().enumerate() {
@@ -118,6 +125,7 @@ pub(super) fn records<E>(
                 line_start: section.line_start,
                 line_end: section.line_end,
                 heading: section.heading.as_deref(),
+                columns,
                 part: is_cut.then_some(part),
                 importance: &labels.importance,
                 triggers: &labels.triggers,
@@ -351,7 +359,11 @@ mod tests {
             ("MEMORY.md", "- 2026-03-01 10:00 Europe/Berlin: moved\n", "2026-03-01T09:00:00Z"),
             // What lies ahead is an appointment: later than the day, later than the file.
             ("memory/2026-01-16.md", "Flight: 2026-05-01T10:00Z\n", "2026-01-16T00:00:00Z"),
-            ("MEMORY.md", "Flight 2026-05-01 10:00, booked 2026-03-02 08:00.\n", "2026-03-02T08:00:00Z"),
+            (
+                "MEMORY.md",
+                "Flight 2026-05-01 10:00, booked 2026-03-02 08:00.\n",
+                "2026-03-02T08:00:00Z",
+            ),
             // Code and comments are not what somebody said.
             ("MEMORY.md", "`2026-03-01T10:00:00Z` x\n", MTIME),
             ("MEMORY.md", "```\n2026-03-01T10:00:00Z\n```\n<!-- 2026-03-01T10:00:00Z -->\n", MTIME),
@@ -388,6 +400,32 @@ mod tests {
         let trust: Vec<_> =
             records.iter().map(|record| record.source.unknown.get("trust")).collect();
         assert_eq!(trust, [Some("\"owner\""), Some("\"untrusted\""), None]);
+    }
+
+    // The audit's file: the second row had the title and the header of the third.
+    #[test]
+    fn a_row_is_a_record_and_knows_the_names_of_its_columns() {
+        let text = "# Rules\n\n| ID | Trigger | `Action` |\n|---|---|---|\n| GP-1 | a | b |\n| GP-2 | c | d |\n\n## More\n\n| ID | T |\n|---|---|\n| GP-3 | e |\n\nend\n";
+        let records = read("memory/gating-policies.md", text, &[]);
+        let contents: Vec<&str> = records.iter().map(|record| &*record.content).collect();
+        assert_eq!(
+            contents,
+            [
+                "# Rules\n\n| ID | Trigger | `Action` |\n|---|---|---|\n| GP-1 | a | b |\n",
+                "| GP-2 | c | d |\n",
+                "\n## More\n\n| ID | T |\n|---|---|\n| GP-3 | e |\n\nend\n",
+            ]
+        );
+        let place = |at: usize| -> serde_json::Value {
+            records[at].raw_source_format.as_ref().unwrap().parse().unwrap()
+        };
+        assert_eq!(place(1)["columns"], serde_json::json!(["ID", "Trigger", "Action"]));
+        assert_eq!((&place(1)["line_start"], &place(1)["line_end"]), (&6.into(), &6.into()));
+        assert_eq!(place(2)["columns"], serde_json::json!(["ID", "T"]));
+        assert_eq!(
+            read("MEMORY.md", "x\n", &[])[0].raw_source_format.as_ref().unwrap().as_str(),
+            r#"{"line_start":1,"line_end":1}"#
+        );
     }
 
     #[test]
