@@ -109,6 +109,7 @@ impl OpenAgent for ReadWorkspace {
         opened.tell(layout::is_managed, &mut carrier);
         carrier.outcome.warnings.extend(self.warnings.iter().chain(&facts.warnings).cloned());
         carrier.outcome.left_out.extend(self.left_out(facts.brain.is_some()));
+        carrier.runtime_version.clone_from(&facts.version);
         carrier.outcome.left_out.extend(shared_files::left_out(agent, options));
 
         let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
@@ -149,7 +150,7 @@ impl OpenAgent for ReadWorkspace {
         }
         let name = name(agent, identity.as_ref(), &prose);
         let mut info = AgentInfo::new(opened.agent_id, &name, RUNTIME);
-        info.source_runtime_version.clone_from(&agent.version);
+        info.source_runtime_version.clone_from(&facts.version);
         let parts = ReadingParts {
             agent: info,
             hints: facts.hints,

@@ -403,6 +403,7 @@ struct RowPlanner<'a> {
 
 impl<'a> RowPlanner<'a> {
     fn take(&mut self, change: &mut RowsChange, record: &Record, changed: bool) {
+        let mut header = None;
         let (action, link) = match change.shared.entry(record, changed) {
             Err(reason) => {
                 *self.counts.no_row.entry(reason).or_default() += 1;
@@ -411,13 +412,18 @@ impl<'a> RowPlanner<'a> {
                 let part = || LinkPart::new(file, name_of(record).as_deref(), &record.content);
                 (RowAction::Nothing, (reason == NoRow::InFile).then(part))
             }
-            Ok(entry) => self.decide(change, record.id, entry),
+            Ok(mut entry) => {
+                header = entry.header.take();
+                self.decide(change, record.id, entry)
+            }
         };
         if !matches!(action, RowAction::Nothing) {
             change.writes += 1;
         }
         change.steps.push(RowStep { record: record.id, action });
-        self.links.push(Link::new(record.id, link.into_iter().collect()));
+        let mut link = Link::new(record.id, link.into_iter().collect());
+        link.places.added.extend(header);
+        self.links.push(link);
     }
 
     fn decide(

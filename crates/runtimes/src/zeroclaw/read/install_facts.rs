@@ -14,11 +14,14 @@ use super::{MAX_DOCUMENT_BYTES, OPENCLAW_FORMAT, REVISION};
 use crate::kit::{
     ConversationFiles, DatabaseError, FoundAgent, GeneratedFile, Machine, NotRequested, OddityKind,
     OpenWorkspace, ReadError, ReadOptions, SecretPolicy, Warning, carry_credential_times,
-    configured_at, not_requested, reading_info, real, times, without_dots, written_at,
+    configured_at, installed_version, not_requested, reading_info, real, times, without_dots,
+    written_at,
 };
 
 /// What the install knows about an agent, besides its workspace.
 pub(super) struct InstallFacts {
+    /// The version of the runtime.
+    pub(super) version: Option<String>,
     /// Whether there is a configuration that can be read.
     pub(super) has_config: bool,
     backend: Option<Backend>,
@@ -117,8 +120,9 @@ impl InstallFacts {
         let embedding = config.as_deref().and_then(Config::embedding);
         let hints = config.as_ref().and_then(|config| config.hints(&agent.alias));
         let fingerprint = brain.as_ref().and_then(Brain::fingerprint);
+        let version = agent.version.clone().or_else(|| installed_version(machine, RUNTIME));
         let inputs = Inputs {
-            runtime_version: agent.version.as_deref(),
+            runtime_version: version.as_deref(),
             alias: &agent.alias,
             sessions: options.sessions,
             embeddings: options.embeddings,
@@ -143,6 +147,7 @@ impl InstallFacts {
         let not_requested = not_requested(options, transcripts, credentials.as_ref(), None);
         Ok(Self {
             not_requested,
+            version,
             has_config: config.is_some(),
             written_at: brain.as_ref().and(agent.database.as_deref()).and_then(written_at),
             backend,

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::super::{keys, rows::RawRow, rows::raw_of, schema::row_time};
 use super::target::plain_id;
-use crate::kit::{RowStamp, Value};
+use crate::kit::{RawPlace, RowStamp, Value};
 
 /// A planned row, with a cell for every column of the table; `None` where it does not set one.
 #[derive(Default)]
@@ -25,6 +25,8 @@ pub(super) struct DraftRow {
     pub(super) is_cut: bool,
     /// Columns that it had and the table does not have.
     pub(super) homeless: Vec<String>,
+    /// The header of the Markdown table that it was a row of, written above its text.
+    pub(super) header: Option<String>,
     /// Its origin, if the record was such a row and the origin is known.
     pub(super) stamp: Option<RowStamp>,
 }
@@ -171,7 +173,10 @@ impl MergeContext {
             .map_or(created_at, |at| at.instant().max(created_at));
         let text = |text: &str| Value::Text(text.to_owned());
         entry.set(self, "id", Value::Text(record.id.to_string()));
-        entry.set(self, "content", text(content));
+        // A row has no place beside its text for the names of the columns.
+        entry.header = RawPlace::missing_header(record);
+        let shown = entry.header.as_ref().map(|header| [header, content].concat());
+        entry.set(self, "content", text(shown.as_deref().unwrap_or(content)));
         let category = category(&record.namespace);
         // Only the first documents mark a category of the user's own in the database, too.
         let is_marked = self.position("created_at").is_none();
