@@ -551,7 +551,7 @@ pub fn ask(
     let mut notes = open.notes(target);
     let unsaid = target.state.as_deref().map(|state| unsaid(&target.settings, state));
     notes.extend(unsaid.into_iter().flatten().map(SearchNote::SettingIgnored));
-    notes.extend(service_of_runtime(request, target, &embedders, host)?);
+    notes.extend(service_of_runtime(request, target, &mut embedders, host)?);
     notes.append(&mut embedders.notes);
     for note in &answer.notes {
         notes.push(note_of(note, request, &open.index)?);
@@ -580,24 +580,35 @@ pub fn ask(
     })
 }
 
-/// Says once that texts go to a service that only the configuration of the runtime names.
+/// Says once that texts go to a service that only the configuration of the runtime names, or that
+/// the service cannot be had.
 fn service_of_runtime(
     request: &SearchRequest,
     target: &SearchTarget,
-    embedders: &Embedders,
+    embedders: &mut Embedders,
     host: &Host,
 ) -> Result<Option<SearchNote>, SearchError> {
     let is_remote = embedders.main.as_ref().is_some_and(ChosenEmbedder::is_remote);
     let setting = target.settings.deciding(SettingKey::Embedder);
     let Some((setting, state)) = setting.zip(target.state.as_deref()) else { return Ok(None) };
-    if !is_remote || request.embedder.is_named() {
+    if request.embedder.is_named() {
         return Ok(None);
     }
     let own = Config::read(host).map_err(EmbedderError::from)?;
     if own.embedder.is_some() || !own.order.is_empty() {
         return Ok(None);
     }
-    Ok(unsaid_of(&[setting], state).pop().map(SearchNote::ServiceOfRuntime))
+    if is_remote {
+        let new = unsaid_of("service", &[setting], state).pop();
+        return Ok(new.map(SearchNote::ServiceOfRuntime));
+    }
+    let is_missing = |note: &SearchNote| {
+        matches!(note, SearchNote::EmbedderUnavailable { error: EmbedderError::NoKey(_), .. })
+    };
+    if embedders.notes.iter().any(is_missing) && unsaid_of("key", &[setting], state).is_empty() {
+        embedders.notes.retain(|note| !is_missing(note));
+    }
+    Ok(None)
 }
 
 fn note_of(

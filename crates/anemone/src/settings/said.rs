@@ -20,11 +20,16 @@ const MAX_BYTES: u64 = 256 << 10;
 /// Without a state folder they are named each time.
 pub(crate) fn unsaid(settings: &RuntimeSettings, folder: &Path) -> Vec<RuntimeSetting> {
     let refused = settings.settings.iter().filter(|setting| setting.refusal().is_some());
-    unsaid_of(&refused.collect::<Vec<_>>(), folder)
+    unsaid_of("ignored", &refused.collect::<Vec<_>>(), folder)
 }
 
-/// Returns those of some settings that the user was not told about, and notes them.
-pub(crate) fn unsaid_of(settings: &[&RuntimeSetting], folder: &Path) -> Vec<RuntimeSetting> {
+/// Returns those of some settings about which the user was not told something, and notes them.
+pub(crate) fn unsaid_of(
+    what: &str,
+    settings: &[&RuntimeSetting],
+    folder: &Path,
+) -> Vec<RuntimeSetting> {
+    let digest = |setting: &RuntimeSetting| digest(what, setting);
     if settings.is_empty() {
         return Vec::new();
     }
@@ -52,9 +57,9 @@ pub(crate) fn unsaid_of(settings: &[&RuntimeSetting], folder: &Path) -> Vec<Runt
 }
 
 /// Identifies a setting and its value without holding either: it may be a prompt.
-fn digest(setting: &RuntimeSetting) -> String {
+fn digest(what: &str, setting: &RuntimeSetting) -> String {
     let value = setting.value.as_ref().map(ToString::to_string).unwrap_or_default();
-    let mut digest = sha256_hex(format!("{}\n{value}", setting.name).as_bytes());
+    let mut digest = sha256_hex(format!("{what}\n{}\n{value}", setting.name).as_bytes());
     digest.truncate(16);
     digest
 }

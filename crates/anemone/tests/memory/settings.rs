@@ -350,7 +350,7 @@ fn services_are_used_where_the_runtime_names_them_and_only_then() {
     assert_eq!(service.dimensions, Some(768));
     // Keys do not go to an address that only the runtime names.
     let far = search("provider:'openai',remote:{baseUrl:'https://evil.example/v1'}");
-    assert!(far.services.values().all(|service| service.url.is_none()), "{far:?}");
+    assert!(far.services.is_empty() && far.embedder.is_none(), "{far:?}");
     let near = search("provider:'openai',remote:{baseUrl:'http://127.0.0.1:9/v1'}");
     assert!(near.services.values().any(|service| service.url.is_some()));
     let memory = openclaw("{memorySearch:{provider:'openai'}}");
@@ -430,6 +430,19 @@ fn a_service_on_this_machine_is_used_as_the_runtime_names_it_and_that_is_said_on
     let other = openclaw("{}");
     other.search("teal gate");
     assert_eq!(service.requests().len(), asked);
+}
+
+#[test]
+fn a_missing_key_of_a_service_that_the_runtime_names_is_said_once() {
+    let memory = openclaw("{memorySearch:{provider:'openai'}}");
+    let said = |report: &SearchReport| {
+        let notes = report.notes.iter().filter_map(Statement::typed);
+        notes.filter(|note| matches!(note, SearchNote::EmbedderUnavailable { .. })).count()
+    };
+    assert_eq!((said(&memory.search("teal gate")), said(&memory.search("teal gate"))), (1, 0));
+    // The user's own config is not settled in passing.
+    own(&memory, "[embedding]\nembedder = \"openai\"\n");
+    assert_eq!((said(&memory.search("teal gate")), said(&memory.search("teal gate"))), (1, 1));
 }
 
 #[test]

@@ -103,10 +103,7 @@ pub enum SettingValue {
 impl fmt::Display for SettingValue {
     /// Writes the value as it is written in a configuration, without secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let quoted = |text: &String| {
-            let text = anemone_secrets::redact_text(text).0;
-            Value::from(text).to_string()
-        };
+        let quoted = |text: &String| Value::from(shown(text)).to_string();
         match self {
             Self::Bool(truth) => truth.fmt(f),
             Self::Number(number) => number.fmt(f),
@@ -120,16 +117,29 @@ impl fmt::Display for SettingValue {
 
 impl Serialize for SettingValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let redacted = |text: &String| anemone_secrets::redact_text(text).0.into_owned();
         match self {
             Self::Bool(truth) => serializer.serialize_bool(*truth),
             #[expect(clippy::cast_possible_truncation, reason = "a count is far from any bound")]
             Self::Number(number) if is_count(*number) => serializer.serialize_i64(*number as i64),
             Self::Number(number) => serializer.serialize_f64(*number),
-            Self::Text(text) => serializer.serialize_str(&redacted(text)),
-            Self::List(texts) => serializer.collect_seq(texts.iter().map(redacted)),
+            Self::Text(text) => serializer.serialize_str(&shown(text)),
+            Self::List(texts) => serializer.collect_seq(texts.iter().map(|text| shown(text))),
         }
     }
+}
+
+/// Returns a text without secrets: of a URL, neither user and password nor query.
+fn shown(text: &str) -> String {
+    let text = anemone_secrets::redact_text(text).0;
+    let Some((scheme, rest)) = text.split_once("://") else { return text.into_owned() };
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    // A text that only mentions a URL is no address.
+    if text.contains(char::is_whitespace) {
+        return text.into_owned();
+    }
+    format!("{scheme}://{host}{path}")
 }
 
 /// What becomes of a setting.
@@ -440,5 +450,11 @@ mod tests {
         let value = SettingValue::Text(format!("use {key}"));
         assert!(!value.to_string().contains(&key), "{value}");
         assert!(!serde_json::to_string(&value).unwrap().contains(&key));
+        for url in ["https://user:pw@host.example/v1?key=s3cr3t", "custom:http://u:pw@h/v1#s3cr3t"]
+        {
+            let text = SettingValue::Text(url.to_owned()).to_string();
+            assert!(!text.contains("pw") && !text.contains("s3cr3t"), "{text}");
+            assert!(text.contains("/v1"), "{text}");
+        }
     }
 }

@@ -437,13 +437,18 @@ fn decide_embedder(found: &mut RuntimeSettings) {
     found.decide("fallback", means, verdict);
     let url = found.text("remote.baseUrl").map(str::to_owned);
     match url.filter(|url| !is_local_url(url)) {
-        Some(_) => found.decide(
+        Some(_) => {
+            // The texts are for that address, and for no other.
+            let reason = "its address is not used, so no service is; see remote.baseUrl";
+            found.decide("provider", None, Ignored(reason));
+            found.decide(
             "remote.baseUrl",
             None,
             Ignored(
                 "keys only go to addresses that you configure for Anemone: set url of the service",
             ),
-        ),
+            );
+        }
         None => {
             let value = found.first("remote.baseUrl").and_then(|setting| setting.value.clone());
             found.decide("remote.baseUrl", value, Used);
