@@ -41,6 +41,9 @@ use crate::service::{
     SearchArguments, SearchResults, ServiceRefusal, SessionArgument, Watch,
 };
 
+/// A query that lists the newest memories, as one without words does.
+const EVERYTHING: &str = "*";
+
 /// Results at most, whatever a client asks for.
 const MOST_RESULTS: u32 = 50;
 
@@ -196,7 +199,7 @@ impl MemoryService for LocalMemoryService {
         let host = &inner.options.host;
         let limit = arguments.max_results.map(|most| most.clamp(1, MOST_RESULTS));
         let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
-        if arguments.query.trim().is_empty() && is_of_agent {
+        if matches!(arguments.query.trim(), "" | EVERYTHING) && is_of_agent {
             return newest::newest(arguments, limit as usize, inner);
         }
         let started = Instant::now();
@@ -220,6 +223,10 @@ impl MemoryService for LocalMemoryService {
             sink_superseded(&mut report.hits);
         }
         let mut results = results::search(report, arguments.min_score);
+        if arguments.offset.is_some_and(|offset| offset > 0) {
+            let note = "offset turns the pages of the query *, and has no effect on words";
+            results.notes.push(note.to_owned());
+        }
         if is_of_agent {
             let memory = inner.agent_memory().ok();
             let memory = memory.as_ref().map(AgentMemory::memory);

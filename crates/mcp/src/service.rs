@@ -110,7 +110,7 @@ impl ServiceRefusal {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SearchArguments {
     /// A question or some words, in any language. Words in quotes must stand together; -word must
-    /// not be there.
+    /// not be there. * alone lists the newest memories.
     pub query: String,
     /// How many results at most, 1 to 50; 6 when left out.
     #[schemars(range(min = 1, max = 50))]
@@ -124,8 +124,7 @@ pub struct SearchArguments {
     pub until: Option<String>,
     /// Only documents with paths like this, such as memory/2026-03-*.
     pub path: Option<String>,
-    /// How many results to leave out at the start: with an empty query, which lists the newest
-    /// memories, this turns the pages.
+    /// How many of the newest memories to leave out, where the query is *: it turns the pages.
     pub offset: Option<u32>,
 }
 

@@ -86,6 +86,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--index-dir",
             "--key",
             "--type",
+            "--category",
             "--importance",
             "--tag",
             "--source",
@@ -125,6 +126,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--type",
             "--origin",
             "--limit",
+            "--offset",
         ],
     ),
     (
