@@ -41,6 +41,9 @@ use crate::service::{
     SearchArguments, SearchResults, ServiceRefusal, Watch,
 };
 
+/// A query that lists the newest memories, as one without words does.
+const EVERYTHING: &str = "*";
+
 /// Results at most, whatever a client asks for.
 const MOST_RESULTS: u32 = 50;
 
@@ -214,7 +217,7 @@ impl MemoryService for LocalMemoryService {
         let citations = arguments.citations.map_or(inner.options.citations, Citations::from);
         request.citations = citations.or(settings.citations);
         request.session = arguments.session.map(SessionKind::from);
-        if arguments.query.trim().is_empty() && is_of_agent {
+        if matches!(arguments.query.trim(), "" | EVERYTHING) && is_of_agent {
             let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
             let mut results = newest::newest(arguments, limit as usize, inner)?;
             if !request.citations.are_shown(request.session) {
@@ -242,6 +245,10 @@ impl MemoryService for LocalMemoryService {
         }
         report.cite(&request);
         let mut results = results::search(report, arguments.min_score);
+        if arguments.offset.is_some_and(|offset| offset > 0) {
+            let note = "offset turns the pages of the query *, and has no effect on words";
+            results.notes.push(note.to_owned());
+        }
         if is_of_agent {
             let memory = inner.agent_memory().ok();
             let memory = memory.as_ref().map(AgentMemory::memory);

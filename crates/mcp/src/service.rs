@@ -110,7 +110,7 @@ impl ServiceRefusal {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SearchArguments {
     /// A question or some words, in any language. Words in quotes must stand together; -word must
-    /// not be there.
+    /// not be there. * alone lists the newest memories.
     pub query: String,
     /// How many results at most, 1 to 50; 6 when left out.
     #[schemars(range(min = 1, max = 50))]
@@ -129,8 +129,7 @@ pub struct SearchArguments {
     pub citations: Option<CitationsArgument>,
     /// The kind of session, for citations; main when left out.
     pub session: Option<SessionArgument>,
-    /// How many results to leave out at the start: with an empty query, which lists the newest
-    /// memories, this turns the pages.
+    /// How many of the newest memories to leave out, where the query is *: it turns the pages.
     pub offset: Option<u32>,
 }
 

@@ -146,7 +146,7 @@ fn a_category_is_stored_and_shown_as_its_own_program_does() {
 fn the_newest_memories_are_turned_page_by_page() {
     let environment = with_memory();
     let ask = |offset: u32| {
-        let asked = json!({"query": "", "maxResults": 2, "offset": offset});
+        let asked = json!({"query": "*", "maxResults": 2, "offset": offset});
         call(&environment, &AGENT, &[("memory_search", asked)])[0]["structuredContent"].clone()
     };
     let texts = |found: &Value| {

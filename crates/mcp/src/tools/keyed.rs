@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use super::{Effect, Tool, forget_one};
 use crate::answer::Answer;
-use crate::arguments::bad;
 use crate::quote::{examined, name_line};
 use crate::service::{
     ForgetArguments, MemoryService, NEWEST, RememberArguments, Result, SearchArguments,
@@ -21,16 +20,10 @@ const CORE: &str = "core";
 /// What is of one day.
 const DAILY: &str = "daily";
 
-/// What lists the newest memories, as an empty query does.
-const EVERYTHING: &str = "*";
-
 pub(super) fn tools(native: &NativeTools) -> Vec<Tool> {
-    let example = native.recall.example;
     vec![
         Tool::new(native.store, Effect::Replaces, store),
-        Tool::new(native.recall, Effect::Reads, move |service, asked| {
-            recall(service, asked, example)
-        }),
+        Tool::new(native.recall, Effect::Reads, recall),
         Tool::new(native.forget, Effect::Removes, forget),
     ]
 }
@@ -49,7 +42,7 @@ struct Store {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Recall {
-    /// Words to look for; `*` lists the newest. May be left out when since or until is given.
+    /// Words to look for; `*`, or none, lists the newest.
     query: Option<String>,
     /// How many memories at most; 5 when left out.
     #[schemars(range(min = 1, max = 50))]
@@ -91,13 +84,10 @@ fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer> {
     Ok(Answer::words(format!("Stored memory: {}", name_line(&asked.key))))
 }
 
-fn recall(service: &dyn MemoryService, asked: Recall, example: &str) -> Result<Answer> {
-    if asked.query.is_none() && asked.since.is_none() && asked.until.is_none() {
-        let problem = "`query` is missing, and so are `since` and `until`";
-        return Err(bad(problem.to_owned(), example));
-    }
+fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer> {
     let found = examined(service.search(&SearchArguments {
-        query: asked.query.filter(|query| query.trim() != EVERYTHING).unwrap_or_default(),
+        // Without words, the newest are listed.
+        query: asked.query.unwrap_or_default(),
         max_results: Some(asked.limit.unwrap_or(5)),
         since: asked.since.as_deref().map(day_of),
         until: asked.until.as_deref().map(day_of),
