@@ -31,6 +31,8 @@ mod remember;
 mod rows;
 #[path = "memory/search.rs"]
 mod search;
+#[path = "memory/seeds.rs"]
+mod seeds;
 #[path = "memory/tidy.rs"]
 mod tidy;
 #[path = "memory/trust.rs"]
