@@ -33,6 +33,8 @@ mod row_shapes;
 mod rows;
 #[path = "memory/search.rs"]
 mod search;
+#[path = "memory/seeds.rs"]
+mod seeds;
 #[path = "memory/settings.rs"]
 mod settings;
 #[path = "memory/tidy.rs"]

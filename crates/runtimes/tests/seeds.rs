@@ -5,7 +5,7 @@
 use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
 use anemone_format::{Moment, Origin, ProvenanceStamp};
 use anemone_index::{Document, Hit, RankingProfile, Request};
-use anemone_memory::{Category, Clock, NewEntry};
+use anemone_memory::{Category, Clock, NewEntry, RowDraft};
 use anemone_runtimes::{by_name, native_chunkers, ranking_profiles};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -170,8 +170,8 @@ fn a_stored_row_has_a_uuid() {
     let entry = |key: &str| {
         let stamp = ProvenanceStamp::new(Still.fresh_id(), Origin::Agent, Moment::from(NOW));
         let (text, key) = ("text".to_owned(), Some(key.to_owned()));
-        let entry = NewEntry { text, key, label: None, tags: Vec::new(), stamp };
-        (entry, Category::Core)
+        let given = NewEntry { text, key, label: None, tags: Vec::new(), stamp };
+        RowDraft { given, category: Category::Core, vector: None }
     };
     rows.put(&[entry("one"), entry("two")], &mut |_| Ok(())).unwrap();
     let stored = rows.entries().unwrap();
