@@ -30,6 +30,9 @@ const DEEPEST_MARKER: usize = 64;
 /// become a node of the tree.
 const LONGEST_LINE: usize = 64 * 1024;
 
+/// Bytes of what a line or a paragraph says, at most.
+const LONGEST_STATEMENT: usize = 4096;
+
 /// A Markdown file, parsed.
 #[derive(Debug)]
 pub struct Page<'a> {
@@ -458,7 +461,8 @@ impl<'a> Page<'a> {
     }
 
     /// Returns what a range says in prose, without markup: each item of its lists, and each
-    /// paragraph with its lines joined. Headings, tables, rules and placeholders say nothing.
+    /// paragraph with its lines joined. Headings, tables, rules and placeholders say nothing, and
+    /// what has more than 4096 bytes is left out.
     pub fn statements(&self, range: Range<usize>) -> Vec<String> {
         let mut statements: Vec<String> = Vec::new();
         let mut is_open = false;
@@ -471,7 +475,7 @@ impl<'a> Page<'a> {
                 is_open = false;
                 continue;
             }
-            let item = list_item(line).map(|item| {
+            let item = list_item(line).or_else(|| numbered_item(line)).map(|item| {
                 let ticked = ["[ ] ", "[x] ", "[X] "].iter();
                 ticked.fold(item, |item, mark| item.strip_prefix(mark).unwrap_or(item))
             });
@@ -484,7 +488,9 @@ impl<'a> Page<'a> {
             }
             is_open = true;
         }
-        let plain = statements.iter().map(|statement| plain_text(statement));
+        // Longer ones are data, and hard to parse.
+        let short = statements.iter().filter(|statement| statement.len() <= LONGEST_STATEMENT);
+        let plain = short.map(|statement| plain_text(statement));
         plain.filter(|text| !text.is_empty() && !is_placeholder(text)).collect()
     }
 
@@ -577,6 +583,13 @@ fn is_placeholder(text: &str) -> bool {
 
 fn list_item(line: &str) -> Option<&str> {
     let rest = line.strip_prefix(['-', '*', '+'])?;
+    rest.starts_with([' ', '\t']).then(|| rest.trim_start())
+}
+
+fn numbered_item(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = line.len() - rest.len();
+    let rest = rest.strip_prefix(['.', ')']).filter(|_| (1..=9).contains(&digits))?;
     rest.starts_with([' ', '\t']).then(|| rest.trim_start())
 }
 

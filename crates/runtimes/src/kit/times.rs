@@ -18,6 +18,9 @@ use anemone_markdown::{Page, front_matter};
 /// The built-in zones: the machine's own may differ.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
+/// Bytes of the name of a zone, at most.
+const MAX_ZONE_BYTES: usize = 64;
+
 /// Unix times from here on are in milliseconds; in seconds this would be the year 5138.
 const FIRST_MILLIS: i64 = 100_000_000_000;
 
@@ -293,8 +296,8 @@ fn timestamp(text: &str) -> Option<DatedName> {
     let (mut second, mut nanosecond) = (0, 0);
     let mut to_the_second = false;
     if let Some((value, after)) = rest.strip_prefix(':').and_then(two_digits) {
-        // A leap second is the last one of its minute.
-        (second, rest, to_the_second) = (value.min(59), after, value <= 60);
+        // A leap second becomes the one before it; beyond that there are none.
+        (second, rest, to_the_second) = (if value == 60 { 59 } else { value }, after, true);
         if let Some((value, after)) = fraction(rest) {
             (nanosecond, rest) = (value, after);
         }
@@ -341,13 +344,13 @@ fn offset(text: &str, local: DateTime, may_be_west: bool) -> Option<(Option<Offs
         let offset = Offset::from_seconds(seconds).ok().filter(|_| hours < 24 && minutes < 60)?;
         return Some((Some(offset), after_zone_in_brackets(rest)));
     }
-    let bracketed = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let bracketed = in_brackets(text);
     let end = bare.find(|c: char| !(c.is_ascii_alphanumeric() || "/_+-".contains(c)));
     let (name, rest) = bracketed.unwrap_or_else(|| bare.split_at(end.unwrap_or(bare.len())));
     let zone = match name {
         "UTC" | "GMT" | "Z" => TimeZone::UTC,
         // Names without a slash are words too: `Cuba`, `EST`.
-        name if name.contains('/') && name.len() <= 64 => match ZONES.get(name) {
+        name if name.contains('/') && name.len() <= MAX_ZONE_BYTES => match ZONES.get(name) {
             Ok(zone) => zone,
             Err(_) => return Some((None, text)),
         },
@@ -359,8 +362,15 @@ fn offset(text: &str, local: DateTime, may_be_west: bool) -> Option<(Option<Offs
 
 /// Skips the name of a zone behind its offset: `+01:00[Europe/Berlin]`.
 fn after_zone_in_brackets(text: &str) -> &str {
-    let zone = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    zone.map_or(text, |(_, rest)| rest)
+    in_brackets(text).map_or(text, |(_, rest)| rest)
+}
+
+/// Splits a text that begins with the name of a zone in brackets. A bracket that closes far away is
+/// not looked for, because a hostile text may open very many.
+fn in_brackets(text: &str) -> Option<(&str, &str)> {
+    let rest = text.strip_prefix('[')?;
+    let end = rest.bytes().take(MAX_ZONE_BYTES).position(|byte| byte == b']')?;
+    Some((&rest[..end], &rest[end + 1..]))
 }
 
 /// Reads the header of a session-memory file: `# Session: 2026-01-30 14:30:00 UTC` and the lines
@@ -563,6 +573,7 @@ mod tests {
             "2026-02-30T10:00:00Z",
             "2026-03-01T24:00:00Z",
             "2026-03-01T10:60:00Z",
+            "2026-03-01T10:00:61Z",
             "2026-03-01T10:00:00+25:00",
             "log-2026-03-01T10:00:00Z",
             "/var/2026-03-01T10:00:00Z",

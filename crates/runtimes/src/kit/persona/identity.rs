@@ -198,13 +198,15 @@ const UNNAMED_SUB_AGENT: &str = "SubAgent";
 
 /// Reads the `## SubAgent` sections: `## SubAgent: Name`, and `## SubAgent` or `## SubAgents`
 /// without a name.
-fn sub_agents(text: &str) -> Vec<SubAgent> {
+pub(super) fn sub_agents(text: &str) -> Vec<SubAgent> {
     let page = Page::parse(text);
     let mut agents = Vec::new();
     for (heading, body) in page.chapters() {
         match sub_agent_heading(&heading.text) {
             Some(SubAgentHeading::Named(name)) => agents.push(sub_agent(name, page.slice(body))),
-            Some(SubAgentHeading::Bare(many)) => unnamed_sub_agents(&page, body, many, &mut agents),
+            Some(kind @ (SubAgentHeading::One | SubAgentHeading::Many)) => {
+                agents.extend(sub_agents_below(&page, body, &kind));
+            }
             None => {}
         }
     }
@@ -213,32 +215,36 @@ fn sub_agents(text: &str) -> Vec<SubAgent> {
 
 /// Reads a section whose heading has no name: each third-level heading below it is one, else a
 /// `- name:` field, else, of several, each item of a list.
-fn unnamed_sub_agents(page: &Page<'_>, body: Range<usize>, many: bool, agents: &mut Vec<SubAgent>) {
-    let before = agents.len();
-    for (heading, body) in page.headings_in(body.clone(), 3) {
+fn sub_agents_below(
+    page: &Page<'_>,
+    body: Range<usize>,
+    heading: &SubAgentHeading<'_>,
+) -> Vec<SubAgent> {
+    let below = page.headings_in(body.clone(), 3).filter_map(|(heading, body)| {
         let name = match sub_agent_heading(&heading.text) {
             Some(SubAgentHeading::Named(name)) => name,
             _ => heading.text.as_str(),
         };
-        if !name.is_empty() {
-            agents.push(sub_agent(name, page.slice(body)));
-        }
-    }
-    if agents.len() > before {
-        return;
+        (!name.is_empty()).then(|| sub_agent(name, page.slice(body)))
+    });
+    let below: Vec<SubAgent> = below.collect();
+    if !below.is_empty() {
+        return below;
     }
     let fields = page.fields(body.clone());
     if let Some(name) = fields.iter().find(|field| field.label.eq_ignore_ascii_case("name")) {
-        agents.push(sub_agent(name.value, page.slice(body)));
-    } else if many {
-        let items = page.items(body).filter_map(capability);
-        agents
-            .extend(items.map(|item| {
-                sub_agent(&item.name, item.description.as_deref().unwrap_or_default())
-            }));
-    } else if !page.slice(body.clone()).trim().is_empty() {
-        agents.push(sub_agent(UNNAMED_SUB_AGENT, page.slice(body)));
+        return vec![sub_agent(name.value, page.slice(body))];
     }
+    if *heading == SubAgentHeading::Many {
+        let items = page.items(body).filter_map(capability);
+        let named = |item: Capability| {
+            sub_agent(&item.name, item.description.as_deref().unwrap_or_default())
+        };
+        return items.map(named).collect();
+    }
+    let text = page.slice(body);
+    let is_empty = text.trim().is_empty();
+    if is_empty { Vec::new() } else { vec![sub_agent(UNNAMED_SUB_AGENT, text)] }
 }
 
 fn sub_agent(name: &str, description: &str) -> SubAgent {
@@ -262,8 +268,10 @@ fn sub_agent(name: &str, description: &str) -> SubAgent {
 enum SubAgentHeading<'a> {
     /// It names one.
     Named(&'a str),
-    /// It names none; `true` in the plural.
-    Bare(bool),
+    /// `SubAgent`
+    One,
+    /// `SubAgents`
+    Many,
 }
 
 fn sub_agent_heading(heading: &str) -> Option<SubAgentHeading<'_>> {
@@ -277,7 +285,7 @@ fn sub_agent_heading(heading: &str) -> Option<SubAgentHeading<'_>> {
     };
     let name = rest.trim_start_matches([':', ' ', '-', '—', '–']).trim();
     if name.is_empty() {
-        return Some(SubAgentHeading::Bare(many));
+        return Some(if many { SubAgentHeading::Many } else { SubAgentHeading::One });
     }
     // `SubAgentry` is another word, and what follows `SubAgents` is no name of one.
     let is_named = !many && rest.starts_with([':', ' ', '-', '—', '–']);
@@ -423,10 +431,10 @@ mod tests {
             ("SubAgent Researcher", Some(SubAgentHeading::Named("Researcher"))),
             ("sub-agent: Code Reviewer", Some(SubAgentHeading::Named("Code Reviewer"))),
             ("SUBAGENT — X", Some(SubAgentHeading::Named("X"))),
-            ("SubAgents", Some(SubAgentHeading::Bare(true))),
-            ("Sub-agents:", Some(SubAgentHeading::Bare(true))),
-            ("SubAgent", Some(SubAgentHeading::Bare(false))),
-            ("SubAgent:", Some(SubAgentHeading::Bare(false))),
+            ("SubAgents", Some(SubAgentHeading::Many)),
+            ("Sub-agents:", Some(SubAgentHeading::Many)),
+            ("SubAgent", Some(SubAgentHeading::One)),
+            ("SubAgent:", Some(SubAgentHeading::One)),
             ("SubAgents and tools", None),
             ("SubAgentry", None),
             ("Sub", None),
