@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anemone_index::{Hit, Request};
 use anemone_memory::{
-    Budget, ComposeRequest, ComposedContext, ContextRules, Fate, Part, Recalled, SessionKind,
-    compose, estimated_tokens, note_recalls, recalled,
+    Budget, ComposeRequest, ComposedContext, ContextRules, Fate, LogChoice, Part, RecallSection,
+    Recalled, SessionKind, compose, estimated_tokens, note_recalls, recalled,
 };
 use anemone_runtimes::{Machine, MemoryBackend, context_rules_of};
 use serde::Serialize;
@@ -31,6 +31,10 @@ pub struct ContextRequest {
     pub rules: Option<&'static ContextRules>,
     /// How much of it.
     pub budget: Budget,
+    /// Whether today's and yesterday's log are shown, even if the runtime leaves them out.
+    pub logs: LogChoice,
+    /// The memory tools of the session, for the section that tells it to use them.
+    pub recall: Option<RecallSection>,
     /// A question; memories that answer it follow.
     pub query: Option<String>,
     /// Whether recalled memories are counted for `tidy`.
@@ -56,6 +60,8 @@ impl ContextRequest {
             session,
             rules: None,
             budget: Budget::Runtime,
+            logs: LogChoice::Runtime,
+            recall: None,
             query: None,
             recalls: RecallCounting::Counted,
         }
@@ -200,6 +206,8 @@ pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, A
         rules,
         budget: request.budget,
         today: host.today(),
+        logs: request.logs,
+        recall: request.recall.clone(),
         recalled: Some(shown.framed(&delimiter)),
         delimiter,
     };
