@@ -75,8 +75,9 @@ pub use change::{Applied, ApplyError, Change, Edit};
 pub use chat::ChatSettings;
 pub use cited::citation_of;
 pub use context::{
-    Budget, ComposeRequest, ComposedContext, ContextLimits, ContextRules, Cutting, DailyNotes,
-    Fate, Part, SessionKind, compose, cut_of, estimated_tokens,
+    Budget, Citations, ComposeRequest, ComposedContext, ContextLimits, ContextRules, Cutting,
+    DailyNotes, Fate, LogChoice, MemoryTool, Part, RecallSection, SessionKind, WORKING_FILE,
+    compose, cut_of, estimated_tokens,
 };
 pub use duplicates::{Candidate, Duplicate, DuplicateSearch};
 pub use entries::{EntryList, PageEntry};

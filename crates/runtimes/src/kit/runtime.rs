@@ -281,9 +281,10 @@ pub type OpenRows = fn(&Path, &str, Box<dyn Clock>) -> Box<dyn RowStore>;
 pub type PlanAgent =
     fn(&Machine, &RestoreSource<'_>, &FoundAgent, &PlanOptions<'_>) -> Result<Plan, PlanError>;
 
-/// Reads the end of one session of an agent, by its id or its key.
+/// Reads the end of one session of an agent, by its id or its key; `None` is the conversation that
+/// the agent had last.
 pub type ReadConversation =
-    fn(&Machine, &FoundAgent, &str, Reach) -> Result<Conversation, ReadConversationError>;
+    fn(&Machine, &FoundAgent, Option<&str>, Reach) -> Result<Conversation, ReadConversationError>;
 
 /// Returns what the configuration of an agent says about its memory.
 pub type ReadSettings = fn(&Machine, &FoundAgent) -> RuntimeSettings;
@@ -567,12 +568,13 @@ impl Runtime {
         Some(self.records.rows?.fill_vectors)
     }
 
-    /// Reads the end of one session of an agent, by its id or its key.
+    /// Reads the end of one session of an agent, by its id or its key; `None` is the conversation
+    /// that the agent had last.
     pub fn read_conversation(
         &self,
         machine: &Machine,
         agent: &FoundAgent,
-        session: &str,
+        session: Option<&str>,
         reach: Reach,
     ) -> Result<Conversation, ReadConversationError> {
         let not_supported = ReadConversationError::NotSupported(self.title);
