@@ -168,6 +168,7 @@ fn the_logs_of_two_days_are_shown_whole_where_the_caller_wants_them() {
         let asked = ComposeRequest {
             session: SessionKind::Main,
             rules,
+            limits: ContextLimits::default(),
             budget: Budget::Runtime,
             today: TODAY,
             logs: LogChoice::Shown,
