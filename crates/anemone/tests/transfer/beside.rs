@@ -24,18 +24,18 @@ fn with_store(version: &str) -> TestMachine {
 
 fn exported(machine: &TestMachine, more: &[With<'_>]) -> (Value, Snapshot) {
     let report = export(machine, &machine.home(WORKSPACE), "a.alf", more);
-    (report, read_snapshot(&machine.path("a.alf")))
+    (report, read_snapshot(machine.read("a.alf")))
 }
 
 fn of_store(snapshot: &Snapshot) -> Vec<&Record> {
     snapshot.records.iter().filter(|record| record.namespace == "lancedb").collect()
 }
 
-/// Makes a machine that has the archive of another, and an empty install.
+/// Makes a machine that has the archive of another, and an empty install where it works.
 fn elsewhere(machine: &TestMachine) -> TestMachine {
     let other = TestMachine::new();
     other.write("a.alf", machine.read("a.alf"));
-    other.write_home(".openclaw/openclaw.json", "{}");
+    other.write(".openclaw/openclaw.json", "{}");
     other
 }
 
@@ -60,16 +60,17 @@ fn the_store_of_the_plugin_travels_as_records_and_as_it_is() {
     assert_eq!(again["no_changes"], true, "{again}");
 
     let other = elsewhere(&machine);
-    let report = import(&other, &other.home(WORKSPACE), "a.alf", &[]);
+    let report = import(&other, &other.path(WORKSPACE), "a.alf", &[]);
     assert_eq!(
         (&report["memories"]["added"], &report["memories"]["made"]),
         (&json!(6), &json!(true))
     );
     assert_eq!(report["memory_records"], 7, "{report}");
-    assert!(tree(&other.home(STORE)) == before);
-    let (_, there) = exported(&other, &[With::Force]);
+    assert!(tree(&other.path(STORE)) == before);
+    export(&other, &other.path(WORKSPACE), "b.alf", &[]);
+    let there = read_snapshot(other.read("b.alf"));
     assert_eq!(there.records, snapshot.records);
-    let report = import(&other, &other.home(WORKSPACE), "a.alf", &[]);
+    let report = import(&other, &other.path(WORKSPACE), "a.alf", &[]);
     assert_eq!(report["memories"]["same"], 6, "{report}");
 }
 
@@ -78,17 +79,17 @@ fn another_store_that_is_there_is_a_conflict_and_is_put_aside() {
     let machine = with_store("2.1");
     exported(&machine, &[]);
     let other = elsewhere(&machine);
-    other.copy_home(&fixture("openclaw/lancedb/2.2"), STORE);
-    let before = tree(&other.home(STORE));
-    let refused = other.try_import(Some("openclaw"), Some(&other.home(WORKSPACE)), "a.alf", &[]);
+    other.copy(&fixture("openclaw/lancedb/2.2"), STORE);
+    let before = tree(&other.path(STORE));
+    let refused = other.try_import(Some("openclaw"), Some(&other.path(WORKSPACE)), "a.alf", &[]);
     assert!(refused.is_err() || as_json(&refused.unwrap())["conflicts"] != json!([]));
-    assert!(tree(&other.home(STORE)) == before);
+    assert!(tree(&other.path(STORE)) == before);
     let theirs = With::OnConflict(OnConflict::Theirs);
-    let report = import(&other, &other.home(WORKSPACE), "a.alf", &[theirs]);
+    let report = import(&other, &other.path(WORKSPACE), "a.alf", &[theirs]);
     assert_eq!(report["memories"]["replaced"], 6, "{report}");
-    let table = |machine: &TestMachine| tree(&machine.home(STORE).join("memories.lance"));
-    assert!(table(&other) == table(&machine));
-    let aside = tree(&other.home(STORE).join("memories.lance.replaced-1"));
+    let table = "memories.lance";
+    assert!(tree(&other.path(STORE).join(table)) == tree(&machine.home(STORE).join(table)));
+    let aside = tree(&other.path(STORE).join("memories.lance.replaced-1"));
     assert_eq!(aside.len(), before.len());
 }
 
@@ -112,7 +113,7 @@ fn memories_of_other_agents_stay_where_they_are() {
     machine.write_home(".openclaw/openclaw.json", config);
     machine.write_home("work/MEMORY.md", "## Work\n\nAt nine.\n");
     let report = export(&machine, &machine.home("work"), "a.alf", &[]);
-    let snapshot = read_snapshot(&machine.path("a.alf"));
+    let snapshot = read_snapshot(machine.read("a.alf"));
     assert_eq!(of_store(&snapshot).len(), 0);
     let store = machine.home(STORE).display().to_string();
     assert_eq!(with(&report["left_out"], "path", &store)["reason"], "shared");
@@ -139,8 +140,8 @@ fn a_store_that_is_not_understood_is_named_and_its_files_travel() {
     assert!(warning["message"].as_str().unwrap().contains("data files 2.9"), "{warning}");
     assert_eq!(of_store(&snapshot).len(), 0);
     let other = elsewhere(&machine);
-    import(&other, &other.home(WORKSPACE), "a.alf", &[]);
-    assert!(tree(&other.home(STORE)) == tree(&machine.home(STORE)));
+    import(&other, &other.path(WORKSPACE), "a.alf", &[]);
+    assert!(tree(&other.path(STORE)) == tree(&machine.home(STORE)));
 }
 
 #[test]

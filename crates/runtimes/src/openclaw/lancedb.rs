@@ -21,8 +21,9 @@ use crate::kit::{
     StoredRow, WalkResult, WalkRules, Warning, Workspace, left_out_size, times,
 };
 
-/// The root of the store's files in an archive.
-pub(super) const ROOT: &str = "openclaw-lancedb";
+/// The root of the store's files in an archive. It comes after the workspace's own, as the order of
+/// an archive has it.
+pub(super) const ROOT: &str = "openclaw_lancedb";
 /// The namespace of its records, and what their files begin with.
 pub(super) const NAMESPACE: &str = "lancedb";
 /// Where the plugin keeps the store, in the install.
