@@ -4,6 +4,8 @@
 
 mod support;
 
+#[path = "transfer/beside.rs"]
+mod beside;
 #[path = "transfer/export.rs"]
 mod export;
 #[path = "transfer/passage.rs"]

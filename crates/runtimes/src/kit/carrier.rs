@@ -423,6 +423,28 @@ impl<'a> Carrier<'a> {
         self.carried(&head, written).map(drop)
     }
 
+    /// Carries everything of a folder beside the workspace, as it is.
+    pub(crate) fn folder_beside(
+        &mut self,
+        folder: &'a Workspace,
+        root: Root<'_>,
+        found: &[FoundEntry],
+    ) -> Result<(), ReadError> {
+        let workspace = std::mem::replace(&mut self.workspace, folder);
+        for found in found {
+            if !self.may_be_named(found) {
+                continue;
+            }
+            if found.is_file() {
+                self.whole_file(root, found)?;
+            } else {
+                self.other(root, found)?;
+            }
+        }
+        self.workspace = workspace;
+        Ok(())
+    }
+
     /// Passes a record to the sink.
     pub(crate) fn record(&mut self, mut record: Record) -> Result<(), ReadError> {
         if record.source.runtime_version.is_none() {

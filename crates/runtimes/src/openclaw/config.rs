@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::settings::{ConfigSource, ConfiguredSettings};
+use super::{lancedb::StoreSettings, qmd};
 use crate::kit::connect::json_file::JsonStep;
 use crate::kit::{ConfigFile, Machine, Oddity, OddityKind, install_paths, without_dots};
 
@@ -51,6 +52,8 @@ pub(super) struct Config {
     pub(super) extra_places: Vec<ExtraText>,
     /// What it says about memory.
     pub(super) settings: ConfiguredSettings,
+    /// What the settings of the plugin `memory-lancedb` say.
+    pub(super) lancedb: StoreSettings,
     /// What is wrong with it.
     pub(super) oddities: Vec<Oddity>,
 }
@@ -129,8 +132,12 @@ impl Config {
         self.model = value.pointer("/agents/defaults/model").and_then(model);
         self.version = text_at("/meta/lastTouchedVersion");
         self.uses = uses(value);
+        self.lancedb = StoreSettings::of(value);
         for pointer in ["/memory/search", "/agents/defaults/memorySearch", "/memorySearch"] {
             self.extra_places.extend(extra_places(value, pointer));
+        }
+        for pointer in qmd::collections(value) {
+            self.extra_places.extend(places_at(value, pointer));
         }
         self.extra_paths = self.extra_places.iter().map(|place| place.path.clone()).collect();
         self.extra_paths.sort();
@@ -246,7 +253,12 @@ fn model(value: &Value) -> Option<String> {
 
 /// Returns the places to search that settings of a search name, at most [`MAX_EXTRA`].
 fn extra_places(value: &Value, pointer: &str) -> Vec<ExtraText> {
-    let places = value.pointer(pointer).and_then(|pointer| pointer.get("extraPaths")?.as_array());
+    places_at(value, &format!("{pointer}/extraPaths"))
+}
+
+/// Returns the places of a list.
+fn places_at(value: &Value, pointer: &str) -> Vec<ExtraText> {
+    let places = value.pointer(pointer).and_then(Value::as_array);
     places.into_iter().flatten().filter_map(extra_place).take(MAX_EXTRA).collect()
 }
 

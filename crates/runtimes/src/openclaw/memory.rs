@@ -219,7 +219,7 @@ fn embedding(chunk: &Chunk) -> Option<Embedding> {
 }
 
 /// Notes that a vector was made from a chunk's text, not the record's.
-fn of_text(hash: &str) -> Unknown {
+pub(super) fn of_text(hash: &str) -> Unknown {
     let mut unknown = Unknown::default();
     if digest_in(hash).is_some() {
         unknown
