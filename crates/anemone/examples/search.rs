@@ -43,7 +43,8 @@ pub(crate) fn search_folder(
 
     let mut lines = vec![format!("{} documents", report.index.documents)];
     for hit in &report.hits {
-        lines.push(format!("\n{} (score {:.2})\n{}", hit.path, hit.score, hit.text));
+        let cited = hit.citation.as_ref().unwrap_or(&hit.path);
+        lines.push(format!("\n{cited} (score {:.2})\n{}", hit.score, hit.text));
     }
     Ok(lines)
 }
