@@ -11,6 +11,7 @@ use anemone_runtimes::{Machine, MemoryBackend, context_rules_of};
 use serde::Serialize;
 
 use crate::agent_memory::{Access, AgentMemory, AgentMemoryError, MemoryChoice, delimiter};
+use crate::config::Config;
 use crate::host::Host;
 use crate::statement::Statement;
 use crate::text::count;
@@ -201,13 +202,19 @@ pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, A
         None => Recalled::default(),
     };
     let delimiter = delimiter()?;
+    let config = Config::of_agent(memory.runtime, &memory.agent, &machine, host)?;
+    let recall = request.recall.clone().map(|section| RecallSection {
+        citations: section.citations.or(config.search.citations),
+        ..section
+    });
     let composing = ComposeRequest {
         session,
         rules,
+        limits: config.context,
         budget: request.budget,
         today: host.today(),
         logs: request.logs,
-        recall: request.recall.clone(),
+        recall,
         recalled: Some(shown.framed(&delimiter)),
         delimiter,
     };

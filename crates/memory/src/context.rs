@@ -29,7 +29,7 @@ pub use budget::{Budget, estimated_tokens};
 pub use cut::Cutting;
 use cut::clamped;
 pub use recall_section::{Citations, MemoryTool, RecallSection};
-pub use rules::{ContextRules, DailyNotes};
+pub use rules::{ContextLimits, ContextRules, DailyNotes};
 pub use session::{SessionKind, WORKING_FILE};
 
 /// A file needs so much room to be begun at all.
@@ -42,6 +42,8 @@ pub struct ComposeRequest {
     pub session: SessionKind,
     /// The rules of the runtime.
     pub rules: &'static ContextRules,
+    /// Limits that the user set, instead of those of the rules.
+    pub limits: ContextLimits,
     /// How much of it.
     pub budget: Budget,
     /// The day it is.
@@ -279,12 +281,12 @@ pub fn cut_of(rules: &ContextRules, name: &str, text: &str) -> Option<Fate> {
 /// Reads the files of a session's table, within the runtime's budget.
 fn files(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
     let rules = asked.rules;
-    let mut left = rules.total;
+    let mut left = asked.limits.total.unwrap_or(rules.total);
     let mut parts = Vec::new();
     for row in rules.rows(site, asked) {
         let part = match row.kept_out {
             Some(fate) => Part::out(&row.path, fate),
-            None => file(site, rules, &row.path, row.is_optional, left),
+            None => file(site, asked, &row.path, row.is_optional, left),
         };
         let part = Part { place: row.place, ..part };
         left = match part.fate {
@@ -300,11 +302,12 @@ fn files(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
 /// Reads a file, as much of it as there is room for.
 fn file(
     site: &MarkdownStore,
-    rules: &ContextRules,
+    asked: &ComposeRequest,
     path: &str,
     is_optional: bool,
     left: usize,
 ) -> Part {
+    let rules = asked.rules;
     let name = path.rsplit('/').next().unwrap_or_default();
     let mut hidden = 0;
     let (content, total_chars, fate) = match reading::read(site, path) {
@@ -315,7 +318,7 @@ fn file(
         }
         Err(why) => (format!("[UNREADABLE: {why}]"), 0, Fate::Unreadable(why)),
         Ok(Some(file)) => {
-            let limit = rules.limit_of(name).min(left);
+            let limit = rules.limit_within(asked.limits, name).min(left);
             hidden = hidden_count(&file.text);
             let kept = rules.cutting.cut(&readable(&file.text), name, limit);
             if kept.total == 0 {

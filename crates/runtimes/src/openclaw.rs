@@ -13,17 +13,20 @@ mod index;
 mod injected;
 mod install;
 mod labels;
+mod lancedb;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod law_tests;
 mod layout;
 mod mapping;
 mod memory;
 mod proof;
+mod qmd;
 mod ranking;
 mod read;
 pub(crate) mod sample;
 mod searchable;
 mod sessions;
+mod settings;
 mod tools;
 pub(crate) mod transcript;
 mod vectors;
@@ -86,6 +89,7 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
     conversations: Some(conversation::read),
     connect: Some(&connect::CONNECT),
     native_search: Some(&ranking::NATIVE_SEARCH),
+    settings: Some(settings::of),
     native_tools: Some(&tools::NATIVE_TOOLS),
     transcripts: Some(transcript::FORMAT),
     injected: injected::INJECTED,

@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use anemone_memory::{
-    Budget, ComposeRequest, ComposedContext, ContextRules, Fate, LogChoice, MarkdownLayout,
-    MarkdownStore, SessionKind, compose, estimated_tokens,
+    Budget, ComposeRequest, ComposedContext, ContextLimits, ContextRules, Fate, LogChoice,
+    MarkdownLayout, MarkdownStore, SessionKind, compose, estimated_tokens,
 };
 use anemone_runtimes::context_rules;
 use jiff::civil::Date;
@@ -60,6 +60,7 @@ impl Workspace {
         let asked = ComposeRequest {
             session,
             rules,
+            limits: ContextLimits::default(),
             budget,
             today: TODAY,
             logs,
@@ -167,6 +168,7 @@ fn the_logs_of_two_days_are_shown_whole_where_the_caller_wants_them() {
         let asked = ComposeRequest {
             session: SessionKind::Main,
             rules,
+            limits: ContextLimits::default(),
             budget: Budget::Runtime,
             today: TODAY,
             logs: LogChoice::Shown,

@@ -7,7 +7,9 @@ use anemone_runtimes::{HOOK_CALLER, HookCaller, Machine, with_agents};
 use serde::Deserialize;
 
 use super::Result;
+use crate::agent::ChosenAgent;
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
+use crate::config::Config;
 use crate::host::{Host, OwnMachine};
 
 /// The JSON of a hook.
@@ -72,6 +74,19 @@ impl HookInput {
         let machine = host.machine()?;
         let memory = self.memory(choice, &machine).find_for(access, &machine, host)?;
         Ok((machine, memory))
+    }
+
+    /// Returns the settings of the memory that is meant; without an agent, those of the user.
+    pub(super) fn config(&self, choice: &MemoryChoice, host: &Host) -> Result<Config> {
+        let machine = host.machine()?;
+        let chosen = self.memory(choice, &machine).agent.choose_by_files(&machine);
+        Ok(match chosen {
+            Ok(ChosenAgent { runtime, agent }) => {
+                Config::of_agent(runtime, &agent, &machine, host)?
+            }
+            // The hook itself says what is wrong, if it is switched on.
+            Err(_) => Config::read(host)?,
+        })
     }
 
     /// Decides which memory is meant: the one in the request, or else the one in the session's

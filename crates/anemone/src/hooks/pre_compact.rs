@@ -3,7 +3,7 @@
 use anemone_format::Origin;
 use anemone_memory::{
     Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, NewEntry, SessionKind,
-    flush_prompt, flush_system_prompt, flushed_entries, suspicious, told,
+    flushed_entries, suspicious, told,
 };
 use anemone_runtimes::{Conversation, Reach};
 use jiff::Zoned;
@@ -164,7 +164,8 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
     let conversation = conversation.as_ref();
     let by_key = || Some(SessionKind::of_key(conversation?.session_key.as_deref()?));
     let now = local_time(request.time_zone.as_deref(), host)?;
-    let Config { flush: settings, chat, .. } = Config::read(host)?;
+    let Config { flush: settings, chat, .. } =
+        Config::of_agent(memory.runtime, &memory.agent, &machine, host)?;
     let (tokens, tokens_from) = tokens_of(request, conversation);
     let session = conversation.and_then(|talk| talk.session_id.clone());
     let session = session.or_else(|| input.session_id.clone());
@@ -205,8 +206,8 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
     }
     match request.flush_by {
         FlushBy::Agent => {
-            report.prompt = Some(flush_prompt(&now));
-            report.system_prompt = Some(flush_system_prompt(&now));
+            report.prompt = Some(settings.prompt(&now));
+            report.system_prompt = Some(settings.system_prompt(&now));
         }
         FlushBy::ChatModel => {
             memory.check_writable()?;

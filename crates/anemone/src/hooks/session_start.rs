@@ -1,14 +1,15 @@
 //! Gives a session its context when it begins.
 
 use anemone_memory::{
-    Budget, ComposeRequest, Fate, FramedMemory, LogChoice, MemoryTool, Part, RecallSection,
-    SessionKind, compose, frame,
+    Budget, ComposeRequest, ContextLimits, Fate, FramedMemory, LogChoice, MemoryTool, Part,
+    RecallSection, SessionKind, compose, frame,
 };
 use anemone_runtimes::HOOK_CALLER;
 use serde::Serialize;
 
 use super::{HookInput, Result};
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice, delimiter};
+use crate::config::Config;
 use crate::context::{ContextPart, ContextRequest, context};
 use crate::host::Host;
 
@@ -61,7 +62,9 @@ pub fn session_start(request: &SessionStartRequest, host: &Host) -> Result<Sessi
     let session = request.session.or_else(|| input.session_kind()).unwrap_or(SessionKind::Main);
     if let Some(caller) = input.caller() {
         let memory = memory.find_for(Access::Read, &machine, host)?;
-        return memory_alone(&memory, session, request.chars.unwrap_or(caller.most_chars), host);
+        let config = Config::of_agent(memory.runtime, &memory.agent, &machine, host)?;
+        let chars = request.chars.unwrap_or(caller.most_chars);
+        return memory_alone(&memory, session, config.context, chars, host);
     }
     let mut composing = ContextRequest::new(memory, session);
     composing.budget = request.chars.map_or(Budget::Runtime, Budget::SharedChars);
@@ -94,12 +97,14 @@ impl SessionStartRequest {
 fn memory_alone(
     memory: &AgentMemory,
     session: SessionKind,
+    limits: ContextLimits,
     chars: usize,
     host: &Host,
 ) -> Result<SessionStartReport> {
     let composing = ComposeRequest {
         session,
         rules: HOOK_CALLER.rules,
+        limits,
         budget: Budget::Runtime,
         today: host.today(),
         logs: LogChoice::Runtime,

@@ -16,7 +16,7 @@ word_enum! {
 }
 
 word_enum! {
-    /// Whether an agent names the file and the lines that an answer comes from.
+    /// Whether hits are cited by path and lines, so that an agent names its sources.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Citations {
         /// In the owner's own conversations, and not where others listen.
@@ -30,13 +30,19 @@ word_enum! {
 }
 
 impl Citations {
-    /// Says whether sources are named in a session.
+    /// Returns the mode of a request, or that of the settings where the request leaves it open.
     #[must_use]
-    pub const fn are_named(self, session: SessionKind) -> bool {
+    pub fn or(self, settings: Self) -> Self {
+        if self == Self::Auto { settings } else { self }
+    }
+
+    /// Whether sources are named in a session: others in a group need not know the owner's files.
+    #[must_use]
+    pub fn are_shown(self, session: Option<SessionKind>) -> bool {
         match self {
+            Self::Auto => session != Some(SessionKind::Group),
             Self::On => true,
             Self::Off => false,
-            Self::Auto => !matches!(session, SessionKind::Group),
         }
     }
 }
@@ -74,7 +80,7 @@ impl RecallSection {
         };
         let colon = if has(MemoryTool::Search) { ":" } else { "" };
         let low = if has(MemoryTool::Search) { "after search" } else { "after reading them" };
-        let sources = if self.citations.are_named(session) {
+        let sources = if self.citations.are_shown(Some(session)) {
             "Citations: include Source: <path#line> when it helps the user verify memory snippets."
         } else {
             "Citations are disabled: do not mention file paths or line numbers in replies unless \

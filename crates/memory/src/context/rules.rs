@@ -56,6 +56,15 @@ pub struct ContextRules {
     pub section: fn(&Path, &str, &str) -> String,
 }
 
+/// Limits that the user set, instead of those of the rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextLimits {
+    /// Characters of one file, at most. A file with a limit of its own keeps that, or has less.
+    pub file: Option<usize>,
+    /// Characters of all files, at most.
+    pub total: Option<usize>,
+}
+
 /// What becomes of the notes of today and yesterday.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DailyNotes {
@@ -82,6 +91,16 @@ impl ContextRules {
     pub fn limit_of(&self, name: &str) -> usize {
         let own = self.limits.iter().find(|(file, _)| name.eq_ignore_ascii_case(file));
         own.map_or(self.limit, |(_, limit)| *limit)
+    }
+
+    /// Returns how many characters of a file are shown within limits that the user set.
+    pub(super) fn limit_within(&self, limits: ContextLimits, name: &str) -> usize {
+        let own = self.limit_of(name);
+        match limits.file {
+            Some(limit) if own == self.limit => limit,
+            Some(limit) => own.min(limit),
+            None => own,
+        }
     }
 
     /// Returns the files for sessions without a person; `None`: all but the private ones.
