@@ -42,5 +42,5 @@ pub(crate) fn remember_and_recall(folder: &Path) -> Result<Vec<String>, Box<dyn 
 
     let target = TargetChoice { agent, ..TargetChoice::default() };
     let found = search(&SearchRequest::new("what does Lin drink?".to_owned(), target), &host)?;
-    Ok(found.hits.iter().map(|hit| format!("{}: {}", hit.citation, hit.text)).collect())
+    Ok(found.hits.iter().map(|hit| format!("{}: {}", hit.path, hit.text)).collect())
 }

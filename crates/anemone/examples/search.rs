@@ -38,12 +38,12 @@ pub(crate) fn search_folder(
     // Everything that the library takes from outside.
     let host = Host::below(own, SharedClock::new(SystemClock));
     let target = TargetChoice { path: Some(folder.to_owned()), ..TargetChoice::default() };
-    let request = SearchRequest { limit: 3, ..SearchRequest::new(query.to_owned(), target) };
+    let request = SearchRequest { limit: Some(3), ..SearchRequest::new(query.to_owned(), target) };
     let report = search(&request, &host)?;
 
     let mut lines = vec![format!("{} documents", report.index.documents)];
     for hit in &report.hits {
-        lines.push(format!("\n{} (score {:.2})\n{}", hit.citation, hit.score, hit.text));
+        lines.push(format!("\n{} (score {:.2})\n{}", hit.path, hit.score, hit.text));
     }
     Ok(lines)
 }

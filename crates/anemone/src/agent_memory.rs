@@ -14,7 +14,9 @@ use crate::config::ConfigError;
 use crate::host::{Host, OwnMachine, SharedClock};
 use crate::identity::identify_keeper;
 use crate::search::index::note_elsewhere;
-use crate::search::target::{SearchTarget, TargetChoice, TargetError, is_folder_of_notes};
+use crate::search::target::{
+    SearchTarget, TargetChoice, TargetError, UseSettings, is_folder_of_notes,
+};
 use crate::survey::real;
 
 /// Whose memory is meant, as the user named it.
@@ -129,7 +131,9 @@ impl MemoryChoice {
         };
         let site = store_of(runtime, &agent, &keeps, access, host)?.with_scope(scope);
         let (agent_choice, index_dir) = (self.agent.clone(), self.index_dir.clone());
-        let source = TargetChoice { agent: agent_choice, index_dir, ..TargetChoice::default() };
+        let settings = UseSettings::No;
+        let source =
+            TargetChoice { agent: agent_choice, index_dir, settings, ..TargetChoice::default() };
         if access == Access::Change {
             site.recover()?;
         }

@@ -12,18 +12,21 @@ use std::path::{Path, PathBuf};
 
 use anemone_embed::Provider;
 use anemone_files::if_found;
+use anemone_index::RankingTuning;
 use anemone_memory::{
-    AuditSettings, CaptureSettings, ChatSettings, FlushSettings, RecallSettings, RememberSettings,
-    TidySettings,
+    AuditSettings, CaptureSettings, ChatSettings, ContextLimits, FlushSettings, RecallSettings,
+    RememberSettings, TidySettings,
 };
 use toml_edit::{Document, Item, Value};
 
 use self::memory::{
-    read_audit, read_capture, read_chat, read_flush, read_recall, read_remember, read_tidy,
+    read_audit, read_capture, read_chat, read_context, read_flush, read_recall, read_remember,
+    read_search, read_tidy,
 };
 use self::section::{Folders, Section, expected, text};
 use crate::embedder::{EmbedderName, EmbedderSetting};
 use crate::host::Host;
+use crate::search::Citations;
 
 /// Every setting with its default, commented out.
 pub const DEFAULT: &str = include_str!("config/default.toml");
@@ -41,6 +44,10 @@ pub struct Config {
     pub order: Vec<EmbedderName>,
     /// Services that embed, and how they are called.
     pub services: HashMap<Provider, ServiceConfig>,
+    /// What is searched, and how hits are ranked.
+    pub search: SearchSettings,
+    /// How much a session sees.
+    pub context: ContextLimits,
     /// A chat model that may be asked.
     pub chat: ChatSettings,
     /// When a text counts as known.
@@ -55,6 +62,53 @@ pub struct Config {
     pub tidy: TidySettings,
     /// What an audit reports.
     pub audit: AuditSettings,
+}
+
+/// What is searched, and how hits are ranked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchSettings {
+    /// Whether hooks and tools search for the agent; a search by hand always works.
+    pub enabled: bool,
+    /// Whether conversations are searched.
+    pub sessions: bool,
+    /// Files and folders outside the workspace that are searched, too.
+    pub extra_paths: Vec<PathBuf>,
+    /// How many hits are shown.
+    pub limit: Option<u32>,
+    /// The least score of a hit.
+    pub min_score: Option<f64>,
+    /// The least score of a hit where hits are ranked as the agent's runtime does.
+    pub profile_min_score: Option<f64>,
+    /// How strongly similar hits are avoided.
+    pub diversity: Option<f64>,
+    /// Days after which age counts half.
+    pub recency_days: Option<f64>,
+    /// Whether hits are cited.
+    pub citations: Citations,
+    /// The constants of another program's ranking.
+    pub tuning: RankingTuning,
+}
+
+impl SearchSettings {
+    /// The most hits of one search.
+    pub const MOST: u32 = 1000;
+}
+
+impl Default for SearchSettings {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            sessions: false,
+            extra_paths: Vec::new(),
+            limit: None,
+            min_score: None,
+            profile_min_score: None,
+            diversity: None,
+            recency_days: None,
+            citations: Citations::Auto,
+            tuning: RankingTuning::default(),
+        }
+    }
 }
 
 /// What the file says about one service.
@@ -176,29 +230,36 @@ pub fn path(host: &Host) -> PathBuf {
 impl Config {
     /// Reads the config; a missing file is an empty config.
     pub fn read(host: &Host) -> Result<Self, ConfigError> {
+        Self::default().overridden(host)
+    }
+
+    /// Reads the config over these settings: what the file does not set stays as it is.
+    pub fn overridden(self, host: &Host) -> Result<Self, ConfigError> {
         let path = path(host);
-        let Some(file) = if_found(fs_err::File::open(&path))? else { return Ok(Self::default()) };
+        let Some(file) = if_found(fs_err::File::open(&path))? else { return Ok(self) };
         let mut bytes = Vec::new();
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
         let folder = path.parent().unwrap_or(Path::new("/"));
-        Self::decode(bytes, folder, &host.folders.home)
+        self.decode(bytes, folder, &host.folders.home)
             .map_err(|problem| ConfigError::Invalid { path: path.clone(), problem })
     }
 
-    fn decode(bytes: Vec<u8>, folder: &Path, home: &Path) -> Result<Self> {
+    fn decode(self, bytes: Vec<u8>, folder: &Path, home: &Path) -> Result<Self> {
         if bytes.len() as u64 > MAX_BYTES {
             return Err(ConfigProblem::TooLong);
         }
         let text = String::from_utf8(bytes).map_err(|_| ConfigProblem::NotUtf8)?;
-        Self::parse(&text, folder, home)
+        self.parse(&text, folder, home)
     }
 
     /// Reads the text of a config; files are named relative to its folder or to the home folder.
-    fn parse(text: &str, folder: &Path, home: &Path) -> Result<Self> {
+    fn parse(self, text: &str, folder: &Path, home: &Path) -> Result<Self> {
         let document = parse_toml(text).map_err(ConfigProblem::NotToml)?;
-        let mut config = Self::default();
+        let mut config = self;
         let mut root = Section::root(document.as_table(), Folders { config: folder, home });
         root.within("embedding", |section| config.read_embedding(section))?;
+        root.within("search", |section| read_search(&mut config.search, section))?;
+        root.within("context", |section| read_context(&mut config.context, section))?;
         root.within("chat", |section| read_chat(&mut config.chat, section))?;
         root.within("remember", |section| read_remember(&mut config.remember, section))?;
         root.within("flush", |section| read_flush(&mut config.flush, section))?;
@@ -211,16 +272,22 @@ impl Config {
     }
 
     fn read_embedding(&mut self, section: &mut Section<'_>) -> Result<()> {
-        self.embedder = section.read("embedder", named)?;
-        self.fallback = section.read("fallback", named)?;
+        let embedder = section.read("embedder", named)?;
+        self.fallback = section.read("fallback", named)?.or(self.fallback.take());
         if self.fallback == Some(EmbedderSetting::Auto) {
             return Err(ConfigProblem::AutomaticFallback);
         }
-        self.order = section.read("order", list)?.unwrap_or_default();
+        let order = section.read("order", list)?;
+        // Either of them is a choice, which leaves nothing of another one.
+        if embedder.is_some() || order.is_some() {
+            self.embedder = embedder;
+            self.order = order.unwrap_or_default();
+        }
         for provider in Provider::ALL {
             let service = section.section(provider.name())?;
             if service.is_there() {
-                self.services.insert(provider, read_service(service)?);
+                let earlier = self.services.remove(&provider).unwrap_or_default();
+                self.services.insert(provider, read_service(service, earlier)?);
             }
         }
         Ok(())
@@ -236,11 +303,11 @@ pub(crate) fn parse_toml(text: &str) -> Result<Document<&str>, usize> {
     })
 }
 
-fn read_service(mut section: Section<'_>) -> Result<ServiceConfig> {
+fn read_service(mut section: Section<'_>, earlier: ServiceConfig) -> Result<ServiceConfig> {
     let mut service = ServiceConfig {
-        url: section.text("url")?,
-        model: section.text("model")?,
-        dimensions: section.count("dimensions")?,
+        url: section.text("url")?.or(earlier.url),
+        model: section.text("model")?.or(earlier.model),
+        dimensions: section.count("dimensions")?.or(earlier.dimensions),
         key_file: section.file("key_file")?,
         max_batch: section.count("max_batch")?,
         query_input_type: section.text("query_input_type")?,
@@ -278,7 +345,7 @@ mod tests {
     use crate::embedder::EmbedderKind;
 
     fn parse(text: &str) -> Result<Config> {
-        Config::parse(text, Path::new("/config/anemone"), Path::new("/home/lin"))
+        Config::default().parse(text, Path::new("/config/anemone"), Path::new("/home/lin"))
     }
 
     fn failure(text: &str) -> String {

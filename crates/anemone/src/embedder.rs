@@ -22,13 +22,13 @@ use anemone_index::{Index, StoreError, VectorSet};
 use crate::config::{Config, ConfigError};
 use crate::host::Host;
 use crate::models::{MINILM, MODELS};
-use crate::search::index::{NotedEmbedder, noted_embedder};
+use crate::search::index::{NotedEmbedder, is_in_cache, noted_embedder};
 use crate::search::target::SearchTarget;
 use crate::search::{NamedEmbedder, SearchNote, VectorNote};
 
 pub use fill::{
     FillError, FillReport, Filling, Job, LargeJobs, Signals, VectorLine, fill, notes_of,
-    take_carried, take_carried_for, top_up, vector_lines,
+    other_model, take_carried, take_carried_for, top_up, vector_lines,
 };
 pub use guard::{JobGuard, Refused};
 pub use name::{EmbedderKind, EmbedderName, EmbedderSetting};
@@ -152,6 +152,16 @@ impl ChosenEmbedder {
         self.embedder.effort() == Effort::Remote
     }
 
+    /// Says that its vectors are to replace those of another one.
+    fn change_note(&self, there: &Self) -> SearchNote {
+        SearchNote::ModelChanged {
+            embedder: Box::new(self.named.clone()),
+            is_remote: self.is_remote(),
+            to: self.identity().model.clone(),
+            from: there.identity().model.clone(),
+        }
+    }
+
     /// Returns the note for an index that is filled with it.
     pub fn to_note(&self) -> NotedEmbedder {
         NotedEmbedder { name: self.named.wanted.to_string(), url: self.named.url.clone() }
@@ -164,13 +174,16 @@ pub struct Embedders {
     pub main: Option<ChosenEmbedder>,
     /// The embedder that is used where the main one has no vectors, or fails.
     pub fallback: Option<ChosenEmbedder>,
+    /// The embedder of the config, if it is on this machine and the index has vectors of another
+    /// one: a search replaces them when they are few.
+    pub successor: Option<ChosenEmbedder>,
     /// What the user should know about the choice.
     pub notes: Vec<SearchNote>,
 }
 
 impl Embedders {
     /// Only words are compared.
-    pub const NONE: Self = Self { main: None, fallback: None, notes: Vec::new() };
+    pub const NONE: Self = Self { main: None, fallback: None, successor: None, notes: Vec::new() };
 
     /// Returns them in the order in which they count.
     pub fn list(&self) -> Vec<&dyn Embedder> {
@@ -189,10 +202,11 @@ impl Embedders {
         if args.choice() == EmbedderSetting::None {
             return Ok(Self::NONE);
         }
-        let config = Config::read(host)?;
+        let config = searched.config(host)?;
         let sets = index.vector_sets()?;
         let maker = EmbedderFactory { config: &config, host, searched, sets: &sets, haste };
         let mut notes = Vec::new();
+        let mut successor = None;
         let main = match args.choice() {
             EmbedderSetting::None => None,
             EmbedderSetting::This(wanted) => match maker.named(&wanted, args.url.as_deref()) {
@@ -210,7 +224,7 @@ impl Embedders {
                 }
                 made => Some(made?),
             },
-            EmbedderSetting::Auto => maker.auto(&mut notes)?,
+            EmbedderSetting::Auto => maker.auto(&mut successor, &mut notes)?,
         };
         let Some(main) = main else { return Ok(Self { notes, ..Self::NONE }) };
         let fallback = match config.fallback.clone() {
@@ -226,7 +240,7 @@ impl Embedders {
             Some(EmbedderSetting::Auto) | None => Some(maker.table()),
         };
         let fallback = fallback.filter(|fallback| fallback.identity() != main.identity());
-        Ok(Self { main: Some(main), fallback, notes })
+        Ok(Self { main: Some(main), fallback, successor, notes })
     }
 }
 
@@ -322,8 +336,31 @@ impl EmbedderFactory<'_> {
     }
 
     /// Chooses an embedder when none was named.
-    fn auto(&self, notes: &mut Vec<SearchNote>) -> Result<Option<ChosenEmbedder>, EmbedderError> {
+    fn auto(
+        &self,
+        successor: &mut Option<ChosenEmbedder>,
+        notes: &mut Vec<SearchNote>,
+    ) -> Result<Option<ChosenEmbedder>, EmbedderError> {
         if let Some(chosen) = self.of_index(notes) {
+            let Some(wanted) = self.changed_config(&chosen) else { return Ok(Some(chosen)) };
+            // Whoever waits for an answer gets it from the vectors that the index has, and a service
+            // that is not used for it is not called.
+            let is_answer = matches!(self.haste, LatencyBudget::Answer);
+            if is_answer && matches!(wanted.name, EmbedderKind::Service(_)) {
+                let target = self.searched.choice.clone();
+                notes.push(SearchNote::ModelChanged {
+                    embedder: Box::new(NamedEmbedder { wanted: wanted.clone(), url: None, target }),
+                    is_remote: true,
+                    to: wanted.to_string(),
+                    from: chosen.identity().model.clone(),
+                });
+                return Ok(Some(chosen));
+            }
+            let Ok(changed) = self.make(wanted, None) else { return Ok(Some(chosen)) };
+            if !is_answer {
+                return Ok(Some(changed));
+            }
+            *successor = Some(changed);
             return Ok(Some(chosen));
         }
         let configured = match &self.config.embedder {
@@ -387,6 +424,31 @@ impl EmbedderFactory<'_> {
                 None
             }
         }
+    }
+
+    /// Returns the embedder of the config, if it is not the one whose vectors an index has. An
+    /// embedder that was named for this very index stays, and so does that of an index in a folder
+    /// of the user, which has no note of who was named.
+    fn changed_config(&self, there: &ChosenEmbedder) -> Option<&EmbedderName> {
+        let Some(EmbedderSetting::This(wanted)) = &self.config.embedder else { return None };
+        let model = match wanted.name {
+            // Its vectors are made with every index.
+            EmbedderKind::Builtin => return None,
+            EmbedderKind::Service(_) if self.searched.is_encrypted() => return None,
+            EmbedderKind::Service(service) => {
+                let configured = self.config.services.get(&service);
+                wanted.model.as_ref().or_else(|| configured?.model.as_ref())
+            }
+            EmbedderKind::BuiltinQuality | EmbedderKind::MiniLm => None,
+        };
+        let is_own = is_in_cache(&self.searched.index_folder, self.host);
+        if !is_own || self.noted().is_some() || !self.has_vectors(there) {
+            return None;
+        }
+        let is_same = wanted_of(there.identity()).is_some_and(|old| {
+            old.name == wanted.name && model.is_none_or(|model| old.model.as_ref() == Some(model))
+        });
+        (!is_same).then_some(wanted)
     }
 
     /// Whether the config speaks of a service.

@@ -65,6 +65,7 @@ pub mod result_file;
 pub mod seal;
 pub mod sealed_header;
 pub mod search;
+pub mod settings;
 pub mod snapshot;
 pub mod statement;
 pub mod status;

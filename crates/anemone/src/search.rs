@@ -22,9 +22,10 @@ use std::time::Instant;
 use anemone_format::StampTable;
 use anemone_index::{
     Answer, AnswerNote, Explanation, Freshness, Hit, Index, Kinds, Provenance, RankingChoice,
-    Request,
+    RankingSetting, RankingTuning, Request,
 };
-use anemone_memory::Successor;
+use anemone_memory::{SessionKind, Successor};
+use anemone_runtimes::{SettingKey, by_name};
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
 
@@ -34,13 +35,16 @@ use self::target::{SearchTarget, TargetChoice, TargetError};
 pub use self::trust::{Trust, sink_superseded, verify_in};
 pub use self::vector_comparison::LexicalOnly;
 use self::vector_comparison::VectorComparison;
+use crate::config::{Config, SearchSettings};
 use crate::days::{EmptyPeriodError, check_period};
 use crate::embedder::{
     ChosenEmbedder, EmbedderChoice, EmbedderError, Embedders, FillError, JobGuard, LargeJobs,
     LatencyBudget, Stop, VectorLine, milliseconds, take_carried_for, top_up,
 };
 use crate::host::Host;
+use crate::settings::{unsaid, unsaid_of};
 use crate::statement::Statement;
+pub use anemone_memory::Citations;
 
 /// A question.
 #[derive(Clone, Debug, Default)]
@@ -49,8 +53,8 @@ pub struct SearchRequest {
     pub query: String,
     /// What to search.
     pub target: TargetChoice,
-    /// How many hits at most.
-    pub limit: u32,
+    /// How many hits at most; `None`: as many as the settings say.
+    pub limit: Option<u32>,
     /// Only texts dated on this day or later.
     pub since: Option<Date>,
     /// Only texts dated on this day or earlier.
@@ -63,6 +67,10 @@ pub struct SearchRequest {
     pub paths: Vec<String>,
     /// How hits are ranked and cut.
     pub ranking: Ranking,
+    /// Whether hits are cited.
+    pub citations: Citations,
+    /// The kind of session that the hits are for; `None`: the owner's own.
+    pub session: Option<SessionKind>,
     /// Whether each hit says how its score was computed.
     pub explain: bool,
     /// What compares meanings.
@@ -78,7 +86,7 @@ impl SearchRequest {
     /// Asks with the defaults.
     #[must_use]
     pub fn new(query: impl Into<String>, target: TargetChoice) -> Self {
-        Self { query: query.into(), target, limit: Self::USUAL_LIMIT, ..Self::default() }
+        Self { query: query.into(), target, ..Self::default() }
     }
 
     /// Refuses what makes no sense, before anything is opened.
@@ -87,10 +95,19 @@ impl SearchRequest {
         Ok(self.embedder.check()?)
     }
 
+    /// Returns the request with the settings of what is searched: the arguments come first.
+    fn configured(&self, target: &SearchTarget, host: &Host) -> Result<Self, SearchError> {
+        let settings = target.config(host).map_err(EmbedderError::from)?.search;
+        let mut request = self.clone();
+        request.limit = self.limit.or(settings.limit);
+        request.ranking = self.ranking.configured(&settings, target, host)?;
+        Ok(request)
+    }
+
     /// Puts the question as an index takes it.
     fn question(&self, host: &Host) -> Request {
         let mut request = Request::new(self.query.clone(), host.now());
-        request.limit = self.limit as usize;
+        request.limit = self.limit.unwrap_or(Self::USUAL_LIMIT) as usize;
         request.since = self.since;
         request.until = self.until;
         request.types.clone_from(&self.types);
@@ -107,7 +124,7 @@ impl SearchRequest {
 pub struct Ranking {
     /// Characters of a hit at most.
     pub chars: u32,
-    /// Days after which age counts half, where newer hits are preferred among equals.
+    /// The days after which a dated text counts half.
     pub recency: Option<f64>,
     /// Whether more important hits are preferred among equals.
     pub importance: bool,
@@ -117,6 +134,8 @@ pub struct Ranking {
     pub profile: RankingChoice,
     /// The least score of a hit.
     pub min_score: Option<f64>,
+    /// Changed constants of another program's ranking.
+    pub tuning: RankingTuning,
 }
 
 impl Default for Ranking {
@@ -128,6 +147,7 @@ impl Default for Ranking {
             diversity: None,
             profile: RankingChoice::Anemone,
             min_score: None,
+            tuning: RankingTuning::default(),
         }
     }
 }
@@ -136,6 +156,70 @@ impl Ranking {
     /// The default number of characters of a hit.
     pub const USUAL_CHARS: u32 = 700;
 
+    /// Returns the ranking with settings. Those of a runtime are for the ranking of that runtime,
+    /// and a ranking gets no setting that it does not take.
+    fn configured(
+        &self,
+        settings: &SearchSettings,
+        target: &SearchTarget,
+        host: &Host,
+    ) -> Result<Self, SearchError> {
+        let mut ranking = *self;
+        let RankingChoice::Other(profile) = self.profile else {
+            ranking.recency = self.recency.or(settings.recency_days);
+            ranking.diversity = self.diversity.or(settings.diversity);
+            ranking.min_score = self.min_score.or(settings.min_score);
+            return Ok(ranking);
+        };
+        let of_runtime = by_name(target.kind).and_then(|runtime| runtime.native_search);
+        let is_own = of_runtime
+            .is_some_and(|search| search.profiles.iter().any(|own| own.name() == profile.name()));
+        let foreign;
+        let settings = if is_own {
+            settings
+        } else {
+            foreign = Config::read(host).map_err(EmbedderError::from)?.search;
+            &foreign
+        };
+        let taken = profile.settings();
+        let takes = |setting| taken.contains(&setting);
+        let number = |given: Option<f64>, setting, settled: Option<f64>| {
+            given.or(settled.filter(|_| takes(setting)))
+        };
+        let amount = |given: Option<u32>, setting, settled: Option<u32>| {
+            given.or(settled.filter(|_| takes(setting)))
+        };
+        let least = settings.min_score.or(settings.profile_min_score);
+        ranking.recency = number(self.recency, RankingSetting::Recency, settings.recency_days);
+        ranking.diversity = number(self.diversity, RankingSetting::Diversity, settings.diversity);
+        ranking.min_score = number(self.min_score, RankingSetting::MinScore, least);
+        let (given, tuning) = (self.tuning, settings.tuning);
+        ranking.tuning = RankingTuning {
+            vector_weight: number(
+                given.vector_weight,
+                RankingSetting::VectorWeight,
+                tuning.vector_weight,
+            ),
+            text_weight: number(given.text_weight, RankingSetting::TextWeight, tuning.text_weight),
+            candidate_multiplier: amount(
+                given.candidate_multiplier,
+                RankingSetting::CandidateMultiplier,
+                tuning.candidate_multiplier,
+            ),
+            chunk_tokens: amount(
+                given.chunk_tokens,
+                RankingSetting::ChunkTokens,
+                tuning.chunk_tokens,
+            ),
+            chunk_overlap: amount(
+                given.chunk_overlap,
+                RankingSetting::ChunkOverlap,
+                tuning.chunk_overlap,
+            ),
+        };
+        Ok(ranking)
+    }
+
     fn apply(&self, request: &mut Request) {
         request.snippet_chars = self.chars as usize;
         request.recency_half_life = self.recency;
@@ -143,6 +227,7 @@ impl Ranking {
         request.diversity = self.diversity;
         request.profile = self.profile;
         request.min_score = self.min_score;
+        request.tuning = self.tuning;
     }
 
     /// Finds what compares meanings. Another program's ranking has an embedder only when it is
@@ -232,6 +317,20 @@ pub struct SearchReport {
     pub lexical_only: Option<LexicalOnly>,
 }
 
+impl SearchReport {
+    /// Removes the citations that a request does not want. The hits were verified by then, which
+    /// takes their citations.
+    pub fn cite(&mut self, request: &SearchRequest) {
+        if request.citations.are_shown(request.session) {
+            return;
+        }
+        for hit in &mut self.hits {
+            hit.citation = None;
+            hit.superseded_by = None;
+        }
+    }
+}
+
 /// What was compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -311,8 +410,9 @@ pub struct SearchHit {
     pub start_line: u32,
     /// Its last line.
     pub end_line: u32,
-    /// Path and lines, as they are cited.
-    pub citation: String,
+    /// Path and lines, as they are cited; `None`: they are not to be cited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub citation: Option<String>,
     /// The headings above it, the outermost first.
     pub headings: Vec<String>,
     /// Its day.
@@ -387,6 +487,9 @@ pub fn search(request: &SearchRequest, host: &Host) -> Result<SearchReport, Sear
     if request.ranking.is_ours() {
         sink_superseded(&mut report.hits);
     }
+    let settings = target.config(host).map_err(EmbedderError::from)?.search;
+    let citations = request.citations.or(settings.citations);
+    report.cite(&SearchRequest { citations, ..request.clone() });
     Ok(report)
 }
 
@@ -398,6 +501,7 @@ pub fn ask(
     started: Instant,
     host: &Host,
 ) -> Result<SearchReport, SearchError> {
+    let request = &request.configured(target, host)?;
     let question = request.question(host);
     let SearchRequest { ranking, embedder, large_jobs, .. } = request;
     let budget = LatencyBudget::Answer;
@@ -413,6 +517,9 @@ pub fn ask(
     }
     let answer = open.search(&question, target, host, &embedders.list())?;
     let mut notes = open.notes(target);
+    let unsaid = target.state.as_deref().map(|state| unsaid(&target.settings, state));
+    notes.extend(unsaid.into_iter().flatten().map(SearchNote::SettingIgnored));
+    notes.extend(service_of_runtime(request, target, &mut embedders, host)?);
     notes.append(&mut embedders.notes);
     for note in &answer.notes {
         notes.push(note_of(note, request, &open.index)?);
@@ -422,6 +529,7 @@ pub fn ask(
         && let RankingChoice::Other(profile) = request.ranking.profile
         && let Some(score) = profile.minimum_score()
     {
+        let score = request.ranking.min_score.unwrap_or(score);
         notes.push(SearchNote::MinimumScore { profile: profile.name(), score });
     }
     let compared = VectorComparison::of(&answer.rankers, &embedders);
@@ -440,6 +548,37 @@ pub fn ask(
     })
 }
 
+/// Says once that texts go to a service that only the configuration of the runtime names, or that
+/// the service cannot be had.
+fn service_of_runtime(
+    request: &SearchRequest,
+    target: &SearchTarget,
+    embedders: &mut Embedders,
+    host: &Host,
+) -> Result<Option<SearchNote>, SearchError> {
+    let is_remote = embedders.main.as_ref().is_some_and(ChosenEmbedder::is_remote);
+    let setting = target.settings.deciding(SettingKey::Embedder);
+    let Some((setting, state)) = setting.zip(target.state.as_deref()) else { return Ok(None) };
+    if request.embedder.is_named() {
+        return Ok(None);
+    }
+    let own = Config::read(host).map_err(EmbedderError::from)?;
+    if own.embedder.is_some() || !own.order.is_empty() {
+        return Ok(None);
+    }
+    if is_remote {
+        let new = unsaid_of("service", &[setting], state).pop();
+        return Ok(new.map(SearchNote::ServiceOfRuntime));
+    }
+    let is_missing = |note: &SearchNote| {
+        matches!(note, SearchNote::EmbedderUnavailable { error: EmbedderError::NoKey(_), .. })
+    };
+    if embedders.notes.iter().any(is_missing) && unsaid_of("key", &[setting], state).is_empty() {
+        embedders.notes.retain(|note| !is_missing(note));
+    }
+    Ok(None)
+}
+
 fn note_of(
     note: &AnswerNote,
     request: &SearchRequest,
@@ -449,9 +588,13 @@ fn note_of(
         AnswerNote::PhraseNotFound(phrase) => SearchNote::PhraseNotFound(phrase.clone()),
         AnswerNote::NothingAsked if only_excludes(&request.query) => SearchNote::OnlyExclusions,
         AnswerNote::NothingAsked => SearchNote::NothingAsked,
+        AnswerNote::SettingsUnused(settings) => SearchNote::SettingsUnused {
+            ranking: request.ranking.profile.name(),
+            settings: settings.clone(),
+        },
         AnswerNote::OnlyAlike => SearchNote::OnlyAlike,
         AnswerNote::OnlyWeak => SearchNote::OnlyWeak,
-        AnswerNote::TooWeak { .. } => SearchNote::TooWeak,
+        AnswerNote::TooWeak { count } => SearchNote::TooWeak { withheld: *count },
         AnswerNote::FilteredOut => {
             let (by_type, by_name) = (!request.types.is_empty(), !request.namespaces.is_empty());
             let known = if by_type || by_name { index.kinds()? } else { Kinds::default() };
@@ -479,7 +622,7 @@ fn hit_of(hit: Hit, stamps: &StampTable) -> SearchHit {
     let citation = hit.citation();
     let provenance = hit.provenance.resolved(stamps);
     SearchHit {
-        citation,
+        citation: Some(citation),
         path: hit.path,
         start_line: hit.start_line,
         end_line: hit.end_line,

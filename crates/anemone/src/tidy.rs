@@ -153,8 +153,10 @@ pub fn tidy(request: &TidyRequest, host: &Host) -> Result<TidyReport, TidyError>
     let archives = request.expired == ExpiryAction::Archive;
     // A command that only looks does not keep others from writing.
     let writes = archives || request.promotion != ProposalChoice::None;
-    let (_machine, memory) = request.memory.open(Access::Write.unless(!writes), host)?;
-    let settings = Config::read(host).map_err(AgentMemoryError::from)?.tidy;
+    let (machine, memory) = request.memory.open(Access::Write.unless(!writes), host)?;
+    let settings = Config::of_agent(memory.runtime, &memory.agent, &machine, host)
+        .map_err(AgentMemoryError::from)?
+        .tidy;
     let today = host.today();
     let held = writes.then(|| memory.site.lock()).transpose()?;
     let plan = plan_tidy(&memory.site, &settings, today)?;

@@ -12,6 +12,8 @@ mod export;
 mod passage;
 #[path = "transfer/round_trip.rs"]
 mod round_trip;
+#[path = "transfer/seeds.rs"]
+mod seeds;
 #[path = "transfer/workspace.rs"]
 mod workspace;
 #[path = "transfer/zeroclaw.rs"]

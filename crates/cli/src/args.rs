@@ -9,7 +9,7 @@ use anemone::agent_memory::MemoryChoice;
 use anemone::chat::ChatChoice;
 use anemone::embedder::{EmbedderChoice, EmbedderSetting};
 use anemone::restore::RestoreChoice;
-use anemone::search::target::TargetChoice;
+use anemone::search::target::{TargetChoice, UseSettings};
 use anemone_runtimes::{OnConflict, with_agents};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
@@ -106,6 +106,7 @@ impl SourceArgs {
             sessions: self.sessions,
             private: self.private,
             index_dir: self.index_dir.clone(),
+            settings: UseSettings::Yes,
         }
     }
 }

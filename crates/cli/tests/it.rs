@@ -21,6 +21,8 @@ mod claims;
 mod completions;
 #[path = "it/concurrency.rs"]
 mod concurrency;
+#[path = "it/config.rs"]
+mod config;
 #[path = "it/connect.rs"]
 mod connect;
 #[path = "it/context.rs"]
@@ -93,6 +95,8 @@ mod sealed;
 mod search;
 #[path = "it/secrets.rs"]
 mod secrets;
+#[path = "it/seeds.rs"]
+mod seeds;
 #[path = "it/status.rs"]
 mod status;
 #[path = "it/stdio.rs"]

@@ -94,8 +94,8 @@ impl Embedder for Builtin {
         tokenizer.readable_share(&tokenizer.encode(text, TOKENS))
     }
 
-    fn knows(&self, words: &str) -> f32 {
-        Tokenizer::get().known_share(words)
+    fn knows(&self, words: &str) -> Option<f32> {
+        Some(Tokenizer::get().known_share(words))
     }
 
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {

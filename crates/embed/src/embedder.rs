@@ -21,9 +21,10 @@ pub trait Embedder: Send + Sync {
     }
 
     /// Returns the share of words that it knows as words, from 0 to 1, and does not have to spell
-    /// letter by letter: mere letters get a vector as well, which is near to anything.
-    fn knows(&self, _words: &str) -> f32 {
-        1.0
+    /// letter by letter: mere letters get a vector as well, which is near to anything. `None`: it
+    /// cannot tell.
+    fn knows(&self, _words: &str) -> Option<f32> {
+        None
     }
 
     /// Returns one vector for each text, each of `identity().dimensions` finite numbers. A vector

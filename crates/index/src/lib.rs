@@ -49,7 +49,8 @@ pub use peek::{IndexContents, IndexState, peek};
 pub use profile::{ProfileError, RankingChoice, RankingProfile, TextVectors, embed_texts};
 pub use progress::{IndexProgress, NoProgress};
 pub use request::{
-    Answer, AnswerNote, Explanation, Hit, Rankers, Request, VectorOutcome, VectorRanker,
+    Answer, AnswerNote, Explanation, Hit, Rankers, RankingSetting, RankingTuning, Request,
+    VectorOutcome, VectorRanker,
 };
 pub use source::folder::{
     FileSource, FolderRules, FolderSource, MAX_FILE_BYTES, MarkdownFolder, PatternError,

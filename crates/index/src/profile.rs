@@ -11,7 +11,7 @@ use std::fmt;
 use anemone_embed::Embedder;
 
 use crate::document::Document;
-use crate::request::{Answer, Request};
+use crate::request::{Answer, RankingSetting, RankingTuning, Request};
 pub use vectors::{TextVectors, embed_texts};
 
 /// The ranking of another program.
@@ -24,8 +24,13 @@ pub trait RankingProfile: Sync {
         None
     }
 
+    /// Returns the settings that the program has as well; the others change nothing.
+    fn settings(&self) -> &'static [RankingSetting] {
+        &[]
+    }
+
     /// Calls `take` with each text of a document that the program compares by its vector.
-    fn each_text(&self, document: &Document, take: &mut dyn FnMut(&str));
+    fn each_text(&self, document: &Document, tuning: &RankingTuning, take: &mut dyn FnMut(&str));
 
     /// Answers a question as the program would, from these documents alone, which already passed
     /// the filters.
@@ -55,6 +60,15 @@ impl RankingChoice {
             Self::Anemone => "anemone",
             Self::Other(profile) => profile.name(),
         }
+    }
+
+    /// Returns those of some settings that the ranking does not take.
+    pub(crate) fn unused(self, given: Vec<RankingSetting>) -> Vec<RankingSetting> {
+        let taken = match self {
+            Self::Anemone => &RankingSetting::OURS,
+            Self::Other(profile) => profile.settings(),
+        };
+        given.into_iter().filter(|setting| !taken.contains(setting)).collect()
     }
 
     /// Whether it is our own.

@@ -30,7 +30,7 @@ pub struct Request {
     pub paths: Vec<String>,
     /// The ranking to use.
     pub profile: RankingChoice,
-    /// Whether newer things come first among equals: the half-life in days.
+    /// The days after which a dated text counts half; evergreen documents do not age.
     pub recency_half_life: Option<f64>,
     /// Whether importance counts.
     pub importance: bool,
@@ -39,6 +39,8 @@ pub struct Request {
     /// The minimum score of a hit, from 0 to 1; `None`: hits without a word of the query must be
     /// about as near as answers usually are.
     pub min_score: Option<f64>,
+    /// Changed constants of another program's ranking.
+    pub tuning: RankingTuning,
     /// Whether each hit explains its score.
     pub explain: bool,
     /// The time of the question.
@@ -63,10 +65,93 @@ impl Request {
             importance: false,
             diversity: None,
             min_score: None,
+            tuning: RankingTuning::default(),
             explain: false,
             now,
         }
     }
+
+    /// Returns the settings that differ from the defaults of every ranking.
+    pub(crate) fn settings(&self) -> Vec<RankingSetting> {
+        let RankingTuning { vector_weight, text_weight, .. } = self.tuning;
+        let RankingTuning { candidate_multiplier, chunk_tokens, chunk_overlap, .. } = self.tuning;
+        let all = [
+            (RankingSetting::Recency, self.recency_half_life.is_some()),
+            (RankingSetting::Importance, self.importance),
+            (RankingSetting::Diversity, self.diversity.is_some()),
+            (RankingSetting::MinScore, self.min_score.is_some()),
+            (RankingSetting::VectorWeight, vector_weight.is_some()),
+            (RankingSetting::TextWeight, text_weight.is_some()),
+            (RankingSetting::CandidateMultiplier, candidate_multiplier.is_some()),
+            (RankingSetting::ChunkTokens, chunk_tokens.is_some()),
+            (RankingSetting::ChunkOverlap, chunk_overlap.is_some()),
+        ];
+        all.into_iter().filter(|(_, is_set)| *is_set).map(|(setting, _)| setting).collect()
+    }
+}
+
+/// Changed constants of another program's ranking, as its own configuration sets them. `None`: the
+/// default of that program.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RankingTuning {
+    /// The weight of vectors, relative to that of words.
+    pub vector_weight: Option<f64>,
+    /// The weight of words, relative to that of vectors.
+    pub text_weight: Option<f64>,
+    /// How many candidates are compared for each requested hit.
+    pub candidate_multiplier: Option<u32>,
+    /// The size of a chunk, in tokens.
+    pub chunk_tokens: Option<u32>,
+    /// How much of a chunk the next one repeats, in tokens.
+    pub chunk_overlap: Option<u32>,
+}
+
+impl RankingTuning {
+    /// Returns the weights of vectors and of words, scaled so that their sum is 1. A weight that is
+    /// missing or is no number is the default; two weights of 0 are both the default.
+    #[must_use]
+    pub fn weights(&self, (vector, text): (f64, f64)) -> (f64, f64) {
+        let given = |weight: Option<f64>, default: f64| {
+            weight
+                .filter(|weight| weight.is_finite())
+                .map_or(default, |weight| weight.clamp(0.0, 1.0))
+        };
+        if self.vector_weight.is_none() && self.text_weight.is_none() {
+            return (vector, text);
+        }
+        let weights = (given(self.vector_weight, vector), given(self.text_weight, text));
+        let sum = weights.0 + weights.1;
+        if sum > 0.0 { (weights.0 / sum, weights.1 / sum) } else { (vector, text) }
+    }
+}
+
+/// What a user can change of a ranking. No ranking takes all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RankingSetting {
+    /// How quickly texts age.
+    Recency,
+    /// Whether importance counts.
+    Importance,
+    /// How much similar hits are spread.
+    Diversity,
+    /// The minimum score.
+    MinScore,
+    /// The weight of vectors.
+    VectorWeight,
+    /// The weight of words.
+    TextWeight,
+    /// How many candidates are compared for each requested hit.
+    CandidateMultiplier,
+    /// The size of chunks.
+    ChunkTokens,
+    /// How much consecutive chunks share.
+    ChunkOverlap,
+}
+
+impl RankingSetting {
+    /// What our own ranking takes.
+    pub(crate) const OURS: [Self; 4] =
+        [Self::Recency, Self::Importance, Self::Diversity, Self::MinScore];
 }
 
 /// What was found.
@@ -131,11 +216,24 @@ pub enum AnswerNote {
     OnlyAlike,
     /// All hits are weak: there may be no answer.
     OnlyWeak,
+    /// The ranking does not take these settings.
+    SettingsUnused(Vec<RankingSetting>),
     /// Nothing was found, and the nearest blocks are too far from the query.
     TooWeak {
         /// How many blocks were left out.
         count: usize,
     },
+}
+
+impl AnswerNote {
+    /// Returns the settings that the ranking does not take, if that is the remark.
+    #[must_use]
+    pub fn unused(&self) -> Option<&[RankingSetting]> {
+        match self {
+            Self::SettingsUnused(settings) => Some(settings),
+            _ => None,
+        }
+    }
 }
 
 /// A hit: a focused piece of a document.

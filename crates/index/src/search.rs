@@ -24,6 +24,8 @@ impl Index {
         request: &Request,
         embedders: &[&dyn Embedder],
     ) -> Result<Answer, QueryError> {
+        let unused = request.profile.unused(request.settings());
+        let unused = (!unused.is_empty()).then_some(AnswerNote::SettingsUnused(unused));
         let reading = self.store.reading()?;
         let allowed = reading.allowed(request)?;
         if let RankingChoice::Other(profile) = request.profile {
@@ -33,39 +35,43 @@ impl Index {
                 return Ok(Answer {
                     hits: Vec::new(),
                     rankers,
-                    notes: vec![AnswerNote::FilteredOut],
+                    notes: unused.into_iter().chain([AnswerNote::FilteredOut]).collect(),
                 });
             }
             reading.documents(allowed.as_ref(), &mut |document| documents.push(document))?;
             let cached = embedders.first().map(|embedder| Cached::new(*embedder, &self.store));
             let embedder = cached.as_ref().map(|embedder| embedder as &dyn Embedder);
-            return Ok(profile.answer(&documents, request, embedder)?);
+            let mut answer = profile.answer(&documents, request, embedder)?;
+            answer.notes.extend(unused);
+            return Ok(answer);
         }
         let words = parse(&request.query, &reading.statistics().main_languages());
         // Without positive terms no embedder is called: a service would be sent the excluded words.
         let embedders = if words.terms.is_empty() { &[] } else { embedders };
         let votes = Votes::of(&request.query);
-        let is_foreign = !matches!(votes.decide(&votes), Language::English | Language::Other);
-        let asked = Asked { query: &request.query, content: content(&words), is_foreign };
+        let is_foreign = votes.likeliest().is_some_and(|language| language != Language::English);
+        let asked = Asked { query: &request.query, words: words_of(&words), is_foreign };
         let (nearest, vectors) = nearest(&reading, &asked, allowed.as_ref(), embedders)?;
         let ranked = rank(&reading, request, &words, allowed, nearest)?;
         let rankers = Rankers { lexical: true, vectors };
-        Ok(Answer { hits: ranked.hits, rankers, notes: ranked.notes })
+        let notes = ranked.notes.into_iter().chain(unused).collect();
+        Ok(Answer { hits: ranked.hits, rankers, notes })
     }
 }
 
 /// The query for the embedders.
 struct Asked<'a> {
     query: &'a str,
-    /// Its words that are not in every text.
-    content: String,
-    /// Whether it is surely in a language that English vocabularies do not cover.
+    /// Its words.
+    words: String,
+    /// Whether it may be in a language that English vocabularies do not cover.
     is_foreign: bool,
 }
 
-/// Returns the words of a query that are not in every text, separated by spaces.
-fn content(words: &Words) -> String {
-    let words = words.terms.iter().filter(|term| term.kind == Kind::Word);
+/// Returns the words of a query, separated by spaces. A question that is about names still consists
+/// of words, because it asks for something.
+fn words_of(words: &Words) -> String {
+    let words = words.terms.iter().filter(|term| matches!(term.kind, Kind::Word | Kind::Weak));
     words.map(|term| term.surface.as_str()).collect::<Vec<_>>().join(" ")
 }
 
@@ -90,8 +96,25 @@ fn nearest(
         let outcome = scanned.ask(asked, *embedder)?;
         rankers.push(VectorRanker { identity: embedder.identity().clone(), outcome });
     }
-    let nearest = scanned.nearest;
+    let mut nearest = scanned.nearest;
+    nearest.sense = sense(asked, embedders);
     Ok(((!nearest.is_empty()).then_some(nearest), rankers))
+}
+
+/// Says what a query consists of. A model that was compared may not tell, but the vocabulary of any
+/// of the embedders does.
+fn sense(asked: &Asked<'_>, embedders: &[&dyn Embedder]) -> Sense {
+    if asked.is_foreign {
+        return Sense::Untold;
+    }
+    let known: Vec<Option<f32>> =
+        embedders.iter().map(|embedder| embedder.knows(&asked.words)).collect();
+    match known.iter().flatten().copied().reduce(f32::max) {
+        Some(share) if share >= KNOWN_SHARE => Sense::Words,
+        Some(_) if known.iter().all(Option::is_some) => Sense::Letters,
+        Some(_) => Sense::Doubtful,
+        None => Sense::Words,
+    }
 }
 
 /// The results of one embedder after the other.
@@ -147,11 +170,6 @@ impl<'a> Scanned<'a> {
         let trust = f64::from(embedder.reads(query)).clamp(0.0, 1.0);
         if trust > 0.0 && vector.iter().any(|number| *number != 0.0) {
             self.scan(&set, &vector, trust)?;
-            self.nearest.sense = match self.nearest.sense {
-                Sense::Letters if asked.is_foreign => Sense::Untold,
-                Sense::Letters if embedder.knows(&asked.content) >= KNOWN_SHARE => Sense::Words,
-                known => known,
-            };
             self.is_whole = missing == 0;
         }
         Ok(VectorOutcome::Used { chunks: set.chunks, missing })

@@ -33,6 +33,8 @@ pub(crate) enum Sense {
     /// Letters that are not words of a language.
     #[default]
     Letters,
+    /// Letters that no vocabulary has as words; a model without one was compared, and may read them.
+    Doubtful,
     /// Words that an embedder knows.
     Words,
     /// Words of a language that embedders may not know, or no words that were compared.

@@ -418,7 +418,17 @@ fn a_day_that_is_written_anywhere_grows_old() {
     for hit in hits {
         let parts = hit.explanation.unwrap().parts;
         let recency = parts.iter().find(|&&(name, _)| name == "recency").unwrap().1;
-        let is_old = hit.path != "2026-10-01.md";
-        assert_eq!(recency < 0.9001, is_old, "{} {recency}", hit.path);
+        let days = match &*hit.path {
+            "front.md" => 13_528.0,
+            "heading.md" => 13_527.0,
+            _ => 106.0,
+        };
+        let left = (-std::f64::consts::LN_2 / 30.0 * days).exp();
+        assert!((recency - left).abs() <= 1e-9 * left, "{} {recency} {left}", hit.path);
     }
+    // However little of a score is left, the text has the word.
+    request.recency_half_life = Some(0.01);
+    let hits = index.search(&request, &[]).unwrap().hits;
+    assert_eq!(hits.len(), 3);
+    assert_eq!((&*hits[0].path, hits[2].score), ("2026-10-01.md", 0.0));
 }

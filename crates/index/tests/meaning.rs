@@ -5,8 +5,8 @@
 #[expect(dead_code, reason = "only the shelf is needed")]
 mod common;
 
-use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
-use anemone_index::{Hit, Index, NoProgress, Replace, Request};
+use anemone_embed::{Builtin, Effort, EmbedError, Embedder, ModelIdentity, Purpose};
+use anemone_index::{AnswerNote, Hit, Index, NoProgress, Replace, Request};
 use common::{NOW, Shelf, refreshed};
 
 const DIMENSIONS: usize = 32;
@@ -129,4 +129,36 @@ fn an_explanation_says_what_the_vector_added() {
         (part(&words[0], "vector"), part(&words[0], "lexical").map(f64::tanh)),
         (None, Some(words[0].score))
     );
+}
+
+#[test]
+fn letters_that_no_vocabulary_has_find_only_what_stands_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut index = refreshed(folder.path(), &shelf());
+    // This model says nothing about what it can read; the static one has a vocabulary.
+    let (bag, table) = (Bag::new(0.3), Builtin::new());
+    index.embed(&bag, Replace::Yes, &NoProgress).unwrap();
+    let mut withheld = 0;
+    for query in ["zzzqqq", "asdkjh qwpoei zmxncb", "hjkl yuiop", "flurbish nagdole wembrit"] {
+        let doubtful = asked(&index, query, &[&bag, &table]);
+        assert!(doubtful.iter().all(|hit| hit.score >= 0.2355), "{query}: {doubtful:?}");
+        let unknown = asked(&index, query, &[&bag]);
+        assert!(unknown.first().is_none_or(|hit| hit.score >= 0.18), "{query}");
+        let mut all = Request::new(query, NOW);
+        (all.limit, all.min_score) = (100, Some(0.0));
+        let all = index.search(&all, &[&bag, &table]).unwrap();
+        assert!(all.hits.len() > doubtful.len(), "{query}");
+        if doubtful.is_empty() {
+            let answer = index.search(&Request::new(query, NOW), &[&bag, &table]).unwrap();
+            let count = answer.notes.iter().find_map(|note| match note {
+                AnswerNote::TooWeak { count } => Some(*count),
+                _ => None,
+            });
+            assert!(count.unwrap() >= 60, "{query}: {count:?}");
+            withheld += 1;
+        }
+    }
+    assert!(withheld > 0);
+    let known = asked(&index, "which automobile is red", &[&bag, &table]);
+    assert_eq!(known[0].path, "memory/yard.md");
 }

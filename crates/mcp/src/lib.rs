@@ -30,10 +30,10 @@ mod tools;
 pub use http::{HttpSettings, is_token, serve_http};
 pub use local::{LocalMemoryService, OpenServiceError, ServeOptions};
 pub use service::{
-    ContextArguments, ContextResult, DocumentChanges, ForgetArguments, ForgetResult,
-    ForgottenEntry, Holder, MemoryService, MemorySource, MemoryStatus, ReadArguments, ReadResult,
-    ReadStatus, RefusalKind, RememberArguments, RememberResult, SearchArguments, SearchResult,
-    SearchResults, ServiceRefusal, SessionArgument, SimilarMemory, Watch,
+    CitationsArgument, ContextArguments, ContextResult, DocumentChanges, ForgetArguments,
+    ForgetResult, ForgottenEntry, Holder, MemoryService, MemorySource, MemoryStatus, ReadArguments,
+    ReadResult, ReadStatus, RefusalKind, RememberArguments, RememberResult, SearchArguments,
+    SearchResult, SearchResults, ServiceRefusal, SessionArgument, SimilarMemory, Watch,
 };
 pub use settings::{ServeError, Settings};
 pub use stdio::serve_stdio;

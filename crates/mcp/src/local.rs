@@ -26,10 +26,10 @@ use anemone::search::index::{
 };
 use anemone::search::read::{LineRange, ReadDocumentError, ReadRequest, read_in, split};
 use anemone::search::target::{SearchTarget, TargetChoice, TargetError};
-use anemone::search::{SearchRequest, ask, sink_superseded, verify_in};
+use anemone::search::{Citations, SearchRequest, ask, sink_superseded, verify_in};
 use anemone::status::SearchStatus;
 use anemone_index::{ExcerptLimits, KnownDocument};
-use anemone_memory::{Budget, Finality, Importance};
+use anemone_memory::{Budget, Category, Finality, Importance, SessionKind};
 use anemone_messages::{given_day, warning};
 use anemone_runtimes::MemoryBackend;
 
@@ -38,8 +38,11 @@ use crate::lock::locked;
 use crate::service::{
     ContextArguments, ContextResult, DocumentChanges, ForgetArguments, ForgetResult, MemoryService,
     MemoryStatus, ReadArguments, ReadResult, ReadStatus, RememberArguments, RememberResult, Result,
-    SearchArguments, SearchResults, ServiceRefusal, SessionArgument, Watch,
+    SearchArguments, SearchResults, ServiceRefusal, Watch,
 };
+
+/// A query that lists the newest memories, as one without words does.
+const EVERYTHING: &str = "*";
 
 /// Results at most, whatever a client asks for.
 const MOST_RESULTS: u32 = 50;
@@ -53,6 +56,8 @@ pub struct ServeOptions {
     pub target: TargetChoice,
     /// Whether clients may remember and forget.
     pub allow_write: bool,
+    /// Whether results of a search are cited, where a client does not say.
+    pub citations: Citations,
 }
 
 impl ServeOptions {
@@ -189,19 +194,38 @@ impl ServiceState {
     }
 }
 
+fn switched_off() -> ServiceRefusal {
+    let message = "memory search is switched off for this agent by its settings";
+    ServiceRefusal::new("search_off", message).with_hint(
+        "`anemone config explain search.enabled` shows by which setting; `enabled = true` in \
+         [search] of Anemone's config switches it on",
+    )
+}
+
 impl MemoryService for LocalMemoryService {
     fn search(&self, arguments: &SearchArguments) -> Result<SearchResults> {
         let inner = &*self.inner;
         let is_of_agent = inner.options.is_of_agent();
         let host = &inner.options.host;
         let limit = arguments.max_results.map(|most| most.clamp(1, MOST_RESULTS));
-        let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
-        if arguments.query.trim().is_empty() && is_of_agent {
-            return newest::newest(arguments, limit as usize, inner);
+        let settings = inner.target()?.config(host)?.search;
+        if !settings.enabled {
+            return Err(switched_off());
         }
-        let started = Instant::now();
         let choice = inner.options.target.clone();
         let mut request = SearchRequest::new(arguments.query.clone(), choice);
+        let citations = arguments.citations.map_or(inner.options.citations, Citations::from);
+        request.citations = citations.or(settings.citations);
+        request.session = arguments.session.map(SessionKind::from);
+        if matches!(arguments.query.trim(), "" | EVERYTHING) && is_of_agent {
+            let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
+            let mut results = newest::newest(arguments, limit as usize, inner)?;
+            if !request.citations.are_shown(request.session) {
+                results.results.iter_mut().for_each(|result| result.citation = None);
+            }
+            return Ok(results);
+        }
+        let started = Instant::now();
         request.limit = limit;
         request.since = given_day("since", arguments.since.as_deref(), host.today())?;
         request.until = given_day("until", arguments.until.as_deref(), host.today())?;
@@ -219,9 +243,16 @@ impl MemoryService for LocalMemoryService {
             verify_in(&memory.site, &mut report.hits);
             sink_superseded(&mut report.hits);
         }
+        report.cite(&request);
         let mut results = results::search(report, arguments.min_score);
+        if arguments.offset.is_some_and(|offset| offset > 0) {
+            let note = "offset turns the pages of the query *, and has no effect on words";
+            results.notes.push(note.to_owned());
+        }
         if is_of_agent {
-            entries::name(&mut results.results, &target);
+            let memory = inner.agent_memory().ok();
+            let memory = memory.as_ref().map(AgentMemory::memory);
+            entries::name(&mut results.results, &target, memory.as_deref());
         }
         Ok(results)
     }
@@ -280,6 +311,7 @@ impl MemoryService for LocalMemoryService {
         let mut request = RememberRequest::new(arguments.text.clone(), inner.memory());
         request.key.clone_from(&arguments.key);
         request.kind.clone_from(&arguments.kind);
+        request.category = arguments.category.as_deref().map(Category::from);
         request.importance = arguments.importance.map(importance).transpose()?;
         request.tags.clone_from(&arguments.tags);
         request.origin = arguments.source.unwrap_or_default().into();
@@ -324,12 +356,7 @@ impl MemoryService for LocalMemoryService {
         let inner = &*self.inner;
         let host = &inner.options.host;
         inner.check_of_agent()?;
-        let session = match arguments.session.unwrap_or_default() {
-            SessionArgument::Main => anemone_memory::SessionKind::Main,
-            SessionArgument::Group => anemone_memory::SessionKind::Group,
-            SessionArgument::Subagent => anemone_memory::SessionKind::Subagent,
-            SessionArgument::Cron => anemone_memory::SessionKind::Cron,
-        };
+        let session = SessionKind::from(arguments.session.unwrap_or_default());
         let mut request = ContextRequest::new(inner.memory(), session);
         request.query.clone_from(&arguments.query);
         if let Some(tokens) = arguments.tokens {

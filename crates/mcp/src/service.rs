@@ -110,12 +110,13 @@ impl ServiceRefusal {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SearchArguments {
     /// A question or some words, in any language. Words in quotes must stand together; -word must
-    /// not be there.
+    /// not be there. * alone lists the newest memories.
     pub query: String,
     /// How many results at most, 1 to 50; 6 when left out.
     #[schemars(range(min = 1, max = 50))]
     pub max_results: Option<u32>,
-    /// Leave out results with a lower score, 0 to 1.
+    /// Leave out results with a lower score, 0 to 1. Without it, matches too weak to be answers are
+    /// left out; 0 shows them.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_score: Option<f64>,
     /// Only what is dated on or after this day: 2026-03-01, yesterday, 7d, 2w, 3m.
@@ -124,7 +125,37 @@ pub struct SearchArguments {
     pub until: Option<String>,
     /// Only documents with paths like this, such as memory/2026-03-*.
     pub path: Option<String>,
+    /// Whether to cite results by path and lines: auto when left out, which does except in a group.
+    pub citations: Option<CitationsArgument>,
+    /// The kind of session, for citations; main when left out.
+    pub session: Option<SessionArgument>,
+    /// How many of the newest memories to leave out, where the query is *: it turns the pages.
+    pub offset: Option<u32>,
 }
+
+impl SearchArguments {
+    /// Returns a question whose results are cited in any session: a tool names them by their
+    /// citations where they have no ids.
+    #[must_use]
+    pub fn cited() -> Self {
+        Self { citations: Some(CitationsArgument::On), ..Self::default() }
+    }
+}
+
+/// Whether results are cited by path and lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CitationsArgument {
+    /// They are, except in a group or a channel.
+    Auto,
+    /// They are.
+    On,
+    /// They are not.
+    Off,
+}
+
+/// The mode of an answer to a question without words.
+pub(crate) const NEWEST: &str = "newest";
 
 /// What was found.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -157,8 +188,9 @@ pub struct SearchResult {
     pub snippet: String,
     /// What kind of text it is: memory.
     pub source: String,
-    /// How to cite it, such as MEMORY.md#L8-L12.
-    pub citation: String,
+    /// How to cite it, such as MEMORY.md#L8-L12; absent where it is not to be cited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub citation: Option<String>,
     /// The day it is of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
@@ -195,6 +227,9 @@ pub struct SearchResult {
     /// How much it matters, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<f64>,
+    /// The category of its row, or what a file is for, for tools that know categories.
+    #[serde(skip)]
+    pub shelf: Option<String>,
 }
 
 /// Which lines to read.
@@ -281,6 +316,9 @@ pub struct RememberArguments {
     /// Write it although the memory says nearly the same already.
     #[serde(default)]
     pub force: bool,
+    /// The category of its row, for tools that know categories.
+    #[serde(skip)]
+    pub category: Option<String>,
 }
 
 /// Where something comes from. The owner is not among them: a client cannot prove to be the owner.

@@ -20,7 +20,7 @@ use anemone::search::target::TargetChoice;
 pub use self::audit::fix;
 pub use self::error::{Kind, UserError, given_day, given_time, plain};
 pub use self::forget::{holder_message, local_time, lost_change, note};
-pub use self::search::{index_command, vectors, warning};
+pub use self::search::{index_command, vectors, warning, weak_matches};
 pub use self::status::{next, problem};
 pub use self::target::target_words;
 

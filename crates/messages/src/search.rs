@@ -3,6 +3,8 @@
 use anemone::connect::quoted;
 use anemone::search::{NamedEmbedder, NoteWords, SearchNote, SourceNote, VectorNote};
 use anemone::text::count;
+use anemone_index::RankingSetting;
+use anemone_runtimes::RuntimeSetting;
 
 use super::target_words;
 use crate::error::{UserError, plain};
@@ -15,6 +17,31 @@ impl From<UserError> for NoteWords {
     }
 }
 
+/// Says why a setting of a runtime's configuration is not honoured.
+pub(crate) fn setting_ignored(setting: &RuntimeSetting) -> String {
+    let file = setting.file.display();
+    let line = setting.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let value = setting.value.as_ref().map(|value| format!(" = {}", short(&value.to_string())));
+    let reason = setting.refusal().unwrap_or_default();
+    format!("{file}{line}: {}{} is ignored: {reason}", setting.name, value.unwrap_or_default())
+}
+
+/// Returns the beginning of a value, which may be a long prompt.
+fn short(value: &str) -> String {
+    const MOST: usize = 80;
+    match value.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &value[..end]),
+        None => value.to_owned(),
+    }
+}
+
+/// Says that nothing was found but weak matches.
+#[must_use]
+pub fn weak_matches(withheld: usize) -> String {
+    let matches = if withheld == 1 { "match" } else { "matches" };
+    format!("nothing found but {withheld} weak {matches}, not shown here")
+}
+
 /// Says a note in words.
 #[must_use]
 pub fn warning(note: SearchNote) -> NoteWords {
@@ -22,6 +49,17 @@ pub fn warning(note: SearchNote) -> NoteWords {
         SearchNote::Source(note) => return source(&note),
         SearchNote::NotFilled(error) => return UserError::from(error).into(),
         SearchNote::Vectors(note) => return vectors(&note),
+        SearchNote::ServiceOfRuntime(setting) => (
+            "service_of_runtime",
+            format!(
+                "texts are sent to an embedding service because {}{} says {}; `embedder = \
+                 \"builtin\"` in [embedding] of Anemone's config keeps them on this machine",
+                setting.file.display(),
+                setting.line.map(|line| format!(":{line}")).unwrap_or_default(),
+                setting.name
+            ),
+        ),
+        SearchNote::SettingIgnored(setting) => ("setting_ignored", setting_ignored(&setting)),
         SearchNote::EmbedderUnavailable { embedder, error } => {
             let why = NoteWords::from(UserError::from(error)).message;
             ("embedder_unavailable", format!("{embedder} is not used: {why}"))
@@ -41,6 +79,29 @@ pub fn warning(note: SearchNote) -> NoteWords {
                 target_words(&target)
             ),
         ),
+        SearchNote::GgufNotRun { model } => (
+            "gguf_not_run",
+            format!(
+                "the agent's runtime compares meanings with the GGUF model {model:?}, which this \
+                 program cannot run; the built-in model is used instead"
+            ),
+        ),
+        SearchNote::ModelChanged { embedder, is_remote, from, to } => {
+            let command = match is_remote {
+                true => format!("{} --reembed", index_command(&embedder)),
+                false => format!("anemone index{}", target_words(&embedder.target)),
+            };
+            (
+                "model_changed",
+                format!(
+                    "the config names {to}, and the index has vectors of {from}; `{command}` \
+                     replaces them"
+                ),
+            )
+        }
+        SearchNote::ModelReplaced { from, to } => {
+            ("model_replaced", format!("the vectors of {from} were replaced by those of {to}"))
+        }
         SearchNote::CarriedUnreadable(reason) => (
             "carried_unreadable",
             format!("some vectors stored with the source are not used: {reason}"),
@@ -59,6 +120,10 @@ pub fn warning(note: SearchNote) -> NoteWords {
         SearchNote::OnlyExclusions => {
             ("nothing_asked", "the query only excludes; give a word to look for besides".to_owned())
         }
+        SearchNote::SettingsUnused { ranking, settings } => {
+            let names: Vec<_> = settings.into_iter().map(setting_name).collect();
+            ("setting_unused", format!("the ranking {ranking} does not use {}", names.join(", ")))
+        }
         SearchNote::OnlyAlike => (
             "only_alike",
             "no text has any of these words; these hits have similar ones".to_owned(),
@@ -66,10 +131,9 @@ pub fn warning(note: SearchNote) -> NoteWords {
         SearchNote::OnlyWeak => {
             ("only_weak", "only weak matches; the answer may not be there".to_owned())
         }
-        SearchNote::TooWeak => (
-            "too_weak",
-            "nothing is similar enough; --min-score 0 shows the nearest texts".to_owned(),
-        ),
+        SearchNote::TooWeak { withheld } => {
+            ("too_weak", format!("{}; --min-score 0 shows them", weak_matches(withheld)))
+        }
         SearchNote::FilteredOut { types, namespaces } => {
             let mut message = "no document passes the filters".to_owned();
             for (name, known) in [("types", types), ("namespaces", namespaces)] {
@@ -106,6 +170,20 @@ pub fn warning(note: SearchNote) -> NoteWords {
         ),
     };
     NoteWords { code, message }
+}
+
+fn setting_name(setting: RankingSetting) -> &'static str {
+    match setting {
+        RankingSetting::Recency => "recency",
+        RankingSetting::Importance => "importance",
+        RankingSetting::Diversity => "diversity",
+        RankingSetting::MinScore => "a minimum score",
+        RankingSetting::VectorWeight => "a weight of vectors",
+        RankingSetting::TextWeight => "a weight of words",
+        RankingSetting::CandidateMultiplier => "a candidate multiplier",
+        RankingSetting::ChunkTokens => "a chunk size",
+        RankingSetting::ChunkOverlap => "a chunk overlap",
+    }
 }
 
 fn source(note: &SourceNote) -> NoteWords {

@@ -8,6 +8,7 @@ use anemone::text::count;
 use anemone_runtimes::by_name;
 
 use crate::error::UserError;
+use crate::search::setting_ignored;
 
 /// Returns the name of a runtime for people.
 fn title_of(runtime: &'static str) -> &'static str {
@@ -63,6 +64,7 @@ fn problem_message(problem: Problem) -> String {
             "the index is of another version; the next search rebuilds it".to_owned()
         }
         Problem::IndexDamaged => "the index is damaged; the next search rebuilds it".to_owned(),
+        Problem::SettingIgnored(setting) => setting_ignored(&setting),
         Problem::Partial => "not every file was looked at, so the numbers are too low".to_owned(),
         Problem::Oddity { message, .. } => message,
         // New problems get words here.

@@ -52,6 +52,7 @@ const NOTES: Runtime = Runtime {
     conversations: None,
     connect: None,
     native_search: None,
+    settings: None,
     native_tools: None,
     transcripts: None,
     injected: InjectedText::NONE,

@@ -26,6 +26,7 @@ mod read;
 pub(crate) mod sample;
 mod searchable;
 mod sessions;
+mod settings;
 mod tools;
 pub(crate) mod transcript;
 mod vectors;
@@ -88,6 +89,7 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
     conversations: Some(conversation::read),
     connect: Some(&connect::CONNECT),
     native_search: Some(&ranking::NATIVE_SEARCH),
+    settings: Some(settings::of),
     native_tools: Some(&tools::NATIVE_TOOLS),
     transcripts: Some(transcript::FORMAT),
     injected: injected::INJECTED,

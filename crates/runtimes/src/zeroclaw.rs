@@ -26,6 +26,7 @@ mod rows;
 mod schema;
 mod searchable;
 mod sessions;
+mod settings;
 mod store;
 mod tools;
 pub(crate) mod transcript;
@@ -90,6 +91,8 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
             private_key: schema::PRIVATE_KEY,
             owner_column: "principal_id",
             schema: &schema::SCHEMA,
+            vectors: vectors::row_vectors,
+            fill_vectors: "zeroclaw memory reindex",
         }),
         vectors_are_of_text: true,
     },
@@ -104,6 +107,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
     conversations: Some(conversation::read),
     connect: Some(&connect::CONNECT),
     native_search: Some(&ranking::NATIVE_SEARCH),
+    settings: Some(settings::of),
     native_tools: Some(&tools::NATIVE_TOOLS),
     transcripts: Some(transcript::FORMAT),
     injected: injected::INJECTED,

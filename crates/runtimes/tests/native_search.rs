@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
 use anemone_index::{
-    CarriedVector, Document, DocumentSource, FileStamp, Hit, Index, Listing, NoProgress,
-    RankingChoice, Request, SkippedDocument, SourceEntry, SourceError, markdown_document,
+    AnswerNote, CarriedVector, Document, DocumentSource, FileStamp, Hit, Index, Listing,
+    NoProgress, RankingChoice, RankingSetting, RankingTuning, Request, SkippedDocument,
+    SourceEntry, SourceError, markdown_document,
 };
 use anemone_runtimes::ranking_profiles;
 use jiff::Timestamp;
@@ -170,7 +171,8 @@ fn a_profile_finds_the_vectors_of_its_own_chunks() {
         // One program stores each entry by itself, the others the whole text.
         let mut chunks: Vec<String> = Vec::new();
         let document = Document { text: text.clone(), ..markdown_document("MEMORY.md") };
-        profile.each_text(&document, &mut |chunk| chunks.push(chunk.to_owned()));
+        let tuning = RankingTuning::default();
+        profile.each_text(&document, &tuning, &mut |chunk| chunks.push(chunk.to_owned()));
         assert!(chunks.contains(&text) || chunks.contains(&entry.to_owned()), "{chunks:?}");
 
         let folder = tempfile::tempdir().unwrap();
@@ -212,4 +214,31 @@ fn a_profile_embeds_a_text_once() {
         index.search(&request, &[&free]).unwrap();
         assert_eq!(free.texts(), 2 * before);
     }
+}
+
+#[test]
+fn a_setting_that_a_ranking_does_not_take_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut notes = Notes::default();
+    notes.put("MEMORY.md", "- The red car stands in the yard.\n");
+    let index = refreshed(folder.path(), &notes);
+    let unused = |name: &str| {
+        let other = ranking_profiles().find(|profile| profile.name() == name);
+        let ranking = other.map_or(RankingChoice::Anemone, RankingChoice::Other);
+        let mut asked = request("car", ranking);
+        (asked.recency_half_life, asked.diversity) = (Some(30.0), Some(0.7));
+        (asked.importance, asked.min_score) = (true, Some(0.1));
+        (asked.tuning.vector_weight, asked.tuning.chunk_tokens) = (Some(0.5), Some(100));
+        let notes = index.search(&asked, &[]).unwrap().notes;
+        notes.iter().find_map(AnswerNote::unused).unwrap_or_default().to_vec()
+    };
+    use RankingSetting::{ChunkTokens, Diversity, Importance, Recency, VectorWeight};
+    assert_eq!(unused("anemone"), [VectorWeight, ChunkTokens]);
+    assert_eq!(unused("openclaw-2026.2"), [Importance]);
+    assert_eq!(unused("openclaw-2026.3"), [Importance]);
+    let fixed = [Recency, Importance, Diversity, VectorWeight, ChunkTokens];
+    assert_eq!(unused("openclaw-2026.9"), fixed);
+    assert_eq!(unused("zeroclaw"), [Recency, Importance, Diversity, ChunkTokens]);
+    let plain = index.search(&request("car", RankingChoice::Anemone), &[]).unwrap().notes;
+    assert_eq!(plain.iter().find_map(AnswerNote::unused), None);
 }

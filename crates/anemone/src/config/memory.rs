@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use anemone_index::RankingTuning;
 use anemone_memory::{
-    AuditSettings, CaptureSettings, ChatSettings, FlushSettings, RecallSettings, RememberSettings,
-    TidySettings,
+    AuditSettings, CaptureSettings, ChatSettings, ContextLimits, FlushSettings, RecallSettings,
+    RememberSettings, TidySettings,
 };
 
-use super::Result;
-use super::section::Section;
+use super::section::{Section, expected, text};
+use super::{Result, SearchSettings};
+use crate::search::Citations;
 
 pub(super) fn read_chat(chat: &mut ChatSettings, section: &mut Section<'_>) -> Result<()> {
     chat.url = section.text("url")?;
@@ -32,7 +34,53 @@ pub(super) fn read_flush(flush: &mut FlushSettings, section: &mut Section<'_>) -
     section.amount("context_window", &mut flush.context_window)?;
     section.amount("reserve_tokens", &mut flush.reserve_tokens)?;
     section.amount("soft_tokens", &mut flush.soft_tokens)?;
-    section.amount("transcript_bytes", &mut flush.transcript_bytes)
+    section.amount("transcript_bytes", &mut flush.transcript_bytes)?;
+    flush.prompt = section.text("prompt")?.or(flush.prompt.take());
+    flush.system_prompt = section.text("system_prompt")?.or(flush.system_prompt.take());
+    Ok(())
+}
+
+pub(super) fn read_context(context: &mut ContextLimits, section: &mut Section<'_>) -> Result<()> {
+    section.maybe_amount("file_chars", &mut context.file)?;
+    section.maybe_amount("total_chars", &mut context.total)
+}
+
+pub(super) fn read_search(search: &mut SearchSettings, section: &mut Section<'_>) -> Result<()> {
+    section.truth("enabled", &mut search.enabled)?;
+    section.truth("sessions", &mut search.sessions)?;
+    if let Some(paths) = section.files("extra_paths")? {
+        search.extra_paths = paths;
+    }
+    let limit = section.count("limit")?.map(|limit| u32::try_from(limit).unwrap_or(u32::MAX));
+    search.limit = limit.map(|limit| limit.min(SearchSettings::MOST)).or(search.limit);
+    section.maybe_share("min_score", &mut search.min_score)?;
+    section.maybe_share("diversity", &mut search.diversity)?;
+    let days = section.read("recency_days", |at, item| {
+        #[expect(clippy::cast_precision_loss, reason = "days are few")]
+        let days = item.as_float().or_else(|| item.as_integer().map(|days| days as f64));
+        let days = days.filter(|days| days.is_finite() && *days >= 0.0);
+        days.ok_or_else(|| expected(at, "a number of days; 0: age does not count", None))
+    })?;
+    if let Some(days) = days {
+        search.recency_days = Some(days).filter(|days| *days > 0.0);
+    }
+    let citations = section.read("citations", |at, item| {
+        let wrong = || expected(at, "auto, on or off", Some("\"auto\""));
+        Citations::of_word(&text(at, item)?).ok_or_else(wrong)
+    })?;
+    search.citations = citations.unwrap_or(search.citations);
+    let RankingTuning {
+        vector_weight,
+        text_weight,
+        candidate_multiplier,
+        chunk_tokens,
+        chunk_overlap,
+    } = &mut search.tuning;
+    section.maybe_share("vector_weight", vector_weight)?;
+    section.maybe_share("text_weight", text_weight)?;
+    section.maybe_amount("candidate_multiplier", candidate_multiplier)?;
+    section.maybe_amount("chunk_tokens", chunk_tokens)?;
+    section.maybe_amount("chunk_overlap", chunk_overlap)
 }
 
 pub(super) fn read_capture(capture: &mut CaptureSettings, section: &mut Section<'_>) -> Result<()> {
@@ -53,7 +101,7 @@ pub(super) fn read_tidy(tidy: &mut TidySettings, section: &mut Section<'_>) -> R
     section.amount("structural_days", &mut tidy.structural_days)?;
     section.amount("potential_days", &mut tidy.potential_days)?;
     section.amount("contextual_days", &mut tidy.contextual_days)?;
-    tidy.archive = section.maybe("archive")?;
+    tidy.archive = section.maybe("archive")?.or(tidy.archive);
     section.amount("archive_after_days", &mut tidy.archive_after_days)?;
     section.amount("purge_after_days", &mut tidy.purge_after_days)?;
     section.amount("conversation_days", &mut tidy.conversation_days)?;

@@ -93,6 +93,23 @@ impl<'a> Section<'a> {
         }))
     }
 
+    /// Reads the names of files and folders; an absolute path, or one in the home folder.
+    pub(super) fn files(&mut self, name: &str) -> Result<Option<Vec<PathBuf>>> {
+        let folders = self.folders;
+        self.read(name, |at, item| {
+            let wrong = || expected(at, "a list of paths", Some("[\"~/notes\"]"));
+            let one = |value: &toml_edit::Value| {
+                let text = value.as_str().filter(|text| !text.trim().is_empty())?;
+                Some(match text.strip_prefix("~/") {
+                    Some(rest) => folders.home.join(rest),
+                    None => folders.config.join(text),
+                })
+            };
+            let array = item.as_array().ok_or_else(wrong)?;
+            array.iter().map(one).collect::<Option<Vec<_>>>().ok_or_else(wrong)
+        })
+    }
+
     /// Reads a number from 1 on.
     pub(super) fn count(&mut self, name: &str) -> Result<Option<usize>> {
         self.read(name, |at, item| {
@@ -129,6 +146,28 @@ impl<'a> Section<'a> {
         if let Some(number) = read {
             *into = number;
         }
+        Ok(())
+    }
+
+    /// Reads a share from 0 to 1, if the setting is present.
+    pub(super) fn maybe_share(&mut self, name: &str, into: &mut Option<f64>) -> Result<()> {
+        let mut share = f64::NAN;
+        self.share(name, &mut share)?;
+        *into = Some(share).filter(|share| !share.is_nan()).or(*into);
+        Ok(())
+    }
+
+    /// Reads a number of anything, if the setting is present.
+    pub(super) fn maybe_amount<T: TryFrom<i64>>(
+        &mut self,
+        name: &str,
+        into: &mut Option<T>,
+    ) -> Result<()> {
+        let read = self.read(name, |at, item| {
+            let number = item.as_integer().and_then(|integer| T::try_from(integer).ok());
+            number.ok_or_else(|| expected(at, "a number from 0 on", None))
+        })?;
+        *into = read.or(into.take());
         Ok(())
     }
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use anemone_embed::{EmbedError, ModelIdentity};
 use anemone_format::with_causes;
 use anemone_index::{
-    CarriedReport, EmbeddingError, EmbeddingReport, EmbeddingWork, Index, Replace, Request,
-    StoreError, VectorSet,
+    CarriedReport, EmbeddingError, EmbeddingReport, EmbeddingWork, Index, NoProgress, Replace,
+    Request, StoreError, VectorSet,
 };
 use serde::Serialize;
 
@@ -93,13 +93,16 @@ impl Job {
             tokens,
             known: (chosen.identity().dimensions > 0).then_some(known),
             host: chosen.host.clone(),
-            replaces: other(index, chosen)?.map(|value| value.model),
+            replaces: other_model(index, chosen)?.map(|value| value.model),
         })
     }
 }
 
 /// Returns whose vectors are in the place of an embedder's.
-fn other(index: &Index, chosen: &ChosenEmbedder) -> Result<Option<ModelIdentity>, StoreError> {
+pub fn other_model(
+    index: &Index,
+    chosen: &ChosenEmbedder,
+) -> Result<Option<ModelIdentity>, StoreError> {
     if !chosen.is_work() {
         return Ok(None);
     }
@@ -151,12 +154,17 @@ pub enum FillError {
     #[error("nothing was sent")]
     NotConfirmed,
     /// The index has vectors of another model.
-    #[error("the index has vectors of {} ({}), not of {model}", .there.model, .there.provider)]
+    #[error(
+        "the index has vectors of {} ({}), not of {model}; replacing them takes {} texts, about {} \
+         tokens", .there.model, .there.provider, .job.texts, .job.tokens
+    )]
     OtherModel {
         /// The other model.
         there: Box<ModelIdentity>,
         /// The model that was asked for.
         model: String,
+        /// What replacing the vectors would take.
+        job: Box<Job>,
         /// The embedder.
         embedder: Box<NamedEmbedder>,
     },
@@ -257,7 +265,8 @@ pub fn fill(
         Err(EmbeddingError::OtherModel(there)) => {
             let model = chosen.identity().model.clone();
             let (there, embedder) = (Box::new(there), Box::new(chosen.named.clone()));
-            return Err(FillError::OtherModel { there, model, embedder });
+            let job = Box::new(Job::of(index, chosen)?);
+            return Err(FillError::OtherModel { there, model, job, embedder });
         }
         Err(EmbeddingError::Store(error)) => return Err(error.into()),
     };
@@ -360,10 +369,13 @@ pub fn top_up(
     searched: &SearchTarget,
     embedders: &mut Embedders,
 ) -> Result<bool, StoreError> {
+    if let Some(successor) = embedders.successor.take() {
+        return succeed(index, searched, embedders, successor);
+    }
     let Some(main) = embedders.main.as_ref().filter(|main| main.is_work()) else {
         return Ok(false);
     };
-    if other(index, main)?.is_some() {
+    if other_model(index, main)?.is_some() {
         return Ok(false);
     }
     if is_small_gap(index, main)? {
@@ -382,6 +394,38 @@ pub fn top_up(
         return Ok(true);
     }
     Ok(false)
+}
+
+/// Replaces the vectors of another model, if they are few and cost nothing. Says whether anything
+/// may have been written.
+fn succeed(
+    index: &mut Index,
+    searched: &SearchTarget,
+    embedders: &mut Embedders,
+    successor: ChosenEmbedder,
+) -> Result<bool, StoreError> {
+    let Some(before) = &embedders.main else { return Ok(false) };
+    if index.unembedded_up_to(successor.identity(), GAP)?.is_none() {
+        embedders.notes.push(successor.change_note(before));
+        return Ok(false);
+    }
+    let from = before.identity().model.clone();
+    let carried = take_carried(index, searched, &successor)?;
+    embedders.notes.extend(notes_of(&carried));
+    match index.embed(&*successor.embedder, Replace::Yes, &NoProgress) {
+        Ok(_) | Err(EmbeddingError::OtherModel(_)) => {
+            let to = successor.identity().model.clone();
+            embedders.notes.push(SearchNote::ModelReplaced { from, to });
+            embedders.main = Some(successor);
+        }
+        Err(EmbeddingError::Store(error)) => return Err(error),
+        Err(EmbeddingError::Embedder { source, .. }) => {
+            let (embedder, reason) = (successor.named.wanted.to_string(), with_causes(&source));
+            let note = VectorNote::Failed { embedder, reason, is_large_job: false };
+            embedders.notes.push(SearchNote::Vectors(note));
+        }
+    }
+    Ok(true)
 }
 
 /// Whether something is missing, and little enough to be filled in at once.

@@ -49,7 +49,7 @@ impl Embedder for JobGuard {
         usize::MAX
     }
 
-    fn knows(&self, words: &str) -> f32 {
+    fn knows(&self, words: &str) -> Option<f32> {
         self.embedder.knows(words)
     }
 

@@ -10,7 +10,6 @@ use serde::{Serialize, Serializer};
 
 use super::{HookError, HookInput, Result};
 use crate::agent_memory::{Access, MemoryChoice, delimiter};
-use crate::config::Config;
 use crate::host::Host;
 
 /// How many hits are examined for relevant ones.
@@ -78,8 +77,9 @@ fn as_day<S: Serializer>(date: &Option<Date>, serializer: S) -> Result<S::Ok, S:
 
 /// Recalls up to a few memories that are relevant to a message.
 pub fn prompt(request: &PromptRequest, host: &Host) -> Result<PromptReport> {
-    let mut settings = Config::read(host)?.recall;
-    settings.enabled |= request.enable;
+    let config = request.input.config(&request.memory, host)?;
+    let mut settings = config.recall;
+    settings.enabled = (settings.enabled && config.search.enabled) || request.enable;
     let mut report = PromptReport { enabled: settings.enabled, ..PromptReport::default() };
     if !settings.enabled {
         return Ok(report);
@@ -90,8 +90,8 @@ pub fn prompt(request: &PromptRequest, host: &Host) -> Result<PromptReport> {
     if message.trim_start().starts_with('/') || message.trim().is_empty() {
         return Ok(report);
     }
-    let by_key = || input.session_key.as_deref().map(SessionKind::of_key);
-    let session = request.session.or_else(by_key).unwrap_or(SessionKind::Main);
+    let told = || input.session_kind();
+    let session = request.session.or_else(told).unwrap_or(SessionKind::Main);
     if !session.may_recall() {
         return Ok(report);
     }

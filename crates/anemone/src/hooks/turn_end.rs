@@ -9,7 +9,6 @@ use super::conversation::{local_time, lock, said_by_owner};
 use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
 use super::{ConversationChoice, HookError, HookInput, Result};
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
-use crate::config::Config;
 use crate::host::Host;
 
 /// The messages of a turn, and some before it.
@@ -73,7 +72,7 @@ pub struct CapturedSentence {
 
 /// Remembers what the owner said in a turn, where that is worth it.
 pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport> {
-    let mut settings = Config::read(host)?.capture;
+    let mut settings = request.input.config(&request.memory, host)?.capture;
     settings.enabled |= request.enable;
     let mut report = TurnEndReport {
         enabled: settings.enabled,

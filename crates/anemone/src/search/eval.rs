@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anemone_index::{Index, Replace, Request};
+use anemone_index::{AnswerNote, Index, RankingSetting, Replace, Request};
 use serde::Serialize;
 
 pub use self::metrics::{Figures, RelevantLine};
@@ -121,7 +121,7 @@ pub struct EvalSettings {
     pub limit: u32,
     /// Characters of a hit at most.
     pub chars: u32,
-    /// Days after which age counted half.
+    /// The days after which a dated text counted half.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recency: Option<f64>,
     /// Whether more important hits were preferred.
@@ -132,6 +132,21 @@ pub struct EvalSettings {
     /// The least score of a hit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,
+    /// The weight of vectors, in another program's ranking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vector_weight: Option<f64>,
+    /// The weight of words, in another program's ranking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_weight: Option<f64>,
+    /// Candidates for each hit, in another program's ranking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidate_multiplier: Option<u32>,
+    /// Tokens of a chunk, in another program's ranking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk_tokens: Option<u32>,
+    /// Tokens that consecutive chunks share, in another program's ranking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk_overlap: Option<u32>,
 }
 
 /// Vectors of one model, and how much of the index they cover.
@@ -185,18 +200,23 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
     warnings.append(&mut embedders.notes);
     warnings.extend(nowhere(&queries, &open.index)?);
 
+    let settled = target.config(host).map_err(|error| SearchError::Embedder(error.into()))?;
+    let ranking = request.ranking.configured(&settled.search, &target, host)?;
     let now = host.now();
     let mut tally = EvalTally::default();
     for query in &queries {
         let mut question = Request::new(query.query.clone(), now);
         question.limit = request.limit as usize;
-        request.ranking.apply(&mut question);
+        ranking.apply(&mut question);
         let started = Instant::now();
         let answer = open.search(&question, &target, host, &embedders.list())?;
         let took_ms = milliseconds(started);
         let failed = tally.compare(VectorComparison::of(&answer.rankers, &embedders));
         if let Some(note) = failed.filter(|_| is_named) {
             return Err(EvalError::EmbedderFailed(Box::new(note)));
+        }
+        if let Some(unused) = answer.notes.iter().find_map(AnswerNote::unused) {
+            tally.unused = unused.to_vec();
         }
         let hits: Vec<_> = answer.hits.iter().map(ReturnedHit::of).collect();
         tally.take(query, &hits, took_ms);
@@ -205,6 +225,10 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
         return Err(EvalError::NoAnswers(request.queries.clone()));
     }
     warnings.extend(tally.notes.into_iter().map(SearchNote::Vectors));
+    if !tally.unused.is_empty() {
+        let (ranking, settings) = (request.ranking.profile.name(), tally.unused);
+        warnings.push(SearchNote::SettingsUnused { ranking, settings });
+    }
     let mut by_category: BTreeMap<QueryCategory, Vec<&QueryOutcome>> = BTreeMap::new();
     for (category, outcome) in &tally.outcomes {
         by_category.entry(category.clone()).or_default().push(outcome);
@@ -219,7 +243,7 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
             .iter()
             .map(|(category, some)| (category.clone(), Figures::of(some)))
             .collect(),
-        settings: settings(request, &embedders),
+        settings: settings(request, ranking, &embedders),
         vectors: tally.vectors.into_iter().flatten().map(VectorShare::of).collect(),
         warnings: Statement::list(warnings),
         misses: request.misses.then_some(tally.misses),
@@ -240,9 +264,9 @@ fn wanted_queries(request: &EvalRequest) -> Result<Vec<Query>, EvalError> {
     }
 }
 
-fn settings(request: &EvalRequest, embedders: &Embedders) -> EvalSettings {
+fn settings(request: &EvalRequest, ranking: Ranking, embedders: &Embedders) -> EvalSettings {
     let main = embedders.main.as_ref();
-    let Ranking { chars, recency, importance, diversity, profile, min_score } = request.ranking;
+    let Ranking { chars, recency, importance, diversity, profile, min_score, tuning } = ranking;
     EvalSettings {
         profile: profile.name(),
         embedder: main
@@ -253,6 +277,11 @@ fn settings(request: &EvalRequest, embedders: &Embedders) -> EvalSettings {
         importance,
         diversity,
         min_score,
+        vector_weight: tuning.vector_weight,
+        text_weight: tuning.text_weight,
+        candidate_multiplier: tuning.candidate_multiplier,
+        chunk_tokens: tuning.chunk_tokens,
+        chunk_overlap: tuning.chunk_overlap,
     }
 }
 
@@ -266,6 +295,8 @@ struct EvalTally {
     vectors: Option<Vec<VectorLine>>,
     /// What became of the embedders, each once.
     notes: Vec<VectorNote>,
+    /// Settings that the ranking does not take.
+    unused: Vec<RankingSetting>,
 }
 
 impl EvalTally {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use anemone_index::RankingSetting;
+use anemone_runtimes::RuntimeSetting;
 use serde::Serialize;
 
 use crate::embedder::{EmbedderError, EmbedderName, FillError};
@@ -21,6 +23,10 @@ pub struct NoteWords {
 pub enum SearchNote {
     /// About the sources.
     Source(SourceNote),
+    /// The configuration of the agent's runtime sets something that cannot be honoured.
+    SettingIgnored(RuntimeSetting),
+    /// Texts go to a service because the configuration of the agent's runtime names it.
+    ServiceOfRuntime(RuntimeSetting),
     /// An embedder that was chosen earlier cannot be used now.
     EmbedderUnavailable {
         /// The embedder.
@@ -39,6 +45,29 @@ pub enum SearchNote {
     },
     /// Vectors that came with the documents cannot be read.
     CarriedUnreadable(String),
+    /// The runtime's config names a local GGUF model, which no embedder here can run.
+    GgufNotRun {
+        /// The model, as the config names it.
+        model: String,
+    },
+    /// The config names another embedder than the one whose vectors an index has.
+    ModelChanged {
+        /// The embedder of the config.
+        embedder: Box<NamedEmbedder>,
+        /// Whether it is a service.
+        is_remote: bool,
+        /// The model of the index.
+        from: String,
+        /// The model of the config.
+        to: String,
+    },
+    /// The vectors of a model were replaced by those of another one.
+    ModelReplaced {
+        /// The former model.
+        from: String,
+        /// The model of the index now.
+        to: String,
+    },
     /// More vectors came with the documents than an index takes.
     CarriedTooMany(u64),
     /// An embedder that the user did not name could not fill the index.
@@ -51,12 +80,22 @@ pub enum SearchNote {
     NothingAsked,
     /// The query only contains excluded words.
     OnlyExclusions,
+    /// A ranking does not take some settings.
+    SettingsUnused {
+        /// The name of the ranking.
+        ranking: &'static str,
+        /// The settings.
+        settings: Vec<RankingSetting>,
+    },
     /// No document has any of the words; the hits have similar ones.
     OnlyAlike,
     /// All hits are weak.
     OnlyWeak,
     /// Nothing is similar enough.
-    TooWeak,
+    TooWeak {
+        /// How many weak matches were withheld.
+        withheld: usize,
+    },
     /// No document passes the filters.
     FilteredOut {
         /// The types that there are, if one was asked for.

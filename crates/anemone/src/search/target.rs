@@ -20,8 +20,8 @@ use anemone_index::{
 };
 use anemone_memory::stamps_in;
 use anemone_runtimes::{
-    FoundAgent, Machine, OddityKind, Runtime, Store, StoreKind, WorkspaceFiles, by_name,
-    with_agents,
+    ExtraPlace, FoundAgent, Machine, OddityKind, Runtime, RuntimeSettings, Store, StoreKind,
+    WorkspaceFiles, by_name, with_agents,
 };
 
 use self::archive::ArchiveDocuments;
@@ -29,12 +29,14 @@ use self::documents::DocumentFilter;
 use self::store::StoreSource;
 use self::workspace::{Scope, WorkspaceSource, extra_sources};
 use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError};
+use crate::config::{Config, ConfigError};
 use crate::files::{FileError, InputFile, Scratch};
 use crate::host::{Host, Progress};
 use crate::identity::{AgentIdentity, identify};
 use crate::sealed_header::Packaging;
 use crate::search::SourceNote;
 use crate::search::index::home;
+use crate::settings::runtime_settings;
 use crate::survey::real;
 
 /// How every file of SQLite's starts.
@@ -55,6 +57,18 @@ pub struct TargetChoice {
     pub private: bool,
     /// The folder of the index, instead of one in the user's cache.
     pub index_dir: Option<PathBuf>,
+    /// Whether settings add conversations to what is searched.
+    pub settings: UseSettings,
+}
+
+/// Whether settings may add to what was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UseSettings {
+    /// They may.
+    #[default]
+    Yes,
+    /// They may not: the caller looks for memories alone, such as an entry that is a duplicate.
+    No,
 }
 
 /// The search target, and the folder of its index.
@@ -73,6 +87,10 @@ pub struct SearchTarget {
     pub index_folder: PathBuf,
     /// What the user should know.
     pub notes: Vec<SourceNote>,
+    /// What the configuration of the agent's runtime says, where one was chosen.
+    pub settings: RuntimeSettings,
+    /// The state folder of the agent.
+    pub(crate) state: Option<PathBuf>,
     /// Entries without which there is nothing to search: their source, and their key.
     vital: Vec<(usize, String)>,
     /// The folder of the index of an encrypted archive, which is removed when the run ends.
@@ -157,6 +175,9 @@ struct ResolvedSources {
     place: PathBuf,
     notes: Vec<SourceNote>,
     vital: Vec<(usize, String)>,
+    settings: RuntimeSettings,
+    /// Whether conversations are searched, by the request or by a setting.
+    sessions: bool,
     is_encrypted: bool,
     chosen: Option<ChosenAgent>,
     /// The folders of the agent, where the index is of one.
@@ -345,7 +366,15 @@ impl TargetChoice {
         host: &Host,
     ) -> Result<ResolvedSources> {
         let ChosenAgent { runtime, agent } = chosen;
-        let searchable = runtime.searchable(machine, &agent);
+        let mut searchable = runtime.searchable(machine, &agent);
+        let settings = runtime_settings(runtime, &agent, machine);
+        // A config that cannot be read is reported where a setting of it decides something.
+        let config =
+            Config::over(&settings, host).unwrap_or_else(|_| Config::of_runtime(&settings));
+        let sessions =
+            self.sessions || (config.search.sessions && self.settings == UseSettings::Yes);
+        let own = config.search.extra_paths.into_iter();
+        searchable.extra.extend(own.map(|path| ExtraPlace { path, pattern: None }));
         let workspace = real(&agent.workspace);
         let mut found = ResolvedSources {
             kind: runtime.name,
@@ -361,6 +390,8 @@ impl TargetChoice {
                 })
                 .map(SourceNote::Runtime)
                 .collect(),
+            settings,
+            sessions,
             ..ResolvedSources::default()
         };
         let has_rows = searchable.stores.iter().any(|store| store.kind == StoreKind::Rows);
@@ -369,7 +400,7 @@ impl TargetChoice {
         }
         if !searchable.files
             && searchable.stores.iter().all(|store| store.kind == StoreKind::Sessions)
-            && !self.sessions
+            && !sessions
         {
             return Err(TargetError::NoMemories { alias: agent.alias, workspace });
         }
@@ -396,7 +427,7 @@ impl TargetChoice {
         let extra = extra_sources(runtime, &workspace, &searchable.extra, &mut found.notes);
         found.sources.extend(extra);
         for store in searchable.stores {
-            if store.kind == StoreKind::Sessions && !self.sessions {
+            if store.kind == StoreKind::Sessions && !sessions {
                 continue;
             }
             if store.kind == StoreKind::Rows {
@@ -432,7 +463,7 @@ impl TargetChoice {
                 Some(agent) => {
                     let name = short_digest(&format!(
                         "{} sessions={} private={}",
-                        found.kind, self.sessions, self.private
+                        found.kind, found.sessions, self.private
                     ));
                     agent.index(&name, by_sources)
                 }
@@ -443,6 +474,7 @@ impl TargetChoice {
         if found.is_encrypted && self.index_dir.is_some() {
             notes.push(SourceNote::EncryptedNotKept);
         }
+        let state = found.agent.as_ref().map(|agent| agent.dirs.state.clone());
         Ok(SearchTarget {
             sources: found.sources,
             kind: found.kind,
@@ -451,6 +483,8 @@ impl TargetChoice {
             chosen: found.chosen,
             index_folder,
             notes,
+            settings: found.settings,
+            state,
             vital: found.vital,
             scratch,
         })
@@ -469,6 +503,11 @@ impl SearchTarget {
             return stamps_in(&self.place);
         }
         self.sources.first().map(|source| source.stamps()).unwrap_or_default()
+    }
+
+    /// Reads the settings that count for it.
+    pub fn config(&self, host: &Host) -> Result<Config, ConfigError> {
+        Config::over(&self.settings, host)
     }
 
     /// Whether there is no index of it after the run.

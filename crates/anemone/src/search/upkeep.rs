@@ -14,8 +14,8 @@ use super::target::{SearchTarget, TargetChoice};
 use super::{IndexSummary, NoteWords, SearchError, SearchNote, SourceSummary};
 use crate::embedder::{
     ChosenEmbedder, EmbedderChoice, Embedders, FillError, FillReport, Filling, Job, LargeJobs,
-    LatencyBudget, Signals, Stop, VectorLine, fill, milliseconds, notes_of, take_carried,
-    vector_lines,
+    LatencyBudget, Signals, Stop, VectorLine, fill, milliseconds, notes_of, other_model,
+    take_carried, vector_lines,
 };
 use crate::host::Host;
 use crate::statement::Statement;
@@ -178,7 +178,10 @@ fn embed(
     let Embedders { main, mut notes, .. } = embedders;
     let Some(main) = main.filter(ChosenEmbedder::is_work) else { return Ok((None, notes)) };
     let is_named = request.embedder.is_named();
-    let IndexRequest { replace, large_jobs, .. } = *request;
+    let IndexRequest { large_jobs, .. } = *request;
+    // Vectors that are made here only cost time; a service is paid for them again.
+    let replace = if main.is_remote() { request.replace } else { Replace::Yes };
+    let before = other_model(&open.index, &main)?;
     let filling = Filling { replace, large_jobs, stop: &stop, signals };
     let result = fill(&mut open.index, target, &main, &filling, host);
     let own = |set: &VectorSet| set.identity == *main.identity() && set.chunks > 0;
@@ -190,6 +193,10 @@ fn embed(
     match result {
         Ok(mut filled) => {
             notes.append(&mut filled.notes);
+            if let Some(before) = before {
+                let (from, to) = (before.model, filled.model.clone());
+                notes.push(SearchNote::ModelReplaced { from, to });
+            }
             Ok((Some(filled), notes))
         }
         Err(error) if !is_named && !matches!(error, FillError::Stopped { .. }) => {

@@ -1,7 +1,7 @@
 //! Derives the problems of an agent from its observed state.
 
 use anemone_index::RefreshError;
-use anemone_runtimes::OddityKind;
+use anemone_runtimes::{OddityKind, RuntimeSetting};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
@@ -50,6 +50,8 @@ pub enum Problem {
     IndexOutdated,
     /// The index cannot be read.
     IndexDamaged,
+    /// The configuration of the agent's runtime sets something that cannot be honoured.
+    SettingIgnored(RuntimeSetting),
     /// Not everything was examined.
     Partial,
     /// Something unusual that a runtime's folder shows.
@@ -124,6 +126,7 @@ impl Problem {
             Self::IndexUnfinished => "index_unfinished",
             Self::IndexOutdated => "index_outdated",
             Self::IndexDamaged => "index_damaged",
+            Self::SettingIgnored(_) => "setting_ignored",
             Self::Partial => "partial",
             Self::Oddity { kind, .. } => kind.as_str(),
         }
@@ -160,6 +163,7 @@ impl Problem {
         match self {
             Self::Export { reason: ExportReason::Behind, .. }
             | Self::Partial
+            | Self::SettingIgnored(_)
             | Self::Oddity { .. } => Level::Note,
             _ if matches!(self.topic(), ProblemTopic::SearchIndex) => Level::Note,
             _ => Level::Wrong,

@@ -491,3 +491,90 @@ fn an_evaluation_fills_all_vectors_first() {
     assert_eq!(report.settings.embedder.to_string(), "none");
     assert!(report.vectors.is_empty(), "{report:?}");
 }
+
+/// One note, and a service that a config may name.
+fn one_note() -> (Library, Service) {
+    let machine = TestMachine::new();
+    machine.write("notes/a.md", "# Violin\n\nThe violin is in the attic.\n");
+    (Library::of(machine, "notes"), Service::start())
+}
+
+fn configured(service: &Service, embedder: &str, model: &str) -> String {
+    let url = service.url();
+    format!(
+        "[embedding]\nembedder = \"{embedder}\"\n[embedding.openai]\nurl = \"{url}\"\nmodel = \
+         \"{model}\"\n"
+    )
+}
+
+/// Whether the note was sent after a request; the dimensions of a model are asked for without it.
+fn sent(service: &Service, after: usize) -> bool {
+    let requests = service.requests();
+    requests[after..].iter().flat_map(|request| &request.texts).any(|text| text.contains("attic"))
+}
+
+const QUALITY: &str = "anemone-quality-1";
+
+#[test]
+fn a_model_on_this_machine_replaces_another_one_by_itself() {
+    let (library, service) = one_note();
+    library.settle(&service, "");
+    library.index("openai");
+    let report = library.index("builtin-quality");
+    let replaced = typed(&report.warnings).into_iter().find_map(|note| match note {
+        SearchNote::ModelReplaced { from, to } => Some((from.clone(), to.clone())),
+        _ => None,
+    });
+    assert_eq!(replaced, Some((service.model("bag"), QUALITY.to_owned())), "{report:?}");
+    let filled = report.filled.unwrap();
+    assert_eq!((&*filled.model, filled.missing), (QUALITY, 0));
+    assert_eq!(library.search("violin").model.as_deref(), Some(QUALITY));
+    // The other way costs money, so its size is named and nothing is sent.
+    let requests = service.requests().len();
+    let error = library.try_index("openai", |_| {}).unwrap_err();
+    let SearchError::Fill(FillError::OtherModel { job, .. }) = &error else { panic!("{error:?}") };
+    assert_eq!(job.replaces.as_deref(), Some(QUALITY));
+    assert_eq!((job.chunks, sent(&service, requests)), (1, false));
+    assert_eq!(library.search("violin").model.as_deref(), Some(QUALITY));
+}
+
+#[test]
+fn a_changed_config_is_followed_by_itself_when_that_is_free() {
+    let (library, service) = one_note();
+    let bag = service.model("bag");
+    library.configure(&configured(&service, "openai", "bag"));
+    library.index("auto");
+    assert_eq!(library.search("violin").model.as_ref(), Some(&bag));
+
+    library.configure(&configured(&service, "builtin-quality", "bag"));
+    let report = library.search("violin");
+    assert_eq!(report.model.as_deref(), Some(QUALITY), "{report:?}");
+    let is_replaced = |note: &&SearchNote| matches!(note, SearchNote::ModelReplaced { .. });
+    assert!(typed(&report.notes).iter().any(is_replaced), "{report:?}");
+    let again = library.search("violin");
+    assert_eq!((again.model.as_deref(), again.notes.len()), (Some(QUALITY), 0), "{again:?}");
+
+    // A service is not asked for vectors until the user says so.
+    library.configure(&configured(&service, "openai", "other"));
+    let requests = service.requests().len();
+    let report = library.search("violin");
+    assert_eq!(report.model.as_deref(), Some(QUALITY));
+    let is_changed =
+        |note: &&SearchNote| matches!(note, SearchNote::ModelChanged { is_remote: true, .. });
+    assert!(typed(&report.notes).iter().any(is_changed), "{report:?}");
+    let report = library.index("auto");
+    let is_refused =
+        |note: &&SearchNote| matches!(note, SearchNote::NotFilled(FillError::OtherModel { .. }));
+    assert!(typed(&report.warnings).iter().any(is_refused), "{report:?}");
+    assert!(!sent(&service, requests));
+}
+
+#[test]
+fn an_embedder_that_was_named_for_an_index_stays_when_the_config_changes() {
+    let (library, service) = one_note();
+    library.settle(&service, "");
+    library.index("openai");
+    library.configure(&configured(&service, "builtin-quality", "bag"));
+    let report = library.search("violin");
+    assert_eq!((report.model, report.notes.len()), (Some(service.model("bag")), 0));
+}

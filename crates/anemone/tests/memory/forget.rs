@@ -111,7 +111,7 @@ fn what_a_search_found_goes_only_when_somebody_says_so() {
 #[test]
 fn a_citation_of_a_search_is_an_id() {
     let memory = workspace();
-    let citation = memory.search("river").hits[0].citation.clone();
+    let citation = memory.search("river").hits[0].citation.clone().unwrap();
     assert_eq!(texts(&memory.forget(id(&citation))), ["We met at the river."]);
     let day = written(&memory, Some("2026-11-15"), Some("2026-11-15"));
     assert_eq!(texts(&memory.forget(day)), ["an older password, six-white-swans"]);
@@ -183,7 +183,7 @@ fn a_citation_takes_one_row_or_item_and_never_more() {
     let table = "| who | what |\n|-----|------|\n| Lin | likes tea |\n| Ana | likes coffee |\n";
     let text = format!("# Memory\n\n{table}\n1. the first step\n2. the second step\n");
     let memory = TestMemory::with(&[("MEMORY.md", &text)]);
-    let citation = memory.search("Lin tea").hits[0].citation.clone();
+    let citation = memory.search("Lin tea").hits[0].citation.clone().unwrap();
     assert_eq!(citation, "MEMORY.md#L5");
     assert_eq!(texts(&memory.forget(id(&citation))), ["| Lin | likes tea |"]);
     assert_eq!(memory.text("MEMORY.md"), text.replace("| Lin | likes tea |\n", ""));

@@ -9,9 +9,10 @@ use anemone::hooks::HookInput;
 use anemone::hooks::prompt::{PromptRequest, prompt};
 use anemone::search::target::{TargetChoice, TargetError};
 use anemone::search::{
-    SearchError, SearchHit, SearchNote, SearchReport, SearchRequest, SourceNote, search,
+    Citations, SearchError, SearchHit, SearchNote, SearchReport, SearchRequest, SourceNote, search,
 };
 use anemone_index::RankingChoice;
+use anemone_memory::SessionKind;
 use anemone_runtimes::ranking_profiles;
 use anemone_testkit::sample;
 use jiff::civil::{Date, date};
@@ -89,7 +90,7 @@ fn what_was_asked_for_comes_first_with_its_place() {
     } else {
         format!("MEMORY.md#L{start}-L{end}")
     };
-    assert_eq!(hit.citation, citation);
+    assert_eq!(hit.citation, Some(citation));
     let mut marked = hit.matches.iter().map(|[from, to]| hit.text[*from..*to].to_lowercase());
     assert!(marked.any(|word| word == "allergic"), "{hit:?}");
 }
@@ -138,7 +139,7 @@ fn the_first_hits_are_the_same_for_every_limit() {
     let shop = tea_shop();
     let search = |limit| {
         let query = "the morning delivery network";
-        ranking(&shop.search_with(query, |request| request.limit = limit))
+        ranking(&shop.search_with(query, |request| request.limit = Some(limit)))
     };
     let all = search(50);
     assert!(all.len() >= 3, "{all:?}");
@@ -383,7 +384,7 @@ fn an_archive_is_searched_in_place_and_answers_as_the_workspace_does() {
         let there = shop.search_with(query, |request| request.target = shop.target_at("shop.alf"));
         assert_eq!(there.source.kind, "archive");
         assert_eq!(paths(&here), paths(&there), "{query}");
-        let cited = |report: &SearchReport| -> Vec<String> {
+        let cited = |report: &SearchReport| -> Vec<Option<String>> {
             report.hits.iter().map(|hit| hit.citation.clone()).collect()
         };
         assert_eq!(cited(&here), cited(&there), "{query}");
@@ -545,7 +546,11 @@ fn gibberish_finds_nothing_and_scores_lie_between_0_and_1() {
     for query in ["asdfqwer zxcv", "qwrtplk vbnmxz ghjk"] {
         let report = shop.search(query);
         assert_eq!(report.hits.len(), 0, "{report:?}");
-        assert!(matches!(typed(&report.notes)[..], [SearchNote::TooWeak]), "{report:?}");
+        let withheld = match typed(&report.notes)[..] {
+            [SearchNote::TooWeak { withheld }] => *withheld,
+            _ => panic!("{report:?}"),
+        };
+        assert!(withheld > 0);
         assert!(!with_least(query, 0.0).hits.is_empty());
     }
     for query in ["hazelnuts", "green tea delivery", "Lin Lin Lin", "the"] {
@@ -593,7 +598,7 @@ fn a_superseded_entry_is_marked_and_ranks_below_the_one_that_holds() {
         .map(|hit| (hit.superseded, hit.superseded_by.clone()))
         .collect();
     let citation = report.hits[0].citation.clone();
-    assert_eq!(found, [(false, None), (true, Some(citation))], "{report:?}");
+    assert_eq!(found, [(false, None), (true, citation)], "{report:?}");
 }
 
 #[test]
@@ -613,4 +618,26 @@ fn a_target_of_an_agent_and_a_path_are_two_places() {
     let both = TargetChoice { path: Some(shop.path("notes/a.md")), ..shop.target() };
     let error = shop.try_search("tea", |request| request.target = both).unwrap_err();
     assert!(matches!(error, SearchError::Target(TargetError::TwoPlaces)), "{error:?}");
+}
+
+#[test]
+fn hits_are_cited_except_where_that_is_not_wanted() {
+    let shop = tea_shop();
+    for (citations, session, is_cited) in [
+        (Citations::Auto, None, true),
+        (Citations::Auto, Some(SessionKind::Main), true),
+        (Citations::Auto, Some(SessionKind::Cron), true),
+        (Citations::Auto, Some(SessionKind::Group), false),
+        (Citations::On, Some(SessionKind::Group), true),
+        (Citations::Off, None, false),
+        (Citations::Off, Some(SessionKind::Main), false),
+    ] {
+        let report = shop.search_with("hazelnuts", |request| {
+            (request.citations, request.session) = (citations, session);
+        });
+        let hit = &serde_json::to_value(&report).unwrap()["hits"][0];
+        assert_eq!(hit.get("citation").is_some(), is_cited, "{citations:?} {session:?} {hit}");
+        // A program still knows where the text is.
+        assert_eq!((hit["path"].as_str(), hit["start_line"].is_u64()), (Some("MEMORY.md"), true));
+    }
 }

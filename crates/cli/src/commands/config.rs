@@ -1,11 +1,13 @@
 //! `anemone config`
 
+mod explain;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::config::{self, Config, DEFAULT};
 use anemone::files::{Existing, FileError, OutputFile};
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::{Context, print_bytes};
@@ -17,7 +19,11 @@ use crate::output::{DIM, Report, Result};
 /// its default, commented out, and says what it means; --default prints it. A setting that does not
 /// exist is an error that names the nearest one.
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    command: Option<ConfigCommand>,
+
     /// Write the file with every setting commented out, where there is none
     #[arg(long, conflicts_with = "default")]
     init: bool,
@@ -25,6 +31,11 @@ pub(crate) struct ConfigArgs {
     /// Print that file instead
     #[arg(long)]
     default: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigCommand {
+    Explain(Box<explain::ExplainArgs>),
 }
 
 #[derive(Serialize)]
@@ -37,6 +48,9 @@ struct ConfigAnswer {
 }
 
 pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<()> {
+    if let Some(ConfigCommand::Explain(args)) = &args.command {
+        return context.printer.print(&explain::run(args, context)?);
+    }
     if args.default {
         return print_bytes(DEFAULT.as_bytes());
     }

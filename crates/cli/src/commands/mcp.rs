@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anemone::connect::quoted;
+use anemone::search::Citations;
 use anemone_mcp::{
     HttpSettings, LocalMemoryService, OpenServiceError, ServeError, ServeOptions, Settings,
     serve_http, serve_stdio,
@@ -25,6 +26,7 @@ use tokio::sync::oneshot;
 use self::token::Token;
 use self::tools::ToolSet;
 use super::Context;
+use super::search::citations;
 use crate::args::SourceArgs;
 use crate::output::{BOLD, Format, Printer, Report, Result, notice, safe};
 
@@ -62,6 +64,11 @@ pub(crate) struct McpArgs {
     /// Whose tools to offer: the names and shapes that an agent already knows
     #[arg(long, default_value = tools::OURS, value_parser = tools::tool_sets())]
     tools: ToolSet,
+
+    /// Whether memory_search cites hits by path and lines, where a client does not say; auto does,
+    /// except for a group
+    #[arg(long, value_name = "MODE", default_value = Citations::Auto.as_str(), value_parser = citations())]
+    citations: Citations,
 
     /// Serve over HTTP at this address: PORT, HOST:PORT; loopback when only a port is given, any
     /// free port with 0
@@ -206,6 +213,7 @@ impl McpArgs {
             host: context.silent_host(),
             target: self.searched.choice(self.source.clone()),
             allow_write: self.allow_write,
+            citations: self.citations,
         });
         service.map_err(|error| match error {
             OpenServiceError::NotAnAgent => UserError::from_error(Kind::Usage, "only_read", &error)

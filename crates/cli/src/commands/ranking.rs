@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anemone::embedder::LargeJobs;
 use anemone::search::Ranking;
-use anemone_index::RankingChoice;
+use anemone_index::{RankingChoice, RankingTuning};
 use anemone_messages::UserError;
 use anemone_runtimes::ranking_profiles;
 use clap::Args;
@@ -21,7 +21,8 @@ pub(crate) struct RankingArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(20..=20_000))]
     chars: u32,
 
-    /// Prefer newer hits among equals; the weight halves every DAYS
+    /// Reduce the score of a dated hit by its age: half of it is left after DAYS, a quarter after
+    /// twice that. What is not dated, and MEMORY.md, does not age
     #[arg(long, value_name = "DAYS", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "30", value_parser = half_life)]
     recency: Option<f64>,
@@ -44,6 +45,26 @@ pub(crate) struct RankingArgs {
     /// are
     #[arg(long, value_name = "SCORE", value_parser = share)]
     min_score: Option<f64>,
+
+    /// With --profile, the weight of vectors from 0 to 1, relative to --text-weight
+    #[arg(long, value_name = "WEIGHT", value_parser = share)]
+    vector_weight: Option<f64>,
+
+    /// With --profile, the weight of words from 0 to 1, relative to --vector-weight
+    #[arg(long, value_name = "WEIGHT", value_parser = share)]
+    text_weight: Option<f64>,
+
+    /// With --profile, how many candidates are compared for each hit: 1 to 20
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20))]
+    candidate_multiplier: Option<u32>,
+
+    /// With --profile, the size of a chunk in tokens: 8 to 100,000
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(8..=100_000))]
+    chunk_tokens: Option<u32>,
+
+    /// With --profile, how many tokens of a chunk the next one repeats
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    chunk_overlap: Option<u32>,
 }
 
 impl RankingArgs {
@@ -55,6 +76,13 @@ impl RankingArgs {
             diversity: self.diversity,
             profile: self.profile,
             min_score: self.min_score,
+            tuning: RankingTuning {
+                vector_weight: self.vector_weight,
+                text_weight: self.text_weight,
+                candidate_multiplier: self.candidate_multiplier,
+                chunk_tokens: self.chunk_tokens,
+                chunk_overlap: self.chunk_overlap,
+            },
         }
     }
 

@@ -5,15 +5,18 @@ mod shown;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anemone::search::{SearchHit, SearchReport, SearchRequest, search};
+use anemone::search::{Citations, SearchHit, SearchReport, SearchRequest, search};
 use anemone::statement::Statement;
+use anemone_memory::SessionKind;
 use anemone_messages::{given_day, warning};
 use clap::Args;
+use clap::builder::TypedValueParser;
 use jiff::civil::Date;
 
 use super::Context;
+use super::context::SESSIONS;
 use super::ranking::{RankingArgs, large_jobs};
-use crate::args::{EmbedderArgs, SourceArgs};
+use crate::args::{EmbedderArgs, SourceArgs, one_of};
 use crate::output::Result;
 
 /// Find what an agent remembers
@@ -48,10 +51,10 @@ pub(crate) struct SearchArgs {
     #[command(flatten, next_help_heading = SOURCE_HEADING)]
     searched: SourceArgs,
 
-    /// Show at most N hits: 1 to 1000
-    #[arg(long, value_name = "N", default_value_t = SearchRequest::USUAL_LIMIT, help_heading = "Filters")]
+    /// Show at most N hits, 1 to 1000 [default: the settings, else 6]
+    #[arg(long, value_name = "N", help_heading = "Filters")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
-    limit: u32,
+    limit: Option<u32>,
 
     /// Show only what is dated on or after this day: 2026-03-01, today, yesterday, 7d, 2w, 3m, 1y.
     /// Today is that of the local time zone
@@ -78,6 +81,15 @@ pub(crate) struct SearchArgs {
     #[command(flatten, next_help_heading = "Ranking")]
     ranking: RankingArgs,
 
+    /// Whether to cite hits by path and lines; auto does, except for a group
+    #[arg(long, value_name = "MODE", default_value = Citations::Auto.as_str(), value_parser = citations())]
+    #[arg(help_heading = "Output")]
+    citations: Citations,
+
+    /// The kind of session that the hits are for
+    #[arg(long, value_name = "KIND", value_parser = one_of(SESSIONS), help_heading = "Output")]
+    session: Option<SessionKind>,
+
     /// Show how each score was computed
     #[arg(long, help_heading = "Ranking")]
     explain: bool,
@@ -101,6 +113,15 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<SearchRepo
     }
     Statement::word_all(&mut found.notes, warning);
     Ok(found)
+}
+
+/// Reads the name of a mode of citing.
+pub(super) fn citations() -> impl TypedValueParser<Value = Citations> {
+    one_of([
+        ("auto", "On, except for a group", Citations::Auto),
+        ("on", "Path and lines with every hit", Citations::On),
+        ("off", "Neither path nor lines with a hit", Citations::Off),
+    ])
 }
 
 /// File extensions that make an argument a path to search, whether it exists or not.
@@ -142,6 +163,8 @@ impl SearchArgs {
             namespaces: self.namespace.clone(),
             paths: self.path.clone(),
             ranking: self.ranking.choice(),
+            citations: self.citations,
+            session: self.session,
             explain: self.explain,
             embedder: self.embedder.choice(),
             large_jobs: large_jobs(self.yes),

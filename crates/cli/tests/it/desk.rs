@@ -93,6 +93,73 @@ fn rows_of_a_time_are_told_too() {
     assert!(text.contains("tea/kind: Lin drinks green tea."), "{text}");
 }
 
+/// Calls tools of ZeroClaw that may write, and returns what they say.
+fn zeroclaw(environment: &TestEnvironment, calls: &[(&str, Value)]) -> Vec<String> {
+    let args = ["-r", "zeroclaw", "-w", "ws", "--tools", "zeroclaw", "--allow-write"];
+    let found = call(environment, &args, calls);
+    let text = |found: &Value| found["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    found.iter().map(text).collect()
+}
+
+#[test]
+fn a_category_is_stored_and_shown_as_its_own_program_does() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/data/memory/x", "");
+    environment.write_below("ws/agents/default/workspace/IDENTITY.md", "# Nia\n");
+    let store = |key: &str, content: &str, category: Value| {
+        let mut asked = json!({"key": key, "content": content});
+        if !category.is_null() {
+            asked["category"] = category;
+        }
+        ("memory_store", asked)
+    };
+    let said = zeroclaw(
+        &environment,
+        &[
+            store("user_lang", "Ana speaks Greek.", Value::Null),
+            store("pasta", "Boil the pasta for nine minutes.", json!("recipes")),
+            store("chat", "Ana said that the ferry was late.", json!("conversation")),
+            store("marked", "Salt the soup twice.", json!("custom:soups")),
+            store("bad", "A line.", json!("a\nb")),
+        ],
+    );
+    assert_eq!(said[0], "Stored memory: user_lang");
+    assert!(said[4].contains("is not a valid category"), "{said:?}");
+    let ask = |query: &str| ("memory_recall", json!({"query": query}));
+    let said = zeroclaw(
+        &environment,
+        &[ask("which language does Ana speak"), ask("pasta"), ask("*"), ask("  "), ask("")],
+    );
+    assert!(said[0].contains("[core] user_lang: Ana speaks Greek. ["), "{said:?}");
+    assert!(said[1].contains("[recipes] pasta: Boil the pasta"), "{said:?}");
+    for all in &said[2..] {
+        assert!(all.starts_with("Found 4 memories:"), "{all}");
+        // The newest comes first, and what is only listed has no score.
+        let order = ["[custom:soups] marked: ", "[conversation] chat: ", "[recipes] pasta: "];
+        let at: Vec<_> = order.iter().map(|line| all.find(line)).collect();
+        assert!(at[0].is_some() && at[0] < at[1] && at[1] < at[2], "{all}");
+        assert!(!all.contains("%]"), "{all}");
+    }
+}
+
+#[test]
+fn the_newest_memories_are_turned_page_by_page() {
+    let environment = with_memory();
+    let ask = |offset: u32| {
+        let asked = json!({"query": "*", "maxResults": 2, "offset": offset});
+        call(&environment, &AGENT, &[("memory_search", asked)])[0]["structuredContent"].clone()
+    };
+    let texts = |found: &Value| {
+        let results = found["results"].as_array().expect("there are results").iter();
+        results.map(|result| result["snippet"].to_string()).collect::<Vec<_>>()
+    };
+    let (first, second, last) = (ask(0), ask(2), ask(4));
+    assert_eq!((texts(&first).len(), texts(&second).len(), texts(&last).len()), (2, 2, 1));
+    assert!(texts(&first)[0].contains("Rain again"), "{first}");
+    assert!(first["notes"].to_string().contains("offset 2"), "{first}");
+    assert!(!last["notes"].to_string().contains("offset"), "{last}");
+}
+
 #[test]
 #[cfg(unix)]
 fn what_is_not_searched_is_counted() {
@@ -206,5 +273,55 @@ fn a_server_that_cannot_begin_says_so_once() {
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         let said: Value = serde_json::from_str(&stdout).expect("one document is printed");
         assert_eq!(said["ok"], false, "{said}");
+    }
+}
+
+#[test]
+fn without_evidence_nothing_is_told_and_weak_matches_are_counted() {
+    let environment = with_memory();
+    let asked = |query: &str, more: Value| {
+        let mut asked = json!({"query": query});
+        asked.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("one"));
+        call(&environment, &AGENT, &[("memory_search", asked)])[0].clone()
+    };
+    let nothing = asked("zzzqqq wwwxxx", json!({}));
+    assert_eq!(nothing["structuredContent"]["results"], json!([]));
+    let note = nothing["structuredContent"]["notes"][0].as_str().expect("a note");
+    assert!(note.starts_with("nothing found but ") && note.contains("minScore 0"), "{note}");
+    let text = nothing["content"][0]["text"].as_str().expect("words");
+    assert!(text.contains("say that nothing is remembered"), "{text}");
+    let all = asked("zzzqqq wwwxxx", json!({"minScore": 0}));
+    assert!(!all["structuredContent"]["results"].as_array().expect("a list").is_empty());
+    for hit in asked("ferry fog tea", json!({}))["structuredContent"]["results"]
+        .as_array()
+        .expect("a list")
+    {
+        let score = hit["score"].as_f64().expect("a number");
+        assert!((0.0..=1.0).contains(&score), "{hit}");
+    }
+}
+
+#[test]
+fn results_are_cited_as_the_call_or_the_server_says() {
+    let environment = with_memory();
+    for (args, asked, is_cited) in [
+        (&AGENT[..], json!({}), true),
+        (&AGENT, json!({"session": "group"}), false),
+        (&AGENT, json!({"session": "group", "citations": "on"}), true),
+        (&AGENT, json!({"citations": "off"}), false),
+        (&["-w", "agent", "--citations", "off"], json!({}), false),
+        (&["-w", "agent", "--citations", "off"], json!({"citations": "auto"}), true),
+    ] {
+        let mut question = json!({"query": "when was the ferry late"});
+        question
+            .as_object_mut()
+            .expect("an object")
+            .extend(asked.as_object().cloned().expect("one"));
+        let found = &call(&environment, args, &[("memory_search", question)])[0];
+        let hit = &found["structuredContent"]["results"][0];
+        assert_eq!(hit["path"], "memory/2026-01-05.md");
+        assert_eq!(hit.get("citation").is_some(), is_cited, "{asked} {hit}");
+        let text = found["content"][0]["text"].as_str().expect("words");
+        assert_eq!(text.contains("2026-01-05.md#L"), is_cited, "{asked} {text}");
     }
 }

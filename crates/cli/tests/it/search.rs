@@ -382,3 +382,17 @@ fn a_folder_that_is_not_there_is_named() {
     let failure = environment.failure(1, ["search", "tea", "-w", "nope"]);
     assert_eq!(failure["error"], "there is no folder nope");
 }
+
+#[test]
+fn hits_without_citations_name_no_file_and_no_line() {
+    let environment = TestEnvironment::new();
+    environment.write_below("notes/a.md", "# Fog\n\nThe ferry was late.\n");
+    let shown =
+        |more: &[&str]| environment.human(["search", "ferry", "--in", "notes"].iter().chain(more));
+    assert!(shown(&[]).contains("a.md#L3"), "{}", shown(&[]));
+    for more in [&["--citations", "off"][..], &["--session", "group"]] {
+        let text = shown(more);
+        assert!(text.contains("The ferry was late.") && !text.contains("a.md"), "{text}");
+    }
+    assert!(shown(&["--citations", "on", "--session", "group"]).contains("a.md#L3"));
+}

@@ -32,7 +32,7 @@ impl Embedder for Cached<'_> {
         self.embedder.texts_at_once()
     }
 
-    fn knows(&self, words: &str) -> f32 {
+    fn knows(&self, words: &str) -> Option<f32> {
         self.embedder.knows(words)
     }
 

@@ -56,7 +56,9 @@ impl Index {
             let allowed = reading.allowed(request)?;
             reading.documents(allowed.as_ref(), &mut |document| {
                 if let RankingChoice::Other(profile) = request.profile {
-                    profile.each_text(&document, &mut |text| hashes.push(hash(text)));
+                    profile.each_text(&document, &request.tuning, &mut |text| {
+                        hashes.push(hash(text));
+                    });
                 }
             })?;
         }

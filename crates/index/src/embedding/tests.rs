@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::*;
 use crate::document::Document;
 use crate::profile::{ProfileError, RankingChoice, RankingProfile};
-use crate::request::{Answer, Rankers, Request};
+use crate::request::{Answer, Rankers, RankingTuning, Request};
 use crate::source::{
     DocumentSource, FileStamp, Listing, SkippedDocument, SourceEntry, SourceError,
 };
@@ -27,7 +27,7 @@ impl RankingProfile for EmbedsAll {
         "embeds-all"
     }
 
-    fn each_text(&self, document: &Document, take: &mut dyn FnMut(&str)) {
+    fn each_text(&self, document: &Document, _: &RankingTuning, take: &mut dyn FnMut(&str)) {
         take(&document.text);
     }
 

@@ -8,6 +8,7 @@ use jiff::civil::Date;
 
 use super::blocks::{BlockFacts, BlockScores, FileFacts, Usual, block_scores, exact};
 use super::meaning::Meaning;
+use super::strength::Literal;
 use super::voices::voice_factor;
 use super::{Question, weights};
 use crate::document::Document;
@@ -75,8 +76,8 @@ pub(super) struct FoundBlock {
     pub(super) is_followed: bool,
     /// Whether it may be shown: it is not just a neighbour, and passes the filters.
     pub(super) is_answer: bool,
-    /// Whether it, or its surroundings, have a word of the query or a similar one.
-    pub(super) is_literal: bool,
+    /// How it, or what is above it, matches the words of the query.
+    pub(super) literal: Literal,
     pub(super) scores: BlockScores,
     /// The result for its vector, if it has one.
     pub(super) meaning: Option<Meaning>,
@@ -297,9 +298,10 @@ impl FoundBlocks {
             if let Some(text) = own_text.filter(|_| is_own && !alike.is_empty()) {
                 alike.look(&flat(text), counts, &mut letters);
             }
-            let has_word =
-                counts.iter().enumerate().any(|(at, count)| *count > 0.0 && weights.is_telling(at));
+            let telling = counts.iter().enumerate().filter(|(at, _)| weights.is_telling(*at));
+            let most = telling.map(|(_, count)| *count).fold(0.0, f32::max);
             let context = block.context as usize;
+            let is_above = literal.get(context).copied().unwrap_or(false);
             let date =
                 chunk.body.contexts.get(context).and_then(|context| context.date).or(document.date);
             let request = question.request;
@@ -327,7 +329,12 @@ impl FoundBlocks {
                 date,
                 is_followed: true,
                 is_answer: is_own && is_wanted && is_in_time,
-                is_literal: has_word || literal.get(context).copied().unwrap_or(false),
+                literal: match most {
+                    1.0.. => Literal::Word,
+                    _ if is_above => Literal::Word,
+                    more if more > 0.0 => Literal::Alike,
+                    _ => Literal::No,
+                },
                 scores: BlockScores::default(),
                 meaning: cosines
                     .and_then(|(of_chunk, usual)| Some(Meaning::of(*of_chunk.get(at)?, usual))),

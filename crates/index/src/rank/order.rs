@@ -7,12 +7,10 @@ use jiff::tz::TimeZone;
 
 use super::Question;
 use super::found::{FoundBlock, FoundBlocks};
-use super::strength::Gate;
+use super::strength::{Gate, Strength, shown};
 use super::voices::{collapse, jaccard};
 use crate::text::Term;
 
-/// The most that age takes from a score: recency decides among equals and hides nothing.
-const RECENCY: f64 = 0.1;
 /// How far importance moves a score, up or down.
 const IMPORTANCE: f64 = 0.1;
 /// Among how many of the best hits similar ones are spread.
@@ -30,6 +28,9 @@ const NAMED: f64 = 0.1;
 pub(super) struct RankedBlock {
     /// Its position in [`FoundBlocks::blocks`].
     pub(super) at: usize,
+    /// How well it answers, whatever its age. It has no upper end.
+    pub(super) raw: f64,
+    /// The score that is shown: from 0 to 1, and reduced by age.
     pub(super) score: f64,
     pub(super) recency: Option<f64>,
     pub(super) importance: Option<f64>,
@@ -59,19 +60,28 @@ pub(super) fn order(found: &FoundBlocks, question: &Question<'_>) -> Ordered {
                     .filter(|_| !document.evergreen)
                     .map(|date| (today - date).get_days());
                 let age = f64::from(age.unwrap_or(0).max(0));
-                1.0 - RECENCY + RECENCY * (-age / half_life).exp2()
+                (-age / half_life).exp2()
             });
         let importance = document.importance.filter(|_| request.importance);
         let importance = importance
             .map(|importance| 1.0 + IMPORTANCE * (2.0 * importance.clamp(0.0, 1.0) - 1.0));
-        let score = block.score * recency.unwrap_or(1.0) * importance.unwrap_or(1.0);
-        let is_answer = block.is_answer && (is_long || says_something(block)) && score > 0.0;
-        is_answer.then_some(RankedBlock { at, score, recency, importance, similar: 0 })
+        let raw = block.score * importance.unwrap_or(1.0);
+        let score = shown(raw) * recency.unwrap_or(1.0);
+        let is_answer = block.is_answer && (is_long || says_something(block)) && raw > 0.0;
+        is_answer.then_some(RankedBlock { at, raw, score, recency, importance, similar: 0 })
     };
     let mut places: Vec<RankedBlock> = found.blocks.iter().enumerate().filter_map(place).collect();
     let all = places.len();
     let gate = Gate::of(found.sense, request.min_score);
-    places.retain(|place| gate.passes(place.score, found.blocks[place.at].is_literal));
+    gate.retain(&mut places, |place| {
+        let block = &found.blocks[place.at];
+        Strength {
+            literal: block.literal,
+            lexical: block.scores.score(),
+            before: shown(place.raw),
+            score: place.score,
+        }
+    });
     let too_weak = all - places.len();
     places.sort_by(|a, b| compare(a, b, found));
     let places = collapse(places, found);
@@ -108,7 +118,7 @@ fn spread(mut places: Vec<RankedBlock>, found: &FoundBlocks, relevance: f64) -> 
         .iter()
         .map(|place| found.blocks[place.at].block.terms.iter().copied().collect())
         .collect();
-    let best = places.first().map_or(1.0, |place| place.score);
+    let best = places.first().map_or(1.0, |place| place.score.max(f64::MIN_POSITIVE));
     let mut left: Vec<usize> = (0..places.len()).collect();
     let mut likeness = vec![0.0_f64; places.len()];
     let mut taken = Vec::with_capacity(places.len() + rest.len());

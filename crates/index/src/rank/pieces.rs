@@ -11,7 +11,7 @@ use anemone_format::ProvenanceStamp;
 use super::Question;
 use super::found::{FoundBlock, FoundBlocks};
 use super::order::RankedBlock;
-use super::strength::{is_weak, shown};
+use super::strength::is_weak;
 use super::voices::voice_factor;
 use crate::request::{Explanation, Hit};
 use crate::stamped::{
@@ -120,8 +120,8 @@ impl Cutter<'_> {
             bytes: start_byte..start_byte + text.len(),
             headings: self.found.headings(middle).to_vec(),
             date: middle.date,
-            score: shown(place.score),
-            is_weak: is_weak(place.score),
+            score: place.score,
+            is_weak: is_weak(place.raw),
             is_open: middle.block.voice.is_open(),
             similar: place.similar,
             matches: matches(&text, middle.language, &self.terms),
@@ -192,6 +192,7 @@ impl Cutter<'_> {
             ("date", scores.date),
             ("factor", scores.factor),
             ("lexical", scores.score()),
+            ("literal", f64::from(block.literal as u8)),
         ];
         if let Some(meaning) = block.meaning {
             parts.extend([

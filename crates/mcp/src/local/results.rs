@@ -5,14 +5,15 @@ use anemone::context::ContextReport;
 use anemone::forget::{ForgetReport, HolderMessage};
 use anemone::remember::{RememberError, RememberReport};
 use anemone::search::read::ReadReport;
-use anemone::search::{SearchHit, SearchNote, SearchReport};
+use anemone::search::{Citations, SearchHit, SearchNote, SearchReport};
 use anemone::statement::Statement;
-use anemone_memory::{EntryToForget, citation_of};
-use anemone_messages::{UserError, holder_message, lost_change, note, warning};
+use anemone_memory::{Category, EntryToForget, SessionKind, citation_of};
+use anemone_messages::{UserError, holder_message, lost_change, note, warning, weak_matches};
 
 use crate::service::{
-    ContextResult, ForgetResult, ForgottenEntry, Holder, MemorySource, ReadResult, ReadStatus,
-    RememberResult, SearchResult, SearchResults, SimilarMemory,
+    CitationsArgument, ContextResult, ForgetResult, ForgottenEntry, Holder, MemorySource,
+    ReadResult, ReadStatus, RememberResult, SearchResult, SearchResults, SessionArgument,
+    SimilarMemory,
 };
 
 /// Returns hits, without those below a score.
@@ -32,8 +33,8 @@ pub(super) fn search(report: SearchReport, min_score: Option<f64>) -> SearchResu
 /// Puts a note into words, with the arguments of tools where the command line names a flag.
 fn search_note(note: SearchNote) -> String {
     match note {
-        SearchNote::TooWeak => {
-            "nothing is similar enough; minScore 0 shows the nearest texts".to_owned()
+        SearchNote::TooWeak { withheld } => {
+            format!("{}; minScore 0 shows them", weak_matches(withheld))
         }
         note => warning(note).message,
     }
@@ -58,6 +59,10 @@ impl From<SearchHit> for SearchResult {
             id: hit.provenance.record,
             category: hit.memory_type,
             importance: hit.importance,
+            shelf: hit.namespace.map(|name| match Category::from(&*name).own_name() {
+                Some(own) => own.to_owned(),
+                None => name,
+            }),
             ..Self::default()
         }
     }
@@ -80,6 +85,27 @@ pub(super) fn read(report: ReadReport) -> ReadResult {
 /// Lines are numbered in 32 bits in results; no text has more.
 pub(super) fn number(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+impl From<CitationsArgument> for Citations {
+    fn from(citations: CitationsArgument) -> Self {
+        match citations {
+            CitationsArgument::Auto => Self::Auto,
+            CitationsArgument::On => Self::On,
+            CitationsArgument::Off => Self::Off,
+        }
+    }
+}
+
+impl From<SessionArgument> for SessionKind {
+    fn from(session: SessionArgument) -> Self {
+        match session {
+            SessionArgument::Main => Self::Main,
+            SessionArgument::Group => Self::Group,
+            SessionArgument::Subagent => Self::Subagent,
+            SessionArgument::Cron => Self::Cron,
+        }
+    }
 }
 
 impl From<MemorySource> for anemone_format::Origin {

@@ -18,7 +18,8 @@ use crate::service::{
 };
 
 /// What to try when nothing was found.
-const OTHERWISE: &str = "Try other words, or fewer, and no since, until or path.";
+const OTHERWISE: &str = "Try other words, or fewer, and no since, until or path. If that finds \
+                         nothing either, say that nothing is remembered about it.";
 
 const FORGET_EXAMPLE: &str = r#"{"key": "tea.favourite"}"#;
 

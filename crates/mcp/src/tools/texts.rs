@@ -173,8 +173,7 @@ fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer> {
 
 fn search(service: &dyn MemoryService, query: &str, limit: u32) -> Result<SearchResults> {
     let query = query.to_owned();
-    let question =
-        SearchArguments { query, max_results: Some(limit), ..SearchArguments::default() };
+    let question = SearchArguments { query, max_results: Some(limit), ..SearchArguments::cited() };
     service.search(&question).map(examined)
 }
 
@@ -192,7 +191,7 @@ fn memory(found: &SearchResult) -> Memory {
 
 /// Returns the id of an entry, or the citation of a text: `forget` accepts both.
 fn id_of(found: &SearchResult) -> String {
-    found.id.clone().unwrap_or_else(|| found.citation.clone())
+    found.id.clone().or_else(|| found.citation.clone()).unwrap_or_default()
 }
 
 fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer> {

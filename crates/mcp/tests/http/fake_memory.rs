@@ -69,7 +69,7 @@ impl MemoryService for CountingDesk {
                 score: 1.0,
                 snippet: CANARY.to_owned(),
                 source: "memory".to_owned(),
-                citation: "MEMORY.md#L1".to_owned(),
+                citation: Some("MEMORY.md#L1".to_owned()),
                 ..SearchResult::default()
             }],
             mode: "lexical".to_owned(),

@@ -133,11 +133,12 @@ impl MemoryService for FakeMemory {
                     score: held as f64 / words.len().max(1) as f64,
                     snippet: text.clone(),
                     source: "memory".to_owned(),
-                    citation: format!("{path}#L1-L2"),
+                    citation: Some(format!("{path}#L1-L2")),
                     date: Some("2026-03-01".to_owned()),
                     origin: Some("owner".to_owned()),
                     id: Some(path.clone()),
                     category: Some("core".to_owned()),
+                    shelf: Some("core".to_owned()),
                     importance: Some(0.5),
                     ..SearchResult::default()
                 });

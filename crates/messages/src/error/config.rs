@@ -2,6 +2,7 @@
 
 use anemone::chat::ChatError;
 use anemone::config::ConfigError;
+use anemone::settings::ExplainError;
 
 use super::{Explain, UserError};
 
@@ -23,5 +24,21 @@ impl Explain for ChatError {
             _ => "chat",
         };
         self.failure(code).maybe_hint(self.hint())
+    }
+}
+
+impl Explain for ExplainError {
+    fn explain(&self) -> UserError {
+        match self {
+            Self::UnknownSetting { nearest, .. } => {
+                self.misuse("unknown_setting").hint(match nearest {
+                    Some(name) => format!("did you mean {name}?"),
+                    None => "`anemone config explain` lists all settings".to_owned(),
+                })
+            }
+            Self::Agent(error) => error.explain(),
+            Self::Config(error) => error.explain(),
+            other => other.failure("failed"),
+        }
     }
 }

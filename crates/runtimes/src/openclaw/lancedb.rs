@@ -256,6 +256,7 @@ impl LanceStore {
         {
             record.embeddings.push(Embedding {
                 model: self.model.clone(),
+                provider: None,
                 dimensions: memory.vector.len() as u64,
                 vector: memory.vector.clone(),
                 computed_at: at,

@@ -11,25 +11,27 @@ mod march;
 mod script;
 mod september;
 mod spread;
+#[cfg(test)]
+mod tuning_tests;
 
 use std::ops::Range;
 
 use anemone_embed::Embedder;
 use anemone_index::{
-    Answer, AnswerNote, Document, Explanation, Hit, ProfileError, Rankers, RankingProfile, Request,
-    embed_texts,
+    Answer, AnswerNote, Document, Explanation, Hit, ProfileError, Rankers, RankingProfile,
+    RankingSetting, RankingTuning, Request, embed_texts,
 };
 
 use crate::kit::{
     ExcerptAnswer, ExcerptQuestion, ExcerptShape, NativeChunk, NativeChunker, NativeSearch,
 };
-use chunks::{Generation, openclaw_chunks};
+use chunks::{ChunkSize, Generation, openclaw_chunks};
 use corpus::{Corpus, source_of};
 use excerpt::{MemoryGet3, MemoryGet9};
 
 /// How OpenClaw searches.
 pub(super) const NATIVE_SEARCH: NativeSearch = NativeSearch {
-    profiles: &[&MARCH, &SEPTEMBER],
+    profiles: &[&FEBRUARY, &MARCH, &SEPTEMBER],
     chunkers: &[
         NativeChunker {
             name: MARCH.name,
@@ -48,10 +50,18 @@ pub(super) const NATIVE_SEARCH: NativeSearch = NativeSearch {
     ],
 };
 
+/// The ranking of February 2026: that of March with another score of words.
+const FEBRUARY: Profile = Profile {
+    name: "openclaw-2026.2",
+    generation: Generation::Three,
+    score_of_rank: first_score_of_rank,
+};
 /// The ranking of March 2026.
-const MARCH: Profile = Profile { name: "openclaw-2026.3", generation: Generation::Three };
+const MARCH: Profile =
+    Profile { name: "openclaw-2026.3", generation: Generation::Three, score_of_rank };
 /// The ranking of September 2026.
-const SEPTEMBER: Profile = Profile { name: "openclaw-2026.9", generation: Generation::Nine };
+const SEPTEMBER: Profile =
+    Profile { name: "openclaw-2026.9", generation: Generation::Nine, score_of_rank };
 
 /// The model that OpenClaw names in the ids of chunks when it has no embeddings.
 const NO_MODEL: &str = "fts-only";
@@ -81,6 +91,7 @@ struct SelectedChunk {
 struct Profile {
     name: &'static str,
     generation: Generation,
+    score_of_rank: fn(f64) -> f64,
 }
 
 impl RankingProfile for Profile {
@@ -96,9 +107,28 @@ impl RankingProfile for Profile {
         }
     }
 
-    fn each_text(&self, document: &Document, take: &mut dyn FnMut(&str)) {
+    fn settings(&self) -> &'static [RankingSetting] {
+        use RankingSetting as Setting;
+        match self.generation {
+            Generation::Three => &[
+                Setting::Recency,
+                Setting::Diversity,
+                Setting::MinScore,
+                Setting::VectorWeight,
+                Setting::TextWeight,
+                Setting::CandidateMultiplier,
+                Setting::ChunkTokens,
+                Setting::ChunkOverlap,
+            ],
+            // The rest became fixed: age and difference always count.
+            Generation::Nine => &[Setting::MinScore],
+        }
+    }
+
+    fn each_text(&self, document: &Document, tuning: &RankingTuning, take: &mut dyn FnMut(&str)) {
         if corpus::is_read(document, self.generation) {
-            let chunks = openclaw_chunks(&document.path, &document.text, self.generation);
+            let (generation, size) = (self.generation, self.chunk_size(tuning));
+            let chunks = openclaw_chunks(&document.path, &document.text, generation, size);
             chunks.iter().for_each(|chunk| take(&chunk.text));
         }
     }
@@ -110,7 +140,8 @@ impl RankingProfile for Profile {
         embedder: Option<&dyn Embedder>,
     ) -> Result<Answer, ProfileError> {
         let model = embedder.map_or(NO_MODEL, |embedder| embedder.identity().model.as_str());
-        let corpus = Corpus::of_documents(documents, self.generation, model)
+        let size = self.chunk_size(&request.tuning);
+        let corpus = Corpus::of_documents(documents, self.generation, size, model)
             .map_err(|source| ProfileError::Tables { profile: self.name, source })?;
         let query = script::trimmed(&request.query);
         let texts = corpus.chunks.iter().map(|chunk| chunk.text.as_str());
@@ -118,8 +149,14 @@ impl RankingProfile for Profile {
             if query.is_empty() { (None, Vec::new()) } else { embed_texts(embedder, query, texts) };
         let (limit, vectors) = (request.limit, vectors.as_ref());
         let found = match self.generation {
-            Generation::Three => march::search(&corpus, query, limit, MIN_SCORE, vectors),
-            Generation::Nine => september::search(&corpus, query, limit, request.now, vectors),
+            Generation::Three => {
+                let settings = march::Settings::of(request, self.score_of_rank);
+                march::search(&corpus, query, &settings, vectors)
+            }
+            Generation::Nine => {
+                let min_score = request.min_score.unwrap_or(MIN_SCORE);
+                september::search(&corpus, query, limit, min_score, request.now, vectors)
+            }
         };
         Ok(Answer {
             hits: found.into_iter().map(|selected| hit(&corpus, selected, request)).collect(),
@@ -129,9 +166,20 @@ impl RankingProfile for Profile {
     }
 }
 
+impl Profile {
+    fn chunk_size(&self, tuning: &RankingTuning) -> ChunkSize {
+        match self.generation {
+            Generation::Three => ChunkSize::of(tuning),
+            Generation::Nine => ChunkSize::default(),
+        }
+    }
+}
+
 fn cut(document: &Document, generation: Generation) -> Vec<NativeChunk> {
-    let chunks = openclaw_chunks(&document.path, &document.text, generation).into_iter();
+    let size = ChunkSize::default();
+    let chunks = openclaw_chunks(&document.path, &document.text, generation, size);
     chunks
+        .into_iter()
         .map(|chunk| NativeChunk {
             id: chunk.id(source_of(document), &document.path, NO_MODEL),
             start_line: chunk.start_line,
@@ -167,6 +215,13 @@ fn score_of_rank(rank: f64) -> f64 {
     } else {
         1.0 / (1.0 + rank)
     }
+}
+
+/// As [`score_of_rank`], until February 2026. Ranks of FTS5 are negative, so every text that matches
+/// gets the same score.
+fn first_score_of_rank(rank: f64) -> f64 {
+    let rank = if rank.is_finite() { rank.max(0.0) } else { 999.0 };
+    1.0 / (1.0 + rank)
 }
 
 /// Returns the hit of a selected chunk.

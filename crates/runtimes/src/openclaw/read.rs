@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentInfo, Credentials, ReadingInfo, Root, RuntimeHints, Sink, Unknown};
+use anemone_format::{
+    AgentInfo, Credential, Credentials, Identity, MemoryLayer, PartitionBy, ReadingInfo, Root,
+    RuntimeHints, Sink, Unknown,
+};
 use serde::Serialize;
 
 use super::index::{ChunkStream, IndexCounts, app_version};
@@ -10,18 +13,22 @@ use super::lancedb::{self, LanceStore};
 use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
 use super::memory::{self, MemoryFile, Shared};
 use super::{NAMESPACES, OpenClaw, RUNTIME, check, credentials, facts, qmd, searchable, sessions};
-use super::{config, config::Config, install::InstallDatabase};
+use super::{
+    config,
+    config::{Config, ServiceUse},
+    install::InstallDatabase,
+};
 use crate::kit::{
     Carrier, Check, ConversationFiles, Database, FoundAgent, FoundEntry, LeftOut, LeftOutReason,
     Machine, NotRequested, OpenAgent, OpenWorkspace, Prose, ReadAgents, ReadError, ReadOptions,
     Reading, ReadingParts, SearchAgents as _, SecretPolicy, SessionCounts, StableCopies, StoreKind,
     Unchanged, WalkedWorkspace, Warning, carrier, carry_credential_times, comparable,
-    configured_at, end_reading, lossy, not_requested, persona, reading_info, spelled, times,
-    warn_of_nothing,
+    configured_at, end_reading, installed_version, lossy, not_requested, persona, reading_info,
+    spelled, times, warn_of_nothing,
 };
 
 /// Increases when the same files are read into something else.
-const REVISION: u64 = 1;
+const REVISION: u64 = 2;
 /// The name of an unnamed agent.
 const UNNAMED: &str = "agent";
 
@@ -116,6 +123,7 @@ impl OpenAgent for WorkspaceWalk {
         let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, copies);
         opened.tell(layout::is_managed, &mut carrier);
         carrier.outcome.warnings.extend(facts.warnings.iter().cloned());
+        carrier.runtime_version.clone_from(&facts.version);
         carrier.outcome.left_out.extend(facts.left_out.iter().cloned());
 
         let prose = Prose::read(RUNTIME, &opened.walked.found, &mut carrier, &persona::place_of);
@@ -137,6 +145,10 @@ impl OpenAgent for WorkspaceWalk {
         reader.files()?;
         if let Some(store) = &facts.store {
             reader.store(store, options.embeddings)?;
+        }
+        let mut credentials = facts.credentials;
+        if let (Some(credentials), Some(identity)) = (&mut credentials, &identity) {
+            grant_capabilities(credentials, identity);
         }
         let database = facts.database.as_ref();
         let sessions =
@@ -169,11 +181,16 @@ impl OpenAgent for WorkspaceWalk {
             identity,
             principals,
             not_requested: facts.not_requested,
-            credentials: facts.credentials,
+            credentials,
             sessions,
             count: opened.walked.count,
         };
-        Ok(end_reading(parts, carrier, options))
+        let mut reading = end_reading(parts, carrier, options);
+        // The logs of a day belong together, whatever times their entries state.
+        let partition_by = Some(PartitionBy::ObservedAt);
+        reading.manifest.layers.memory =
+            Some(MemoryLayer { partition_by, ..MemoryLayer::default() });
+        Ok(reading)
     }
 }
 
@@ -235,10 +252,16 @@ impl InstallFacts {
             options.seal,
             &configured_at(agent),
         )?;
+        if let (Some(credentials), Some(config)) = (&mut credentials, &config) {
+            grant_uses(credentials, &config.uses(&agent.alias));
+        }
         carry_credential_times(credentials.as_mut(), options.earlier);
         warnings.extend(found);
         let chunks = ChunkStream::open(database.as_ref().filter(|_| options.embeddings));
-        let version = agent.version.clone().or_else(|| database.as_ref().and_then(app_version));
+        let version =
+            agent.version.clone().or_else(|| database.as_ref().and_then(app_version)).or_else(
+                || agent.install.as_ref().and_then(|_| installed_version(machine, RUNTIME)),
+            );
         let name = configured_name(config.as_deref(), agent);
         let inputs = ReadingInputs {
             runtime_version: version.as_deref(),
@@ -268,6 +291,38 @@ impl InstallFacts {
             left_out: qmd::left_out(agent),
             not_requested,
         })
+    }
+}
+
+/// Notes what each credential is used for, as the configuration has it.
+fn grant_uses(credentials: &mut Credentials, uses: &[ServiceUse]) {
+    for credential in &mut credentials.credentials {
+        for used in uses {
+            if used.service == credential.service {
+                grant(credential, used.capability);
+            }
+        }
+    }
+}
+
+/// Notes which of the agent's capabilities name the service of a credential.
+fn grant_capabilities(credentials: &mut Credentials, identity: &Identity) {
+    let capabilities = identity.structured.iter().flat_map(|identity| &identity.capabilities);
+    for capability in capabilities {
+        let needs = capability.host_requirements.as_deref().unwrap_or_default();
+        let text = format!("{} {needs}", capability.name).to_lowercase();
+        let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+        for credential in &mut credentials.credentials {
+            if words.contains(&&*credential.service.to_lowercase()) {
+                grant(credential, &capability.name);
+            }
+        }
+    }
+}
+
+fn grant(credential: &mut Credential, capability: &str) {
+    if !credential.capabilities_granted.iter().any(|granted| granted == capability) {
+        credential.capabilities_granted.push(capability.to_owned());
     }
 }
 

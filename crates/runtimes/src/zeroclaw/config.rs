@@ -275,6 +275,21 @@ impl Config {
         self.item(path)?.as_str()
     }
 
+    /// Returns the value at a path and its line; an odd value, such as a table, is null.
+    pub(super) fn value_at(&self, path: &[&str]) -> Option<(serde_json::Value, usize)> {
+        let item = self.item(path)?;
+        let value = match item {
+            Item::Value(Value::String(text)) => text.value().as_str().into(),
+            Item::Value(Value::Integer(number)) => (*number.value()).into(),
+            Item::Value(Value::Float(number)) => (*number.value()).into(),
+            Item::Value(Value::Boolean(truth)) => (*truth.value()).into(),
+            _ => serde_json::Value::Null,
+        };
+        let start = item.span().map_or(0, |span| span.start);
+        let before = self.document.raw().get(..start).unwrap_or_default();
+        Some((value, before.matches('\n').count() + 1))
+    }
+
     fn table(&self, path: &[&str]) -> Option<&dyn TableLike> {
         self.item(path)?.as_table_like()
     }
@@ -294,6 +309,11 @@ pub(super) fn schema_of(root: &Item) -> u32 {
 /// Returns whether the runtime encrypts what it writes.
 pub(super) fn encrypts(root: &Item) -> bool {
     item_at(root, &["secrets", "encrypt"]).and_then(Item::as_bool).unwrap_or(true)
+}
+
+/// Returns whether a text stands for a secret that was removed.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    redact::is_redacted(text)
 }
 
 /// Returns whether an item is empty, or only the placeholder of a secret.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use anemone_embed::Embedder;
 use anemone_index::{
-    Answer, AnswerNote, Document, Explanation, Hit, ProfileError, Rankers, RankingProfile, Request,
-    TextVectors, embed_texts,
+    Answer, AnswerNote, Document, Explanation, Hit, ProfileError, Rankers, RankingProfile,
+    RankingSetting, RankingTuning, Request, TextVectors, embed_texts,
 };
 use anemone_memory::{ROWS, key_of_row_document};
 use rusqlite::{Connection, Error, params};
@@ -17,9 +17,9 @@ pub(super) const NATIVE_SEARCH: NativeSearch =
     NativeSearch { profiles: &[&RecallProfile], chunkers: &[], excerpts: &[] };
 
 /// The weight of vectors.
-const VECTOR_WEIGHT: f32 = 0.7;
+const VECTOR_WEIGHT: f64 = 0.7;
 /// The weight of words.
-const KEYWORD_WEIGHT: f32 = 0.3;
+const KEYWORD_WEIGHT: f64 = 0.3;
 /// Words of the last resort.
 const LIKE_WORDS: usize = 8;
 /// The most words of a query that are compared; each costs a lookup.
@@ -33,7 +33,11 @@ impl RankingProfile for RecallProfile {
         "zeroclaw"
     }
 
-    fn each_text(&self, document: &Document, take: &mut dyn FnMut(&str)) {
+    fn settings(&self) -> &'static [RankingSetting] {
+        &[RankingSetting::MinScore, RankingSetting::VectorWeight, RankingSetting::TextWeight]
+    }
+
+    fn each_text(&self, document: &Document, _: &RankingTuning, take: &mut dyn FnMut(&str)) {
         take(&document.text);
     }
 
@@ -81,7 +85,12 @@ fn answer(
     } else {
         embed_texts(embedder, &request.query, rows.iter().map(|row| row.content))
     };
-    let recalled = recall(&rows, &request.query, request.limit, vectors.as_ref())?;
+    let weights = request.tuning.weights((VECTOR_WEIGHT, KEYWORD_WEIGHT));
+    let mut recalled = recall(&rows, &request.query, request.limit, weights, vectors.as_ref())?;
+    if let Some(least) = request.min_score {
+        // The newest rows have no score.
+        recalled.retain(|found| found.score.is_none_or(|score| score >= least));
+    }
     Ok(Answer {
         hits: recalled.iter().map(|found| hit(&documents[found.row], found, request)).collect(),
         rankers: Rankers { lexical: !recent, vectors: rankers },
@@ -142,6 +151,7 @@ fn recall(
     rows: &[RecallRow<'_>],
     query: &str,
     limit: usize,
+    weights: (f64, f64),
     vectors: Option<&TextVectors>,
 ) -> Result<Vec<RankedRow>, Error> {
     if is_recent(query) {
@@ -149,7 +159,7 @@ fn recall(
     }
     let keywords = by_words(rows, query, limit.saturating_mul(2))?;
     let near = vectors.map_or_else(Vec::new, |vectors| by_vector(vectors, limit.saturating_mul(2)));
-    let mut merged = merged(rows, &keywords, &near);
+    let mut merged = merged(rows, &keywords, &near, weights);
     merged.truncate(limit);
     merged.retain(|found| !rows[found.row].hidden);
     if merged.is_empty() {
@@ -241,7 +251,10 @@ fn merged(
     rows: &[RecallRow<'_>],
     keywords: &[(usize, f32)],
     near: &[(usize, f32)],
+    (vector_weight, keyword_weight): (f64, f64),
 ) -> Vec<RankedRow> {
+    #[expect(clippy::cast_possible_truncation, reason = "ZeroClaw computes in 32 bits")]
+    let (vector_weight, keyword_weight) = (vector_weight as f32, keyword_weight as f32);
     let best = keywords.iter().map(|found| found.1).fold(0.0_f32, f32::max);
     let best = if best < f32::EPSILON { 1.0 } else { best };
     let keywords = keywords.iter().map(|&(row, score)| (row, score / best));
@@ -264,11 +277,16 @@ fn merged(
     }
     let mut merged: Vec<(f32, RankedRow)> = (rankers.into_iter())
         .map(|(row, (vector, keyword))| {
-            let rankers = [(VECTOR_WEIGHT, vector), (KEYWORD_WEIGHT, keyword)];
+            let rankers = [(vector_weight, vector), (keyword_weight, keyword)];
             let sum: f32 = rankers.iter().map(|(weight, part)| weight * part.unwrap_or(0.0)).sum();
             let weights: f32 =
                 rankers.iter().filter(|ranker| ranker.1.is_some()).map(|ranker| ranker.0).sum();
-            let score = if any_words { sum / weights } else { vector.unwrap_or(0.0) };
+            let score = match any_words {
+                // A ranker with a weight of 0 says nothing about the rows that only it found.
+                true if weights > 0.0 => sum / weights,
+                true => 0.0,
+                false => vector.unwrap_or(0.0),
+            };
             (score, RankedRow { row, score: Some(f64::from(score)), keyword, vector })
         })
         .collect();
@@ -299,6 +317,8 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+
+    const WEIGHTS: (f64, f64) = (VECTOR_WEIGHT, KEYWORD_WEIGHT);
 
     /// Returns a file that ZeroClaw wrote.
     fn fixture(name: &str) -> PathBuf {
@@ -378,7 +398,7 @@ mod tests {
                     ..row(&stored.id, &stored.key, &stored.content, &stored.updated_at)
                 })
                 .collect();
-            let recalled = recall(&rows, parts[1], limit, None).unwrap();
+            let recalled = recall(&rows, parts[1], limit, WEIGHTS, None).unwrap();
             let found: Vec<(&str, Option<f64>)> = (recalled.iter())
                 .map(|found| (rows[found.row].key.as_str(), found.score))
                 .collect();
@@ -400,7 +420,7 @@ mod tests {
     fn nothing_or_a_star_asks_for_the_newest() {
         let rows = [row("1", "old", "x", "2026-01-01"), row("2", "new", "y", "2026-02-01")];
         for query in ["", "  ", "*"] {
-            let recalled = recall(&rows, query, 5, None).unwrap();
+            let recalled = recall(&rows, query, 5, WEIGHTS, None).unwrap();
             assert_eq!(keys(&rows, &recalled), ["new", "old"]);
             assert_eq!(recalled[0].score, None);
         }
@@ -410,22 +430,40 @@ mod tests {
     fn what_is_no_word_is_found_as_a_part() {
         // unicode61 makes it a single token, so only the last resort finds it.
         let rows = [row("1", "cjk", "用户住在上海市", "2026-01-01"), row("2", "a", "b", "2026")];
-        let recalled = recall(&rows, "上海", 5, None).unwrap();
+        let recalled = recall(&rows, "上海", 5, WEIGHTS, None).unwrap();
         assert_eq!(keys(&rows, &recalled), ["cjk"]);
         assert_eq!(recalled[0].score, Some(1.0));
-        assert_eq!(recall(&rows, "100%", 5, None).unwrap(), []);
+        assert_eq!(recall(&rows, "100%", 5, WEIGHTS, None).unwrap(), []);
     }
 
     #[test]
     fn a_row_that_one_leg_found_is_measured_by_that_leg() {
         let rows = [row("b", "one", "", ""), row("a", "two", "", ""), row("c", "three", "", "")];
-        let found = merged(&rows, &[(0, 4.0), (1, 2.0)], &[(1, 0.5), (2, 0.5)]);
+        let found = merged(&rows, &[(0, 4.0), (1, 2.0)], &[(1, 0.5), (2, 0.5)], WEIGHTS);
         let scores: Vec<(usize, f64)> =
             found.iter().map(|found| (found.row, found.score.unwrap())).collect();
         // 1 of words alone; (0.7·0.5 + 0.3·0.5) / 1; 0.5 of the vector alone. Equal: by id.
         assert_eq!(scores[0], (0, 1.0));
         assert_eq!((scores[1].0, scores[2].0), (1, 2));
         assert!((scores[1].1 - 0.5).abs() < 1e-6 && (scores[2].1 - 0.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn weights_decide_between_the_rankers() {
+        let rows = [row("a", "one", "", ""), row("b", "two", "", ""), row("c", "three", "", "")];
+        let scores = |weights| {
+            let found = merged(&rows, &[(0, 4.0), (1, 2.0)], &[(1, 0.8), (2, 0.4)], weights);
+            let mut scores = [0.0; 3];
+            found.iter().for_each(|found| scores[found.row] = found.score.unwrap());
+            scores
+        };
+        let near = |one: [f64; 3], other: [f64; 3]| {
+            one.iter().zip(other).all(|(one, other)| (one - other).abs() < 1e-6)
+        };
+        // Both rankers found the second row: 0.25 · 0.8 + 0.75 · 0.5.
+        assert!(near(scores((0.25, 0.75)), [1.0, 0.575, 0.4]));
+        assert!(near(scores((0.0, 1.0)), [1.0, 0.5, 0.0]));
+        assert!(near(scores((1.0, 0.0)), [0.0, 0.8, 0.4]));
     }
 
     #[test]

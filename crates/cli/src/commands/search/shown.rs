@@ -68,7 +68,10 @@ fn skipped(found: &SearchReport) -> String {
 }
 
 fn write_hit(out: &mut dyn Write, rank: usize, hit: &SearchHit) -> io::Result<()> {
-    write!(out, "{rank}. {BOLD}{}{BOLD:#}", safe(&hit.citation))?;
+    write!(out, "{rank}.")?;
+    if let Some(citation) = &hit.citation {
+        write!(out, " {BOLD}{}{BOLD:#}", safe(citation))?;
+    }
     if let Some(date) = &hit.date {
         write!(out, "  {date}")?;
     }

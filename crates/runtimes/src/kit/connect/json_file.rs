@@ -29,6 +29,52 @@ fn expectation(error: &json5::Error) -> &'static str {
     }
 }
 
+/// A step on the way to a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum JsonStep {
+    /// The member of an object.
+    Member(String),
+    /// The first element of an array with this `id`.
+    Element(String),
+}
+
+/// The positions of the values of a text.
+pub(crate) struct JsonLines<'a> {
+    text: &'a str,
+    root: Node,
+    /// Where the line breaks are.
+    breaks: Vec<usize>,
+}
+
+impl<'a> JsonLines<'a> {
+    /// Examines a text; `None` where it is not JSON5.
+    pub(crate) fn of(text: &'a str) -> Option<Self> {
+        let breaks = text.match_indices('\n').map(|(at, _)| at).collect();
+        Some(Self { text, root: scan(text).ok()?, breaks })
+    }
+
+    /// Returns the line on which a value is named.
+    pub(crate) fn line_of(&self, path: &[JsonStep]) -> Option<usize> {
+        let mut node = &self.root;
+        let mut start = self.root.span.start;
+        for step in path {
+            let item = match step {
+                JsonStep::Member(key) => node.member(key)?,
+                JsonStep::Element(id) => {
+                    node.items()?.iter().find(|item| self.has_id(&item.value, id))?
+                }
+            };
+            (node, start) = (&item.value, item.start);
+        }
+        Some(self.breaks.partition_point(|at| *at < start) + 1)
+    }
+
+    fn has_id(&self, node: &Node, id: &str) -> bool {
+        let text = node.member("id").and_then(|item| self.text.get(item.value.span.clone()));
+        text.and_then(|text| json5::from_str::<String>(text).ok()).is_some_and(|own| own == id)
+    }
+}
+
 fn scan_file(text: &str) -> Result<Node, RefuseError> {
     scan(text).map_err(|ScanError { at, expected }| {
         let (line, column) = line_and_column(text, at);

@@ -8,34 +8,54 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use regex::Regex;
 
+use super::chunks::Generation;
 use super::corpus::source_of;
 
-/// Days after which a score is half.
-const HALF_LIFE: f64 = 30.0;
+/// The default number of days after which a score is half.
+pub(super) const HALF_LIFE: f64 = 30.0;
 const DAY_MILLIS: f64 = 86_400_000.0;
 
-static DATED: LazyLock<Regex> = LazyLock::new(|| {
+/// The dated files of March: nothing follows the date.
+static DATED_OF_THREE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:^|/)memory/([0-9]{4})-([0-9]{2})-([0-9]{2})\.md$").expect("a fixed pattern")
+});
+
+static DATED_OF_NINE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:^|/)memory/(?:[^/]+/)*([0-9]{4})-([0-9]{2})-([0-9]{2})(?:-[^/\n]+)?\.md$")
         .expect("a fixed pattern")
 });
 
+/// How texts age.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aging {
+    pub(super) generation: Generation,
+    pub(super) now: Timestamp,
+    /// The days after which a score is half.
+    pub(super) half_life: f64,
+}
+
 /// Returns what remains of a score after a document's age is taken into account.
-pub(super) fn aged(score: f64, document: &Document, now: Timestamp) -> f64 {
-    let Some(since) = written(document) else { return score };
+pub(super) fn aged(score: f64, document: &Document, aging: Aging) -> f64 {
+    let Aging { generation, now, half_life } = aging;
+    let Some(since) = written(document, generation) else { return score };
     #[expect(clippy::cast_precision_loss, reason = "milliseconds of this era are exact")]
     let millis = now.as_millisecond().saturating_sub(since.as_millisecond()) as f64;
-    score * (-(std::f64::consts::LN_2 / HALF_LIFE) * (millis / DAY_MILLIS).max(0.0)).exp()
+    score * (-(std::f64::consts::LN_2 / half_life) * (millis / DAY_MILLIS).max(0.0)).exp()
 }
 
 /// Returns the time since which a document has its content; `None`: it does not age.
-fn written(document: &Document) -> Option<Timestamp> {
+fn written(document: &Document, generation: Generation) -> Option<Timestamp> {
     let observed = || document.provenance.observed_at.as_deref()?.parse().ok();
     if source_of(document) == "sessions" {
         return observed();
     }
+    let (pattern, curated) = match generation {
+        Generation::Three => (&DATED_OF_THREE, ["MEMORY.md", "memory.md"]),
+        Generation::Nine => (&DATED_OF_NINE, ["MEMORY.md", "USER.md"]),
+    };
     let path = document.path.replace('\\', "/");
     let path = path.strip_prefix("./").unwrap_or(&path);
-    let dated = DATED.captures(path);
+    let dated = pattern.captures(path);
     if let Some(midnight) = dated.as_ref().and_then(|found| {
         let part = |at| found.get(at)?.as_str().parse::<i16>().ok();
         let (month, day) = (i8::try_from(part(2)?).ok()?, i8::try_from(part(3)?).ok()?);
@@ -47,8 +67,7 @@ fn written(document: &Document) -> Option<Timestamp> {
     }) {
         return Some(midnight);
     }
-    let evergreen =
-        matches!(path, "MEMORY.md" | "USER.md") || (path.starts_with("memory/") && dated.is_none());
+    let evergreen = curated.contains(&path) || (path.starts_with("memory/") && dated.is_none());
     if evergreen { None } else { observed() }
 }
 
@@ -58,7 +77,8 @@ mod tests {
 
     fn after(path: &str, now: &str) -> f64 {
         let document = Document { path: path.to_owned(), ..Document::default() };
-        aged(1.0, &document, now.parse().unwrap())
+        let now = now.parse().unwrap();
+        aged(1.0, &document, Aging { generation: Generation::Nine, now, half_life: HALF_LIFE })
     }
 
     #[test]

@@ -10,20 +10,48 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use anemone_format::sha256_hex;
+use anemone_index::RankingTuning;
 
 use super::script::{self, is_space};
 use annotations::Annotations;
 pub(super) use annotations::INVALID_PROJECT;
 
-/// The size of a chunk: 400 tokens of four units.
-const SIZE: usize = 1600;
-/// How much of a chunk the next one repeats: 80 tokens.
-const OVERLAP: usize = 320;
+/// The default size of a chunk, in tokens of four units.
+const TOKENS: u32 = 400;
+/// How much of a chunk the next one repeats by default, in tokens.
+const OVERLAP_TOKENS: u32 = 80;
+/// The smallest size of a chunk, in UTF-16 units.
+const SMALLEST: usize = 32;
 /// Bytes of a chunk that an embedding service is asked for at once, at most. The ninth generation
 /// has the limit too, but its chunks, of at most 1600 units of three bytes, never reach it.
 const MAX_BYTES: usize = 8000;
 /// The files whose entries become separate chunks in the ninth generation.
 const BY_ENTRY: [&str; 2] = ["MEMORY.md", "USER.md"];
+
+/// The size of chunks, in UTF-16 units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ChunkSize {
+    size: usize,
+    overlap: usize,
+}
+
+impl Default for ChunkSize {
+    fn default() -> Self {
+        Self::of(&RankingTuning::default())
+    }
+}
+
+impl ChunkSize {
+    /// Returns the size that a configuration asks for. OpenClaw accepts any overlap that is smaller
+    /// than a chunk; here it is at most nine tenths, because chunks that repeat more would take many
+    /// times the memory of the text.
+    pub(super) fn of(tuning: &RankingTuning) -> Self {
+        let units = |tokens: u32| usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(4);
+        let size = units(tuning.chunk_tokens.unwrap_or(TOKENS)).max(SMALLEST);
+        let overlap = units(tuning.chunk_overlap.unwrap_or(OVERLAP_TOKENS)).min(size / 10 * 9);
+        Self { size, overlap }
+    }
+}
 
 /// Which OpenClaw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,16 +90,17 @@ impl OpenClawChunk {
     }
 }
 
-/// Cuts a memory file as OpenClaw does with its default settings.
+/// Cuts a memory file as OpenClaw does.
 #[must_use]
 pub(super) fn openclaw_chunks(
     path: &str,
     text: &str,
     generation: Generation,
+    size: ChunkSize,
 ) -> Vec<OpenClawChunk> {
     match generation {
         Generation::Three => {
-            let cuts = cut(text, generation, false);
+            let cuts = cut(text, generation, size, false);
             let parts = cuts.iter().filter(|cut| !is_blank(&cut.text)).flat_map(|cut| {
                 by_bytes(&cut.text).map(|part| chunk(cut.lines.clone(), part.to_owned()))
             });
@@ -81,7 +110,7 @@ pub(super) fn openclaw_chunks(
             let path = path.replace('\\', "/");
             let by_entry = BY_ENTRY.contains(&path.as_str());
             let annotations = Annotations::new(&path, text);
-            let cuts = cut(&annotations.without(text), generation, by_entry);
+            let cuts = cut(&annotations.without(text), generation, size, by_entry);
             let mut last = None;
             let chunks = cuts.into_iter().filter(|cut| !is_blank(&cut.text)).map(|cut| {
                 let lines = cut.entry.unwrap_or_else(|| cut.lines.clone());
@@ -133,13 +162,15 @@ struct Segment<'a> {
 
 struct Cutter<'a> {
     generation: Generation,
+    /// The size of chunks.
+    limit: ChunkSize,
     current: Vec<Segment<'a>>,
     size: usize,
     cuts: Vec<RawChunk>,
 }
 
-fn cut(text: &str, generation: Generation, by_entry: bool) -> Vec<RawChunk> {
-    let mut cutter = Cutter { generation, current: Vec::new(), size: 0, cuts: Vec::new() };
+fn cut(text: &str, generation: Generation, limit: ChunkSize, by_entry: bool) -> Vec<RawChunk> {
+    let mut cutter = Cutter { generation, limit, current: Vec::new(), size: 0, cuts: Vec::new() };
     let mut entry: Option<(u32, usize)> = None;
     let mut number = 0;
     for line in text.split('\n') {
@@ -176,7 +207,7 @@ impl<'a> Cutter<'a> {
         let mut rest = line;
         let mut half = false;
         loop {
-            let head = script::prefix(rest, SIZE - usize::from(half));
+            let head = script::prefix(rest, self.limit.size - usize::from(half));
             let mut text = Cow::Borrowed(head);
             let mut size = script::units(head);
             if half {
@@ -185,7 +216,7 @@ impl<'a> Cutter<'a> {
             }
             rest = &rest[head.len()..];
             // One unit is left, and a character of two units follows: it is cut in half.
-            half = size < SIZE && !rest.is_empty();
+            half = size < self.limit.size && !rest.is_empty();
             if half {
                 text.to_mut().push('\u{fffd}');
                 size += 1;
@@ -202,11 +233,11 @@ impl<'a> Cutter<'a> {
         let mut rest = line;
         loop {
             let coarse;
-            (coarse, rest) = rest.split_at(script::prefix(rest, SIZE).len());
+            (coarse, rest) = rest.split_at(script::prefix(rest, self.limit.size).len());
             let (mut start, mut size) = (0, 0);
             for (at, character) in coarse.char_indices() {
                 let more = weight(character);
-                if size + more > SIZE {
+                if size + more > self.limit.size {
                     let text = Cow::Borrowed(&coarse[start..at]);
                     self.push(Segment { text, size, line: number });
                     (start, size) = (at, 0);
@@ -222,11 +253,12 @@ impl<'a> Cutter<'a> {
 
     fn push(&mut self, segment: Segment<'a>) {
         let size = segment.size + 1;
-        if self.size + size > SIZE && !self.current.is_empty() {
+        let ChunkSize { size: most, overlap } = self.limit;
+        if self.size + size > most && !self.current.is_empty() {
             self.flush();
             match self.generation {
                 Generation::Three => self.carry_lines(),
-                Generation::Nine => self.carry_tail(OVERLAP.min(SIZE.saturating_sub(size))),
+                Generation::Nine => self.carry_tail(overlap.min(most.saturating_sub(size))),
             }
         }
         self.current.push(segment);
@@ -257,7 +289,7 @@ impl<'a> Cutter<'a> {
     /// Keeps whole lines until they are long enough.
     fn carry_lines(&mut self) {
         let (mut kept, mut size) = (self.current.len(), 0);
-        while kept > 0 && size < OVERLAP {
+        while kept > 0 && size < self.limit.overlap {
             kept -= 1;
             size += self.current[kept].size + 1;
         }
@@ -543,7 +575,7 @@ mod tests {
     fn the_chunks_are_those_of_the_real_program() {
         for (name, generation, expected) in GOLDEN {
             let path = if *name == "entries" { "MEMORY.md" } else { "memory/a.md" };
-            let chunks = openclaw_chunks(path, &text(name), *generation);
+            let chunks = openclaw_chunks(path, &text(name), *generation, ChunkSize::default());
             let chunks: Vec<_> = chunks
                 .iter()
                 .map(|chunk| (chunk.start_line, chunk.end_line, &chunk.hash[..12]))
@@ -554,7 +586,8 @@ mod tests {
 
     #[test]
     fn annotations_are_read_and_not_searched() {
-        let chunks = openclaw_chunks("MEMORY.md", &text("entries"), Generation::Nine);
+        let chunks =
+            openclaw_chunks("MEMORY.md", &text("entries"), Generation::Nine, ChunkSize::default());
         let said: Vec<_> = chunks
             .iter()
             .map(|chunk| (chunk.start_line, chunk.importance, chunk.project.as_deref()))
@@ -573,7 +606,8 @@ mod tests {
         assert_eq!(said, expected);
         assert_eq!(chunks[1].text, "- Keep the gateway on loopback.\n  more of it");
         // The older generation does not know annotations.
-        let chunks = openclaw_chunks("MEMORY.md", &text("entries"), Generation::Three);
+        let chunks =
+            openclaw_chunks("MEMORY.md", &text("entries"), Generation::Three, ChunkSize::default());
         assert!(chunks[0].text.contains("importance: 9"));
         assert_eq!(chunks[0].importance, None);
     }
@@ -583,7 +617,7 @@ mod tests {
         let text = "- a <!-- importance: 3 -->\n- b <!-- project: p -->\n";
         let project = || Some("p".to_owned());
         let is = |path: &str, expected: &[(u32, Option<u8>, Option<String>)]| {
-            let chunks = openclaw_chunks(path, text, Generation::Nine);
+            let chunks = openclaw_chunks(path, text, Generation::Nine, ChunkSize::default());
             let chunks =
                 chunks.into_iter().map(|chunk| (chunk.end_line, chunk.importance, chunk.project));
             assert_eq!(chunks.collect::<Vec<_>>(), expected, "{path}");
@@ -598,7 +632,7 @@ mod tests {
     #[test]
     fn an_id_is_that_of_the_real_database() {
         let text = "# Long-term Memory\n\n## Preferences\n- x\n";
-        let chunk = &openclaw_chunks("MEMORY.md", text, Generation::Nine)[1];
+        let chunk = &openclaw_chunks("MEMORY.md", text, Generation::Nine, ChunkSize::default())[1];
         assert_eq!(
             chunk.id("memory", "MEMORY.md", "text-embedding-3-small"),
             "21863207bcfac9da467da9a0003067823f4979f7ddbb0e912d0634f430e42a7c"
@@ -609,11 +643,21 @@ mod tests {
     fn nothing_is_made_of_white_space() {
         for text in ["", "\n", "\n \t\n\u{feff}\n", "<!-- importance: 3 -->\n"] {
             let path = "MEMORY.md";
-            assert_eq!(openclaw_chunks(path, text, Generation::Nine), [], "{text:?}");
+            assert_eq!(
+                openclaw_chunks(path, text, Generation::Nine, ChunkSize::default()),
+                [],
+                "{text:?}"
+            );
         }
-        assert_eq!(openclaw_chunks("a.md", "\n \u{feff}", Generation::Three), []);
+        assert_eq!(
+            openclaw_chunks("a.md", "\n \u{feff}", Generation::Three, ChunkSize::default()),
+            []
+        );
         // JavaScript does not treat this character as whitespace.
-        assert_eq!(openclaw_chunks("a.md", "\u{85}", Generation::Three).len(), 1);
+        assert_eq!(
+            openclaw_chunks("a.md", "\u{85}", Generation::Three, ChunkSize::default()).len(),
+            1
+        );
     }
 
     proptest! {
@@ -623,7 +667,7 @@ mod tests {
             path in "MEMORY.md|USER.md|a.md",
         ) {
             for generation in [Generation::Three, Generation::Nine] {
-                let chunks = openclaw_chunks(&path, &text, generation);
+                let chunks = openclaw_chunks(&path, &text, generation, ChunkSize::default());
                 let lines = text.split('\n').count() as u32;
                 for chunk in chunks {
                     prop_assert!(1 <= chunk.start_line && chunk.start_line <= chunk.end_line);

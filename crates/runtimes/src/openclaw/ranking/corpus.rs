@@ -5,7 +5,7 @@ use std::ops::Deref;
 use anemone_index::Document;
 use rusqlite::{Connection, Error, params};
 
-use super::chunks::{Generation, OpenClawChunk, openclaw_chunks};
+use super::chunks::{ChunkSize, Generation, OpenClawChunk, openclaw_chunks};
 
 /// OpenClaw's name for the source of everything except conversations.
 const MEMORY: &str = "memory";
@@ -49,6 +49,7 @@ impl<'a> Corpus<'a> {
     pub(super) fn of_documents(
         documents: &'a [Document],
         generation: Generation,
+        size: ChunkSize,
         model: &str,
     ) -> Result<Self, Error> {
         let mut order: Vec<usize> =
@@ -59,7 +60,7 @@ impl<'a> Corpus<'a> {
         });
         let chunks = order.into_iter().flat_map(|at| {
             let document = &documents[at];
-            openclaw_chunks(&document.path, &document.text, generation)
+            openclaw_chunks(&document.path, &document.text, generation, size)
                 .into_iter()
                 .map(move |chunk| (at, chunk))
         });

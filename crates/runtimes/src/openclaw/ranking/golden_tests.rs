@@ -12,16 +12,16 @@ use sha2::{Digest as _, Sha256};
 use super::chunks::OpenClawChunk;
 use super::corpus::Corpus;
 use super::{MARCH as MARCH_PROFILE, MIN_SCORE, SEPTEMBER as SEPTEMBER_PROFILE};
-use super::{SelectedChunk, keywords, march, script, september};
+use super::{SelectedChunk, keywords, march, score_of_rank, script, september};
 
 const SEPTEMBER: &str = include_str!("../../../tests/golden/openclaw-2026.9.json");
 const MARCH: &str = include_str!("../../../tests/golden/openclaw-2026.3.json");
 
 /// A hashed bag of words.
-struct Bag(ModelIdentity);
+pub(super) struct Bag(ModelIdentity);
 
 impl Bag {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(ModelIdentity { provider: "test".to_owned(), model: "bag".to_owned(), dimensions: 64 })
     }
 }
@@ -95,6 +95,11 @@ fn vectors_of(corpus: &Corpus<'_>, query: &str) -> TextVectors {
     embed_texts(Some(&Bag::new()), query, texts).0.unwrap()
 }
 
+/// The settings of the golden runs.
+fn usual() -> march::Settings {
+    march::Settings::of(&Request::new("", Timestamp::UNIX_EPOCH), score_of_rank)
+}
+
 /// Compares hits one by one; where a golden score is absent it was not reported.
 fn assert_hits(corpus: &Corpus<'_>, found: &[SelectedChunk], golden: &Value, precision: f64) {
     let show = |found: &[SelectedChunk]| {
@@ -137,7 +142,7 @@ fn september_finds_by_words_what_the_real_one_finds() {
     let now: Timestamp = text(&golden["now"]).parse().unwrap();
     for expected in items(&golden, "keyword") {
         let query = script::trimmed(text(&expected["query"]));
-        let found = september::search(&corpus, query, 6, now, None);
+        let found = september::search(&corpus, query, 6, MIN_SCORE, now, None);
         assert_hits(&corpus, &found, expected, 1e-9);
     }
 }
@@ -151,7 +156,7 @@ fn september_finds_by_words_and_vectors_what_the_real_one_finds() {
     for expected in items(&golden, "hybrid") {
         let query = script::trimmed(text(&expected["query"]));
         let vectors = vectors_of(&corpus, query);
-        let found = september::search(&corpus, query, 6, now, Some(&vectors));
+        let found = september::search(&corpus, query, 6, MIN_SCORE, now, Some(&vectors));
         assert_hits(&corpus, &found, expected, 1e-9);
     }
 }
@@ -163,7 +168,7 @@ fn march_finds_by_words_what_the_real_one_finds() {
     let corpus = corpus(&golden, &documents);
     for expected in items(&golden, "keyword") {
         let query = script::trimmed(text(&expected["query"]));
-        let found = march::search(&corpus, query, 6, MIN_SCORE, None);
+        let found = march::search(&corpus, query, &usual(), None);
         assert_hits(&corpus, &found, expected, 1e-9);
     }
 }
@@ -177,7 +182,8 @@ fn march_finds_by_words_and_vectors_what_the_real_one_finds() {
         for expected in items(&golden, list) {
             let query = script::trimmed(text(&expected["query"]));
             let vectors = vectors_of(&corpus, query);
-            let found = march::search(&corpus, query, 6, min_score, Some(&vectors));
+            let settings = march::Settings { min_score, ..usual() };
+            let found = march::search(&corpus, query, &settings, Some(&vectors));
             assert_hits(&corpus, &found, expected, 1e-9);
         }
     }

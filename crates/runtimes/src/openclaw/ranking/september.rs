@@ -8,8 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use anemone_index::TextVectors;
 use jiff::Timestamp;
 
-use super::{MIN_SCORE, SNIPPET_UNITS, SelectedChunk, TEXT_WEIGHT, VECTOR_WEIGHT, script};
-use super::{age::aged, chunks::INVALID_PROJECT, corpus::Corpus, march::nearest, spread::spread};
+use super::age::{Aging, HALF_LIFE, aged};
+use super::chunks::{Generation, INVALID_PROJECT};
+use super::spread::{LAMBDA, spread};
+use super::{SNIPPET_UNITS, SelectedChunk, TEXT_WEIGHT, VECTOR_WEIGHT, script};
+use super::{corpus::Corpus, march::nearest};
 use words::WordHit;
 
 /// Candidates of a ranker.
@@ -19,6 +22,7 @@ pub(super) fn search(
     corpus: &Corpus<'_>,
     query: &str,
     limit: usize,
+    min_score: f64,
     now: Timestamp,
     vectors: Option<&TextVectors>,
 ) -> Vec<SelectedChunk> {
@@ -27,10 +31,10 @@ pub(super) fn search(
     }
     let found = words::search(corpus, query, CANDIDATES);
     let mut selected = match vectors {
-        None => words_only(corpus, found, now),
+        None => words_only(corpus, found, min_score, now),
         Some(vectors) => {
             let merged = merged(corpus, query, &found, vectors, now);
-            selected(corpus, &merged, &found, limit.max(CANDIDATES))
+            selected(corpus, &merged, &found, min_score, limit.max(CANDIDATES))
         }
     };
     selected.truncate(limit);
@@ -38,7 +42,12 @@ pub(super) fn search(
 }
 
 /// Finishes a search without vectors.
-fn words_only(corpus: &Corpus<'_>, mut found: Vec<WordHit>, now: Timestamp) -> Vec<SelectedChunk> {
+fn words_only(
+    corpus: &Corpus<'_>,
+    mut found: Vec<WordHit>,
+    min_score: f64,
+    now: Timestamp,
+) -> Vec<SelectedChunk> {
     found.retain(|entry| is_shown(corpus, entry.chunk));
     for entry in &mut found {
         if entry.exact > 0 {
@@ -55,8 +64,8 @@ fn words_only(corpus: &Corpus<'_>, mut found: Vec<WordHit>, now: Timestamp) -> V
             vector: None,
         })
         .collect();
-    if selected.iter().any(|entry| entry.score >= MIN_SCORE) {
-        selected.retain(|entry| entry.score >= MIN_SCORE);
+    if selected.iter().any(|entry| entry.score >= min_score) {
+        selected.retain(|entry| entry.score >= min_score);
     } else {
         selected.retain(|entry| entry.score >= 0.0);
     }
@@ -154,7 +163,7 @@ fn in_order(corpus: &Corpus<'_>, mut tier: Vec<MergedChunk>) -> Vec<MergedChunk>
             (if entry.exact > 0 { entry.rank } else { entry.score }, text)
         })
         .collect();
-    let order = spread(&items);
+    let order = spread(&items, LAMBDA);
     let mut tier: Vec<Option<MergedChunk>> = tier.into_iter().map(Some).collect();
     order.into_iter().filter_map(|at| tier[at].take()).collect()
 }
@@ -164,6 +173,7 @@ fn selected(
     corpus: &Corpus<'_>,
     merged: &[MergedChunk],
     found: &[WordHit],
+    min_score: f64,
     limit: usize,
 ) -> Vec<SelectedChunk> {
     let range = |chunk| corpus.range_of(chunk);
@@ -174,7 +184,7 @@ fn selected(
         vector: Some(entry.vector),
     };
     let with_words: BTreeSet<_> = found.iter().map(|entry| range(entry.chunk)).collect();
-    let good = |entry: &&MergedChunk| entry.score >= MIN_SCORE;
+    let good = |entry: &&MergedChunk| entry.score >= min_score;
     let mut selected: Vec<SelectedChunk> =
         merged.iter().filter(good).take(limit).map(take).collect();
     if selected.is_empty() {
@@ -189,7 +199,7 @@ fn selected(
     for entry in merged {
         let range = range(entry.chunk);
         if selected.len() < limit
-            && entry.score < MIN_SCORE
+            && entry.score < min_score
             && entry.vector == 0.0
             && with_words.contains(&range)
             && seen.insert(range)
@@ -207,7 +217,8 @@ fn tie(content: f64) -> f64 {
 
 /// Returns a score weighted by age and importance.
 fn weighed(corpus: &Corpus<'_>, chunk: usize, score: f64, now: Timestamp) -> f64 {
-    let aged = aged(score, corpus.document_of(chunk), now);
+    let aging = Aging { generation: Generation::Nine, now, half_life: HALF_LIFE };
+    let aged = aged(score, corpus.document_of(chunk), aging);
     let importance = corpus.chunks[chunk].importance;
     aged * importance.map_or(1.0, |of_ten| 0.75 + f64::from(of_ten.clamp(1, 10)) * 0.05)
 }

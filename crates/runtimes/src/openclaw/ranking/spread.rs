@@ -7,8 +7,8 @@ use regex::Regex;
 
 use super::script;
 
-/// The weight of relevance; difference has the rest.
-const LAMBDA: f64 = 0.7;
+/// The default weight of relevance; difference has the rest.
+pub(super) const LAMBDA: f64 = 0.7;
 
 static ASCII_WORD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("[a-z0-9_]+").expect("a fixed pattern"));
@@ -22,8 +22,9 @@ struct Candidate {
     likeness: f64,
 }
 
-/// Returns the order in which to show items with these scores and texts, by position.
-pub(super) fn spread(items: &[(f64, &str)]) -> Vec<usize> {
+/// Returns the order in which to show items with these scores and texts, by position. `lambda` is
+/// the weight of relevance.
+pub(super) fn spread(items: &[(f64, &str)], lambda: f64) -> Vec<usize> {
     if items.len() <= 1 {
         return (0..items.len()).collect();
     }
@@ -43,7 +44,7 @@ pub(super) fn spread(items: &[(f64, &str)]) -> Vec<usize> {
         })
         .collect();
     let mut order = Vec::with_capacity(items.len());
-    while let Some(next) = best_of(&waiting) {
+    while let Some(next) = best_of(&waiting, lambda) {
         let placed = waiting.remove(next).place;
         order.push(placed);
         for other in &mut waiting {
@@ -58,8 +59,8 @@ pub(super) fn spread(items: &[(f64, &str)]) -> Vec<usize> {
     order
 }
 
-fn best_of(waiting: &[Candidate]) -> Option<usize> {
-    let worth = |item: &Candidate| LAMBDA * item.relevance - (1.0 - LAMBDA) * item.likeness;
+fn best_of(waiting: &[Candidate], lambda: f64) -> Option<usize> {
+    let worth = |item: &Candidate| lambda * item.relevance - (1.0 - lambda) * item.likeness;
     let mut best: Option<(usize, f64, f64)> = None;
     for (at, item) in waiting.iter().enumerate() {
         let worth = worth(item);
@@ -123,7 +124,7 @@ mod tests {
     fn a_twin_gives_way_to_something_else() {
         // The twin is worth 0.7 · 0.9 - 0.3 once the first is placed, the next 0.7 · 0.8.
         let items = [(1.0, "red green"), (0.9, "red green"), (0.8, "blue"), (0.0, "grey")];
-        assert_eq!(spread(&items), [0, 2, 1, 3]);
+        assert_eq!(spread(&items, LAMBDA), [0, 2, 1, 3]);
     }
 
     #[test]
@@ -137,6 +138,6 @@ mod tests {
     #[test]
     fn texts_without_tokens_are_alike_only_when_equal() {
         let items = [(1.0, "мир"), (0.9, "Мир"), (0.8, "сон"), (0.0, "дом")];
-        assert_eq!(spread(&items), [0, 2, 1, 3]);
+        assert_eq!(spread(&items, LAMBDA), [0, 2, 1, 3]);
     }
 }

@@ -516,15 +516,16 @@ fn replaced_row(old: &str, new: &str, ended: Option<&'static str>, first: bool) 
     [&head.concat(), "| ", &cells, " |", end, &tail.concat()].concat()
 }
 
-/// Returns which line of a piece of a table is its row. The first piece begins with the table's
-/// header.
+/// Returns which line of a piece of a table is its row. The first piece of a table begins with what
+/// precedes the row, the header included.
 fn row_of(lines: &[&str], first: bool) -> Option<usize> {
     let is_rule = |line: &&str| {
         line.contains('-')
             && line.contains('|')
             && line.trim().chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
     };
-    let at = if first { lines.iter().position(is_rule)? + 1 } else { 0 };
+    let has_header = first || split_records::has_rows(&lines.concat());
+    let at = if has_header { lines.iter().position(is_rule)? + 1 } else { 0 };
     (at < lines.len()).then_some(at)
 }
 
