@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
 use anemone_format::{RecordId, SnapshotSource};
+use anemone_markdown::is_delimiter_row;
 use anemone_runtimes::digest_of;
 use anemone_runtimes::mapping::{Becomes, Mapping};
 
@@ -52,11 +53,16 @@ pub(super) fn missing(
         let row = mapping.and_then(|mapping| mapping.row_of(record)).map(|row| row.becomes);
         let has_a_place = !matches!(row, Some(Becomes::Aside(_) | Becomes::Nowhere(_)));
         let digest = digest_of(&record.content);
-        let origin = (current.origin_of)(record.id).unwrap_or(record.id);
+        let known = (current.origin_of)(record.id);
+        let origin = known.unwrap_or(record.id);
         if !has_a_place || whole.contains(&digest) || announced.contains(&origin) {
             return Ok(());
         }
-        let text = bare(&record.content);
+        let mut text = bare(&record.content);
+        // A row that was read from a table got its header on the way here.
+        if known.is_some() {
+            text = without_header(&text).to_owned();
+        }
         if text.is_empty() {
             return Ok(());
         }
@@ -121,6 +127,14 @@ fn bare(text: &str) -> String {
     let text = plain(text);
     match text.split_once('\n') {
         Some((heading, rest)) if heading.starts_with('#') => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// Returns a table of one row without its header.
+fn without_header(text: &str) -> &str {
+    match text.split('\n').collect::<Vec<_>>()[..] {
+        [header, rule, row] if header.starts_with('|') && is_delimiter_row(rule) => row,
         _ => text,
     }
 }
